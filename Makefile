@@ -1,0 +1,67 @@
+# Everything a developer needs, from nothing but Python 3.11 or newer and make:
+#
+#   make run         the default job: qkv-gemm on the default topology, numbers verified
+#   make test        the test suite, but for the slow tests
+#   make slow        the slow tests
+#   make lint        ruff: rules and format
+#   make types       mypy, strict
+#   make contracts   import-linter: which package may import which
+#   make wheel-test  a wheel, installed in an empty environment, runs the default job and a query
+#   make docs        rewrite the pages under docs/reference that are made from the code
+#   make clean       remove the environment and all caches
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+
+BIN := $(VENV)/bin
+# Stamps lie inside the environment, so that removing it removes them.
+PLAIN := $(VENV)/.installed
+DEV := $(VENV)/.installed-dev
+
+.PHONY: run test slow lint types contracts wheel-test docs clean help
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(MAKEFILE_LIST)
+
+run: $(PLAIN)
+	$(BIN)/kernbench run --bench qkv-gemm --topology configs/topologies/default.yaml --verify-data
+
+test: $(DEV)
+	$(BIN)/python -m pytest -n $(JOBS)
+
+slow: $(DEV)
+	$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(DEV)
+	$(BIN)/mypy
+
+contracts: $(DEV)
+	$(BIN)/lint-imports
+
+wheel-test: $(DEV)
+	$(BIN)/python -m pytest -m slow tests/e2e/test_wheel.py
+
+docs: $(DEV)
+	$(BIN)/python -m kernbench.cli.reference docs/reference/cli.md
+	$(BIN)/python -m graph.reference docs/reference
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "KernBench needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+
+$(PLAIN): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(DEV): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(PLAIN) $@

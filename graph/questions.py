@@ -1,0 +1,226 @@
+"""The question library, ``queries/<topic>/<name>.yaml``: validated on loading, parameters bound."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from graph.cypher_guard import check_read_only, parameter_names
+from graph.store import QUERY_TIMEOUT_S, GraphStore, QueryError, Result
+
+Scalar = str | int | float | bool
+ValueType = Literal["string", "int", "float", "bool", "list"]
+_PYTHON: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool,),
+    "list": (list,),
+}
+_RESERVED = ("store", "question", "run", "timeout_s")
+_IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
+_NAME = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Parameter(_Model):
+    """A parameter of a question. Without ``default`` it must be given; ``choices`` limits what may be."""
+
+    type: Literal["string", "int", "float", "bool"]
+    help: str = Field(min_length=3)
+    default: Scalar | None = None
+    choices: list[Scalar] | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Parameter:
+        for value in ([] if self.default is None else [self.default]) + (self.choices or []):
+            if not _is_a(self.type, value):
+                raise ValueError(f"{value!r} is not of type {self.type}")
+        if self.choices and self.default is not None and self.default not in self.choices:
+            raise ValueError(f"default {self.default!r} is not among the choices")
+        return self
+
+
+class Column(_Model):
+    """A column that a question returns; ``unit`` is empty for names and counts."""
+
+    name: str
+    type: ValueType
+    unit: str = ""
+    help: str = ""
+
+
+class Question(_Model):
+    """A question in plain words, and how to ask it.
+
+    ``scope``: ``run`` and ``topology`` questions are asked of one run's graph (the last one's by default),
+    ``history`` questions of the graph over all runs.
+    """
+
+    name: str
+    title: str = Field(min_length=10)
+    scope: Literal["run", "topology", "history"]
+    params: dict[str, Parameter] = Field(default_factory=dict)
+    returns: list[Column] = Field(min_length=1)
+    cypher: str
+    dialects: dict[str, str] = Field(default_factory=dict)
+    """Text for one engine only, from the file's ``cypher_<engine>``."""
+    notes: str = ""
+    """What the answer leaves out or assumes."""
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, value: str) -> str:
+        if not _NAME.fullmatch(value):
+            raise ValueError(f"'{value}' is not of the form topic/name in lower case, digits and '-'")
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Question:
+        for name in self.params:
+            if not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
+                raise ValueError(
+                    f"parameter '{name}' needs another name: lower case, and none of {_RESERVED}"
+                )
+        for engine, text in {"": self.cypher, **self.dialects}.items():
+            key = f"cypher_{engine}" if engine else "cypher"
+            try:
+                used = parameter_names(check_read_only(text))
+            except QueryError as error:
+                raise ValueError(f"{key}: {error}") from error
+            if sorted(used) != sorted(self.params):
+                raise ValueError(
+                    f"{key} uses parameters {sorted(used)}, but declared are {sorted(self.params)}"
+                )
+        names = [column.name for column in self.returns]
+        if len(set(names)) != len(names):
+            raise ValueError(f"returns names a column twice: {names}")
+        return self
+
+    def text(self, engine: str) -> str:
+        """The Cypher for that engine."""
+        return self.dialects.get(engine, self.cypher)
+
+    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All parameters with their values: given ones converted from text where they are text, or defaults.
+
+        ``QueryError`` for an unknown, missing or unfit one; the message lists the known ones.
+        """
+        known = f"'{self.name}' takes {self._signature()}"
+        for name in given:
+            if name not in self.params:
+                raise QueryError(f"unknown parameter '{name}': {known}")
+        bound: dict[str, Any] = {}
+        for name, parameter in self.params.items():
+            value = given.get(name)
+            if value is None:
+                if parameter.default is None:
+                    raise QueryError(f"parameter '{name}' is missing: {known}")
+                value = parameter.default
+            value = _converted(parameter.type, value)
+            if value is None or (parameter.choices and value not in parameter.choices):
+                wanted = f"one of {parameter.choices}" if parameter.choices else f"of type {parameter.type}"
+                raise QueryError(f"parameter '{name}' is {given[name]!r}, but must be {wanted}: {known}")
+            bound[name] = value
+        return bound
+
+    def _signature(self) -> str:
+        shown = [
+            f"{name}: {parameter.type}" + ("" if parameter.default is None else f" = {parameter.default!r}")
+            for name, parameter in self.params.items()
+        ]
+        return ", ".join(shown) or "no parameters"
+
+
+def load_library(folder: Path | str) -> dict[str, Question]:
+    """All questions below ``folder``, in order of name. ``QueryError`` names the file that is wrong."""
+    root = Path(folder)
+    questions = [load_question(path, root) for path in sorted(root.glob("*/*.yaml"))]
+    return {question.name: question for question in sorted(questions, key=lambda question: question.name)}
+
+
+def load_question(path: Path, root: Path) -> Question:
+    """The question in one file; its name must be the file's place below ``root``."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise QueryError(f"{path}: cannot be read as YAML ({reason})") from error
+    if not isinstance(content, dict):
+        raise QueryError(f"{path}: is not a mapping; a question has name, title, scope, returns and cypher")
+    keys = [key for key in content if isinstance(key, str) and key.startswith("cypher_")]
+    fields = {key: value for key, value in content.items() if key not in keys}
+    fields["dialects"] = {key.removeprefix("cypher_"): content[key] for key in keys}
+    try:
+        question = Question.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise QueryError(f"{path}: {place + ': ' if place else ''}{first['msg']}") from error
+    expected = path.relative_to(root).with_suffix("").as_posix()
+    if question.name != expected:
+        raise QueryError(f"{path}: name is '{question.name}', but the file's place makes it '{expected}'")
+    return question
+
+
+def find(library: Mapping[str, Question], name: str) -> Question:
+    """The question of that name, or of that last part when only one has it; ``QueryError`` lists them all."""
+    matches = [key for key in library if key == name] or [key for key in library if key.endswith(f"/{name}")]
+    if len(matches) != 1:
+        raise QueryError(f"no question '{name}'; there are {', '.join(library)}")
+    return library[matches[0]]
+
+
+def ask(
+    store: GraphStore,
+    question: Question,
+    run: str | None = None,
+    timeout_s: float = QUERY_TIMEOUT_S,
+    **params: Any,
+) -> Result:
+    """Ask ``question`` of ``store``: of ``run`` (id or reference; None is the last), or of all runs.
+
+    ``QueryError`` for wrong parameters or when the answer does not have the declared columns and types.
+    """
+    bound = question.bind(params)
+    target = None if question.scope == "history" else run or "last"
+    result = store.query(question.text(store.engine), bound, target, timeout_s)
+    declared = [column.name for column in question.returns]
+    if result.columns != declared:
+        raise QueryError(
+            f"question '{question.name}' returned columns {result.columns}, but declares {declared}"
+        )
+    for index, column in enumerate(question.returns):
+        for row in result.rows:
+            if row[index] is not None and not _is_a(column.type, row[index]):
+                found = f"returned {row[index]!r} as '{column.name}'"
+                raise QueryError(f"question '{question.name}' {found}, but declares {column.type}")
+    return result
+
+
+def _is_a(type_: str, value: Any) -> bool:
+    return isinstance(value, _PYTHON[type_]) and (type_ == "bool" or not isinstance(value, bool))
+
+
+def _converted(type_: str, value: Any) -> Any:
+    """``value`` as ``type_``, also from text as typed on a command line; None when it does not fit."""
+    if isinstance(value, str) and type_ != "string":
+        try:
+            if type_ == "bool":
+                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                    value.lower()
+                ]
+            value = int(value) if type_ == "int" else float(value)
+        except (ValueError, KeyError):
+            return None
+    if not _is_a(type_, value):
+        return None
+    return float(value) if type_ == "float" else value

@@ -1,0 +1,1 @@
+"""Projections of the archive that answer Cypher. Nothing else imports their libraries."""

@@ -1,0 +1,18 @@
+# What kernbench/__init__.py hands out on first use, for type checkers and editors.
+from kernbench.api import KernelRun as KernelRun
+from kernbench.api import Run as Run
+from kernbench.api import RunVerificationError as RunVerificationError
+from kernbench.api import ask as ask
+from kernbench.api import ask_cypher as ask_cypher
+from kernbench.api import load_topology as load_topology
+from kernbench.api import open_run as open_run
+from kernbench.api import open_store as open_store
+from kernbench.api import questions as questions
+from kernbench.api import route as route
+from kernbench.api import run as run
+from kernbench.api import run_kernel as run_kernel
+from kernbench.api import runs as runs
+from kernbench.errors import KernBenchError as KernBenchError
+from kernbench.runtime import DPPolicy as DPPolicy
+
+__version__: str

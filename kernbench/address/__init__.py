@@ -1,0 +1,35 @@
+"""Addresses: the 51-bit physical layout, what lies behind it in a topology, allocation, translation."""
+
+from __future__ import annotations
+
+from kernbench.address.address_map import AddressMap, Target
+from kernbench.address.allocators import PeAllocator, SramAllocator, VirtualAllocator
+from kernbench.address.extent_map import ExtentMap
+from kernbench.address.free_list import FreeList
+from kernbench.address.layout import ADDRESS_BITS, ADDRESS_SPACE, IocpuUnit, Kind, McpuUnit, PeUnit, Unit
+from kernbench.address.models import AddressModel, address_model
+from kernbench.address.page_table import PageTable
+from kernbench.address.physical import PhysAddr
+from kernbench.address.windows import Window
+
+__all__ = [
+    "ADDRESS_BITS",
+    "ADDRESS_SPACE",
+    "AddressMap",
+    "AddressModel",
+    "ExtentMap",
+    "FreeList",
+    "IocpuUnit",
+    "Kind",
+    "McpuUnit",
+    "PageTable",
+    "PeAllocator",
+    "PeUnit",
+    "PhysAddr",
+    "SramAllocator",
+    "Target",
+    "Unit",
+    "VirtualAllocator",
+    "Window",
+    "address_model",
+]

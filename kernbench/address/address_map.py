@@ -1,0 +1,172 @@
+"""What lies behind the physical addresses of a compiled topology.
+
+The layout (:mod:`kernbench.address.layout`) says how an address is read; this map says which component
+answers it and how many bytes a topology implements there (ADR-0001 D4). HBM slices of a cube follow
+each other in its HBM window, so a range may cross from one slice into the next; nothing else adjoins.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple, TypeVar
+
+from kernbench.address.physical import PhysAddr
+from kernbench.address.windows import Window, whole, windows_of
+from kernbench.errors import AddressError, ConfigError
+from kernbench.pgraph import PropertyGraph
+
+Place = TypeVar("Place", bound=tuple[int, ...])
+
+
+class Target(NamedTuple):
+    """Where an address leads: byte ``offset`` within ``component``.
+
+    ``kind``: ``hbm`` (offset within the slice), ``sram``, ``tcm``, and for registers and local memories
+    ``pe``, ``mcpu``, ``iocpu``, with ``unit`` the name of the sub-unit that the offset is within.
+    """
+
+    component: str
+    offset: int
+    kind: str
+    unit: str = ""
+
+
+class AddressMap:
+    """The addresses of ``graph``; a topology that the layout cannot hold is a :class:`ConfigError`."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self._windows = windows_of(graph)
+        self._bases = [window.base for window in self._windows]
+        self._targets = [(w.component, w.kind, w.unit) for w in self._windows]
+        self._hbm: dict[tuple[int, int, int], Window] = {}
+        self._first_slice: dict[tuple[int, int], Window] = {}
+        self._sram: dict[tuple[int, int], Window] = {}
+        self._tcm: dict[tuple[int, int, int], Window] = {}
+        self._tcm_parts: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self.burst_bytes = 1
+        """Bytes of an HBM burst (the largest of the topology's controllers)."""
+        for window in self._windows:
+            self._index(graph, window)
+
+    def resolve(self, pa: int) -> Target:
+        """The component that answers ``pa``; :class:`AddressError` names the field that leads nowhere."""
+        index = self._find(pa)
+        component, kind, unit = self._targets[index]
+        return Target(component, pa - self._bases[index], kind, unit)
+
+    def split(self, pa: int, nbytes: int) -> list[tuple[int, int]]:
+        """``[pa, pa + nbytes)`` cut where it crosses into another HBM slice: ``(pa, nbytes)`` in order.
+
+        Each piece lies within one component. A range that leaves what is implemented is an error.
+        """
+        if nbytes < 0:
+            raise AddressError(f"nbytes {nbytes} must not be negative")
+        pieces = []
+        end = pa + nbytes
+        while pa < end:
+            stop = min(end, self._windows[self._find(pa)].end)
+            pieces.append((pa, stop - pa))
+            pa = stop
+        return pieces
+
+    def hbm(self, sip: int, cube: int, slice: int, offset: int) -> int:
+        """Address of byte ``offset`` of an HBM slice."""
+        return _at(self.hbm_window(sip, cube, slice), "hbm", offset)
+
+    def sram(self, sip: int, cube: int, offset: int) -> int:
+        """Address of byte ``offset`` of a cube's shared SRAM."""
+        return _at(self.sram_window(sip, cube), "sram", offset)
+
+    def tcm(self, sip: int, cube: int, pe: int, offset: int) -> int:
+        """Address of byte ``offset`` of a PE's TCM."""
+        return _at(self.tcm_window(sip, cube, pe), "tcm", offset)
+
+    def hbm_window(self, sip: int, cube: int, slice: int) -> Window:
+        """All of an HBM slice."""
+        return _lookup(self._hbm, (sip, cube, slice), ("sip", "cube", "slice"), "HBM slice")
+
+    def sram_window(self, sip: int, cube: int) -> Window:
+        """All of a cube's shared SRAM."""
+        return _lookup(self._sram, (sip, cube), ("sip", "cube"), "shared SRAM")
+
+    def tcm_window(self, sip: int, cube: int, pe: int) -> Window:
+        """All of a PE's TCM: scheduler-reserved bytes, kernel scratch, allocatable bytes, in this order."""
+        return _lookup(self._tcm, (sip, cube, pe), ("sip", "cube", "pe"), "TCM")
+
+    def scratch(self, sip: int, cube: int, pe: int) -> tuple[int, int]:
+        """Kernel scratch of a PE's TCM: ``(pa, nbytes)``."""
+        window = self.tcm_window(sip, cube, pe)
+        reserved, scratch = self._tcm_parts[sip, cube, pe]
+        return window.base + reserved, scratch
+
+    def allocatable_tcm(self, sip: int, cube: int, pe: int) -> tuple[int, int]:
+        """What a PE's TCM has behind scheduler-reserved bytes and scratch: ``(pa, nbytes)``."""
+        window = self.tcm_window(sip, cube, pe)
+        used = sum(self._tcm_parts[sip, cube, pe])
+        return window.base + used, window.nbytes - used
+
+    def _index(self, graph: PropertyGraph, window: Window) -> None:
+        start, node = window.start, graph.node(window.component)
+        cube = start.sip_id, start.die_id
+        if window.kind == "hbm":
+            first = self._first_slice.setdefault(cube, window)
+            if first.nbytes != window.nbytes:
+                raise ConfigError(
+                    f"components '{first.component}' and '{node.id}' have slices of {first.nbytes} and "
+                    f"{window.nbytes} bytes; the slices of a cube are equal"
+                )
+            self._hbm[(*cube, whole(node, "slice"))] = window
+            self.burst_bytes = max(self.burst_bytes, whole(node, "burst_bytes"))
+        elif window.kind == "sram":
+            self._sram[cube] = window
+        elif window.kind == "tcm":
+            parts = whole(node, "scheduler_reserved_bytes"), whole(node, "scratch_bytes")
+            if min(parts) < 0 or sum(parts) > window.nbytes:
+                raise ConfigError(
+                    f"component '{node.id}': scheduler_reserved_bytes {parts[0]} + scratch_bytes {parts[1]} "
+                    f"do not fit its size_bytes {window.nbytes}"
+                )
+            pe = (*cube, whole(node, "pe"))
+            self._tcm[pe], self._tcm_parts[pe] = window, parts
+
+    def _find(self, pa: int) -> int:
+        index = bisect_right(self._bases, pa) - 1
+        if index < 0 or pa >= self._windows[index].end:
+            raise self._nowhere(pa)
+        return index
+
+    def _nowhere(self, pa: int) -> AddressError:
+        """Why no window holds ``pa``: the first field, most significant first, that leads to none."""
+        wanted = PhysAddr.decode(pa)
+        left = self._windows
+        for field in ("sip_id", "die_id", "kind", "pe_id", "unit"):
+            value = getattr(wanted, field)
+            left = [window for window in left if getattr(window.start, field) == value]
+            if not left:
+                shown = getattr(value, "name", value)
+                return AddressError(f"physical address {pa:#x}: {field} {shown} is not in this topology")
+        size = sum(window.nbytes for window in left)
+        return AddressError(
+            f"physical address {pa:#x}: offset {wanted.offset:#x} is past the {size:#x} bytes of "
+            f"{wanted.kind.name} that this topology has there"
+        )
+
+
+def _at(window: Window, field: str, offset: int) -> int:
+    if not 0 <= offset < window.nbytes:
+        raise AddressError(
+            f"{field} offset {offset:#x} is outside the {window.nbytes:#x} bytes of '{window.component}'"
+        )
+    return window.base + offset
+
+
+def _lookup(table: dict[Place, Window], place: Place, fields: tuple[str, ...], what: str) -> Window:
+    found = table.get(place)
+    if found is not None:
+        return found
+    for depth, field in enumerate(fields):
+        known = sorted({key[depth] for key in table if key[:depth] == place[:depth]})
+        if place[depth] not in known:
+            has = f"use {known[0]}..{known[-1]}" if known else "there is none"
+            raise AddressError(f"{field} {place[depth]} has no {what} in this topology; {has}")
+    raise AssertionError("unreachable: a place is in the table when each of its fields is")

@@ -1,0 +1,116 @@
+"""A sorted map from disjoint byte ranges to values: page tables and sparse memory are built on it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+V = TypeVar("V")
+
+
+class Extent(NamedTuple, Generic[V]):
+    """``value`` belongs to the bytes ``[start, end)``."""
+
+    start: int
+    end: int
+    value: V
+
+
+class ExtentMap(Generic[V]):
+    """Disjoint extents, ordered by address; looking one up is a bisection.
+
+    ``cut(value, begin, end)`` gives the value of a part of an extent, ``begin`` and ``end`` in bytes from
+    the extent's start: when an extent is split, each part gets its own value.
+    """
+
+    def __init__(self, cut: Callable[[V, int, int], V]) -> None:
+        self._cut = cut
+        self._starts: list[int] = []
+        self._extents: dict[int, Extent[V]] = {}
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __iter__(self) -> Iterator[Extent[V]]:
+        return (self._extents[start] for start in self._starts)
+
+    def at(self, addr: int) -> Extent[V] | None:
+        """The extent that holds ``addr``, if any."""
+        index = bisect_right(self._starts, addr) - 1
+        if index < 0:
+            return None
+        extent = self._extents[self._starts[index]]
+        return extent if addr < extent.end else None
+
+    def overlapping(self, start: int, end: int) -> list[Extent[V]]:
+        """The extents that share a byte with ``[start, end)``, whole, by address."""
+        first, last = self._span(start, end)
+        return [self._extents[s] for s in self._starts[first:last]]
+
+    def clipped(self, start: int, end: int) -> list[Extent[V]]:
+        """The parts of extents that lie in ``[start, end)``, by address."""
+        return [self._clip(extent, start, end) for extent in self.overlapping(start, end)]
+
+    def gaps(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The ranges ``(start, end)`` of ``[start, end)`` that no extent covers, by address."""
+        found = []
+        position = start
+        for extent in self.overlapping(start, end):
+            if extent.start > position:
+                found.append((position, extent.start))
+            position = extent.end
+        if position < end:
+            found.append((position, end))
+        return found
+
+    def set(self, start: int, end: int, value: V) -> None:
+        """Give ``[start, end)`` (not empty) a value of its own, over whatever was there."""
+        self._replace(start, end, [Extent(start, end, value)])
+
+    def set_all(self, extents: Sequence[tuple[int, int, V]]) -> None:
+        """Add disjoint ``(start, end, value)``, ordered by address, where no extent is yet."""
+        if extents and not self.overlapping(extents[0][0], extents[-1][1]):
+            self._replace(extents[0][0], extents[-1][1], [Extent(*extent) for extent in extents])
+            return
+        for start, end, value in extents:
+            self.set(start, end, value)
+
+    def remove(self, start: int, end: int) -> None:
+        """Take ``[start, end)`` out; extents that reach over an end of it keep the rest."""
+        if start < end:
+            self._replace(start, end, [])
+
+    def _replace(self, start: int, end: int, new: list[Extent[V]]) -> None:
+        first, last = self._span(start, end)
+        starts, extents = self._starts, self._extents
+        if first < last:
+            left, right = extents[starts[first]], extents[starts[last - 1]]
+            for old in starts[first:last]:
+                del extents[old]
+            if left.start < start:
+                new = [self._clip(left, left.start, start), *new]
+            if right.end > end:
+                new = [*new, self._clip(right, end, right.end)]
+        for extent in new:
+            extents[extent.start] = extent
+        starts[first:last] = [extent.start for extent in new]
+
+    def _span(self, start: int, end: int) -> tuple[int, int]:
+        """Indexes ``[first, last)`` of the extents that share a byte with ``[start, end)``."""
+        starts = self._starts
+        if start >= end:
+            return 0, 0
+        first = bisect_right(starts, start)
+        if first and self._extents[starts[first - 1]].end > start:
+            first -= 1
+        last = first
+        if last < len(starts) and starts[last] < end:
+            last = bisect_right(starts, end - 1, first)
+        return first, last
+
+    def _clip(self, extent: Extent[V], start: int, end: int) -> Extent[V]:
+        if start <= extent.start and extent.end <= end:
+            return extent
+        begin, stop = max(start, extent.start), min(end, extent.end)
+        return Extent(begin, stop, self._cut(extent.value, begin - extent.start, stop - extent.start))

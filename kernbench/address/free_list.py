@@ -1,0 +1,84 @@
+"""First-fit allocation over a list of free blocks sorted by offset (ADR-0048 D1).
+
+Unlike the record, the list also knows what is allocated, so that a wrong ``free`` is an error at once
+instead of two tensors that share bytes later.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from kernbench.errors import AddressError, AllocationError
+
+
+class FreeList:
+    """Blocks of the byte range ``[base, base + capacity)``. ``name`` says in errors what is allocated."""
+
+    def __init__(self, capacity: int, base: int = 0, name: str = "memory") -> None:
+        if capacity < 0 or base < 0:
+            raise AddressError(f"{name}: capacity {capacity} and base {base} must not be negative")
+        self.name = name
+        self.base = base
+        self.capacity = capacity
+        self._free: list[tuple[int, int]] = [(base, capacity)] if capacity else []
+        self._allocated: dict[int, int] = {}
+
+    @property
+    def blocks(self) -> tuple[tuple[int, int], ...]:
+        """The free blocks, ``(offset, nbytes)`` by offset; no two of them touch."""
+        return tuple(self._free)
+
+    @property
+    def free_bytes(self) -> int:
+        """Bytes that are free in total."""
+        return sum(nbytes for _, nbytes in self._free)
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes that are allocated."""
+        return self.capacity - self.free_bytes
+
+    @property
+    def largest_free(self) -> int:
+        """Bytes of the largest free block."""
+        return max((nbytes for _, nbytes in self._free), default=0)
+
+    def alloc(self, nbytes: int, align: int = 1) -> int:
+        """Offset of ``nbytes`` (> 0) taken from the first block that can hold them.
+
+        The offset is a multiple of ``align`` (> 0); bytes skipped for it stay free.
+        :class:`AllocationError` when no block is large enough.
+        """
+        if nbytes <= 0 or align <= 0:
+            raise AddressError(f"{self.name}: nbytes {nbytes} and align {align} must be positive")
+        for index, (start, size) in enumerate(self._free):
+            offset = -(-start // align) * align
+            rest = start + size - (offset + nbytes)
+            if rest >= 0:
+                parts = ((start, offset - start), (offset + nbytes, rest))
+                self._free[index : index + 1] = [part for part in parts if part[1]]
+                self._allocated[offset] = nbytes
+                return offset
+        raise AllocationError(
+            f"{self.name} is full: {nbytes} bytes wanted (aligned to {align}), the largest free block is "
+            f"{self.largest_free} of {self.free_bytes} bytes free; free something or use smaller shards"
+        )
+
+    def free(self, offset: int, nbytes: int) -> None:
+        """Give back a block exactly as it was allocated; anything else is an :class:`AddressError`."""
+        held = self._allocated.get(offset)
+        if held is None:
+            raise AddressError(
+                f"{self.name}: no block is allocated at {offset:#x}; it was freed before or never allocated"
+            )
+        if held != nbytes:
+            raise AddressError(f"{self.name}: the block at {offset:#x} has {held} bytes, not {nbytes}")
+        del self._allocated[offset]
+        start, end = offset, offset + nbytes
+        index = bisect_left(self._free, (offset, 0))
+        first, last = index, index
+        if index > 0 and sum(self._free[index - 1]) == start:
+            first, start = index - 1, self._free[index - 1][0]
+        if index < len(self._free) and self._free[index][0] == end:
+            last, end = index + 1, sum(self._free[index])
+        self._free[first:last] = [(start, end - start)]

@@ -1,0 +1,33 @@
+"""The address models of ADR-0011: what the addresses that kernels use mean. One model per run.
+
+``va``: a tensor is one contiguous virtual range and each PE's :class:`~kernbench.address.PageTable`
+translates it; an address that is not mapped is taken as a physical one. ``pa``: addresses are physical,
+nothing is ever mapped, so the same (empty) page table is the identity.
+
+A third model, ``la`` (logical addresses that a BAAW segment table in front of PE_DMA resolves into one
+request or one per pseudo-channel), belongs here too: a member of :class:`AddressModel` and, beside
+:class:`~kernbench.address.PageTable`, a segment table that answers ``extents(address, nbytes)``. It is
+not built; naming it in a topology is a :class:`ConfigError`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from kernbench.errors import ConfigError
+
+
+class AddressModel(Enum):
+    """How a kernel's address becomes a physical one."""
+
+    VA = "va"
+    PA = "pa"
+
+
+def address_model(name: object) -> AddressModel:
+    """The model called ``name``; :class:`ConfigError` lists the known ones."""
+    try:
+        return AddressModel(name)
+    except ValueError:
+        known = ", ".join(model.value for model in AddressModel)
+        raise ConfigError(f"address_model {name!r} is not known; use one of {known}") from None

@@ -1,0 +1,124 @@
+"""The page table of one PE: which virtual bytes are which physical bytes (ADR-0039 D3, D4).
+
+It is kept as sorted extents rather than one entry per page: a tensor of gigabytes is a few entries, and
+a shard that ends inside a page needs no special case. Unlike the record, mappings never shadow each
+other and nothing is left behind by an inexact unmap: both are errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from kernbench.address.extent_map import ExtentMap
+from kernbench.address.layout import ADDRESS_SPACE
+from kernbench.errors import AddressError
+
+
+class PageTable:
+    """Virtual to physical addresses. ``page_bytes`` is a power of two; extents may be smaller than a page."""
+
+    def __init__(self, page_bytes: int) -> None:
+        if page_bytes <= 0 or page_bytes & (page_bytes - 1):
+            raise AddressError(f"page_bytes {page_bytes} must be a power of two")
+        self.page_bytes = page_bytes
+        self._extents: ExtentMap[int] = ExtentMap(lambda pa, begin, _end: pa + begin)
+
+    @property
+    def extent_count(self) -> int:
+        """Number of extents held."""
+        return len(self._extents)
+
+    def map(self, va: int, pa: int, nbytes: int) -> None:
+        """Map ``[va, va + nbytes)`` to ``[pa, pa + nbytes)``; bytes mapped already are an error."""
+        _check_range("va", va, nbytes)
+        if not 0 <= pa <= ADDRESS_SPACE - nbytes:
+            raise AddressError(f"map: pa {pa:#x} + {nbytes} bytes does not fit 51 bits")
+        self._check_free(va, nbytes)
+        self._extents.set(va, va + nbytes, pa)
+
+    def map_all(self, entries: Sequence[tuple[int, int, int]]) -> None:
+        """Map ``(va, pa, nbytes)`` entries, all or none; what :meth:`map` refuses is refused here.
+
+        A tensor's shards come as hundreds of adjoining entries: into an untouched range they go at once.
+        """
+        ordered = sorted(entries)
+        for va, pa, nbytes in ordered:
+            _check_range("va", va, nbytes)
+            if not 0 <= pa <= ADDRESS_SPACE - nbytes:
+                raise AddressError(f"map: pa {pa:#x} + {nbytes} bytes does not fit 51 bits")
+        for (va, _, nbytes), (after, _, _) in pairwise(ordered):
+            if va + nbytes > after:
+                raise AddressError(
+                    f"map: va {after:#x} overlaps the entry at {va:#x} of the same request; map it once"
+                )
+        if ordered and self._extents.overlapping(ordered[0][0], ordered[-1][0] + ordered[-1][2]):
+            for va, _, nbytes in ordered:
+                self._check_free(va, nbytes)
+        self._extents.set_all([(va, va + nbytes, pa) for va, pa, nbytes in ordered])
+
+    def unmap(self, va: int, nbytes: int) -> None:
+        """Unmap ``[va, va + nbytes)``: one mapping, part of one, or several that adjoin.
+
+        A byte that is not mapped is an error, and then nothing is unmapped.
+        """
+        _check_range("va", va, nbytes)
+        gaps = self._extents.gaps(va, va + nbytes)
+        if gaps:
+            raise AddressError(
+                f"unmap: va {gaps[0][0]:#x} + {gaps[0][1] - gaps[0][0]} bytes is not mapped; "
+                "it was unmapped before or never mapped"
+            )
+        self._extents.remove(va, va + nbytes)
+
+    def translate(self, va: int) -> int | None:
+        """The physical address of the byte at ``va``; ``None`` when it is not mapped."""
+        extent = self._extents.at(va)
+        return None if extent is None else extent.value + (va - extent.start)
+
+    def extents(self, va: int, nbytes: int) -> list[tuple[int, int]]:
+        """The physical runs ``(pa, nbytes)`` behind ``[va, va + nbytes)``, in order, adjoining ones merged.
+
+        Bytes that are not mapped stand for themselves: their address is taken as physical (ADR-0039 D4);
+        :class:`AddressError` when it cannot be one. No bytes give no runs.
+        """
+        if nbytes == 0:
+            return []
+        _check_range("address", va, nbytes)
+        runs: list[tuple[int, int]] = []
+        position, end = va, va + nbytes
+        for extent in self._extents.clipped(va, end):
+            _add_identity(runs, position, extent.start)
+            _add(runs, extent.value, extent.end - extent.start)
+            position = extent.end
+        _add_identity(runs, position, end)
+        return runs
+
+    def _check_free(self, va: int, nbytes: int) -> None:
+        taken = self._extents.overlapping(va, va + nbytes)
+        if taken:
+            raise AddressError(
+                f"map: va {va:#x} + {nbytes} bytes overlaps the mapping at {taken[0].start:#x}; unmap it"
+            )
+
+
+def _check_range(field: str, start: int, nbytes: int) -> None:
+    if start < 0 or nbytes <= 0:
+        raise AddressError(f"{field} {start:#x} + {nbytes} bytes is no range of addresses")
+
+
+def _add(runs: list[tuple[int, int]], pa: int, nbytes: int) -> None:
+    if runs and sum(runs[-1]) == pa:
+        runs[-1] = (runs[-1][0], runs[-1][1] + nbytes)
+    else:
+        runs.append((pa, nbytes))
+
+
+def _add_identity(runs: list[tuple[int, int]], start: int, end: int) -> None:
+    if start == end:
+        return
+    if end > ADDRESS_SPACE:
+        raise AddressError(
+            f"address {start:#x} + {end - start} bytes is neither mapped nor physical (51 bits); map it first"
+        )
+    _add(runs, start, end - start)

@@ -1,0 +1,177 @@
+"""A physical address as a value: fields in, 51 bits out, and back.
+
+Decoding is positional and asks no topology (ADR-0001 D3). What a topology implements of the space is
+the business of :class:`kernbench.address.AddressMap`.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import SupportsIndex
+
+from kernbench.address.layout import (
+    ADDR_SPACE,
+    ADDRESS_SPACE,
+    AHBM_DIES,
+    BUDGETS,
+    CHIPLET_OFFSET,
+    DIE_ID,
+    IO_DIES,
+    LAYOUTS,
+    RESOURCE_KIND,
+    RESOURCE_KINDS,
+    UAL_BASE,
+    UNITS,
+    Bits,
+    IocpuUnit,
+    Kind,
+    McpuUnit,
+    PeUnit,
+    Unit,
+)
+from kernbench.errors import AddressError
+
+
+@dataclass(frozen=True, slots=True)
+class PhysAddr:
+    """A valid physical address, immutable and compared by value.
+
+    ``offset`` is bytes within what ``kind`` (and ``unit``) name; for UAL it is ``chiplet_offset``, so it
+    starts at 2 GiB. ``pe_id`` is set for ``PE_LOCAL`` alone, ``unit`` for the kinds that have sub-units.
+    An instance that breaks a rule of ADR-0001 cannot be made: :class:`AddressError` names the field.
+    """
+
+    sip_id: int
+    die_id: int
+    kind: Kind
+    offset: int
+    pe_id: int | None = None
+    unit: Unit | None = None
+
+    def __post_init__(self) -> None:
+        dies = IO_DIES if self.kind in (Kind.IOCPU, Kind.UAL) else AHBM_DIES
+        if self.die_id not in dies:
+            raise AddressError(
+                f"die_id {self.die_id} is no {self.kind.name} die; use {dies.start}..{dies.stop - 1}"
+            )
+        if (self.kind is Kind.PE_LOCAL) != (self.pe_id is not None):
+            raise AddressError(f"pe_id is {self.pe_id} in a {self.kind.name} address; PE_LOCAL alone has one")
+        units = UNITS.get(self.kind)
+        if (units is None) != (self.unit is None) or (units and not isinstance(self.unit, units)):
+            wanted = units.__name__ if units else "None"
+            raise AddressError(f"sub-unit of a {self.kind.name} address is {self.unit!r}; use {wanted}")
+        for field in LAYOUTS[self.kind]:
+            _check(field, self._value(field))
+        if self.kind is Kind.UAL and self.offset < UAL_BASE:
+            raise AddressError(f"chiplet_offset {self.offset:#x} is below the UAL region at {UAL_BASE:#x}")
+        if self.unit is not None and self.offset >= (budget := BUDGETS[self.kind][self.unit]):
+            raise AddressError(
+                f"sub_offset {self.offset:#x} is past the {budget:#x} bytes of "
+                f"{self.kind.name} {self.unit.name}"
+            )
+
+    @classmethod
+    def hbm(cls, sip_id: int, die_id: int, offset: int) -> PhysAddr:
+        """Byte ``offset`` (below 128 GiB) of a cube's HBM."""
+        return cls(sip_id, die_id, Kind.HBM, offset)
+
+    @classmethod
+    def pe_local(cls, sip_id: int, die_id: int, pe_id: int, unit: PeUnit, offset: int) -> PhysAddr:
+        """Byte ``offset`` of a sub-unit of a PE."""
+        return cls(sip_id, die_id, Kind.PE_LOCAL, offset, pe_id, unit)
+
+    @classmethod
+    def mcpu_local(cls, sip_id: int, die_id: int, unit: McpuUnit, offset: int) -> PhysAddr:
+        """Byte ``offset`` of a sub-unit of a cube's M_CPU."""
+        return cls(sip_id, die_id, Kind.MCPU_LOCAL, offset, unit=unit)
+
+    @classmethod
+    def cube_sram(cls, sip_id: int, die_id: int, offset: int) -> PhysAddr:
+        """Byte ``offset`` (below 32 MiB) of a cube's shared SRAM."""
+        return cls(sip_id, die_id, Kind.CUBE_SRAM, offset)
+
+    @classmethod
+    def iocpu(cls, sip_id: int, die_id: int, unit: IocpuUnit, offset: int) -> PhysAddr:
+        """Byte ``offset`` of a sub-unit of an IO chiplet's CPU (``die_id`` 16..20)."""
+        return cls(sip_id, die_id, Kind.IOCPU, offset, unit=unit)
+
+    @classmethod
+    def ual(cls, sip_id: int, die_id: int, chiplet_offset: int) -> PhysAddr:
+        """``chiplet_offset`` (2 GiB up to 1 TiB) in the UAL region of an IO chiplet."""
+        return cls(sip_id, die_id, Kind.UAL, chiplet_offset)
+
+    def encode(self) -> int:
+        """The address as an integer of 51 bits."""
+        return sum(self._value(field) << field.low for field in LAYOUTS[self.kind])
+
+    def __int__(self) -> int:
+        return self.encode()
+
+    @classmethod
+    def decode(cls, addr: SupportsIndex) -> PhysAddr:
+        """The fields of ``addr``; :class:`AddressError` names the field that breaks a rule."""
+        bits = operator.index(addr)
+        if not 0 <= bits < ADDRESS_SPACE:
+            raise AddressError(f"physical address {bits:#x} does not fit 51 bits")
+        try:
+            return cls._decode(bits)
+        except AddressError as error:
+            raise AddressError(f"physical address {bits:#x}: {error}") from None
+
+    @classmethod
+    def _decode(cls, addr: int) -> PhysAddr:
+        kind = _kind(addr)
+        fields = {}
+        for field in LAYOUTS[kind]:
+            fields[field.name] = value = field.get(addr)
+            if field.name == "mbz" and value:
+                raise AddressError(f"{field} must be zero, is {value:#x}")
+        unit: Unit | None = None
+        if kind in UNITS:
+            name = next(n for n in fields if n.endswith("sub_unit"))
+            try:
+                unit = UNITS[kind](fields[name])
+            except ValueError:
+                raise AddressError(f"{name} {fields[name]} is reserved") from None
+        offset = LAYOUTS[kind][-1].get(addr)
+        return cls(fields["sip_id"], fields["die_id"], kind, offset, fields.get("pe_id"), unit)
+
+    def _value(self, field: Bits) -> int:
+        """What this address holds in ``field``."""
+        match field.name:
+            case "sip_id":
+                return self.sip_id
+            case "die_id":
+                return self.die_id
+            case "addr_space":
+                return int(self.kind is Kind.HBM)
+            case "resource_kind":
+                return RESOURCE_KINDS.index(self.kind)
+            case "mbz" | "region":
+                return 0
+            case "pe_id":
+                return self.pe_id or 0
+            case "pe_sub_unit" | "mcpu_sub_unit" | "iocpu_sub_unit":
+                return int(self.unit or 0)
+            case _:
+                return self.offset
+
+
+def _check(field: Bits, value: int) -> None:
+    if not 0 <= value < field.limit:
+        raise AddressError(f"{field.name} {value} does not fit its bits; use 0..{field.limit - 1:#x}")
+
+
+def _kind(addr: int) -> Kind:
+    die = DIE_ID.get(addr)
+    if die in IO_DIES:
+        return Kind.IOCPU if CHIPLET_OFFSET.get(addr) < UAL_BASE else Kind.UAL
+    if die not in AHBM_DIES:
+        raise AddressError(f"die_id {die} is reserved")
+    if ADDR_SPACE.get(addr):
+        return Kind.HBM
+    resource = RESOURCE_KIND.get(addr)
+    if resource >= len(RESOURCE_KINDS):
+        raise AddressError(f"resource_kind {resource} is reserved")
+    return RESOURCE_KINDS[resource]

@@ -1,0 +1,94 @@
+"""What is installed, and whether the store can be used."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import kernbench
+from kernbench.api.stores import default_store, open_store
+from kernbench.data_files import data_dir
+
+_NEEDED = (
+    *("simpy", "greenlet", "numpy", "ml_dtypes", "networkx", "scipy", "pydantic", "pyyaml", "pyarrow"),
+    *("ladybug", "click", "rich"),
+)
+_BACKENDS = (("memory:", "ladybug"), ("folder", "ladybug"), ("neo4j:", "neo4j"))
+
+
+def doctor(store: str | None = None) -> dict[str, Any]:
+    """Check the installation and the store at ``store`` (None: the default one).
+
+    Gives ``ok`` and ``checks``, each with ``check``, ``state`` (``ok``, ``missing`` when nothing needs it,
+    ``failed``) and ``detail``. Nothing is written.
+    """
+    checks = [
+        _row("kernbench", "ok", kernbench.__version__),
+        _row("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        *(_package(name) for name in _NEEDED),
+        *(_backend(name, library) for name, library in _BACKENDS),
+        _attempt("topologies", _topologies),
+        _attempt("questions", _questions),
+        _attempt("benches", _benches),
+        _attempt("store", lambda: _store(default_store() if store is None else store)),
+    ]
+    return {"ok": all(check["state"] != "failed" for check in checks), "checks": checks}
+
+
+def _row(check: str, state: str, detail: str) -> dict[str, str]:
+    return {"check": check, "state": state, "detail": detail}
+
+
+def _package(name: str) -> dict[str, str]:
+    try:
+        return _row(name, "ok", metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return _row(name, "failed", f"not installed; pip install {name}")
+
+
+def _backend(name: str, library: str) -> dict[str, str]:
+    if name == "neo4j:":
+        return _row("backend neo4j:", "missing", "not in this version")
+    found = find_spec(library) is not None
+    return _row(f"backend {name}", "ok" if found else "failed", library if found else f"needs {library}")
+
+
+def _attempt(check: str, look: Callable[[], str]) -> dict[str, str]:
+    try:
+        return _row(check, "ok", look())
+    except Exception as error:  # whatever it is, this is the place to say it
+        return _row(check, "failed", " ".join(f"{error}".split()) or type(error).__name__)
+
+
+def _topologies() -> str:
+    from kernbench.topology import shipped
+
+    return ", ".join(shipped())
+
+
+def _questions() -> str:
+    from kernbench.api.asking import library
+
+    return f"{len(library())} in {data_dir('queries')}"
+
+
+def _benches() -> str:
+    from kernbench.benches import list_all
+
+    return f"{len(list_all())}"
+
+
+def _store(url: str) -> str:
+    from kernbench.pgraph import SCHEMA_VERSION
+
+    if url != "memory:" and ":" not in url and not Path(url).expanduser().exists():
+        return f"{url}: empty, will be made by the first run; schema version {SCHEMA_VERSION}"
+    opened = open_store(url)
+    try:
+        return f"{opened.url}: {len(opened.runs())} runs, schema version {SCHEMA_VERSION}"
+    finally:
+        opened.close()

@@ -1,0 +1,221 @@
+"""What a run leaves behind: times, frames of the trace, and the questions that can be asked of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from kernbench.api.summary import busiest_engines, busiest_links, latency_ns
+from kernbench.errors import UsageError
+from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pyarrow as pa
+
+Frame = dict[str, NDArray[Any]]
+"""Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
+
+_VERIFIED = {"yes": True, "no": False}
+
+
+class Run:
+    """One run, kept in a store or only in memory. Times in ns of simulated time, sizes in bytes.
+
+    Comes from :func:`kernbench.run`, :func:`kernbench.open_run` or :func:`kernbench.runs`.
+    """
+
+    def __init__(
+        self,
+        properties: Mapping[str, Any],
+        *,
+        store: GraphStore | None,
+        tables: Mapping[str, pa.Table] | None = None,
+        topology: TopologyRecord | None = None,
+    ) -> None:
+        self._properties = properties
+        self._store = store
+        self._given_tables = tables
+        self._given_topology = topology
+
+    @classmethod
+    def kept(cls, store: GraphStore, properties: Mapping[str, Any]) -> Run:
+        """The run with these properties in ``store``."""
+        return cls(properties, store=store)
+
+    def __repr__(self) -> str:
+        name = self.id or "not kept"
+        return f"<Run {name}: {self.bench} on {self.topology}, {self.latency_ns:.1f} ns>"
+
+    # -- what is known of it ------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """Id in its store; empty when the run was not traced and so is not kept."""
+        return str(self._properties.get("id", ""))
+
+    @property
+    def bench(self) -> str:
+        """Name of the bench."""
+        return str(self._properties["bench"])
+
+    @property
+    def topology(self) -> str:
+        """Name of the topology."""
+        return str(self._properties["topology_name"])
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Values of the bench's parameters."""
+        value: dict[str, Any] = json.loads(self._properties["params"] or "{}")
+        return value
+
+    @property
+    def tags(self) -> list[str]:
+        """What the user called the run."""
+        value: list[str] = json.loads(self._properties["tags"] or "[]")
+        return value
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether the numbers were right; None when that was not asked."""
+        return _VERIFIED.get(str(self._properties["verified"]))
+
+    @property
+    def sim_ns(self) -> float:
+        """Simulated time from the first host command to the last answer."""
+        return float(self._properties["sim_ns"])
+
+    @property
+    def latency_ns(self) -> float:
+        """Time during which at least one launch was under way, from its common start to its last answer."""
+        return latency_ns(self.launches)
+
+    @property
+    def launches(self) -> list[dict[str, Any]]:
+        """The kernel launches in order: ``launch kernel pes t_submit t_start t_done latency_ns``."""
+        return list(self._properties.get("launches") or [])
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """All settings and figures of the run itself, without looking at its trace."""
+        p = self._properties
+        return {
+            "run_id": self.id or None,
+            "bench": self.bench,
+            "params": self.params,
+            "topology": self.topology,
+            "topology_id": p["topology"],
+            "sim_ns": self.sim_ns,
+            "latency_ns": self.latency_ns,
+            "verified": self.verified,
+            "status": p["status"],
+            "wall_s": float(p["wall_s"]),
+            "events": int(p["events"]),
+            "hops": int(p["hops"]),
+            "flit_crossings": int(p["flit_crossings"]),
+            "started_at": p["started_at"],
+            "version": p["version"],
+            "config_hash": p["config_hash"],
+            "tags": self.tags,
+        }
+
+    def summary(self, top: int = 5) -> dict[str, Any]:
+        """:attr:`info` with ``launches`` and the ``top`` ``busiest_links`` and ``busiest_engines``."""
+        used = self.frame("Used")
+        return {
+            **self.info,
+            "launches": self.launches,
+            "busiest_links": busiest_links(used, top),
+            "busiest_engines": busiest_engines(used, top),
+        }
+
+    def to_json(self) -> str:
+        """:meth:`summary` as JSON text: what ``kernbench run --format json`` prints."""
+        return json.dumps(self.summary(), ensure_ascii=False, allow_nan=False)
+
+    # -- its trace ----------------------------------------------------------------------------------
+
+    @cached_property
+    def tables(self) -> Mapping[str, pa.Table]:
+        """The trace as Arrow tables by name, such as ``Transaction``, ``Hop``, ``Op`` and ``Used``."""
+        if self._given_tables is not None:
+            return self._given_tables
+        assert self._store is not None
+        return self._store.load(self.id).tables
+
+    def frame(self, table: str) -> Frame:
+        """One table of the trace as numpy columns. ``UsageError`` when the run has no such table."""
+        if table not in self.tables:
+            if self._store is None:
+                raise UsageError(f"the run of '{self.bench}' was not traced; run it again with trace=True")
+            raise UsageError(f"a trace has no table '{table}'; it has {', '.join(self.tables)}")
+        found = self.tables[table]
+        return {name: found[name].to_numpy() for name in found.column_names}
+
+    @property
+    def ops(self) -> Frame:
+        """Data operations.
+
+        Columns ``id kind name stage component launch parent bytes t_ready t_start t_end label``.
+        """
+        return self.frame("Op")
+
+    @property
+    def hops(self) -> Frame:
+        """Places that transactions went through.
+
+        Columns ``txn seq resource is_link t_in t_start t_out service_ns wait_ns bytes``.
+        """
+        return self.frame("Hop")
+
+    @property
+    def transactions(self) -> Frame:
+        """Transactions: columns ``id kind src dst bytes t_submit t_done service_ns wait_ns op``."""
+        return self.frame("Transaction")
+
+    @property
+    def used(self) -> Frame:
+        """Use of each component and link.
+
+        Columns ``resource is_link kind bytes busy_ns wait_ns utilisation transactions max_queue``.
+        """
+        return self.frame("Used")
+
+    @cached_property
+    def graph(self) -> nx.MultiDiGraph[Any]:
+        """Topology and trace as one networkx graph, labels and keys as in the store; built on request."""
+        from kernbench.pgraph import run_graph
+
+        store = self._kept_in()
+        topology = self._given_topology or store.load_topology(str(self._properties["topology"]))
+        graph: nx.MultiDiGraph[Any] = run_graph(RunRecord(self._properties, self.tables), topology)
+        return graph
+
+    def query(self, name: str, /, **params: object) -> Result:
+        """Ask this run the library question ``name``; ``kernbench query --list`` shows them."""
+        from kernbench.api.asking import ask
+
+        return ask(name, run=self.id, store=self._kept_in(), params=params)
+
+    def cypher(self, text: str, /, **params: object) -> Result:
+        """Ask this run free Cypher, which may only read. ``$name`` in it is bound to ``params['name']``."""
+        from kernbench.api.asking import ask_cypher
+
+        return ask_cypher(text, run=self.id, store=self._kept_in(), params=params)
+
+    def _kept_in(self) -> GraphStore:
+        if self._store is None:
+            raise UsageError(
+                f"the run of '{self.bench}' was not kept, so it cannot be asked; run it with trace=True"
+            )
+        return self._store
+
+
+def tags_text(tags: Sequence[str]) -> str:
+    """``tags`` as a Run node holds them."""
+    return json.dumps(list(tags), ensure_ascii=False)

@@ -1,0 +1,62 @@
+"""Stores: where runs are kept when nobody says where, and the runs in one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kernbench.api.result import Run
+from kernbench.pgraph import GraphStore
+from kernbench.pgraph import open_store as _open_store
+
+STORE_VARIABLE = "KERNBENCH_STORE"
+DEFAULT_FOLDER = ".kernbench"
+
+Store = str | os.PathLike[str] | GraphStore | None
+"""A store, its URL, or None for the default one."""
+
+
+def default_store() -> str:
+    """URL of the default store: ``$KERNBENCH_STORE``, else ``.kernbench`` in the working directory."""
+    return os.environ.get(STORE_VARIABLE, "").strip() or DEFAULT_FOLDER
+
+
+def open_store(url: str | os.PathLike[str] | None = None) -> GraphStore:
+    """Open the store at ``url`` (``memory:``, or the path of a folder that need not exist yet).
+
+    Close it when done. ``StoreUrlError`` when there is no such kind of store.
+    """
+    return _open_store(default_store() if url is None else os.fspath(url))
+
+
+def as_store(store: Store) -> GraphStore:
+    """``store`` itself when it is open already, else opened."""
+    return open_store(store) if store is None or isinstance(store, str | os.PathLike) else store
+
+
+@contextmanager
+def borrowed(store: Store) -> Iterator[GraphStore]:
+    """``store`` for the length of a ``with``; closed at its end unless the caller had opened it."""
+    opened = as_store(store)
+    try:
+        yield opened
+    finally:
+        if opened is not store:
+            opened.close()
+
+
+def runs(store: Store = None) -> list[Run]:
+    """All runs kept in ``store``, oldest first. Their tables are read when looked at."""
+    opened = as_store(store)
+    return [Run.kept(opened, info) for info in opened.runs()]
+
+
+def open_run(ref: str = "last", store: Store = None) -> Run:
+    """The run that ``ref`` means: an id, a unique beginning of one, ``last`` or ``last~N``.
+
+    ``RunNotFoundError`` lists the runs that there are.
+    """
+    opened = as_store(store)
+    run_id = opened.resolve(ref)
+    return Run.kept(opened, opened.load(run_id).info)

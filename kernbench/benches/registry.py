@@ -1,0 +1,140 @@
+"""Which benches there are: the ``@bench`` decorator, the list, and how a name becomes a bench (ADR-0045).
+
+An index is a bench's place in the alphabetical list: handy to type, but it moves when benches are added.
+Scripts use names.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kernbench.benches.params import Param, ParamValue, resolve_params
+from kernbench.errors import BenchError, UsageError
+
+if TYPE_CHECKING:
+    from kernbench.runtime.context import Context
+
+Run = Callable[["Context"], Any]
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_INFRASTRUCTURE = ("params", "registry", "user")
+_by_module: dict[str, dict[str, BenchSpec]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSpec:
+    """A registered bench: ``run(torch)`` and what is known about it."""
+
+    name: str
+    description: str
+    params: tuple[Param, ...]
+    run: Run
+    module: str
+
+    def resolve_params(
+        self, values: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
+    ) -> dict[str, ParamValue]:
+        """Values of all parameters; see :func:`kernbench.benches.params.resolve_params`."""
+        return resolve_params(self.name, self.params, values, environ)
+
+
+def bench(*, name: str, description: str, params: Sequence[Param] = ()) -> Callable[[Run], Run]:
+    """Register ``run(torch)`` as a bench. ``name`` is kebab-case, ``description`` a short sentence.
+
+    The function is returned unchanged. A bad or repeated name is a :class:`BenchError`.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise BenchError(
+            f"bench name {name!r}: use kebab-case, lower case letters and digits such as 'my-bench'"
+        )
+    if not isinstance(description, str) or not description.strip():
+        raise BenchError(f"bench '{name}': description is empty; say in one sentence what it runs")
+    seen: set[str] = set()
+    for param in params:
+        if param.name in seen:
+            raise BenchError(f"bench '{name}': parameter '{param.name}' is declared twice")
+        seen.add(param.name)
+
+    def register(run: Run) -> Run:
+        module = run.__module__
+        for other, benches in _by_module.items():
+            same_room = _shipped(other) == _shipped(module)
+            if name in benches and same_room and (other == module or _shipped(module)):
+                raise BenchError(f"bench name '{name}' is used twice, in {other} and in {module}; rename one")
+        spec = BenchSpec(name, description.strip(), tuple(params), run, module)
+        _by_module.setdefault(module, {})[name] = spec
+        return run
+
+    return register
+
+
+def _shipped(module: str) -> bool:
+    return module.startswith("kernbench.benches.")
+
+
+def registered_in(module: str) -> dict[str, BenchSpec]:
+    """The benches that module ``module`` registered, by name."""
+    return dict(_by_module.get(module, {}))
+
+
+def forget(module: str) -> None:
+    """Drop what ``module`` registered, because it is about to be loaded again."""
+    _by_module.pop(module, None)
+
+
+def load_package(path: Iterable[str], package: str) -> None:
+    """Import every module of a package of benches; one without ``@bench`` is a :class:`BenchError`.
+
+    Modules whose name starts with an underscore are helpers and are left alone.
+    """
+    silent = []
+    for info in sorted(pkgutil.iter_modules(list(path)), key=lambda m: m.name):
+        if info.name.startswith("_") or info.name in _INFRASTRUCTURE:
+            continue
+        module = f"{package}.{info.name}"
+        importlib.import_module(module)
+        if module not in _by_module:
+            silent.append(module)
+    if silent:
+        raise BenchError(
+            f"no @bench in {', '.join(silent)}; decorate its run function, or start a helper's name with _"
+        )
+
+
+def list_all() -> list[BenchSpec]:
+    """The shipped benches in alphabetical order; the index of a bench is its position, from 1."""
+    importlib.import_module("kernbench.benches")
+    specs = [spec for module, found in _by_module.items() if _shipped(module) for spec in found.values()]
+    return sorted(specs, key=lambda spec: spec.name)
+
+
+def resolve(identifier: str) -> BenchSpec:
+    """The bench called ``identifier``.
+
+    A name, an index of :func:`list_all`, ``path/to/file.py`` or ``path/to/file.py:name``, or
+    ``package.module:name``. What does not exist is a :class:`UsageError` that says what does.
+    """
+    from kernbench.benches.user import load_user_bench, names_user_bench
+
+    text = identifier.strip() if isinstance(identifier, str) else ""
+    if not text:
+        raise UsageError("bench name is empty; 'kernbench list' shows the benches")
+    benches = list_all()
+    if text.isdigit():
+        if not 1 <= int(text) <= len(benches):
+            raise UsageError(f"no bench has index {text}; indices go from 1 to {len(benches)}")
+        return benches[int(text) - 1]
+    by_name = {spec.name: spec for spec in benches}
+    if text in by_name:
+        return by_name[text]
+    if names_user_bench(text):
+        return load_user_bench(text)
+    close = difflib.get_close_matches(text, by_name, n=1)
+    hint = f"did you mean '{close[0]}'? " if close else ""
+    raise UsageError(f"no bench is called '{text}'; {hint}there are {', '.join(by_name)}")

@@ -1,0 +1,1 @@
+"""The command line: each command is one file in ``commands``, everything it does goes through ``api``."""

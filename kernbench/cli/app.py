@@ -1,0 +1,41 @@
+"""Which commands there are."""
+
+from __future__ import annotations
+
+import click
+
+import kernbench
+from kernbench.cli.group import Entry, LazyGroup
+
+_HERE = "kernbench.cli.commands"
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(f"kernbench {kernbench.__version__}")
+        ctx.exit()
+
+
+app = LazyGroup(
+    "kernbench",
+    help="Simulate kernels on multi-chiplet AI accelerators and ask the traces questions.",
+    entries={
+        "run": Entry(f"{_HERE}.run", "Run a bench; print its times; keep its trace."),
+        "list": Entry(f"{_HERE}.list", "List the benches and their parameters."),
+        "query": Entry(f"{_HERE}.query", "Ask a question of a kept run."),
+        "runs": Entry(f"{_HERE}.runs", "List, show and remove kept runs."),
+        "topology": Entry(f"{_HERE}.topology", "Check a topology file, or look into it."),
+        "doctor": Entry(f"{_HERE}.doctor", "Say what is installed and whether the store can be used."),
+    },
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="Print the version.",
+        )
+    ],
+    examples=["kernbench run --bench qkv-gemm --verify-data", "kernbench query bottleneck/busiest-links"],
+)

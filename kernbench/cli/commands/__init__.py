@@ -1,0 +1,1 @@
+"""One file a command; imported when it is asked for, so that ``kernbench --help`` stays quick."""

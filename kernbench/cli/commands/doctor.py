@@ -1,0 +1,26 @@
+"""``kernbench doctor``."""
+
+from __future__ import annotations
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import store_option
+from kernbench.cli.output import emit, format_option
+
+
+@click.command(cls=Command, examples=["kernbench doctor"])
+@store_option
+@format_option
+def command(store: str | None, fmt: str) -> None:
+    """Print versions, which store backends are found, and whether the store can be used.
+
+    Exit status 1 when something that KernBench needs is missing or the store cannot be used.
+    """
+    report = api.doctor(store)
+    rows = [(check["check"], check["state"], check["detail"]) for check in report["checks"]]
+    emit(fmt, report, ("check", "state", "detail"), rows)
+    if not report["ok"]:
+        broken = next(check for check in report["checks"] if check["state"] == "failed")
+        raise click.ClickException(f"{broken['check']}: {broken['detail']}")

@@ -1,0 +1,29 @@
+"""``kernbench list``: the benches that come with the package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.output import emit, format_option
+
+
+@click.command(cls=Command, examples=["kernbench list", "kernbench list --format json"])
+@format_option
+def command(fmt: str) -> None:
+    """List the benches: index, name, what they do, and the parameters that --set takes.
+
+    An index may be given to 'run --bench' instead of a name. It changes when benches are added.
+    """
+    benches = api.benches()
+    rows = [
+        (b["index"], b["name"], b["description"], " ".join(map(_assignment, b["params"]))) for b in benches
+    ]
+    emit(fmt, {"benches": benches}, ("index", "name", "description", "params"), rows)
+
+
+def _assignment(param: dict[str, Any]) -> str:
+    return f"{param['name']}={param['default']}"

@@ -1,0 +1,84 @@
+"""Click's commands and groups with what every one of ours has: lazy import, ``--debug``, an example.
+
+A group knows its commands by name and one line of help; a command's module is imported when it is run
+or asked for its own help, never for the list.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+
+class Entry(NamedTuple):
+    """A command of a group: the module that defines it as ``command``, and its line of help."""
+
+    module: str
+    help: str
+
+
+class _WithExamples(click.Command):
+    """A command whose help ends with examples that work, and that takes ``--debug``."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = tuple(examples)
+        self.params.append(
+            click.Option(["--debug"], is_flag=True, expose_value=False, help="Show tracebacks of errors.")
+        )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples, as typed."""
+        if self.examples:
+            with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+class Command(_WithExamples):
+    """A command that does something."""
+
+
+class LazyGroup(_WithExamples, click.Group):
+    """A command that only holds others, which are imported when needed."""
+
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+        # Without a subcommand Click would print all of the help as an error.
+        super().__init__(*args, no_args_is_help=False, subcommand_metavar="COMMAND ...", **kwargs)
+        self.entries = entries
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which they were declared."""
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        command = importlib.import_module(entry.module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As Click does, but an unknown command's error names what there is."""
+        name = args[0]
+        command = self.get_command(ctx, name)
+        if command is not None:
+            return name, command, args[1:]
+        if name.startswith("-"):
+            raise click.NoSuchOption(name, ctx=ctx)
+        close = difflib.get_close_matches(name, self.entries, n=1)
+        hint = f"did you mean '{close[0]}'? " if close else ""
+        raise click.UsageError(f"no command '{name}'; {hint}there are {', '.join(self.entries)}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])

@@ -1,0 +1,64 @@
+"""Writes the reference page of the command line from the commands themselves.
+
+``python -m kernbench.cli.reference [FILE]``; without a file to stdout.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from kernbench.cli.app import app
+from kernbench.cli.group import LazyGroup
+
+_HEAD = """# Command line
+
+Made from the commands' own help by `make docs`; do not edit.
+
+Exit status: 0 done, 1 the run or a check failed, 2 wrong usage, 130 interrupted. An error is one line on
+stderr, `kernbench: error: ...`; `--debug` adds the traceback. With `--format json` stdout holds one JSON
+value on one line and nothing else.
+
+| command | keys of its JSON |
+|---|---|
+| `run`, `runs show` | `run_id bench params topology topology_id sim_ns latency_ns verified status wall_s events hops flit_crossings started_at version config_hash tags launches[] busiest_links[] busiest_engines[]` |
+| `runs list` | `runs[]`, each as above without the last three |
+| `query` | `name columns rows`; with `--list` `questions[]` |
+| `list` | `benches[]` |
+| `topology check` | `topology id components links` |
+| `topology show` | the topology's properties, `components` and `links` by kind; with `--from` and `--to` `src dst traffic weight_mm hops[]` |
+| `doctor` | `ok checks[]` |
+
+`verified` is `true`, `false`, or `null` where verification was not asked for. Times end in `_ns` and are
+simulated nanoseconds, `wall_s` is seconds of real time.
+"""  # noqa: E501 - a row of a table is one line
+
+
+def commands(command: click.Command, parent: click.Context | None, name: str) -> Iterator[click.Context]:
+    """The context of ``command`` and of all below it, in order."""
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=96, max_content_width=96)
+    yield context
+    if isinstance(command, LazyGroup):
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            assert found is not None
+            yield from commands(found, context, child)
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    sections = [
+        f"## {context.command_path}\n\n```text\n{context.get_help().rstrip()}\n```\n"
+        for context in commands(app, None, "kernbench")
+    ]
+    return "\n".join([_HEAD, *sections])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+    else:
+        sys.stdout.write(page())

@@ -1,0 +1,1 @@
+"""Hardware components, one file each, registered by name in ``configs/components.yaml``."""

@@ -1,0 +1,95 @@
+"""The base of every hardware component.
+
+A component is built from one node of the compiled graph and reaches the others only by sending packets
+over links. To replace one, subclass :class:`Component` (or a built-in one), give it an ``impl`` name in a
+components file and name that in the topology.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernbench.pgraph import Node
+from kernbench.sim.node import FabricNode
+from kernbench.sim.ops import Op
+from kernbench.sim.transaction import Packet, Path, Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kernbench.components.machine import Machine
+    from kernbench.routing import Traffic
+
+
+class Component(FabricNode):
+    """One component. ``self.properties`` are its node's; ``self.machine`` what it is wired into."""
+
+    def __init__(self, node: Node, machine: Machine) -> None:
+        properties = node.properties
+        super().__init__(node.id, float(properties["overhead_ns"]))
+        self.node = node
+        self.machine = machine
+        self.clock = machine.clock
+
+    def number(self, key: str) -> float:
+        """Property ``key`` of the node as a float."""
+        return float(self.node.properties[key])
+
+    def integer(self, key: str) -> int:
+        """Property ``key`` of the node as an int."""
+        return int(self.node.properties[key])
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """(sip, cube, pe), -1 where the component is above that level."""
+        p = self.node.properties
+        return int(p["sip"]), int(p["cube"]), int(p["pe"])
+
+    def wired(self) -> None:
+        """All components exist and are linked; look up neighbours here."""
+
+    def post(
+        self,
+        kind: str,
+        to: str,
+        traffic: Traffic,
+        message: Any,
+        *,
+        nbytes: int = 0,
+        parent: int = -1,
+        op: int = -1,
+    ) -> Transaction:
+        """Send a one-way message of ``nbytes`` (0: pays overheads and distance alone) to component ``to``."""
+        machine = self.machine
+        path = machine.path(self.resource, to, traffic)
+        transaction = machine.begin(
+            kind, path, nbytes, self.clock.now, parent=parent, op=op, message=message
+        )  # fmt: skip
+        machine.fabric.send(Packet(transaction, path, nbytes, machine.fabric.flit_bytes))
+        return transaction
+
+    def hand_over(self, to: Component, function: Callable[..., None], *args: Any) -> None:
+        """Pass a token over the direct link to ``to``: after the link's flight time, ``function(*args)``."""
+        link = self.machine.link(self.resource, to.resource)
+        link.transactions += 1
+        if link.delay_ns > 0.0:
+            self.clock.call_at(self.clock.now + link.delay_ns, function, *args)
+        else:
+            function(*args)
+
+    def finish(self, op: Op, t_ready: float, t_start: float, t_end: float) -> None:
+        """Record a data operation that this component has carried out. The only way into the op log."""
+        op.component = self.resource
+        op.t_ready = t_ready
+        op.t_start = t_start
+        op.t_end = t_end
+        self.machine.report(op)
+
+    def waiting(self) -> list[str]:
+        """What this component still waits for, a line each, for a report of a deadlock."""
+        return []
+
+
+def answer(packet: Packet, machine: Machine, path: Path, nbytes: int) -> None:
+    """Send the second half of a transaction (acknowledgement or data as one burst) back over ``path``."""
+    machine.fabric.send(Packet(packet.transaction, path, nbytes, machine.fabric.flit_bytes))

@@ -1,0 +1,100 @@
+"""What all memories share: they take flits, commit writes, answer reads in order.
+
+A memory answers over the reverse of the path that the request came by. A write is acknowledged with 0
+bytes once its last flit is committed. A read's data leave as flits, each when the memory has it, in order.
+"""
+
+from __future__ import annotations
+
+from kernbench.components.base import Component
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import HopRow, Packet
+
+
+class Memory(Component):
+    """A destination of reads and writes. Subclasses say when a flit is committed or fetched."""
+
+    takes_flits = True
+
+    def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
+        """A written flit stands at the array at ``time``: when it is committed, and by which server."""
+        raise NotImplementedError
+
+    def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
+        """A flit is asked for at ``time``: when it is ready to leave, and by which server."""
+        raise NotImplementedError
+
+    def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
+        """A flit of a write, or a read command (one flit of 0 bytes)."""
+        transaction = packet.transaction
+        hop = len(packet.links)
+        if flit == 0:
+            self.arrive(time)
+            packet.node_in[hop] = time
+            begun = self.occupy(time, self.overhead_ns, transaction)
+            inside = begun + self.overhead_ns
+        else:
+            begun = inside = max(time, self.free)
+        if not transaction.is_write:
+            self._read(packet, time, begun, inside)
+            return
+        done, server = self.commit(packet, flit, inside)
+        if flit == 0:
+            packet.node_start[hop] = begun
+            packet.turn = (done, server)
+        elif done >= packet.turn[0]:
+            packet.turn = (done, server)
+        if flit == packet.last:
+            done, server = packet.turn
+            self._leave(packet, time, begun, inside, done, server, transaction.nbytes)
+            self.clock.call_at(done, self._acknowledge, packet)
+
+    def _acknowledge(self, packet: Packet) -> None:
+        path = packet.transaction.path.reverse
+        self.machine.fabric.send(Packet(packet.transaction, path, 0, self.machine.fabric.flit_bytes))
+
+    def _read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
+        transaction = packet.transaction
+        fabric = self.machine.fabric
+        answer = Packet(transaction, transaction.path.reverse, transaction.nbytes, fabric.flit_bytes)
+        packet.node_start[len(packet.links)] = begun
+        times: list[float] = []
+        ready, slowest = inside, self.server_of(packet)
+        for flit in range(answer.last + 1):
+            done, server = self.fetch(packet, flit, inside)
+            if done > ready:
+                ready, slowest = done, server
+            times.append(ready)
+        self._leave(packet, time, begun, inside, ready, slowest, transaction.nbytes)
+        fabric.stream(answer, times)
+
+    def server_of(self, packet: Packet) -> Server:
+        """The server that a packet without bytes would use."""
+        return self
+
+    def _leave(
+        self,
+        packet: Packet,
+        time: float,
+        begun: float,
+        inside: float,
+        done: float,
+        server: Server,
+        nbytes: int,
+    ) -> None:
+        """The last flit is committed at ``done`` by ``server``: note the hop and who held it."""
+        transaction = packet.transaction
+        wait = 0.0
+        if begun > time:
+            wait += transaction.blame(self.index, self.waited_for(transaction, time, begun))
+        if server is not self and done > inside:
+            wait += transaction.blame(self.index, server.waited_for(transaction, inside, done))
+        self.leave(done, nbytes, self.overhead_ns, wait)
+        if transaction.traced:
+            hop = len(packet.links)
+            transaction.rows.append(
+                HopRow(
+                    self.index, packet.node_in[hop], packet.node_start[hop], done,
+                    done - time - wait, wait, nbytes,
+                )
+            )  # fmt: skip

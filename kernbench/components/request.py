@@ -1,0 +1,31 @@
+"""What the host asked the machine for, and whether it has been answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Request:
+    """A host operation in flight. Times in ns; ``t_start`` is the common kernel start of a launch."""
+
+    def __init__(self, label: str, t_submit: float) -> None:
+        self.label = label
+        self.t_submit = t_submit
+        self.t_start = -1.0
+        self.t_done = -1.0
+        self.done = False
+        self.error: Exception | None = None
+        self.open = 0
+        """Parts that are still unanswered."""
+        self.on_done: Callable[[Request], None] | None = None
+
+    def part_done(self, time: float, error: Exception | None = None) -> None:
+        """One part is answered; the request is done with its last. The first error stays."""
+        if error is not None and self.error is None:
+            self.error = error
+        self.open -= 1
+        if self.open <= 0 and not self.done:
+            self.done = True
+            self.t_done = time
+            if self.on_done is not None:
+                self.on_done(self)

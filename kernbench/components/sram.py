@@ -1,0 +1,19 @@
+"""A cube's shared SRAM: a memory as fast as its link, with an access overhead once a transaction."""
+
+from __future__ import annotations
+
+from kernbench.components.memory import Memory
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import Packet
+
+
+class Sram(Memory):
+    """``overhead_ns`` once a transaction; bandwidth is that of the link to its router (ADR-0041)."""
+
+    def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
+        """See :meth:`Memory.commit`."""
+        return time, self
+
+    def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
+        """See :meth:`Memory.fetch`."""
+        return time, self

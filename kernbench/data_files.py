@@ -1,0 +1,15 @@
+"""Where the shipped data (``queries/``, ``configs/``) lie: in a checkout or inside the wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def data_dir(name: str) -> Path:
+    """Folder ``name`` (``"queries"`` or ``"configs"``): the wheel's copy, else the checkout's."""
+    for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise FileNotFoundError(f"KernBench's '{name}' folder is missing from this installation; reinstall it")

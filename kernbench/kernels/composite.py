@@ -1,0 +1,171 @@
+"""``tl`` calls for asynchronous tiled pipelines: composite and wait."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from kernbench.kernels import checks, promotion
+from kernbench.kernels.checks import BadArgumentError
+from kernbench.kernels.epilogue_args import EpilogueStep, parse
+from kernbench.kernels.handles import TensorHandle, TensorRef
+from kernbench.kernels.issue import tl_call
+from kernbench.kernels.loadstore import MemoryCalls
+from kernbench.kernels.pointer import Pointer
+from kernbench.kernels.products import accumulator_dtype, product_shape
+from kernbench.pe.commands import Completion, Composite, Epilogue, Wait
+from kernbench.replay.math_ops import MATH_OPS
+from kernbench.sim.ops import Operand
+
+COMPOSITE_MATH = tuple(n for n, op in MATH_OPS.items() if op.kind == "elementwise" and op.arity <= 2)
+"""Math that works tile by tile on one tensor: unary, or binary with a Python number."""
+
+Source = TensorHandle | TensorRef
+
+
+class CompositeCalls(MemoryCalls):
+    """composite, wait."""
+
+    _outstanding: list[Completion]
+
+    @tl_call
+    def composite(
+        self,
+        op: str,
+        a: object,
+        b: object = None,
+        out_ptr: int | None = None,
+        epilogue: Sequence[dict[str, Any]] | None = None,
+        acc_dtype: str | None = None,
+        tile_shape: Sequence[int] | None = None,
+        out_dtype: str | None = None,
+    ) -> Completion:
+        """Start ``DMA_READ - FETCH - GEMM|MATH - STORE - DMA_WRITE`` over tiles; returns at once.
+
+        ``op`` is ``"gemm"`` (a (M, K), b (K, N)) or an elementwise math operation of ``a``, with a number
+        ``b`` if it takes two. a and b are references or tensor arguments, streamed from memory, or handles,
+        which are in TCM already. The result goes to ``out_ptr``, in ``out_dtype``: by default the tensor
+        argument's type, or at a plain address the type that ``tl.dot`` or the math operation gives.
+        ``tile_shape`` is (M, K, N), for math (M, N); the hardware's tile by default. Pass the completion
+        to ``tl.wait`` before reading the output.
+        """
+        first = self._source("a", a)
+        if op == "gemm":
+            sources: tuple[Source, ...] = (first, self._source("b", b))
+            shapes = [(source.shape, source.dtype) for source in sources]
+            m, _, n = product_shape(*shapes[0], *shapes[1])
+            shape: tuple[int, ...] = (m, n)
+            params: dict[str, Any] = {"acc_dtype": accumulator_dtype(first.dtype, acc_dtype)}
+            dtype = promotion.dot_result(first.dtype)
+        else:
+            sources = (first,)
+            params, dtype = self._math_params(op, first, b, acc_dtype)
+            shape = first.shape if len(first.shape) == 2 else (1, *first.shape)
+        steps = parse(epilogue, shape, op == "gemm", lambda argument, t: self._source(argument, t).shape)
+        if out_dtype is None and isinstance(out_ptr, Pointer):
+            out_dtype = out_ptr.dtype
+        out_dtype = dtype if out_dtype is None else checks.dtype("out_dtype", out_dtype)
+        target = self._memory("out_ptr", out_ptr, shape, out_dtype)
+        tile = None if tile_shape is None else checks.shape("tile_shape", tile_shape)
+        if tile is not None and len(tile) != (3 if op == "gemm" else 2):
+            expected = "(M, K, N)" if op == "gemm" else "(M, N)"
+            raise BadArgumentError("tile_shape", f"{tile} must be {expected}")
+        return self._start(op, sources, steps, target, tile, params, shape)
+
+    @tl_call
+    def wait(self, completion: Completion | Sequence[Completion] | None = None) -> None:
+        """Return when a composite, several, or (``None``) all that were started are done."""
+        if completion is None:
+            completions = self._unfinished()
+        elif isinstance(completion, Completion):
+            completions = [completion]
+        elif isinstance(completion, list | tuple):
+            completions = list(completion)
+        else:
+            completions = [completion]  # type: ignore[list-item]
+        for item in completions:
+            if not isinstance(item, Completion):
+                raise BadArgumentError("completion", f"{item!r} is not what tl.composite returns")
+        self._send(Wait(completions))
+
+    def _unfinished(self) -> list[Completion]:
+        """Completions of composites that are still running."""
+        self._outstanding = [c for c in self._outstanding if not c.done]
+        return list(self._outstanding)
+
+    def _source(self, argument: str, value: object) -> Source:
+        if isinstance(value, TensorRef):
+            return value
+        if isinstance(value, Pointer):
+            return self._memory(argument, value, None, None)
+        if isinstance(value, TensorHandle):
+            return self._handle(argument, value)
+        raise BadArgumentError(argument, f"{value!r} is neither a handle nor a tl.ref")
+
+    def _math_params(self, op: object, a: Source, b: object, acc_dtype: object) -> tuple[dict[str, Any], str]:
+        """Parameters and result type of a math composite."""
+        if op not in COMPOSITE_MATH:
+            raise BadArgumentError("op", f"{op!r} is not known; use one of gemm, {', '.join(COMPOSITE_MATH)}")
+        rule = MATH_OPS[str(op)]
+        if len(a.shape) not in (1, 2):
+            raise BadArgumentError("a", f"shape {a.shape} must have one or two dimensions")
+        if acc_dtype is not None:
+            raise BadArgumentError("acc_dtype", f"is for gemm, {rule.name} does not accumulate")
+        scalars: dict[int, int | float] = {}
+        if rule.arity == 1 and b is not None:
+            raise BadArgumentError("b", f"{rule.name} takes a alone")
+        if rule.arity == 2:
+            if not checks.is_scalar(b):
+                raise BadArgumentError("b", "must be a number; add a tensor with the residual epilogue")
+            scalars[1] = checks.scalar("b", b)
+        return {"scalars": scalars}, promotion.math_result(rule, [a.dtype], list(scalars.values()))
+
+    def _start(
+        self,
+        op_name: str,
+        sources: tuple[Source, ...],
+        steps: list[EpilogueStep],
+        target: TensorRef,
+        tile: tuple[int, ...] | None,
+        params: dict[str, Any],
+        shape: tuple[int, ...],
+    ) -> Completion:
+        gemm = op_name == "gemm"
+        held: list[Source] = list(sources)
+        # One-dimensional math is (1, N) from here on.
+        operands = [_operand(source, source.shape if gemm else shape) for source in sources]
+        listed: list[dict[str, Any]] = []
+        commands: list[Epilogue] = []
+        for step in steps:
+            index = None
+            if step.tensor is not None:
+                index = len(operands)
+                held.append(self._source(step.argument, step.tensor))
+                operands.append(_operand(held[-1], step.shape))
+            entry = {"op": step.op, "scope": step.scope, "operand": index, "factor": step.factor}
+            if step.zero_point is not None:
+                entry["zero_point"] = step.zero_point
+            listed.append(entry)
+            commands.append(
+                Epilogue(step.op, step.scope, None if index is None else operands[index], step.factor)
+            )
+        out = Operand(shape, target.dtype, address=target.address)
+        size = math.fsum([checks.nbytes(o.shape, o.dtype) for o in (*operands, out)])
+        kind, name = ("gemm", "composite_gemm") if gemm else ("math", f"composite_{op_name}")
+        params = {**params, "tile": tile, "epilogue": listed}
+        op = self._op(self._pe.next_op_id(), kind, name, tuple(operands), out, params, int(size))
+        completion = Completion(f"{name} (op {op.id})")
+        # Operands stay in scratch until the pipeline has read them, whatever the kernel does with its names.
+        completion.then(held.clear)
+        self._outstanding = [*self._unfinished(), completion]
+        passes = 1 if gemm else MATH_OPS[op_name].passes
+        second = operands[1] if gemm else None
+        self._send(Composite(op, kind, operands[0], second, out, tile, passes, commands, completion))
+        return completion
+
+
+def _operand(source: Source, shape: tuple[int, ...]) -> Operand:
+    if isinstance(source, TensorHandle):
+        return Operand(shape, source.dtype, handle=source.id)
+    return Operand(shape, source.dtype, address=source.address)

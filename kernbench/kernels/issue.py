@@ -1,0 +1,132 @@
+"""How a ``tl`` call becomes a command: errors with their place, operations with their ids, results."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+
+import numpy as np
+
+from kernbench.errors import KernelError
+from kernbench.kernels.checks import BadArgumentError, nbytes
+from kernbench.kernels.handles import TensorHandle, TensorRef
+from kernbench.kernels.pointer import Pointer
+from kernbench.kernels.scratch import Block, Scratch
+from kernbench.pe.commands import Command, PeContext
+from kernbench.sim.ops import Op, Operand
+
+if TYPE_CHECKING:
+    from kernbench.kernels.math_calls import MathCalls
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="Issuer")
+Array = np.ndarray[Any, Any]
+
+
+class ValueSource(Protocol):
+    """Where the values of handles are known, as far as they are."""
+
+    def value(self, handle: int) -> Array | None:
+        """The value of a handle, or ``None`` while it is pending."""
+
+    def release(self, handle: int) -> None:
+        """The kernel has let go of a handle, and every operation that uses it has been reported."""
+
+
+def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Mark a method as a call that kernels make: its errors say kernel, PE, time, call and argument."""
+
+    @functools.wraps(method)
+    def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+        outer, self._current = self._current, method.__name__
+        try:
+            return method(self, *args, **kwargs)
+        except BadArgumentError as problem:
+            raise self._error(str(problem)) from None
+        finally:
+            self._current = outer
+
+    return cast("Callable[Concatenate[S, P], R]", call)
+
+
+class Issuer:
+    """What all groups of ``tl`` calls share: one kernel on one PE.
+
+    ``send`` hands a command to the PE and returns when the PE resumes the kernel.
+    """
+
+    def __init__(
+        self, kernel: str, pe: PeContext, send: Callable[[Command], None], data: ValueSource | None = None
+    ) -> None:
+        self._kernel = kernel
+        # Name of the ``tl`` call being made, for errors and deadlock reports.
+        self._current = ""
+        self._pe = pe
+        self._send = send
+        self._data = data
+        self._scratch = Scratch(pe.scratch_base, pe.scratch_bytes)
+
+    def _place(self) -> str:
+        """Kernel, PE and simulated time, as errors begin."""
+        return f"kernel '{self._kernel}' on {self._pe.name} at {self._pe.now():g} ns"
+
+    def _error(self, problem: str) -> KernelError:
+        """An error of the call being made."""
+        return KernelError(f"{self._place()}: tl.{self._current}: {problem}")
+
+    def _handle(self, argument: str, value: object) -> TensorHandle:
+        """``value`` as an operand in TCM; a reference or an address is told to be loaded first."""
+        if isinstance(value, TensorHandle):
+            if value._tl is not self:
+                raise BadArgumentError(
+                    argument, "the handle belongs to another kernel; pass data through memory"
+                )
+            return value
+        if isinstance(value, TensorRef | Pointer):
+            raise BadArgumentError(argument, "is in memory, not in TCM; tl.load it first")
+        raise BadArgumentError(argument, f"{value!r} is not a tensor handle; tl.load gives one")
+
+    def _release(self, handle: int) -> None:
+        if self._data is not None:
+            self._data.release(handle)
+
+    def _op(
+        self,
+        op_id: int,
+        kind: str,
+        name: str,
+        inputs: tuple[Operand, ...],
+        output: Operand,
+        params: dict[str, Any] | None,
+        size: int,
+    ) -> Op:
+        return Op(op_id, kind, name, inputs, output, params or {}, launch=self._pe.launch, nbytes=size)
+
+    def _produce(
+        self,
+        kind: str,
+        name: str,
+        inputs: tuple[Operand, ...],
+        shape: tuple[int, ...],
+        dtype: str,
+        command: Callable[[Op], Command],
+        *,
+        params: dict[str, Any] | None = None,
+        size: int = 0,
+        block: Block | None = None,
+        value: Callable[[Op], Callable[[], Array] | None] = lambda op: None,
+    ) -> TensorHandle:
+        """Issue an operation whose result is a new handle, and return the handle when the PE is done.
+
+        The handle's id is the operation's: ids are unique in a run, and every operation gives one value.
+        ``value`` says how to get numbers that need no engine when the data plane has none.
+        """
+        block = block or self._scratch.take(nbytes(shape, dtype))
+        op_id = self._pe.next_op_id()
+        op = self._op(op_id, kind, name, inputs, Operand(shape, dtype, handle=op_id), params, size)
+        self._send(command(op))
+        known = self._data.value(op_id) if self._data is not None else None
+        tl = cast("MathCalls", self)
+        return TensorHandle(op_id, name, shape, dtype, block, tl, value(op) if known is None else known)

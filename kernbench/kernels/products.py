@@ -1,0 +1,67 @@
+"""The ``tl`` call for a matrix product (blocking, result in scratch), and the rules of products."""
+
+from __future__ import annotations
+
+from kernbench.kernels import checks, promotion
+from kernbench.kernels.checks import BadArgumentError
+from kernbench.kernels.handles import TensorHandle
+from kernbench.kernels.issue import Issuer, tl_call
+from kernbench.pe import dtypes
+from kernbench.pe.commands import Gemm
+
+
+class ProductCalls(Issuer):
+    """dot."""
+
+    @tl_call
+    def dot(
+        self, a: TensorHandle, b: TensorHandle, acc_dtype: str | None = None, out_dtype: str | None = None
+    ) -> TensorHandle:
+        """``a @ b`` of (M, K) and (K, N) in TCM.
+
+        Accumulates in f32 (i32 for integers); the result has a's dtype, i32 for integers, or ``out_dtype``.
+        """
+        x, y = self._handle("a", a), self._handle("b", b)
+        m, k, n = product_shape(x.shape, x.dtype, y.shape, y.dtype)
+        accumulator = accumulator_dtype(x.dtype, acc_dtype)
+        dtype = promotion.dot_result(x.dtype) if out_dtype is None else checks.dtype("out_dtype", out_dtype)
+        in_bytes, out_bytes = x.nbytes + y.nbytes, checks.nbytes((m, n), dtype)
+        return self._produce(
+            "gemm",
+            "dot",
+            (x.operand(), y.operand()),
+            (m, n),
+            dtype,
+            lambda op: Gemm(op, m, k, n, in_bytes, out_bytes),
+            params={"acc_dtype": accumulator},
+            size=in_bytes + out_bytes,
+        )
+
+
+def product_shape(
+    a_shape: tuple[int, ...], a_dtype: str, b_shape: tuple[int, ...], b_dtype: str
+) -> tuple[int, int, int]:
+    """(M, K, N) of a product, or the argument that does not fit."""
+    for argument, shape in (("a", a_shape), ("b", b_shape)):
+        if len(shape) != 2:
+            raise BadArgumentError(
+                argument, f"shape {shape} is not a matrix; a product needs (M, K) @ (K, N)"
+            )
+    if a_shape[1] != b_shape[0]:
+        raise BadArgumentError(
+            "b", f"shape {b_shape} does not fit a of shape {a_shape}: K must be {a_shape[1]}"
+        )
+    if a_dtype != b_dtype:
+        raise BadArgumentError("b", f"dtype {b_dtype} differs from a's {a_dtype}; a product takes one type")
+    return a_shape[0], a_shape[1], b_shape[1]
+
+
+def accumulator_dtype(a_dtype: str, acc_dtype: object) -> str:
+    """The accumulator: f32, or i32 for integers, unless told otherwise; floats cannot sum up in integers."""
+    if acc_dtype is None:
+        return promotion.accumulator(a_dtype)
+    name = checks.dtype("acc_dtype", acc_dtype)
+    floats = dtypes.dtype(a_dtype).is_float
+    if name == "i8" or (name == "i32" and floats):
+        raise BadArgumentError("acc_dtype", f"{a_dtype} products cannot accumulate in {name}")
+    return name

@@ -1,0 +1,42 @@
+"""Data types of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernbench.pe import dtypes
+from kernbench.replay.math_ops import MathOp
+
+
+def promoted(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
+    """The type of an elementwise result.
+
+    A float beats an integer, two different floats give f32, i32 beats i8. Python scalars do not widen
+    floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
+    """
+    floats = [name for name in types if dtypes.dtype(name).is_float]
+    if floats:
+        return floats[0] if all(name == floats[0] for name in floats) else "f32"
+    if any(isinstance(value, float) for value in scalars):
+        return "f32"
+    return "i8" if types and all(name == "i8" for name in types) else "i32"
+
+
+def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
+    """The type of ``rule``'s result: as promoted, f32 where integers make no sense, sums of i8 in i32."""
+    name = promoted(types, scalars)
+    if dtypes.dtype(name).is_float:
+        return name
+    if rule.float_only:
+        return "f32"
+    return "i32" if rule.name == "sum" else name
+
+
+def accumulator(a: str) -> str:
+    """The default accumulator of a product of ``a``: f32 for floats, i32 for integers."""
+    return "f32" if dtypes.dtype(a).is_float else "i32"
+
+
+def dot_result(a: str) -> str:
+    """The default result of a product of ``a``: its own type for floats, i32 for integers."""
+    return a if dtypes.dtype(a).is_float else "i32"

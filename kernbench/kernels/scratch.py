@@ -1,0 +1,53 @@
+"""The part of a PE's TCM that a kernel's loads and results live in."""
+
+from __future__ import annotations
+
+from kernbench.address.free_list import FreeList
+from kernbench.errors import AllocationError
+from kernbench.kernels.checks import BadArgumentError
+
+ALIGNMENT = 16
+"""Bytes that every block starts at a multiple of."""
+
+
+class Block:
+    """Bytes of scratch, given back when the last handle that uses them is gone."""
+
+    __slots__ = ("_free_list", "_size", "address")
+
+    def __init__(self, free_list: FreeList, size: int) -> None:
+        self._size = size
+        self.address = free_list.alloc(size, ALIGNMENT)
+        self._free_list: FreeList | None = free_list
+
+    def __del__(self) -> None:
+        # Absent when the allocation in __init__ failed.
+        free_list = getattr(self, "_free_list", None)
+        if free_list is not None:
+            self._free_list = None
+            free_list.free(self.address, self._size)
+
+
+class Scratch:
+    """First fit in ``[base, base + nbytes)``; ``base`` is an address in the PE's TCM."""
+
+    def __init__(self, base: int, nbytes: int) -> None:
+        self.nbytes = nbytes
+        self._free_list = FreeList(nbytes, base, name="scratch")
+
+    @property
+    def free_bytes(self) -> int:
+        """Bytes that are free, perhaps not in one piece."""
+        return self._free_list.free_bytes
+
+    def take(self, nbytes: int) -> Block:
+        """A block of at least ``nbytes``; without one, an error gives the bytes wanted, free and in all."""
+        size = -(-nbytes // ALIGNMENT) * ALIGNMENT
+        try:
+            return Block(self._free_list, size)
+        except AllocationError:
+            raise BadArgumentError(
+                "scratch",
+                f"{nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free (largest block "
+                f"{self._free_list.largest_free}); work on smaller blocks or let handles go with del",
+            ) from None

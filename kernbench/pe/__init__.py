@@ -1,0 +1,1 @@
+"""The processing element: its components, its commands, its tile plans."""

@@ -1,0 +1,184 @@
+"""PE_CPU: takes launches, runs kernels between commands, answers when they are done."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kernbench.components.launch import Launch
+from kernbench.components.messages import LaunchDone, LaunchMessage
+from kernbench.pe import commands as c
+from kernbench.pe.part import PePart
+from kernbench.pe.scheduler import PeScheduler
+from kernbench.pgraph import Node
+from kernbench.routing import Traffic
+from kernbench.sim.ops import Op
+from kernbench.sim.transaction import Packet
+
+if TYPE_CHECKING:
+    from kernbench.components.machine import Machine
+
+
+class PeCpu(PePart):
+    """One kernel at a time; launches that come meanwhile wait in order of arrival.
+
+    Each command but a definition costs ``dispatch_cycles`` of the PE's clock before it is handed on.
+    """
+
+    def __init__(self, node: Node, machine: Machine) -> None:
+        super().__init__(node, machine)
+        self._queue: deque[tuple[Launch, int, str]] = deque()
+        self._launch: Launch | None = None
+        self._kernel: c.KernelThread | None = None
+        self._cause = -1
+        self._above = ""
+        self._last_op = -1
+        self._cycle_ns = 1.0 / self.number("clock_ghz")
+        self._dispatch_ns = self.number("dispatch_cycles") * self._cycle_ns
+
+    def wired(self) -> None:
+        """Find the scheduler and the TCM's scratch region."""
+        scheduler = self.sibling("pe_scheduler")
+        assert isinstance(scheduler, PeScheduler)
+        self._scheduler = scheduler
+        tcm = self.sibling("pe_tcm").node.properties
+        self._scratch = (int(tcm["scheduler_reserved_bytes"]), int(tcm["scratch_bytes"]))
+
+    def receive(self, packet: Packet) -> None:
+        """A launch for this PE."""
+        transaction = packet.transaction
+        self.machine.end(transaction)
+        message: LaunchMessage = transaction.message
+        self._queue.append((message.launch, transaction.id, transaction.src))
+        if self._launch is None:
+            self._next()
+
+    def _next(self) -> None:
+        """Go to the barrier of the launch at the head of the queue."""
+        if not self._queue:
+            return
+        launch, self._cause, self._above = self._queue.popleft()
+        self._launch = launch
+        everyone = launch.arrive(self.place, self.clock.now, self._begin)
+        if everyone is not None:
+            self.clock.call_at(launch.start_ns, self._release, launch, everyone)
+
+    def _release(self, launch: Launch, everyone: list[Callable[[], None]]) -> None:
+        """All PEs of a launch begin, in order of place, at one instant."""
+        self.machine.started(launch, float(self.clock.now))
+        for begin in everyone:
+            begin()
+
+    def _begin(self) -> None:
+        launch = self._launch
+        assert launch is not None
+        index, count = launch.program_id(self.place)
+        scratch_offset, scratch_bytes = self._scratch
+        self._last_op = -1
+        context = c.PeContext(
+            *self.place,
+            self.resource.rpartition(".")[0],
+            index,
+            count,
+            self.machine.addresses.tcm(*self.place, scratch_offset),
+            scratch_bytes,
+            lambda: float(self.clock.now),
+            self.machine.next_op_id,
+            launch.id,
+        )
+        self._kernel = launch.call.start(context)
+        self._run()
+
+    def _run(self) -> None:
+        """Resume the kernel and carry out its commands until one takes time."""
+        launch, kernel = self._launch, self._kernel
+        assert launch is not None
+        assert kernel is not None
+        try:
+            while True:
+                command = kernel.resume()
+                if command is None:
+                    break
+                if isinstance(command, c.Define):
+                    now = float(self.clock.now)
+                    command.op.launch = launch.id
+                    self.finish(command.op, now, now, now)
+                elif self._dispatch_ns > 0.0:
+                    self.clock.call_at(self.clock.now + self._dispatch_ns, self._dispatch_later, command)
+                    return
+                elif not self._dispatch(command):
+                    return
+        except Exception as error:
+            kernel.close()
+            launch.fail(self.resource.rpartition(".")[0], float(self.clock.now), error)
+        self._over()
+
+    def _dispatch_later(self, command: c.Command) -> None:
+        try:
+            at_once = self._dispatch(command)
+        except Exception as error:
+            assert self._launch is not None
+            assert self._kernel is not None
+            self._kernel.close()
+            self._launch.fail(self.resource.rpartition(".")[0], float(self.clock.now), error)
+            self._over()
+            return
+        if at_once:
+            self._run()
+
+    def _dispatch(self, command: c.Command) -> bool:
+        """Hand a command on. True when the kernel may go on at once."""
+        launch = self._launch
+        assert launch is not None
+        if isinstance(command, c.Cycles):
+            self.busy_ns += command.count * self._cycle_ns
+            self.clock.call_at(self.clock.now + command.count * self._cycle_ns, self._run)
+            return False
+        if isinstance(command, c.Wait):
+            return self._wait(command)
+        assert not isinstance(command, c.Define)
+        op = command.op
+        op.launch = launch.id
+        if self._last_op >= 0:
+            op.after.append((self._last_op, "issue"))
+        if isinstance(command, c.Composite):
+            self._scheduler.check(command)
+            self.hand_over(self._scheduler, self._scheduler.submit, command, self._run)
+            return True
+        self.hand_over(self._scheduler, self._scheduler.submit, command, lambda: self._command_done(op))
+        return False
+
+    def _command_done(self, op: Op) -> None:
+        self._last_op = op.id
+        self._run()
+
+    def _wait(self, command: c.Wait) -> bool:
+        missing = [completion for completion in command.completions if not completion.done]
+        left = len(missing)
+
+        def one_done() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                self._run()
+
+        for completion in missing:
+            completion.then(one_done)
+        return not missing
+
+    def _over(self) -> None:
+        """The kernel has ended: answer, and take the next launch."""
+        launch = self._launch
+        assert launch is not None
+        self._launch = self._kernel = None
+        self.post("launch_done", self._above, Traffic.COMMAND, LaunchDone(launch), parent=self._cause)
+        self._next()
+
+    def waiting(self) -> list[str]:
+        """The kernel that is suspended here, or the launch whose barrier it waits at."""
+        if self._kernel is not None:
+            return [f"{self.resource} runs {self._kernel.describe()}"]
+        if self._launch is not None:
+            return [f"{self.resource} waits for the other PEs of {self._launch.correlation_id}"]
+        return []

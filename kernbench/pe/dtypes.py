@@ -1,0 +1,59 @@
+"""The data types that kernels and tensors know, by the names that users write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from kernbench.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """A data type: name, numpy type, bytes per element, and the tolerance that verification allows."""
+
+    name: str
+    numpy: np.dtype[Any]
+    tolerance: float
+    """``rtol`` and ``atol`` of a comparison; 0.0 for integers, which must be equal."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.numpy.itemsize
+
+    @property
+    def is_float(self) -> bool:
+        """True for the floating types."""
+        return self.tolerance > 0
+
+
+DTYPES: dict[str, DType] = {
+    d.name: d
+    for d in (
+        DType("f16", np.dtype(np.float16), 1e-3),
+        DType("bf16", np.dtype(ml_dtypes.bfloat16), 1e-2),
+        DType("f32", np.dtype(np.float32), 1e-5),
+        DType("i8", np.dtype(np.int8), 0.0),
+        DType("i32", np.dtype(np.int32), 0.0),
+    )
+}
+
+
+def dtype(name: str) -> DType:
+    """The type called ``name``; an unknown name is a :class:`UsageError` that lists the known ones."""
+    try:
+        return DTYPES[name]
+    except (KeyError, TypeError):
+        raise UsageError(f"dtype {name!r} is not known; use one of {', '.join(DTYPES)}") from None
+
+
+def of_numpy(array_dtype: np.dtype[Any]) -> DType:
+    """The type whose numpy type is ``array_dtype``; :class:`UsageError` when there is none."""
+    for known in DTYPES.values():
+        if known.numpy == array_dtype:
+            return known
+    raise UsageError(f"numpy dtype {array_dtype} has no counterpart; use one of {', '.join(DTYPES)}")

@@ -1,0 +1,147 @@
+"""PE_SCHEDULER: the only dispatcher of a PE. Simple commands go to their engine, composites tile by tile."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kernbench.errors import KernelError
+from kernbench.pe import commands as c
+from kernbench.pe.composite import tiles_of
+from kernbench.pe.dma import PeDma
+from kernbench.pe.engine import Job
+from kernbench.pe.gemm import PeGemm
+from kernbench.pe.mmu import PeMmu
+from kernbench.pe.part import PePart, Token
+from kernbench.pe.plans import Stage, TilePlan, simple
+from kernbench.pgraph import Node
+
+if TYPE_CHECKING:
+    from kernbench.components.machine import Machine
+
+Engine_command = c.Load | c.Store | c.Gemm | c.Math
+
+
+@dataclass(eq=False)
+class Pipeline:
+    """A composite being fed: what is left of its tiles and how many are under way."""
+
+    command: c.Composite
+    tiles: Iterator[TilePlan]
+    t_ready: float
+    t_start: float = -1.0
+    under_way: int = 0
+    fed: bool = False
+    held: TilePlan | None = None
+    transactions: list[int] = field(default_factory=list)
+
+
+class PeScheduler(PePart):
+    """One feed loop in order of submission; a tile is fed when its buffers fit the reserved TCM."""
+
+    def __init__(self, node: Node, machine: Machine) -> None:
+        super().__init__(node, machine)
+        self._feeds: deque[Pipeline] = deque()
+        self._buffers_used = 0
+
+    def wired(self) -> None:
+        """Find the engines."""
+        dma, gemm, mmu = self.sibling("pe_dma"), self.sibling("pe_gemm"), self.sibling("pe_mmu")
+        assert isinstance(dma, PeDma)
+        assert isinstance(gemm, PeGemm)
+        assert isinstance(mmu, PeMmu)
+        self._dma, self._gemm, self._mmu = dma, gemm, mmu
+        self._buffer_bytes = int(self.sibling("pe_tcm").node.properties["scheduler_reserved_bytes"])
+
+    def submit(self, command: Engine_command | c.Composite, done: Callable[[], None]) -> None:
+        """Carry out ``command``; ``done()`` when a blocking one is over (never for a composite)."""
+        now = self.clock.now
+        begun = self.occupy(now, self.overhead_ns, command.op)
+        self.arrive(now)
+        self.leave(begun + self.overhead_ns, 0, self.overhead_ns, begun - now)
+        if begun + self.overhead_ns > now:
+            self.clock.call_at(begun + self.overhead_ns, self._dispatch, command, done)
+        else:
+            self._dispatch(command, done)
+
+    def _dispatch(self, command: Engine_command | c.Composite, done: Callable[[], None]) -> None:
+        if isinstance(command, c.Composite):
+            self._feeds.append(Pipeline(command, tiles_of(command, self._gemm.tile), self.clock.now))
+            self._translate(command)
+            self._feed()
+            return
+        if isinstance(command, c.Load | c.Store):
+            kind = "dma_read" if isinstance(command, c.Load) else "dma_write"
+            self.hand_over(
+                self._dma, self._dma.submit, Job(command.op, kind, command.address, command.nbytes, done)
+            )
+            return
+        if isinstance(command, c.Gemm):
+            stage = Stage("GEMM", block=(command.m, command.k, command.n))
+        else:
+            stage = Stage("MATH", elements=command.elements, passes=command.passes)
+        plan = simple(stage.kind, command.in_bytes, command.out_bytes, stage)
+        self._start(Token(plan, lambda _: done(), command.op, command.op))
+
+    def _translate(self, command: c.Composite) -> None:
+        """What the op log needs to know: where operands lie (no time for that) and the tile in use."""
+        if command.head == "gemm" and command.op.params.get("tile") is None:
+            command.op.params["tile"] = self._gemm.tile
+        for operand in (*command.op.inputs, command.op.output):
+            if operand is not None and operand.handle is None and operand.address is not None:
+                nbytes = c.operand_bytes(operand)
+                operand.regions = self._mmu.regions(operand.address, nbytes)
+
+    def _start(self, token: Token) -> None:
+        first = self.sibling(token.stage.part)
+        assert isinstance(first, PePart)
+        self.hand_over(first, first.accept, token)
+
+    def _feed(self) -> None:
+        """Feed tiles of the oldest composite while their buffers fit; the next one's turn comes after it."""
+        while self._feeds:
+            pipeline = self._feeds[0]
+            tile = pipeline.held or next(pipeline.tiles, None)
+            pipeline.held = None
+            if tile is None:
+                pipeline.fed = True
+                self._feeds.popleft()
+                self._complete(pipeline)
+                continue
+            if self._buffers_used + tile.buffer_bytes > self._buffer_bytes and self._buffers_used:
+                pipeline.held = tile
+                return
+            if pipeline.t_start < 0:
+                pipeline.t_start = self.clock.now
+            self._buffers_used += tile.buffer_bytes
+            pipeline.under_way += 1
+            self._start(Token(tile, lambda token, p=pipeline: self._tile_done(p, token), pipeline.command.op))  # type: ignore[misc]
+
+    def check(self, command: c.Composite) -> None:
+        """Refuse a composite whose largest tile does not fit the scheduler's TCM."""
+        largest = max(tile.buffer_bytes for tile in tiles_of(command, self._gemm.tile))
+        if largest > self._buffer_bytes:
+            raise KernelError(
+                f"composite '{command.op.name}': a tile needs {largest} bytes of buffers, the scheduler's "
+                f"TCM has {self._buffer_bytes}; use a smaller tile_shape"
+            )
+
+    def _tile_done(self, pipeline: Pipeline, token: Token) -> None:
+        self._buffers_used -= token.plan.buffer_bytes
+        pipeline.under_way -= 1
+        self._complete(pipeline)
+        self._feed()
+
+    def _complete(self, pipeline: Pipeline) -> None:
+        if pipeline.fed and not pipeline.under_way and not pipeline.command.completion.done:
+            now = self.clock.now
+            self.finish(pipeline.command.op, pipeline.t_ready, pipeline.t_start, now)
+            pipeline.command.completion.complete()
+
+    def waiting(self) -> list[str]:
+        """Composites that are not done."""
+        return [
+            f"{self.resource} feeds '{p.command.op.name}', {p.under_way} tiles under way" for p in self._feeds
+        ]

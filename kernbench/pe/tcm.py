@@ -1,0 +1,81 @@
+"""PE_TCM: the PE's scratchpad, one read port and one write port (ADR-0040)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kernbench.components.base import Component
+from kernbench.components.memory import Memory
+from kernbench.pgraph import Node
+from kernbench.sim.ops import Op
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import HopRow, Packet, Path
+
+if TYPE_CHECKING:
+    from kernbench.components.machine import Machine
+
+
+class PeTcm(Memory):
+    """Two ports, ``overhead_ns + nbytes / port bandwidth`` each access, first come first served.
+
+    It times accesses; the bytes themselves are in the data plane.
+    """
+
+    def __init__(self, node: Node, machine: Machine) -> None:
+        super().__init__(node, machine)
+        self._read_port = Server(f"{node.id}#read")
+        self._write_port = Server(f"{node.id}#write")
+        self._read_gbs = self.number("read_gbs")
+        self._write_gbs = self.number("write_gbs")
+        self._busy_by_port = [0.0, 0.0]
+        self._paths: dict[str, Path] = {}
+
+    def access(
+        self, caller: Component, op: Op, nbytes: int, *, write: bool, done: Callable[[float], None]
+    ) -> None:
+        """A sibling moves ``nbytes`` through a port; ``done(t_start)`` is called when they are through."""
+        machine = self.machine
+        now = self.clock.now
+        path = self._paths.get(caller.resource)
+        if path is None:
+            path = Path([caller, self], [machine.link(caller.resource, self.resource)])
+            self._paths[caller.resource] = path
+        kind = "tcm_write" if write else "tcm_read"
+        transaction = machine.begin(kind, path, nbytes, now, op=op.id, is_write=write)
+        op.transactions.append(transaction.id)
+        port, gbs = (self._write_port, self._write_gbs) if write else (self._read_port, self._read_gbs)
+        duration = self.overhead_ns + nbytes / gbs
+        self.arrive(now)
+        start = port.occupy(now, duration, transaction)
+        end = start + duration
+        wait = transaction.blame(self.index, port.waited_for(transaction, now, start)) if start > now else 0.0
+        self._use(write, duration)
+        self.leave(end, nbytes, 0.0, wait)
+        if transaction.traced:
+            transaction.rows.append(HopRow(self.index, now, start, end, end - now - wait, wait, nbytes))
+
+        def over() -> None:
+            machine.end(transaction)
+            done(start)
+
+        self.clock.call_at(end, over)
+
+    def _use(self, write: bool, busy_ns: float) -> None:
+        """The busier port is the TCM's use."""
+        self._busy_by_port[write] += busy_ns
+        self.busy_ns = max(self._busy_by_port)
+
+    def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
+        """See :meth:`Memory.commit`."""
+        return self._flit(packet, flit, time, self._write_port, self._write_gbs)
+
+    def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
+        """See :meth:`Memory.fetch`."""
+        return self._flit(packet, flit, time, self._read_port, self._read_gbs)
+
+    def _flit(self, packet: Packet, flit: int, time: float, port: Server, gbs: float) -> tuple[float, Server]:
+        flit_bytes = self.machine.fabric.flit_bytes
+        duration = max(0, min(flit_bytes, packet.transaction.nbytes - flit * flit_bytes)) / gbs
+        self._use(port is self._write_port, duration)
+        return port.occupy(time, duration, packet.transaction) + duration, port

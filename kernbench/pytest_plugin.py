@@ -1,0 +1,65 @@
+"""Fixtures for testing kernels, benches and topologies of one's own; nothing to install or start.
+
+Loaded by pytest wherever KernBench is installed, so it imports nothing before a fixture is used. Override
+the session's ``kernbench_topology`` in a ``conftest.py`` to test on another machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from kernbench.api import KernelRun, PropertyGraph, Run
+    from kernbench.pgraph import GraphStore
+
+
+@pytest.fixture(scope="session")
+def kernbench_topology() -> PropertyGraph:
+    """The compiled topology that ``kernbench_run`` and ``kernbench_kernel`` use: the default machine."""
+    from kernbench import api
+
+    return api.load_topology()
+
+
+@pytest.fixture
+def kernbench_store() -> Iterator[GraphStore]:
+    """An empty store in memory, closed after the test."""
+    from kernbench import api
+
+    with api.borrowed("memory:") as store:
+        yield store
+
+
+@pytest.fixture
+def kernbench_run(kernbench_store: GraphStore, request: pytest.FixtureRequest) -> Callable[..., Run]:
+    """``kernbench_run(bench, **params)``: run a bench, verified, into ``kernbench_store``.
+
+    Takes what :func:`kernbench.run` takes; ``verify`` is on unless told otherwise. Returns the Run.
+    """
+
+    def run(bench: Any, topology: Any = None, verify: bool = True, **options: Any) -> Run:
+        from kernbench import api
+
+        graph = request.getfixturevalue("kernbench_topology") if topology is None else topology
+        return api.run(bench, graph, verify, **{"store": kernbench_store, **options})
+
+    return run
+
+
+@pytest.fixture
+def kernbench_kernel(kernbench_store: GraphStore, request: pytest.FixtureRequest) -> Callable[..., KernelRun]:
+    """``kernbench_kernel(fn, *arrays, out=..., **constants)``: run one kernel (:func:`kernbench.run_kernel`).
+
+    Returns an object with ``latency_ns``, ``arrays``, ``outputs``, ``output``, ``run`` and ``query``.
+    """
+
+    def kernel(fn: Callable[..., Any], *args: object, topology: Any = None, **options: Any) -> KernelRun:
+        from kernbench import api
+
+        graph = request.getfixturevalue("kernbench_topology") if topology is None else topology
+        return api.run_kernel(fn, *args, topology=graph, **{"store": kernbench_store, **options})
+
+    return kernel

@@ -1,0 +1,18 @@
+"""Data: what operations did to memory, the order they must keep, and the values they make (pass 2)."""
+
+from kernbench.replay.dataplane import DataPlane
+from kernbench.replay.dependencies import DependencyBuilder
+from kernbench.replay.executor import Executor
+from kernbench.replay.memory import MemoryStore
+from kernbench.replay.oplog import OpLog
+from kernbench.replay.verification import compare, reference_matmul
+
+__all__ = [
+    "DataPlane",
+    "DependencyBuilder",
+    "Executor",
+    "MemoryStore",
+    "OpLog",
+    "compare",
+    "reference_matmul",
+]

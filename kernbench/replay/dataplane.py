@@ -1,0 +1,199 @@
+"""The data of a run: what memories and handles hold while time is simulated, and after replay.
+
+Pass 1 follows every operation as it is reported. What was only moved has concrete values, what was
+computed is pending; memory that a pending value was stored to is pending, and so is what is loaded from
+it. Pass 2 (:meth:`DataPlane.sync`, only with ``verify``) replays on a memory of its own, in the order of
+effects, so that it can never see what a later operation wrote; then pending memory gets its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from kernbench.errors import KernBenchError, UsageError
+from kernbench.pe import dtypes
+from kernbench.replay.dependencies import DependencyBuilder
+from kernbench.replay.executor import Executor, blaming, freeze
+from kernbench.replay.memory import MemoryStore
+from kernbench.replay.oplog import OpLog
+from kernbench.replay.semantics import compute
+from kernbench.replay.verification import describe
+from kernbench.sim.instrument import Instrument
+from kernbench.sim.ops import Op, Region
+
+Array = np.ndarray[Any, Any]
+
+
+class DataPlane(Instrument):
+    """Follows the data of one run. With ``verify`` computed values can be had, by replay.
+
+    ``memory`` is the state of pass 1 and ``log`` every operation so far. Without ``verify`` nothing is ever
+    replayed, and no array is kept beyond the contents of memory and the loaded values of live handles.
+    """
+
+    def __init__(self, *, verify: bool = False) -> None:
+        self.verify = verify
+        self.memory = MemoryStore(strict=verify)
+        self.log = OpLog()
+        self._dependencies = DependencyBuilder()
+        self._replay = Executor(MemoryStore(strict=True)) if verify else None
+        self._values: dict[int, Array] = {}
+        self._launch_of: dict[int, int] = {}
+        self._handles_of: dict[int, dict[int, None]] = {}
+        self._pending: dict[Region, None] = {}
+
+    @property
+    def live_handles(self) -> int:
+        """Handles that have been made and neither released nor ended with their launch."""
+        return len(self._launch_of)
+
+    def op_done(self, op: Op) -> None:
+        """Apply a finished operation. The order of calls is the order of effects on memory.
+
+        With ``verify``, moving bytes that nobody has written is a :class:`VerificationError`.
+        """
+        dependencies = self._dependencies.add(op)
+        self.log.append(op, dependencies)
+        if op.kind == "tile":
+            return
+        if self._replay is not None and "data" in op.params:
+            op.params["data"] = _snapshot(op.params["data"])
+        value = self._known_value(op)
+        output = op.output
+        if output is not None and output.regions:
+            if value is None:
+                for region in output.regions:
+                    self.memory.mark_pending(region, op.id)
+                    if self.verify:
+                        self._pending[region] = None
+            else:
+                with blaming(op):
+                    self.memory.scatter(output.regions, value)
+        if output is not None and output.handle is not None:
+            self._launch_of[output.handle] = op.launch
+            self._handles_of.setdefault(op.launch, {})[output.handle] = None
+            if value is not None:
+                self._values[output.handle] = value
+        if self._replay is not None:
+            self._replay.add(op, dependencies)
+        else:
+            op.params.pop("data", None)  # memory has it
+
+    def value(self, handle: int) -> Array | None:
+        """The value of a handle, read-only, as far as pass 1 knows it; None while it is pending.
+
+        A computed value stays pending even after replay: what a kernel sees must not depend on when the
+        host reads.
+        """
+        return self._values.get(handle)
+
+    def release(self, handle: int) -> None:
+        """Drop a handle's value early: no operation that is still to be reported uses it.
+
+        Values go with their launch anyway (:meth:`launch_ended`). Unknown handles are ignored.
+        """
+        launch = self._launch_of.pop(handle, None)
+        if launch is None:
+            return
+        self._values.pop(handle, None)
+        del self._handles_of[launch][handle]
+        if self._replay is not None:
+            self._replay.retire(handle)
+
+    def launch_ended(self, launch: int) -> None:
+        """All operations of ``launch`` have been reported: drop the values of its handles.
+
+        Replay keeps a value until the last logged operation that uses it has been replayed.
+        """
+        for handle in list(self._handles_of.get(launch, ())):
+            self.release(handle)
+        self._handles_of.pop(launch, None)
+
+    def sync(self) -> None:
+        """Replay everything reported so far and make pending memory concrete. Nothing without ``verify``."""
+        if self._replay is None:
+            return
+        self._replay.run()
+        pending, self._pending = self._pending, {}
+        for region in pending:
+            # Also right where a concrete write came later: replay has applied that as well.
+            self.memory.write(region.addr, self._replay.memory.read(region.addr, (region.nbytes,), np.uint8))
+
+    def read_host(
+        self, regions: Sequence[Region], shape: Sequence[int], dtype: str, name: str = "memory"
+    ) -> Array:
+        """The array at ``regions`` as the host sees it now, read-only; ``name`` is what errors call it.
+
+        Computed values are replayed first. Without ``verify`` they do not exist: :class:`UsageError`.
+        """
+        waits_for = self._waits_for(regions)
+        if waits_for is not None:
+            if not self.verify:
+                raise UsageError(
+                    f"{name} holds a result of {describe(waits_for)}, and a timing run computes no results; "
+                    "run with --verify-data to read it"
+                )
+            self.sync()
+        return self.memory.gather(regions, shape, dtypes.dtype(dtype).numpy)
+
+    def forget(self, regions: Sequence[Region]) -> None:
+        """The memory at ``regions`` was freed: nothing is written there any more.
+
+        What was reported before is replayed first, as it may still read those bytes.
+        """
+        # Memory is often freed where an error would go unseen; the next sync raises the same error.
+        with suppress(KernBenchError):
+            self.sync()
+        for region in regions:
+            self.memory.forget(region)
+            if self._replay is not None:
+                self._replay.memory.forget(region)
+
+    def writer(self, regions: Sequence[Region], offset: int) -> Op | None:
+        """The operation that wrote byte ``offset`` of ``regions`` (taken as one run) last, if any."""
+        for region in regions:
+            if offset < region.nbytes:
+                found = self._dependencies.writers([Region(region.addr + offset, 1)])
+                return self.log.find(found[0][1]) if found else None
+            offset -= region.nbytes
+        return None
+
+    def _known_value(self, op: Op) -> Array | None:
+        """What ``op`` makes, if it only moves or makes up data and everything it moves is concrete."""
+        if op.kind not in ("memory", "view"):
+            return None
+        inputs: list[Array] = []
+        for operand in op.inputs:
+            if operand.handle is not None:
+                value = self._values.get(operand.handle)
+                if value is None:
+                    return None
+            elif self._waits_for(operand.regions) is not None:
+                return None
+            else:
+                with blaming(op):
+                    dtype = dtypes.dtype(operand.dtype).numpy
+                    value = self.memory.gather(operand.regions, operand.shape, dtype)
+            inputs.append(value)
+        with blaming(op):
+            value = compute(op, inputs)
+        return value if "data" in op.params else freeze(value)
+
+    def _waits_for(self, regions: Sequence[Region]) -> Op | None:
+        """The operation whose result ``regions`` wait for, if they do."""
+        for region in regions:
+            op_id = self.memory.pending(region)
+            if op_id is not None:
+                return self.log.find(op_id)
+        return None
+
+
+def _snapshot(data: Array) -> Array:
+    """``data`` as it is now, in an array that nobody else can change: replay reads it later."""
+    if data.base is None and not data.flags.writeable:
+        return data
+    return freeze(np.array(data, order="C"))

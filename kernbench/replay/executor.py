@@ -1,0 +1,208 @@
+"""Pass 2: compute the values of logged operations, in an order that dependencies allow (ADR-0020 D6).
+
+Operations wait in a queue until :meth:`Executor.run`. They are then taken in windows of report order, and
+within a window in waves: an operation is in the first wave after all those it depends on. Operations of
+one wave have no hazard between them, so equal-shaped products among them become one batched ``matmul``.
+Only data hazards count here; what waited for a stage or a slot in time may well be computed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from kernbench.errors import KernBenchError
+from kernbench.pe import dtypes
+from kernbench.replay.dependencies import DATA_HAZARDS, Dependency
+from kernbench.replay.memory import MemoryStore
+from kernbench.replay.semantics import compute, stacked_dot
+from kernbench.replay.verification import describe
+from kernbench.sim.ops import Op, Operand
+
+Array = np.ndarray[Any, Any]
+
+WINDOW = 4096
+"""Operations whose waves are formed together: bounds how many loaded tiles are held at once."""
+
+STACK_BYTES = 1 << 25
+"""Operand bytes of one batched product; larger batches only cost memory."""
+
+
+class Executor:
+    """Replays operations on ``memory``, which nobody else writes.
+
+    ``window`` is the number of operations whose waves are formed together. ``order`` may permute the
+    operations of a wave (tests use it to show that the order within a wave does not matter).
+    """
+
+    def __init__(
+        self,
+        memory: MemoryStore,
+        window: int = WINDOW,
+        order: Callable[[list[Op]], list[Op]] | None = None,
+    ) -> None:
+        self.memory = memory
+        self._window = window
+        self._order = order
+        self._queue: list[tuple[Op, list[int]]] = []
+        self._values: dict[int, Array] = {}
+        self._uses: dict[int, int] = {}
+        self._retired: set[int] = set()
+        self._failure: KernBenchError | None = None
+
+    @property
+    def queued(self) -> int:
+        """Operations that wait to be run."""
+        return len(self._queue)
+
+    @property
+    def held(self) -> int:
+        """Handles whose values are kept for operations yet to come."""
+        return len(self._values)
+
+    def add(self, op: Op, dependencies: Iterable[Dependency]) -> None:
+        """Queue ``op``, reported after all operations added before; ``tile`` operations have no value."""
+        if op.kind == "tile":
+            return
+        self._queue.append((op, [on for on, hazard in dependencies if hazard in DATA_HAZARDS]))
+        for handle in _handles(op.inputs):
+            self._uses[handle] = self._uses.get(handle, 0) + 1
+
+    def retire(self, handle: int) -> None:
+        """No operation added from now on uses ``handle``: drop its value after its last queued use."""
+        if handle in self._uses:
+            self._retired.add(handle)
+        elif self._values.pop(handle, None) is None:
+            self._retired.add(handle)  # not made yet
+
+    def run(self) -> None:
+        """Run everything queued. Memory and handles then hold what the machine would hold.
+
+        Raises :class:`KernBenchError`, naming the operation, when a value cannot be computed; every later
+        call raises it again, as nothing after that operation can be trusted.
+        """
+        if self._failure is not None:
+            raise self._failure
+        queue, self._queue = self._queue, []
+        try:
+            for start in range(0, len(queue), self._window):
+                for wave in _waves(queue[start : start + self._window]):
+                    self._run_wave(wave if self._order is None else self._order(wave))
+        except KernBenchError as error:
+            self._failure = error
+            raise
+
+    def _run_wave(self, wave: Sequence[Op]) -> None:
+        stacks: dict[object, list[Op]] = {}
+        for op in wave:
+            if (op.kind, op.name) == ("gemm", "dot"):
+                stacks.setdefault(_signature(op), []).append(op)
+            else:
+                self._run_one(op)
+        for ops in stacks.values():
+            step = max(1, STACK_BYTES // max(1, sum(map(_nbytes, ops[0].inputs))))
+            for start in range(0, len(ops), step):
+                self._run_stack(ops[start : start + step])
+
+    def _run_one(self, op: Op) -> None:
+        with blaming(op):
+            value = freeze(compute(op, self._inputs(op)))
+        self._finish(op, value)
+
+    def _run_stack(self, ops: list[Op]) -> None:
+        if len(ops) == 1:
+            self._run_one(ops[0])
+            return
+        with blaming(ops[0]):
+            values = stacked_dot(ops, [self._inputs(op) for op in ops])
+        for op, value in zip(ops, values, strict=True):
+            # A copy: a value that is kept must not keep the whole stack.
+            self._finish(op, freeze(value.copy()))
+
+    def _inputs(self, op: Op) -> list[Array]:
+        return [self._value(op, operand) for operand in op.inputs]
+
+    def _value(self, op: Op, operand: Operand) -> Array:
+        if operand.handle is None:
+            return self.memory.gather(operand.regions, operand.shape, dtypes.dtype(operand.dtype).numpy)
+        value = self._values.get(operand.handle)
+        if value is None:
+            raise KernBenchError(
+                f"handle {operand.handle} was released before this operation was reported; "
+                "release a handle, or end its launch, only when all of its operations are done"
+            )
+        return value
+
+    def _finish(self, op: Op, value: Array) -> None:
+        output = op.output
+        if output is not None and output.regions:
+            with blaming(op):
+                self.memory.scatter(output.regions, value)
+        if output is not None and output.handle is not None:
+            if output.handle in self._retired and output.handle not in self._uses:
+                self._retired.discard(output.handle)
+            else:
+                self._values[output.handle] = value
+        for handle in _handles(op.inputs):
+            self._uses[handle] -= 1
+            if not self._uses[handle]:
+                del self._uses[handle]
+                if handle in self._retired:
+                    self._retired.discard(handle)
+                    del self._values[handle]
+        op.params.pop("data", None)  # what the host wrote is in memory now
+
+
+def _waves(window: Sequence[tuple[Op, list[int]]]) -> list[list[Op]]:
+    """Group by the longest chain of dependencies inside the window; in report order within a wave."""
+    level: dict[int, int] = {}
+    waves: list[list[Op]] = []
+    for op, dependencies in window:
+        mine = max((level.get(on, -1) for on in dependencies), default=-1) + 1
+        level[op.id] = mine
+        if mine == len(waves):
+            waves.append([])
+        waves[mine].append(op)
+    return waves
+
+
+@contextmanager
+def blaming(op: Op) -> Iterator[None]:
+    """Errors inside name ``op``; those of numpy become :class:`KernBenchError`."""
+    try:
+        yield
+    except KernBenchError as error:
+        raise type(error)(f"{describe(op)}: {error}") from error
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise KernBenchError(f"{describe(op)} has no value: {error}") from error
+
+
+def freeze(array: Array) -> Array:
+    """``array``, read-only along with the arrays it is a view of, so that a store may keep it as it is."""
+    base: object = array
+    while isinstance(base, np.ndarray):
+        base.flags.writeable = False
+        base = base.base
+    return array
+
+
+def _handles(operands: Sequence[Operand]) -> list[int]:
+    return [operand.handle for operand in operands if operand.handle is not None]
+
+
+def _nbytes(operand: Operand) -> int:
+    count = 1
+    for extent in operand.shape:
+        count *= extent
+    return count * dtypes.dtype(operand.dtype).itemsize
+
+
+def _signature(op: Op) -> object:
+    operands = (*op.inputs, op.output)
+    return (
+        tuple((o.shape, o.dtype) for o in operands if o is not None),
+        op.params.get("acc_dtype"),
+    )

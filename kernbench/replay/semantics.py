@@ -1,0 +1,182 @@
+"""What every operation means, in numpy: the value of ``op.output`` given the values of ``op.inputs``.
+
+Pure functions, no memory and no time. f16 and bf16 are computed in f32 and rounded once at the end;
+integers in i64 and reduced to their low bits. The order of every sum is fixed, so that the same inputs
+give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kernbench.errors import UsageError
+from kernbench.pe import dtypes
+from kernbench.replay import epilogues
+from kernbench.replay.math_ops import MATH_OPS, MathOp
+from kernbench.replay.numeric import cast, product, widen
+from kernbench.sim.ops import Op, Operand
+
+Array = np.ndarray[Any, Any]
+
+DEFAULT_TILE = (32, 64, 32)
+"""(M, K, N) of a composite whose ``tile`` is unset: the GEMM tile of the default configuration."""
+
+
+def compute(op: Op, inputs: Sequence[Array]) -> Array:
+    """The value of ``op``: an array of the shape and dtype of ``op.output``.
+
+    ``inputs`` are the values of ``op.inputs``, in order and of the operands' dtypes. Data may be shared
+    with an input, never modified. An operation without a value (``tile``, unknown) is a
+    :class:`UsageError`.
+    """
+    if op.output is None:
+        raise UsageError(f"op {op.id} {op.kind}/{op.name} has no output to compute")
+    arrays = [np.reshape(array, operand.shape) for array, operand in zip(inputs, op.inputs, strict=True)]
+    with np.errstate(all="ignore"):
+        value = _rule(op)(op, arrays)
+    return np.reshape(cast(value, op.output.dtype), op.output.shape)
+
+
+def stacked_dot(ops: Sequence[Op], inputs: Sequence[Sequence[Array]]) -> list[Array]:
+    """The values of several ``gemm/dot`` of equal shapes and types, as one batched product.
+
+    Bit for bit what :func:`compute` gives for each alone. Differing shapes, types or accumulators are a
+    :class:`UsageError`.
+    """
+    if not ops:
+        return []
+    first = _signature(ops[0])
+    for op in ops:
+        if _signature(op) != first:
+            raise UsageError(f"op {op.id} cannot be stacked with op {ops[0].id}: not of its shapes and types")
+    a = np.stack([np.reshape(pair[0], ops[0].inputs[0].shape) for pair in inputs])
+    b = np.stack([np.reshape(pair[1], ops[0].inputs[1].shape) for pair in inputs])
+    values = cast(_round(product(a, b), _accumulator(ops[0])), _output(ops[0]).dtype)
+    return list(values)
+
+
+def _rule(op: Op) -> Callable[[Op, Sequence[Array]], Array]:
+    if op.kind == "math" and op.name.startswith("composite_"):
+        return _composite_math
+    if op.kind == "math" and op.name in MATH_OPS:
+        return _math
+    try:
+        return _RULES[op.kind, op.name]
+    except KeyError:
+        raise UsageError(f"op {op.id} {op.kind}/{op.name} has no value: no such data operation") from None
+
+
+def _output(op: Op) -> Operand:
+    assert op.output is not None
+    return op.output
+
+
+def _accumulator(op: Op) -> str:
+    is_float = any(dtypes.dtype(operand.dtype).is_float for operand in op.inputs[:2])
+    return str(op.params.get("acc_dtype") or ("f32" if is_float else "i32"))
+
+
+def _signature(op: Op) -> tuple[object, ...]:
+    operands = tuple((o.shape, o.dtype) for o in (*op.inputs, _output(op)))
+    return (op.kind, op.name, operands, _accumulator(op))
+
+
+def _round(total: Array, accumulator: str) -> Array:
+    """``total`` as the accumulator register holds it; the array itself stays in the compute type."""
+    if not dtypes.dtype(accumulator).is_float:
+        return total  # i32 sums are i32 already; a k_tile epilogue that made them f32 keeps them so
+    return widen(cast(widen(total), accumulator))
+
+
+def _dot(op: Op, inputs: Sequence[Array]) -> Array:
+    return _round(product(inputs[0], inputs[1]), _accumulator(op))
+
+
+def _composite_gemm(op: Op, inputs: Sequence[Array]) -> Array:
+    # Tiles of M and N do not meet in any sum, so only the order over K is replayed tile by tile.
+    a, b = inputs[0], inputs[1]
+    steps, accumulator = op.params.get("epilogue", ()), _accumulator(op)
+    tile_k = int((op.params.get("tile") or DEFAULT_TILE)[1])
+    total: Array | None = None
+    for k in range(0, a.shape[1], tile_k):
+        partial = product(a[:, k : k + tile_k], b[k : k + tile_k, :])
+        partial = epilogues.apply(steps, "k_tile", partial, inputs)
+        total = _round(partial if total is None else total + partial, accumulator)
+    assert total is not None
+    total = epilogues.apply(steps, "output_tile", total, inputs)
+    return epilogues.apply(steps, "kernel", total, inputs)
+
+
+def _math(op: Op, inputs: Sequence[Array]) -> Array:
+    return _evaluate(MATH_OPS[op.name], op, inputs)
+
+
+def _composite_math(op: Op, inputs: Sequence[Array]) -> Array:
+    name = op.name.removeprefix("composite_")
+    if name not in MATH_OPS or MATH_OPS[name].kind != "elementwise":
+        raise UsageError(f"op {op.id} math/{op.name} has no value: {name!r} is not elementwise")
+    value = _evaluate(MATH_OPS[name], op, inputs[:1])
+    steps = op.params.get("epilogue", ())
+    value = epilogues.apply(steps, "output_tile", value, inputs)
+    return epilogues.apply(steps, "kernel", value, inputs)
+
+
+def _evaluate(rule: MathOp, op: Op, inputs: Sequence[Array]) -> Array:
+    """Apply ``rule``: tensors in their order, scalars put back at the positions they were passed at."""
+    scalars: dict[int, float | int] = op.params.get("scalars") or {}
+    tensors = iter(inputs)
+    given = [np.asarray(scalars[i] if i in scalars else next(tensors)) for i in range(rule.arity)]
+    if rule.name == "where":
+        # Only whether it is zero counts; its type must not turn large integers into f32.
+        given[0] = (given[0] != 0).astype(np.int8)
+    floating = (
+        rule.float_only
+        or dtypes.dtype(_output(op).dtype).is_float
+        or any(array.dtype.kind not in "iu" for array in given)
+    )
+    compute_type = np.dtype(np.float32) if floating else np.dtype(np.int64)
+    arguments = [np.asarray(array, dtype=compute_type, order="C") for array in given]
+    if rule.kind == "elementwise":
+        return np.asarray(rule.function(*arguments))
+    return np.asarray(rule.function(arguments[0], int(op.params["axis"])))
+
+
+def _copy(_op: Op, inputs: Sequence[Array]) -> Array:
+    return inputs[0]
+
+
+def _given(op: Op, _inputs: Sequence[Array]) -> Array:
+    return np.asarray(op.params["data"])
+
+
+def _transpose(_op: Op, inputs: Sequence[Array]) -> Array:
+    return np.swapaxes(inputs[0], -1, -2)
+
+
+def _arange(op: Op, _inputs: Sequence[Array]) -> Array:
+    return np.arange(op.params["start"], op.params["stop"], dtype=np.int64)
+
+
+def _zeros(op: Op, _inputs: Sequence[Array]) -> Array:
+    return np.zeros(_output(op).shape, dtypes.dtype(_output(op).dtype).numpy)
+
+
+def _full(op: Op, _inputs: Sequence[Array]) -> Array:
+    value = cast(np.asarray(op.params["value"]), _output(op).dtype)
+    return np.full(_output(op).shape, value, value.dtype)
+
+
+_RULES: dict[tuple[str, str], Callable[[Op, Sequence[Array]], Array]] = {
+    ("memory", "dma_read"): _copy,
+    ("memory", "dma_write"): _copy,
+    ("memory", "host_write"): _given,
+    ("gemm", "dot"): _dot,
+    ("gemm", "composite_gemm"): _composite_gemm,
+    ("view", "trans"): _transpose,
+    ("view", "arange"): _arange,
+    ("view", "zeros"): _zeros,
+    ("view", "full"): _full,
+}

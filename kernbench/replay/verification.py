@@ -1,0 +1,116 @@
+"""Simulated results against a reference that was computed without the simulator (ADR-0020 D11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernbench.errors import VerificationError
+from kernbench.pe import dtypes
+from kernbench.sim.ops import Op
+
+Writer = Callable[[tuple[int, ...]], Op | None]
+"""From the index of an element to the operation that wrote it last, if that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How two arrays differ: the first differing index (C order), both values there, the extent."""
+
+    index: tuple[int, ...]
+    actual: float
+    expected: float
+    count: int
+    size: int
+    max_abs: float
+    """Largest ``|actual - expected|`` over the differing elements; inf where only one is NaN or infinite."""
+    max_rel: float
+    """Largest ``|actual - expected| / |expected|`` over the differing elements; inf for expected zeros."""
+
+
+def difference(actual: ArrayLike, expected: ArrayLike, dtype: str) -> Difference | None:
+    """How ``actual`` differs from ``expected`` beyond the tolerance of ``dtype``; None when it does not.
+
+    Floats agree when ``|a - e| <= tolerance * (1 + |e|)`` (rtol and atol alike), NaN agrees with NaN and an
+    infinity with itself only; integers must be equal. Both arrays have one shape.
+    """
+    tolerance = dtypes.dtype(dtype).tolerance
+    a, e = _wide(actual), _wide(expected)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        error = np.abs(a - e)
+        # inf - inf and everything with NaN is NaN here: no comparison below is true of it.
+        agree = (a == e) | (np.isnan(a) & np.isnan(e))
+        if tolerance:
+            agree |= np.isfinite(e) & (error <= tolerance + tolerance * np.abs(e))
+        if agree.all():
+            return None
+        wrong = ~agree
+        absolute = np.where(np.isfinite(error), error, np.inf)[wrong]
+        relative = np.where(np.isfinite(absolute), absolute / np.abs(e[wrong]), np.inf)
+    first = int(np.argmax(wrong))
+    index = tuple(int(i) for i in np.unravel_index(first, a.shape))
+    return Difference(
+        index=index,
+        actual=a[index].item(),
+        expected=e[index].item(),
+        count=int(wrong.sum()),
+        size=a.size,
+        max_abs=float(absolute.max()),
+        max_rel=float(relative.max()),
+    )
+
+
+def compare(
+    name: str, actual: ArrayLike, expected: ArrayLike, dtype: str, writer: Writer | None = None
+) -> None:
+    """Raise :class:`VerificationError` unless ``actual`` equals ``expected`` within ``dtype``'s tolerance.
+
+    The message names the tensor, the first differing index, both values, how many elements differ, the
+    largest absolute and relative error and, when ``writer`` knows it, the operation that wrote the element.
+    """
+    shapes = np.shape(actual), np.shape(expected)
+    if shapes[0] != shapes[1]:
+        raise VerificationError(
+            f"tensor '{name}' has shape {shapes[0]}, its reference {shapes[1]}; compare like with like"
+        )
+    found = difference(actual, expected, dtype)
+    if found is None:
+        return
+    tolerance = dtypes.dtype(dtype).tolerance
+    message = (
+        f"tensor '{name}' ({dtype}) differs first at index {found.index}: got {found.actual:.9g}, "
+        f"expected {found.expected:.9g}; {found.count} of {found.size} elements differ, "
+        f"largest absolute error {found.max_abs:.6g}, largest relative error {found.max_rel:.6g}, "
+        + (f"tolerance {tolerance:g}" if tolerance else "integers must be equal")
+    )
+    wrote = writer(found.index) if writer is not None else None
+    if wrote is not None:
+        message += f"; last written by {describe(wrote)}"
+    raise VerificationError(message)
+
+
+def describe(op: Op) -> str:
+    """``gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns``: an operation, for a message."""
+    return f"{op.kind}/{op.name} (op {op.id}) on {op.component or 'no component'} at {op.t_end:.9g} ns"
+
+
+def reference_matmul(a: ArrayLike, b: ArrayLike, out_dtype: str) -> NDArray[Any]:
+    """``a @ b`` by numpy alone: accumulated in f32 (integers in int64), then rounded once to ``out_dtype``.
+
+    The reference for reductions that are too long to accumulate in f16 or bf16 (ADR-0020 D11).
+    """
+    left, right = np.asarray(a), np.asarray(b)
+    integers = np.issubdtype(left.dtype, np.integer) and np.issubdtype(right.dtype, np.integer)
+    wide = np.int64 if integers else np.float32
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = np.matmul(left.astype(wide), right.astype(wide))
+        return np.asarray(product).astype(dtypes.dtype(out_dtype).numpy)
+
+
+def _wide(values: ArrayLike) -> NDArray[np.float64]:
+    """As f64, which holds every value of the known types exactly."""
+    return np.asarray(values).astype(np.float64)

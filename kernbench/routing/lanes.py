@@ -1,0 +1,153 @@
+"""Which of a port's UCIe connections a route should take, when several lead to the same weight.
+
+A port's wires have no length among themselves, so many routes are equally short. Taking the connection
+nearest the destination's row (ports E and W) or column (ports N and S) sends traffic for different
+places over different connections, instead of all of it over the first (ADR-0017 D6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernbench.pgraph import PropertyGraph
+from kernbench.routing.core import Core, IntArray
+from kernbench.topology import names
+
+_TO_PORT = (("ucie_conn", "ucie_port"), ("io_ucie_conn", "io_ucie"))
+_FROM_PORT = (("ucie_port", "ucie_conn"), ("io_ucie", "io_ucie_conn"))
+
+Place = tuple[float, float]
+"""(x, y) of a router in mm from its cube's corner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A destination's router: where it is in its cube."""
+
+    x: float
+    y: float
+    turn_x: int
+    """Number by which destinations of one row take turns, where connections meet in one place."""
+    turn_y: int
+    """The same for destinations of one column."""
+
+
+@dataclass(slots=True)
+class _Ports:
+    """All ports of one side and geometry: their links to connections, and which connection each leads to."""
+
+    links: list[int]
+    connections: list[int]
+
+
+class Lanes:
+    """Costs, per link of the core, of departing from the preferred connection of each port."""
+
+    def __init__(self, graph: PropertyGraph, core: Core) -> None:
+        """Raises ``ValueError`` when the graph names a policy that is not known."""
+        self._graph = graph
+        self._core = core
+        self._policy = graph.properties.get("routing_connection", "nearest")
+        if self._policy not in ("nearest", "first"):
+            raise ValueError(f"routing policy '{self._policy}' is not known, expected nearest or first")
+        routers = [
+            graph.node(name).properties for name in core.index if core.kinds[core.index[name]] == "router"
+        ]
+        self._rows = 1 + max((int(p["row"]) for p in routers), default=0)
+        self._cols = 1 + max((int(p["col"]) for p in routers), default=0)
+        self._ports = self._collect()
+        self._cache: dict[Spot | None, IntArray] = {}
+
+    def spot(self, destination: str) -> Spot | None:
+        """Where a core component is, if it is a router."""
+        p = self._graph.node(destination).properties
+        if p["kind"] != "router":
+            return None
+        x, y = self._place(destination)
+        row, col = int(p["row"]), int(p["col"])
+        # The PEs of a column sit one in each half, whatever the number of rows: the half counts first.
+        return Spot(x, y, 2 * col + (2 * col >= self._cols), 2 * row + (2 * row >= self._rows))
+
+    def costs(self, spot: Spot | None) -> IntArray:
+        """Per link 0 where it leads to the preferred connection of its port, 1 to the next best ..."""
+        known = self._cache.get(spot)
+        if known is None:
+            known = np.zeros(len(self._core.links), dtype=np.int64)
+            for (side, places), ports in self._ports.items():
+                rank = np.array(self._ranks(side, places, spot), dtype=np.int64)
+                known[ports.links] = rank[ports.connections]
+            self._cache[spot] = known
+        return known
+
+    def _ranks(self, side: str, places: tuple[Place, ...], spot: Spot | None) -> list[int]:
+        """Rank of each connection of a port. Connections that meet the mesh in one place take turns."""
+        count = len(places)
+        if self._policy == "first":
+            return list(range(count))
+        if spot is None:
+            return [0] * count
+        axis, wanted, turn = (1, spot.y, spot.turn_x) if side in ("E", "W") else (0, spot.x, spot.turn_y)
+        sharing = [[i for i in range(count) if places[i][axis] == p[axis]] for p in places]
+
+        def key(i: int) -> tuple[float, float, int]:
+            together = sharing[i]
+            return (
+                round(abs(places[i][axis] - wanted), 6),
+                places[i][axis],
+                (together.index(i) - turn) % len(together),
+            )
+
+        ranks = [0] * count
+        for rank, i in enumerate(sorted(range(count), key=key)):
+            ranks[i] = rank
+        return ranks
+
+    def _place(self, router: str) -> Place:
+        p = self._graph.node(router).properties
+        cube = self._graph.node(names.cube(int(p["sip"]), int(p["cube"]))).properties
+        x, y = float(p["x_mm"]) - float(cube["x_mm"]), float(p["y_mm"]) - float(cube["y_mm"])
+        return round(x, 6), round(y, 6)
+
+    def _collect(self) -> dict[tuple[str, tuple[Place, ...]], _Ports]:
+        core = self._core
+        meets: dict[str, Place] = {}
+        served: dict[str, str] = {}
+        inner: list[tuple[int, str, str]] = []  # (link, port or PHY, connection)
+        members: dict[str, set[str]] = {}
+        ends = zip(core.source.tolist(), core.target.tolist(), core.links, strict=True)
+        for number, (source, target, link) in enumerate(ends):
+            kinds = core.kinds[source], core.kinds[target]
+            if kinds == ("ucie_conn", "router"):
+                meets[link.source] = self._place(link.target)
+            elif kinds == ("io_ucie", "ucie_port"):
+                served[link.source] = link.target
+            elif kinds in _TO_PORT:
+                inner.append((number, link.target, link.source))
+                members.setdefault(link.target, set()).add(link.source)
+            elif kinds in _FROM_PORT:
+                inner.append((number, link.source, link.target))
+                members.setdefault(link.source, set()).add(link.target)
+
+        # Names differ in the connection's number alone, and the core has them in order of numbers.
+        order = {port: sorted(group, key=core.index.__getitem__) for port, group in members.items()}
+        rank = {conn: i for group in order.values() for i, conn in enumerate(group)}
+        geometry = {port: self._geometry(order, meets, port, served.get(port, port)) for port in order}
+        ports: dict[tuple[str, tuple[Place, ...]], _Ports] = {}
+        for number, port, conn in inner:
+            same = ports.setdefault(geometry[port], _Ports([], []))
+            same.links.append(number)
+            same.connections.append(rank[conn])
+        return ports
+
+    def _geometry(
+        self, order: dict[str, list[str]], meets: dict[str, Place], port: str, facing: str
+    ) -> tuple[str, tuple[Place, ...]]:
+        """Side of a port and where its connections meet the mesh.
+
+        Those of an IO chiplet's PHY stand opposite to those of the cube's port that it serves.
+        """
+        own, theirs = len(order[port]), order[facing]
+        places = tuple(meets[theirs[i * len(theirs) // own]] for i in range(own))
+        return str(self._graph.node(facing).properties["side"]), places

@@ -1,0 +1,109 @@
+"""How tensors are made: on every SIP in use, placed, mapped, and written by the host."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernbench.errors import UsageError
+from kernbench.pe import dtypes
+from kernbench.replay.numeric import cast
+from kernbench.runtime.devices import Ahbm
+from kernbench.runtime.placement import SINGLE_PE, DPPolicy, check_shape, place
+from kernbench.runtime.storage import Storage
+from kernbench.runtime.tensors import Tensor
+
+
+class TensorFactory:
+    """The part of a context that makes tensors. ``pes_per_cube`` and ``cubes_per_sip`` are the topology's."""
+
+    float16 = "f16"
+    bfloat16 = "bf16"
+    float32 = "f32"
+    int8 = "i8"
+    int32 = "i32"
+
+    def __init__(self, storage: Storage, ahbm: Ahbm, cubes_per_sip: int, pes_per_cube: int) -> None:
+        self.storage = storage
+        """What the tensors of this context share."""
+        self.ahbm = ahbm
+        self.cubes_per_sip = cubes_per_sip
+        self.pes_per_cube = pes_per_cube
+        self._tensors: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
+        self._made = 0
+
+    def empty(
+        self, *shape: Any, dtype: str = "f16", dp: DPPolicy | None = None, name: str | None = None
+    ) -> Tensor:
+        """A tensor whose memory holds nothing yet. ``shape`` as numbers or as one tuple.
+
+        ``dp`` says how it is split over cubes and PEs; without it the tensor lies on PE 0 of cube 0.
+        """
+        name = f"t{self._made}" if name is None else name
+        self._before_making()
+        kind = dtypes.dtype(dtype)
+        one_tuple = len(shape) == 1 and not isinstance(shape[0], (int, np.integer))
+        sizes = check_shape(shape[0] if one_tuple else shape, f"tensor '{name}'")
+        policy = SINGLE_PE if dp is None else dp
+        if not isinstance(policy, DPPolicy):
+            raise UsageError(
+                f"tensor '{name}': dp={dp!r} is not a DPPolicy; write DPPolicy(cube=..., pe=...)"
+            )
+        copies = {
+            sip: place(
+                policy,
+                sizes,
+                kind.itemsize,
+                sip=sip,
+                cubes=self.cubes_per_sip,
+                pes=self.pes_per_cube,
+                name=name,
+            )
+            for sip in self.ahbm.sips
+        }
+        allocation, maps = self.storage.allocate(copies)
+        tensor = Tensor(name, sizes, kind.name, allocation, self.storage, maps)
+        self._tensors[self._made] = tensor
+        self._made += 1
+        return tensor
+
+    def zeros(
+        self, *shape: Any, dtype: str = "f16", dp: DPPolicy | None = None, name: str | None = None
+    ) -> Tensor:
+        """A tensor of zeros; the host writes them, over the fabric. Otherwise as :meth:`empty`."""
+        return self.empty(*shape, dtype=dtype, dp=dp, name=name).fill(0)
+
+    def full(
+        self,
+        shape: Any,
+        fill_value: float,
+        *,
+        dtype: str = "f16",
+        dp: DPPolicy | None = None,
+        name: str | None = None,
+    ) -> Tensor:
+        """A tensor of ``fill_value``, written by the host. Otherwise as :meth:`empty`."""
+        return self.empty(shape, dtype=dtype, dp=dp, name=name).fill(fill_value)
+
+    def from_numpy(
+        self,
+        array: ArrayLike,
+        *,
+        dp: DPPolicy | None = None,
+        dtype: str | None = None,
+        name: str | None = None,
+    ) -> Tensor:
+        """A tensor with the values of ``array``, written by the host; ``dtype`` as the array's, or given."""
+        values = np.asarray(array)
+        kind = dtypes.of_numpy(values.dtype) if dtype is None else dtypes.dtype(dtype)
+        return self.empty(values.shape, dtype=kind.name, dp=dp, name=name).write(cast(values, kind.name))
+
+    def _before_making(self) -> None:
+        """Called before a tensor is made."""
+
+    def _live(self) -> list[Tensor]:
+        """The tensors that still exist, in the order in which they were made."""
+        return [tensor for _, tensor in sorted(self._tensors.items())]

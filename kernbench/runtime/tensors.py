@@ -1,0 +1,219 @@
+"""Tensors as the host holds them: shape, dtype, where the parts are, and the way to the numbers."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernbench.errors import UsageError
+from kernbench.kernels import TensorArg
+from kernbench.pe import dtypes
+from kernbench.replay.numeric import cast
+from kernbench.runtime.driver import shard_ref
+from kernbench.runtime.indexing import Box, box_of, intersect, span
+from kernbench.runtime.messages import TensorArgRef
+from kernbench.runtime.placement import TensorShard, distinct
+
+if TYPE_CHECKING:
+    from kernbench.components.request import Request
+    from kernbench.runtime.memory import Allocation
+    from kernbench.runtime.storage import Storage
+
+Array = NDArray[Any]
+
+
+class Tensor:
+    """A tensor in device memory, made by :class:`~kernbench.runtime.context.Context`.
+
+    ``shape`` is global, ``dtype`` a name such as ``"f16"``. Its memory is freed, unmapped and reusable
+    when the last reference goes, at :meth:`free`, or with its context. Reading it is a barrier: all
+    that was submitted before is done first.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: str,
+        allocation: Allocation,
+        storage: Storage,
+        writes: list[Request],
+    ) -> None:
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+        self._allocation = allocation
+        self._storage = storage
+        self._writes = writes
+        self._freed = False
+        self._kernel_arg: TensorArg | None = None
+        self._reference: TensorArgRef | None = None
+        self._finalizer = weakref.finalize(self, storage.release_later, allocation, writes)
+        self._finalizer.atexit = False
+
+    # -- what it is ---------------------------------------------------------------------------------
+
+    @property
+    def shards(self) -> tuple[TensorShard, ...]:
+        """Every shard, ordered by (SIP, cube, PE); ``pa`` is its physical address."""
+        return self.allocation.shards
+
+    @property
+    def sips(self) -> tuple[int, ...]:
+        """The SIPs that hold a copy of this tensor, ascending."""
+        return tuple(self._allocation.copies)
+
+    @property
+    def va(self) -> int | None:
+        """Start of the virtual range, the same on every SIP; ``None`` in the ``pa`` model."""
+        return self._allocation.va
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return dtypes.dtype(self.dtype).itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one whole copy."""
+        return self.numel() * self.itemsize
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        state = ", freed" if self._freed else ""
+        return f"Tensor('{self.name}', shape={self.shape}, dtype={self.dtype}, sips={list(self.sips)}{state})"
+
+    def __bool__(self) -> NoReturn:
+        raise UsageError(f"tensor '{self.name}': a tensor has no truth value; read it with numpy() first")
+
+    # -- its numbers --------------------------------------------------------------------------------
+
+    def numpy(self, sip: int | None = None) -> Array:
+        """The tensor's values, moved to the host; ``sip`` says whose copy, by default the first.
+
+        The array is the caller's own. Results that were computed need ``--verify-data``.
+        """
+        return self._read(tuple(slice(0, n) for n in self.shape), sip)
+
+    def __getitem__(self, key: Any) -> Array:
+        """Part of the first copy, by integers, slices and ``...``; only the bytes around it are moved."""
+        box, pick = box_of(key, self.shape, f"tensor '{self.name}'")
+        return np.asarray(self._read(box, None)[pick])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError(f"tensor '{self.name}' lies in device memory; reading it makes a copy")
+        values = self.numpy()
+        return values if dtype is None else values.astype(dtype)
+
+    def copy_(self, source: ArrayLike | Tensor) -> Tensor:
+        """Overwrite every copy with ``source`` (same shape, cast to this dtype) and return the tensor.
+
+        What was submitted before sees the old values. From a tensor the values pass through the host, from
+        the same SIP's copy where there is one.
+        """
+        self._storage.settle()
+        for sip in self.allocation.copies:
+            if isinstance(source, Tensor):
+                values = source.numpy(sip if sip in source.sips else None)
+            else:
+                values = np.asarray(source)
+            if values.shape != self.shape:
+                raise UsageError(
+                    f"tensor '{self.name}' of shape {self.shape}: copy_ from shape {values.shape}; "
+                    "make them equal"
+                )
+            self.write(cast(values, self.dtype), sip)
+        return self
+
+    def fill(self, value: float) -> Tensor:
+        """Submit host writes of ``value`` to every element of every copy, and return the tensor."""
+        return self.write(cast(np.full(self.shape, value), self.dtype))
+
+    def write(self, values: Array, sip: int | None = None) -> Tensor:
+        """Submit host writes of ``values`` (this shape and dtype) to every copy, or to that of ``sip``.
+
+        Unlike :meth:`copy_` this does not wait for launches that may use the tensor.
+        """
+        for number in self.sips if sip is None else (sip,):
+            self._writes += self._storage.write(self.copy_of(number), values, self.dtype)
+        return self
+
+    # -- its memory ---------------------------------------------------------------------------------
+
+    @property
+    def freed(self) -> bool:
+        """True once the memory is given back; only name, shape and dtype are left."""
+        return self._freed
+
+    def free(self) -> None:
+        """Give the memory back now, when all that was submitted is done. A second call does nothing."""
+        if not self._freed:
+            self._storage.settle()
+            self._freed = True
+            self._finalizer()
+            self._storage.flush()
+
+    @property
+    def allocation(self) -> Allocation:
+        """The tensor's memory; :class:`UsageError` once it is freed."""
+        if self._freed:
+            raise UsageError(f"tensor '{self.name}' was freed; make a new one, or keep it until its last use")
+        return self._allocation
+
+    @property
+    def kernel_arg(self) -> TensorArg:
+        """What kernels get for this tensor: where each PE finds it."""
+        if self._kernel_arg is None:
+            allocation = self.allocation
+            self._kernel_arg = TensorArg(
+                self.name, self.shape, self.dtype, self._storage.memory.placements(allocation)
+            )
+        return self._kernel_arg
+
+    @property
+    def reference(self) -> TensorArgRef:
+        """What a launch message says of this tensor."""
+        if self._reference is None or self._freed:
+            refs = tuple(shard_ref(shard) for shard in self.allocation.shards)
+            self._reference = TensorArgRef(self.name, refs, self.va)
+        return self._reference
+
+    def settle_writes(self) -> None:
+        """Wait until the tensor is mapped and written, as a kernel that uses it must find it."""
+        self._storage.driver.wait(self._writes)
+        self._writes.clear()
+
+    def copy_of(self, sip: int | None) -> tuple[TensorShard, ...]:
+        """The shards of one SIP's copy, the first one's by default."""
+        copies = self.allocation.copies
+        if sip is None:
+            return next(iter(copies.values()))
+        if sip not in copies:
+            held = ", ".join(map(str, copies))
+            raise UsageError(f"tensor '{self.name}' has no copy on SIP {sip}; it is on {held}")
+        return copies[sip]
+
+    def _read(self, box: Box, sip: int | None) -> Array:
+        shards = distinct(self.copy_of(sip))
+        parts = [(shard, part) for shard in shards if (part := intersect(shard, box)) is not None]
+        self._storage.settle()
+        self._storage.fetch(
+            [span(shard_ref(shard), shard.shape, part, self.itemsize) for shard, part in parts]
+        )
+        return self._storage.peek(parts, box, self.dtype, f"tensor '{self.name}'")

@@ -1,0 +1,1 @@
+"""The engine: clock, links, flits, transactions, the trace. Knows no particular component."""

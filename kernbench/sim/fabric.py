@@ -1,0 +1,215 @@
+"""Moves packets over links and through transit components.
+
+:class:`Fabric` is the interface that components use. :class:`FlitFabric` moves every flit by itself:
+one queue entry for each link that a flit crosses. An engine that moves a packet's flits as one train can
+stand beside it behind the same interface; flit order at equal times (see ``clock``) is defined without
+reference to this implementation, so that the two can be compared bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappush
+from typing import Protocol
+
+from kernbench.sim.clock import FLIT, Clock
+from kernbench.sim.node import TRANSIT, FabricNode, Link
+from kernbench.sim.transaction import HopRow, Packet
+
+_HOP = 1 << 32
+_HOP_MASK = 0xFFF
+_FLIT_MASK = _HOP - 1
+
+
+class Fabric(Protocol):
+    """What a component asks of the fabric. Packets start at their path's first node."""
+
+    flit_bytes: int
+    flit_crossings: int
+
+    def send(self, packet: Packet) -> None:
+        """Put the whole packet onto its first link now."""
+
+    def stream(self, packet: Packet, times: Sequence[float]) -> None:
+        """Put flit ``i`` onto the first link at ``times[i]`` (never falling, not before now)."""
+
+
+class FlitFabric:
+    """The per-flit engine."""
+
+    def __init__(self, clock: Clock, flit_bytes: int) -> None:
+        self.clock = clock
+        self.flit_bytes = flit_bytes
+        self.flit_crossings = 0
+        clock.on_flit = self._arrive
+
+    def send(self, packet: Packet) -> None:
+        """See :meth:`Fabric.send`."""
+        self._inject(packet, 0)
+
+    def stream(self, packet: Packet, times: Sequence[float]) -> None:
+        """See :meth:`Fabric.stream`."""
+        packet.feed = times
+        packet.feed_hop = 0
+        heappush(self.clock.entries, (times[0], FLIT, packet.key, packet))
+
+    def _inject(self, packet: Packet, hop: int) -> None:
+        """All flits stand at node ``hop`` now: book them on its link in one go."""
+        now = self.clock._now
+        link = packet.links[hop]
+        transaction = packet.transaction
+        last = packet.last
+        link.arrive(now)
+        first = link.occupy(now, 0.0, transaction)
+        end = first
+        delay = link.delay_ns
+        if last:
+            flit_ns = link.flit_ns
+            feed = []
+            for _ in range(last):
+                end += flit_ns
+                feed.append(end + delay)
+            start = end
+            end += packet.last_bytes / link.bw_gbs
+            feed.append(end + delay)
+            packet.feed = feed
+            packet.feed_hop = hop + 1
+            arrival = feed[0]
+        else:
+            start = first
+            end += packet.last_bytes / link.bw_gbs
+            arrival = end + delay
+        link.free = end
+        self._leave_link(packet, link, now, first, now, start, end)
+        heappush(self.clock.entries, (arrival, FLIT, packet.key + (hop + 1) * _HOP, packet))
+
+    def _leave_link(
+        self,
+        packet: Packet,
+        link: Link,
+        t_in: float,
+        t_start: float,
+        last_in: float,
+        last_start: float,
+        end: float,
+    ) -> None:
+        """The last flit is booked on ``link``: note the hop."""
+        transaction = packet.transaction
+        out = end + link.delay_ns
+        wait = 0.0
+        if last_start > last_in:
+            wait = transaction.blame(link.index, link.waited_for(transaction, last_in, last_start))
+        link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs, wait)
+        self.flit_crossings += packet.last + 1
+        if transaction.traced:
+            transaction.rows.append(
+                HopRow(link.index, t_in, t_start, out, out - last_in - wait, wait, packet.nbytes)
+            )
+
+    def _arrive(self, time: float, key: int, packet: Packet) -> None:
+        """Flit ``key & mask`` of ``packet`` reaches a node. Everything per flit happens here."""
+        hop = (key >> 32) & _HOP_MASK
+        flit = key & _FLIT_MASK
+        last = packet.last
+        if hop == packet.feed_hop and flit != last:
+            heappush(self.clock.entries, (packet.feed[flit + 1], FLIT, key + 1, packet))
+        node = packet.nodes[hop]
+        links = packet.links
+        transaction = packet.transaction
+        if hop == len(links):
+            if node.takes_flits:
+                node.receive_flit(packet, flit, time)
+            else:
+                self._whole(packet, hop, node, flit, time)
+            return
+        if hop == 0:
+            out = time  # streamed from its source: nothing to pay there
+        elif node.role != TRANSIT:
+            self._whole(packet, hop, node, flit, time)
+            return
+        elif flit == 0 or node.own_service:
+            out = self._work(packet, hop, node, flit, time)
+        else:
+            out = node.free
+            if out < time:
+                out = time
+            if flit == last:
+                self._leave_node(packet, hop, node, time, out)
+        # The link: Server.occupy written out, for this is the innermost loop.
+        link = links[hop]
+        duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+        start = link.free
+        if out >= start:
+            start = out
+            if link._runs:
+                link._runs.clear()
+            link.holder = transaction
+            link.since = out
+        elif link.holder is not transaction:
+            link._runs.append((link.since, link.holder))
+            link.holder = transaction
+            link.since = start
+        end = start + duration
+        link.free = end
+        if flit == 0:
+            link.arrive(out)
+            packet.link_in[hop] = out
+            packet.link_start[hop] = start
+        heappush(self.clock.entries, (end + link.delay_ns, FLIT, key + _HOP, packet))
+        if flit == last:
+            self._leave_link(packet, link, packet.link_in[hop], packet.link_start[hop], out, start, end)
+
+    def _work(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> float:
+        """A flit that the node's worker spends time on; returns when it is handed on."""
+        service = node.service_ns(packet, flit)
+        start = node.occupy(time, service, packet.transaction)
+        out = start + service
+        if flit == 0:
+            node.arrive(time)
+            packet.node_in[hop] = time
+            packet.node_start[hop] = start
+        if flit == packet.last:
+            self._leave_node(packet, hop, node, time, out, start)
+        return out
+
+    def _leave_node(
+        self,
+        packet: Packet,
+        hop: int,
+        node: FabricNode,
+        last_in: float,
+        out: float,
+        served: float | None = None,
+    ) -> None:
+        """The last flit leaves a node at ``out``: note the hop."""
+        transaction = packet.transaction
+        begun = out if served is None else served
+        wait = 0.0
+        if begun > last_in:
+            wait = transaction.blame(node.index, node.waited_for(transaction, last_in, begun))
+        node.leave(out, packet.nbytes, node.overhead_ns, wait)
+        if transaction.traced:
+            transaction.rows.append(
+                HopRow(
+                    node.index, packet.node_in[hop], packet.node_start[hop], out,
+                    out - last_in - wait, wait, packet.nbytes,
+                )
+            )  # fmt: skip
+
+    def _whole(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
+        """A node that wants the whole message: gather it, pay once, then forward or receive it."""
+        if flit == 0:
+            node.arrive(time)
+            packet.node_in[hop] = time
+        if flit != packet.last:
+            return
+        start = node.occupy(time, node.overhead_ns, packet.transaction)
+        packet.node_start[hop] = start
+        out = start + node.overhead_ns
+        self._leave_node(packet, hop, node, time, out, start)
+        if hop < len(packet.links):
+            self.clock.call_at(out, self._inject, packet, hop)
+        elif out > time:
+            self.clock.call_at(out, node.receive, packet)
+        else:
+            node.receive(packet)

@@ -1,0 +1,29 @@
+"""The one tracing seam: whoever wants to watch a run subclasses :class:`Instrument`.
+
+Methods do nothing by default, so a watcher overrides only what it needs. They are called once per
+transaction or operation, never per flit, in the order in which things finish in simulated time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kernbench.sim.ops import Op
+    from kernbench.sim.transaction import Transaction
+
+
+class Instrument:
+    """Watches a machine; subclass and override."""
+
+    def transaction_done(self, transaction: Transaction) -> None:
+        """A transaction has reached its end; all of its hops and waits are known."""
+
+    def op_done(self, op: Op) -> None:
+        """A data operation has taken effect. The order of calls is the order of effects on memory."""
+
+    def launch_started(self, launch: int, name: str, pes: int, t_start: float) -> None:
+        """All PEs of a launch have begun, at ``t_start`` ns."""
+
+    def launch_ended(self, launch: int) -> None:
+        """The host has the answers of all PEs of a launch; none of its operations is still to come."""

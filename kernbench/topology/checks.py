@@ -1,0 +1,185 @@
+"""What must hold between fields of a topology, beyond what each field checks by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kernbench.topology.fields import Part
+from kernbench.topology.marked_yaml import Path
+from kernbench.topology.mesh import deal, min_height_mm
+from kernbench.topology.problems import Problem
+from kernbench.topology.properties import reserved
+from kernbench.topology.spec import MAX_CUBES, IoChiplet, TopologySpec
+
+CUBE: Path = ("cube",)
+IOS: Path = ("sip", "io_chiplets")
+
+
+def problems(spec: TopologySpec) -> list[Problem]:
+    """Everything that does not fit together, in the order of the file's sections."""
+    return [
+        *_inter_sip(spec),
+        *_cube_mesh(spec),
+        *_io_chiplets(spec),
+        *_cube(spec),
+        *_hbm(spec),
+        *_tcm(spec),
+        *_attributes(spec),
+    ]
+
+
+def side_cubes(spec: TopologySpec, side: str) -> tuple[int, ...]:
+    """Ids of the cubes along a side of the package, west to east or north to south."""
+    w, h = spec.sip.cube_mesh.w, spec.sip.cube_mesh.h
+    if side in "NS":
+        y = 0 if side == "N" else h - 1
+        return tuple(y * w + x for x in range(w))
+    x = 0 if side == "W" else w - 1
+    return tuple(y * w + x for y in range(h))
+
+
+def _inter_sip(spec: TopologySpec) -> Iterator[Problem]:
+    grid, sips = spec.system.inter_sip, spec.system.sips
+    path: Path = ("system", "inter_sip")
+    also: tuple[Path, ...] = (("system", "sips"), (*path, "w"), (*path, "h"))
+    if grid.pattern == "ring_1d":
+        if grid.w is not None or grid.h is not None:
+            key = "w" if grid.w is not None else "h"
+            yield Problem(
+                (*path, key), "is set for a ring_1d, expected no w and h", (*also, (*path, "pattern"))
+            )
+    elif (grid.w is None) != (grid.h is None):
+        given, missing = ("w", "h") if grid.h is None else ("h", "w")
+        yield Problem((*path, given), f"is set without {missing}, expected both or neither", also)
+    elif grid.w is not None and grid.h is not None:
+        if grid.w * grid.h != sips:
+            message = (
+                f"{grid.w} x {grid.h} is {grid.w * grid.h} packages, expected w * h = system.sips = {sips}"
+            )
+            yield Problem((*path, "w"), message, also)
+    elif round(sips**0.5) ** 2 != sips:
+        message = f"{grid.pattern} of {sips} packages is not a square, expected w and h with w * h = {sips}"
+        yield Problem((*path, "pattern"), message, also)
+
+
+def _cube_mesh(spec: TopologySpec) -> Iterator[Problem]:
+    mesh, path = spec.sip.cube_mesh, ("sip", "cube_mesh")
+    if spec.cubes_per_sip > MAX_CUBES:
+        message = f"{mesh.w} x {mesh.h} is {spec.cubes_per_sip} cubes, expected at most {MAX_CUBES}"
+        yield Problem((*path, "w"), message + " (4 bits of an address)", ((*path, "h"),))
+
+
+def _io_chiplets(spec: TopologySpec) -> Iterator[Problem]:
+    names: set[str] = set()
+    ports: dict[tuple[int, str], str] = {}
+    for i, io in enumerate(spec.sip.io_chiplets):
+        path: Path = (*IOS, i)
+        if io.name in names:
+            yield Problem((*path, "name"), f"'{io.name}' is taken, expected another name for each IO chiplet")
+        elif re.match(r"cube\d", io.name):
+            yield Problem((*path, "name"), f"'{io.name}' looks like a cube, expected another name")
+        names.add(io.name)
+        if io.cubes == ():
+            yield Problem((*path, "cubes"), "is an empty list, expected at least one cube")
+        yield from _phys(spec, io, path, ports)
+
+
+def _phys(
+    spec: TopologySpec, io: IoChiplet, path: Path, ports: dict[tuple[int, str], str]
+) -> Iterator[Problem]:
+    along = side_cubes(spec, io.side)
+    size: tuple[Path, ...] = (("sip", "cube_mesh", "w"), ("sip", "cube_mesh", "h"))
+    for k, cube in enumerate(along if io.cubes is None else io.cubes):
+        key: Path = (*path, "cubes", k) if io.cubes is not None else (*path, "side")
+        if cube >= spec.cubes_per_sip:
+            yield Problem(key, f"cube {cube} does not exist, expected 0..{spec.cubes_per_sip - 1}", size)
+        elif cube not in along:
+            listed = ", ".join(str(c) for c in along)
+            yield Problem(key, f"cube {cube} is not on side {io.side}, expected one of {listed}", size)
+        elif (cube, io.side) in ports:
+            taken = ports[cube, io.side]
+            yield Problem(
+                key, f"port {io.side} of cube {cube} is taken by '{taken}', expected one IO chiplet a port"
+            )
+        else:
+            ports[cube, io.side] = io.name
+
+
+def _cube(spec: TopologySpec) -> Iterator[Problem]:
+    cube, size = spec.cube, spec.cube.size_mm
+    corners = cube.pes.corners
+    if len(set(corners)) < len(corners):
+        yield Problem(("cube", "pes", "corners"), "names a corner twice, expected each corner once")
+        return
+    least = min_height_mm(deal(cube.pes.count, corners), cube.ucie.n_connections)
+    if size.h <= least:
+        message = f"is {size.h:g} mm, expected more than {least:g} mm for the rows of this mesh"
+        also: tuple[Path, ...] = (("cube", "size_mm"), ("cube", "ucie", "n_connections"), ("cube", "pes"))
+        yield Problem(("cube", "size_mm", "h"), message, also)
+    for key, point in (("m_cpu", cube.m_cpu.position_mm), ("sram", cube.sram.position_mm)):
+        for axis, value, limit in (("x", point.x, size.w), ("y", point.y, size.h)):
+            if value > limit:
+                message = f"is {value:g} mm, outside the cube, expected at most {limit:g} mm"
+                yield Problem(("cube", key, "position_mm", axis), message, (("cube", "size_mm"),))
+
+
+def _hbm(spec: TopologySpec) -> Iterator[Problem]:
+    hbm, slices, pes = spec.cube.hbm, spec.hbm_slices, spec.cube.pes.count
+    path: Path = ("cube", "hbm")
+    also: tuple[Path, ...] = ((*path, "slices"), ("cube", "pes", "count"))
+    if slices > pes:
+        message = f"is {slices}, expected at most the {pes} PEs of a cube (slice P lies at PE P's router)"
+        yield Problem((*path, "slices"), message, also)
+        return
+    channels, rest = divmod(hbm.pseudo_channels, slices)
+    if rest:
+        message = f"is {hbm.pseudo_channels}, expected a multiple of the {slices} slices"
+        yield Problem((*path, "pseudo_channels"), message, also)
+    elif channels & (channels - 1):
+        message = (
+            f"is {hbm.pseudo_channels}, {channels} channels for each of {slices} slices,"
+            " expected a power of two per slice"
+        )
+        yield Problem((*path, "pseudo_channels"), message, also)
+    page = max(spec.pe.pe_mmu.page_bytes, spec.system.flit_bytes)
+    if hbm.capacity_bytes % (slices * page):
+        message = f"is {hbm.capacity_bytes} bytes, expected a multiple of {slices} slices x {page} bytes"
+        yield Problem((*path, "capacity_bytes"), message, (*also, ("pe", "pe_mmu", "page_bytes")))
+
+
+def _tcm(spec: TopologySpec) -> Iterator[Problem]:
+    tcm, path = spec.pe.pe_tcm, ("pe", "pe_tcm")
+    used = tcm.scheduler_reserved_bytes + tcm.scratch_bytes
+    if used > tcm.size_bytes:
+        message = (
+            f"is {tcm.scratch_bytes} bytes, with scheduler_reserved_bytes {used} in all,"
+            f" expected at most size_bytes = {tcm.size_bytes}"
+        )
+        yield Problem(
+            (*path, "scratch_bytes"), message, ((*path, "scheduler_reserved_bytes"), (*path, "size_bytes"))
+        )
+
+
+def _attributes(spec: TopologySpec) -> Iterator[Problem]:
+    for path, kind, part in parts(spec):
+        for name in part.attributes:
+            if name in reserved(kind):
+                message = "is a property that the compiler sets, expected another name"
+                yield Problem((*path, "attributes", name), message)
+
+
+def parts(spec: TopologySpec) -> Iterator[tuple[Path, str, Part]]:
+    """Every section of the file that describes a kind of component: (key path, kind, section)."""
+    yield ("system", "host"), "host_cpu", spec.system.host
+    yield ("system", "switch"), "switch", spec.system.switch
+    for i, io in enumerate(spec.sip.io_chiplets):
+        for kind in ("pcie_ep", "io_cpu", "io_noc", "io_ucie", "io_ucie_conn"):
+            yield (*IOS, i, kind), kind, getattr(io, kind)
+    for kind in ("router", "m_cpu", "sram", "ucie_conn"):
+        yield (*CUBE, kind), kind, getattr(spec.cube, kind)
+    yield (*CUBE, "hbm"), "hbm_ctrl", spec.cube.hbm
+    yield (*CUBE, "ucie"), "ucie_port", spec.cube.ucie
+    for name in type(spec.pe).model_fields:
+        if name != "links":
+            yield ("pe", name), name, getattr(spec.pe, name)

@@ -1,0 +1,102 @@
+"""The topology file as validated data: the cube."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from kernbench.topology.fields import Gbs, Mm, Part, Point, Section, Size
+
+MAX_PES = 16
+"""PEs of a cube that the 4-bit ``pe_id`` of an address can name (ADR-0001 D2.3.3)."""
+MAX_HBM_BYTES = 1 << 37
+"""The 128 GB decode window of a cube's HBM (ADR-0001 D2.3.1)."""
+MAX_SRAM_BYTES = 1 << 25
+"""The 32 MB window of a cube's SRAM (ADR-0001 D2.3.5)."""
+
+
+class CubeSize(Section):
+    """Outer measures of a cube."""
+
+    w: float = Field(default=16.0, ge=4, le=200, description="mm from west to east")
+    h: float = Field(default=14.0, ge=7, le=200, description="mm from north to south")
+
+
+class PeLayout(Section):
+    """How many PEs, and in which corners: NW, NE, SW, SE, numbered in this order, dealt evenly."""
+
+    count: int = Field(default=8, ge=1, le=MAX_PES, description="PEs of a cube")
+    corners: Annotated[
+        tuple[Literal["NW", "NE", "SW", "SE"], ...], Field(strict=False, min_length=1, max_length=4)
+    ] = Field(default=("NW", "NE", "SW", "SE"), description="corners that hold PEs")
+
+
+class RouterMesh(Part):
+    """The routers of a cube and the links between them."""
+
+    overhead_ns: float = Field(default=2.0, ge=0, description="ns once per transaction, per router")
+    link_gbs: Gbs = Field(default=256.0, description="GB/s of each link between routers, each way")
+
+
+class MCpu(Part):
+    """Management CPU of a cube."""
+
+    overhead_ns: float = Field(default=5.0, ge=0, description="ns once per transaction")
+    link_gbs: Gbs = Field(default=256.0, description="GB/s between M_CPU and its router, each way")
+    position_mm: Point = Field(
+        default=Point(x=1.5, y=5.5), description="place in the cube; the nearest router serves it"
+    )
+
+
+class Sram(Part):
+    """Shared SRAM of a cube."""
+
+    overhead_ns: float = Field(default=2.0, ge=0, description="ns once per transaction")
+    link_gbs: Gbs = Field(default=128.0, description="GB/s between SRAM and its router, each way")
+    position_mm: Point = Field(
+        default=Point(x=1.5, y=9.0), description="place in the cube; the nearest router serves it"
+    )
+    size_bytes: Annotated[Size, Field(ge=1, le=MAX_SRAM_BYTES)] = Field(default=32 << 20, description="bytes")
+
+
+class Hbm(Part):
+    """HBM of a cube, cut into slices of adjacent pseudo-channels."""
+
+    capacity_bytes: Annotated[Size, Field(ge=1, le=MAX_HBM_BYTES)] = Field(
+        default=48 << 30, description="bytes of the cube's HBM"
+    )
+    pseudo_channels: int = Field(default=64, ge=1, le=1024, description="pseudo-channels of the cube")
+    channel_gbs: Gbs = Field(default=32.0, description="GB/s of a pseudo-channel")
+    slices: int | None = Field(
+        default=None, ge=1, le=MAX_PES, description="slices, slice P at PE P's router; one per PE by default"
+    )
+    switch_penalty_ns: float = Field(
+        default=0.0, ge=0, description="ns that a channel loses when it turns from reads to writes or back"
+    )
+    efficiency: float = Field(
+        default=1.0, gt=0, le=1, description="share of the nominal bandwidth that is delivered"
+    )
+
+
+class UciePort(Part):
+    """The UCIe ports of a cube, one per side, and the seams between cubes."""
+
+    overhead_ns: float = Field(default=8.0, ge=0, description="ns once per transaction, at each port")
+    n_connections: int = Field(default=4, ge=1, le=16, description="connections between a port and the mesh")
+    connection_gbs: Gbs = Field(default=128.0, description="GB/s of each connection, each way")
+    seam_gbs: Gbs = Field(default=512.0, description="GB/s across a seam, each way")
+    seam_mm: Mm = Field(default=1.0, description="mm between the ports of neighbouring cubes")
+
+
+class Cube(Section):
+    """A cube (chiplet): router mesh, HBM, SRAM, M_CPU, UCIe ports, PEs."""
+
+    size_mm: CubeSize = Field(default_factory=CubeSize, description="outer measures")
+    pes: PeLayout = Field(default_factory=PeLayout, description="processing elements")
+    router: RouterMesh = Field(default_factory=RouterMesh, description="router mesh")
+    m_cpu: MCpu = Field(default_factory=MCpu, description="management CPU")
+    sram: Sram = Field(default_factory=Sram, description="shared SRAM")
+    hbm: Hbm = Field(default_factory=Hbm, description="HBM and its controllers")
+    ucie: UciePort = Field(default_factory=UciePort, description="UCIe ports")
+    ucie_conn: Part = Field(default_factory=Part, description="connections of the UCIe ports")

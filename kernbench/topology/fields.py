@@ -1,0 +1,78 @@
+"""Field types that the topology's models share: sizes, rates, and the base of all parts."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_SIZE = re.compile(r"(\d+)\s*(B|KiB|MiB|GiB)")
+
+Scalar = str | int | float | bool
+
+
+def _size(value: object) -> object:
+    if isinstance(value, str):
+        if match := _SIZE.fullmatch(value.strip()):
+            return int(match[1]) * _UNITS[match[2]]
+        raise ValueError(f"is {value!r}, expected bytes as an integer or with a unit such as '2 MiB'")
+    return value
+
+
+def _power_of_two(value: int) -> int:
+    if value & (value - 1):
+        raise ValueError(f"is {value}, expected a power of two")
+    return value
+
+
+def _scalars(value: object) -> object:
+    if not isinstance(value, dict):
+        raise ValueError(f"is {value!r}, expected a mapping of names to numbers, texts or booleans")
+    for key, item in value.items():
+        if not isinstance(key, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", key):
+            raise ValueError(f"has the key {key!r}, expected snake_case names")
+        if not isinstance(item, str | int | float | bool):
+            raise ValueError(f"has {key!r} set to {item!r}, expected a number, a text or a boolean")
+    return value
+
+
+Size = Annotated[int, BeforeValidator(_size)]
+"""Bytes: an integer, or a text with a binary unit such as ``"48 GiB"``."""
+PowerOfTwo = Annotated[int, AfterValidator(_power_of_two)]
+Gbs = Annotated[float, Field(gt=0)]
+"""Bandwidth in GB/s (10^9 bytes per second, so bytes / GB/s are ns)."""
+Ns = Annotated[float, Field(ge=0)]
+"""Nanoseconds."""
+Mm = Annotated[float, Field(ge=0)]
+"""Millimetres."""
+Attributes = Annotated[dict[str, Any], BeforeValidator(_scalars)]
+
+
+class Section(BaseModel):
+    """A mapping of the topology file: keys that it does not know are errors, values are not coerced."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Point(Section):
+    """A place in a cube."""
+
+    x: Mm = Field(description="mm from the west edge")
+    y: Mm = Field(description="mm from the north edge")
+
+
+class Part(Section):
+    """What the topology file says of every component of one kind."""
+
+    overhead_ns: Ns = Field(default=0.0, description="ns that the component adds once per transaction")
+    impl: str = Field(
+        default="",
+        description="implementation, a name from components.yaml; empty is 'builtin.<kind>'",
+        max_length=200,
+    )
+    attributes: Attributes = Field(
+        default_factory=dict,
+        description="further properties for the implementation: a number, text or boolean by name",
+    )

@@ -1,0 +1,117 @@
+"""Reads a topology file, applies overrides, and validates: the way from YAML to a :class:`TopologySpec`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from kernbench.data_files import data_dir
+from kernbench.errors import ConfigError
+from kernbench.topology import checks
+from kernbench.topology.marked_yaml import Marked, dotted, load_marked, load_value
+from kernbench.topology.marked_yaml import Path as KeyPath
+from kernbench.topology.problems import from_pydantic, report, show
+from kernbench.topology.spec import TopologySpec
+
+DEFAULT = "default"
+"""Name of the shipped topology that is used when none is asked for."""
+
+
+def shipped() -> dict[str, Path]:
+    """Topologies that come with KernBench, by name."""
+    return {p.stem: p for p in sorted((data_dir("configs") / "topologies").glob("*.yaml"))}
+
+
+def find(path: str | Path | None) -> Path:
+    """The file meant by ``path``: a path, the bare name of a shipped topology, or ``None`` for the default.
+
+    Raises :class:`ConfigError` when there is no such file.
+    """
+    wanted = Path(DEFAULT if path is None else path).expanduser()
+    if wanted.is_file() and path is not None:
+        return wanted
+    known = shipped()
+    if str(wanted) in known and not wanted.is_dir():
+        return known[str(wanted)]
+    if wanted.is_dir():
+        raise ConfigError(f"{wanted}: is a folder, expected a topology file")
+    raise ConfigError(f"{wanted}: no such topology file, expected a path or one of {', '.join(known)}")
+
+
+def load(path: str | Path | None = None, overrides: Mapping[str, object] | None = None) -> TopologySpec:
+    """The validated topology of a file.
+
+    ``path``: see :func:`find`. ``overrides``: values by dotted key (``cube.hbm.switch_penalty_ns``, list
+    items by position: ``sip.io_chiplets.0.side``); a text is read as the file would read it.
+    Raises :class:`ConfigError`, one line: ``file:line: key: what is wrong, expected what``.
+    """
+    file = find(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
+        raise ConfigError(f"{file}: cannot be read: {reason}") from None
+    return parse(text, str(file), overrides)
+
+
+def parse(
+    text: str, source: str = "<topology>", overrides: Mapping[str, object] | None = None
+) -> TopologySpec:
+    """As :func:`load`, of the text of a file; ``source`` is what errors call it."""
+    marked = load_marked(text, source)
+    if not isinstance(marked.data, dict):
+        raise ConfigError(f"{source}:{marked.line(())}: (file): is {show(marked.data)}, expected a mapping")
+    paths: dict[KeyPath, str] = {}
+    for name, value in (overrides or {}).items():
+        path: KeyPath = tuple(int(k) if k.isdecimal() else k for k in name.split("."))
+        if "" in path:
+            raise ConfigError(f"override '{name}': is not a dotted key, expected one such as 'system.sips'")
+        _override(marked, path, name, load_value(value) if isinstance(value, str) else deepcopy(value))
+        paths[path] = name
+    try:
+        spec = TopologySpec.model_validate(marked.data)
+    except ValidationError as error:
+        raise report(from_pydantic(error, TopologySpec), source, marked, paths) from None
+    if found := checks.problems(spec):
+        raise report(found, source, marked, paths)
+    return spec
+
+
+def validate(spec: TopologySpec) -> None:
+    """Raise :class:`ConfigError` when parts of a spec made in code do not fit together."""
+    if found := checks.problems(spec):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise ConfigError(f"topology '{spec.name}': {dotted(found[0].path)}: {found[0].message}{more}")
+
+
+def _override(marked: Marked, path: KeyPath, name: str, value: object) -> None:
+    """Set one value in the document, making sections that the file leaves out."""
+    here: object = marked.data
+    for depth, key in enumerate(path):
+        last = depth == len(path) - 1
+        if isinstance(here, dict) and isinstance(key, str):
+            if last:
+                here[key] = value
+            else:
+                here = here.setdefault(key, [] if isinstance(path[depth + 1], int) else {})
+                if here is None:
+                    raise ConfigError(
+                        f"override {name}: {dotted(path[: depth + 1])}: is empty, expected a mapping"
+                    )
+        elif isinstance(here, list) and isinstance(key, int):
+            if key >= len(here):
+                counted = f"{len(here)} item{'' if len(here) == 1 else 's'}"
+                where = f"override {name}: {dotted(path[:depth])}"
+                raise ConfigError(f"{where}: the file lists {counted}, expected a position from 0 below that")
+            if last:
+                here[key] = value
+            else:
+                here = here[key]
+        else:
+            what = show(here)
+            raise ConfigError(
+                f"override {name}: {dotted(path[:depth])}: is {what}, expected a key of a section"
+            )

@@ -1,0 +1,172 @@
+"""The topology file as validated data: system and package level.
+
+Field defaults are the default machine's figures. Where they come from is said, figure by figure, in
+``configs/topologies/default.yaml``. What no single field can check is in :mod:`kernbench.topology.checks`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from kernbench.topology.cube_spec import Cube
+from kernbench.topology.fields import Gbs, Mm, Part, PowerOfTwo, Section
+from kernbench.topology.pe_spec import Pe
+
+MAX_SIPS = 16
+"""Packages that the 4-bit ``sip_id`` of a physical address can name (ADR-0001 D2.2)."""
+MAX_CUBES = 16
+"""Cubes of a package that an address can name: dies 0..15 (ADR-0001 D2.2)."""
+MAX_IO_CHIPLETS = 5
+"""IO chiplets of a package that an address can name: dies 16..20 (ADR-0001 D2.2)."""
+
+
+class InterSip(Section):
+    """How collectives see the packages. Wires are the same for all: every package hangs on the switch."""
+
+    pattern: Literal["ring_1d", "torus_2d", "mesh_2d_no_wrap"] = Field(
+        default="ring_1d", description="neighbourhood of the packages"
+    )
+    w: int | None = Field(default=None, ge=1, description="packages per row (torus_2d and mesh_2d_no_wrap)")
+    h: int | None = Field(default=None, ge=1, description="rows of packages; without w and h, a square")
+
+
+class Host(Part):
+    """The host CPU of the tray."""
+
+    link_gbs: Gbs = Field(default=128.0, description="GB/s between host CPU and switch, each way")
+    wire_mm: Mm = Field(default=50.0, description="mm of wire between host CPU and switch")
+
+
+class Switch(Part):
+    """The switch that joins host and packages."""
+
+    overhead_ns: float = Field(default=5.0, ge=0, description="ns that the switch adds once per transaction")
+    link_gbs: Gbs = Field(default=128.0, description="GB/s between switch and each PCIe endpoint, each way")
+    wire_mm: Mm = Field(default=50.0, description="mm of wire between switch and each PCIe endpoint")
+
+
+class System(Section):
+    """The tray: how many packages, how they are joined, and what holds for the whole machine."""
+
+    sips: int = Field(default=2, ge=1, le=MAX_SIPS, description="packages")
+    inter_sip: InterSip = Field(default_factory=InterSip, description="neighbourhood of the packages")
+    ns_per_mm: float = Field(default=0.01, ge=0, description="propagation delay of every wire, ns per mm")
+    flit_bytes: Annotated[PowerOfTwo, Field(ge=1, le=1 << 16)] = Field(
+        default=256, description="bytes of a flit, and of an HBM burst"
+    )
+    address_model: Literal["va", "pa"] = Field(
+        default="va", description="va: virtual addresses translated by PE_MMU; pa: physical addresses"
+    )
+    host: Host = Field(default_factory=Host, description="host CPU")
+    switch: Switch = Field(default_factory=Switch, description="switch")
+
+
+class CubeMesh(Section):
+    """The cubes of a package; cube id = y * w + x."""
+
+    w: int = Field(default=4, ge=1, le=MAX_CUBES, description="cubes per row")
+    h: int = Field(default=4, ge=1, le=MAX_CUBES, description="rows of cubes")
+
+
+class PcieEp(Part):
+    """PCIe endpoint of an IO chiplet."""
+
+    overhead_ns: float = Field(default=5.0, ge=0, description="ns once per transaction")
+    cut_through: bool = Field(
+        default=False, description="pass flits on as they come instead of storing the transaction"
+    )
+    link_gbs: Gbs = Field(default=256.0, description="GB/s between PCIe endpoint and io_noc, each way")
+
+
+class IoCpu(Part):
+    """Command processor of an IO chiplet."""
+
+    overhead_ns: float = Field(default=10.0, ge=0, description="ns once per transaction")
+    link_gbs: Gbs = Field(default=256.0, description="GB/s between IO_CPU and io_noc, each way")
+
+
+class IoUcie(Part):
+    """A UCIe PHY of an IO chiplet; each serves one cube's port."""
+
+    overhead_ns: float = Field(default=8.0, ge=0, description="ns once per transaction, at the PHY")
+    n_connections: int = Field(default=4, ge=1, le=16, description="connections between io_noc and the PHY")
+    connection_gbs: Gbs = Field(default=128.0, description="GB/s of each connection, each way")
+    link_gbs: Gbs = Field(default=512.0, description="GB/s between the PHY and its cube's port, each way")
+    link_mm: Mm = Field(default=2.0, description="mm between the PHY and its cube's port")
+
+
+class IoChiplet(Section):
+    """An IO chiplet on a package's shoreline."""
+
+    name: str = Field(
+        description="name, unique in the package", pattern=r"^[a-z][a-z0-9_]*$", min_length=1, max_length=32
+    )
+    side: Literal["N", "S", "E", "W"] = Field(default="N", description="side of the package")
+    cubes: Annotated[tuple[Annotated[int, Field(ge=0)], ...] | None, Field(strict=False)] = Field(
+        default=None, description="ids of the cubes that it serves, one PHY each; that side's by default"
+    )
+    pcie_ep: PcieEp = Field(default_factory=PcieEp, description="PCIe endpoint")
+    io_cpu: IoCpu = Field(default_factory=IoCpu, description="command processor")
+    io_noc: Part = Field(default_factory=Part, description="internal network")
+    io_ucie: IoUcie = Field(default_factory=IoUcie, description="UCIe PHYs")
+    io_ucie_conn: Part = Field(default_factory=Part, description="connections of the PHYs")
+
+
+class Sip(Section):
+    """A package: a mesh of cubes with IO chiplets on its shoreline."""
+
+    cube_mesh: CubeMesh = Field(default_factory=CubeMesh, description="cubes of the package")
+    io_chiplets: Annotated[
+        tuple[IoChiplet, ...], Field(strict=False, min_length=1, max_length=MAX_IO_CHIPLETS)
+    ] = Field(default=(IoChiplet(name="io0"),), description="IO chiplets of the package")
+
+
+class Routing(Section):
+    """Choices of the routing policy."""
+
+    connection: Literal["nearest", "first"] = Field(
+        default="nearest",
+        description="among equally short routes, the UCIe connection nearest the destination, or first",
+    )
+
+
+class TopologySpec(Section):
+    """A whole machine, as one topology file describes it."""
+
+    schema_version: Literal[1] = Field(default=1, description="version of this file format")
+    name: str = Field(
+        description="name of the topology", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64
+    )
+    system: System = Field(default_factory=System, description="the tray")
+    sip: Sip = Field(default_factory=Sip, description="every package")
+    cube: Cube = Field(default_factory=Cube, description="every cube")
+    pe: Pe = Field(default_factory=Pe, description="every processing element")
+    routing: Routing = Field(default_factory=Routing, description="routing policy")
+
+    @property
+    def cubes_per_sip(self) -> int:
+        """Cubes of a package."""
+        return self.sip.cube_mesh.w * self.sip.cube_mesh.h
+
+    @property
+    def hbm_slices(self) -> int:
+        """HBM slices of a cube; one per PE unless the file says otherwise."""
+        return self.cube.hbm.slices or self.cube.pes.count
+
+    @property
+    def sip_grid(self) -> tuple[int, int]:
+        """(w, h) of the packages as collectives see them; a ring is (sips, 1)."""
+        grid, sips = self.system.inter_sip, self.system.sips
+        if grid.pattern == "ring_1d":
+            return sips, 1
+        if grid.w is not None and grid.h is not None:
+            return grid.w, grid.h
+        side = round(sips**0.5)
+        return side, side
+
+    def canonical(self) -> str:
+        """The one text of this content: JSON with sorted keys; the content hash is taken of it."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))

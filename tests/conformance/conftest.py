@@ -1,0 +1,31 @@
+"""Every store that this installation can open, so that one suite runs on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from graph.store import GraphStore, open_store
+
+NewStore = Callable[[], AbstractContextManager[GraphStore]]
+
+
+@pytest.fixture(params=["memory", "embedded"])
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> NewStore:
+    """``with new_store() as store``: another empty store of each kind."""
+
+    def make() -> AbstractContextManager[GraphStore]:
+        return closing(open_store("memory:" if request.param == "memory" else mkdtemp(dir=tmp_path)))
+
+    return make
+
+
+@pytest.fixture
+def store(new_store: NewStore) -> Iterator[GraphStore]:
+    """One empty store of each kind."""
+    with new_store() as opened:
+        yield opened

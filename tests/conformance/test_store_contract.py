@@ -1,0 +1,356 @@
+"""What every store must do alike."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graph.columns import canonical_tables
+from graph.store import (
+    ArchiveError,
+    GraphStore,
+    QueryError,
+    QueryTimeoutError,
+    ReadOnlyError,
+    RunNotFoundError,
+    RunRecord,
+    StoreError,
+    TopologyRecord,
+)
+from tests.conformance.conftest import NewStore
+from tests.conformance.graph_records import runs, sample, topologies
+
+FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+COUNT = "MATCH (t:Transaction) RETURN count(t) AS n"
+
+
+def test_every_store_keeps_the_protocol(store: GraphStore) -> None:
+    assert isinstance(store, GraphStore)
+
+
+@FEW
+@given(data=st.data())
+def test_a_record_comes_back_as_it_was_kept(new_store: NewStore, data: st.DataObject) -> None:
+    topology = data.draw(topologies())
+    run = data.draw(runs(topology))
+    with new_store() as store:
+        run_id = store.keep(run, topology)
+        loaded = store.load(run_id)
+        assert dict(loaded.tables) == canonical_tables("run", run.tables, "run")
+        assert loaded.info["bench"] == run.info["bench"]
+        assert loaded.info["topology_name"] == topology.name
+        assert loaded.info in store.runs()
+        kept = store.load_topology(topology.id)
+        assert (kept.id, kept.name, kept.spec) == (topology.id, topology.name, topology.spec)
+        assert dict(kept.tables) == canonical_tables("topology", topology.tables, "topology")
+
+
+def test_encoding_and_order_of_columns_do_not_matter(store: GraphStore) -> None:
+    run, topology = sample()
+    encoded = {
+        name: table.select(table.column_names[::-1]).unify_dictionaries()
+        for name, table in run.tables.items()
+    }
+    hop = encoded["Hop"]
+    index = hop.column_names.index("resource")
+    encoded["Hop"] = hop.set_column(index, "resource", hop["resource"].dictionary_encode())
+    loaded = store.load(store.keep(RunRecord(run.info, encoded), topology))
+    assert dict(loaded.tables) == canonical_tables("run", run.tables, "run")
+
+
+def test_defaults_ids_and_further_keys(store: GraphStore) -> None:
+    run, topology = sample(id="first", latency={"mean": 3.5}, tags=["a", "b"], seed=None)
+    assert store.keep(run, topology) == "first"
+    info = store.load("first").info
+    assert (info["verified"], info["seed"], info["tags"], info["params"]) == (
+        "not asked",
+        -1,
+        '["a", "b"]',
+        "{}",
+    )
+    assert info["latency"] == {"mean": 3.5}
+    second = store.keep(sample()[0], topology)
+    assert second != "first"
+    assert [entry["id"] for entry in store.runs()] == ["first", second]
+
+
+def test_references_to_runs(store: GraphStore) -> None:
+    with pytest.raises(RunNotFoundError, match="holds no runs"):
+        store.resolve("last")
+    for name in ("ab1", "ab2", "c"):
+        store.keep(*sample(id=name))
+    assert [store.resolve(ref) for ref in ("last", "last~0", "last~2", "ab1", "c")] == [
+        "c",
+        "c",
+        "ab1",
+        "ab1",
+        "c",
+    ]
+    with pytest.raises(RunNotFoundError, match="ab1, ab2"):
+        store.resolve("ab")
+    for wrong in ("last~3", "zz", "", "last~x", "../c", "c'"):
+        with pytest.raises(RunNotFoundError, match="c, ab2, ab1"):
+            store.resolve(wrong)
+    with pytest.raises(LookupError):
+        store.load("zz")
+
+
+def test_removing_and_tagging(store: GraphStore) -> None:
+    for name in ("a", "b"):
+        store.keep(*sample(id=name))
+    tag = "MATCH (r:Run) RETURN r.id AS id, r.tags AS tags ORDER BY id"
+    assert store.query(tag, run="a").rows == [("a", "[]")]
+    store.set_tags("a", ["it's", "Ü"])
+    assert store.query(tag, run="a").rows == [("a", '["it\'s", "Ü"]')]
+    assert store.query(tag).rows == [("a", '["it\'s", "Ü"]'), ("b", "[]")]
+    assert [run["id"] for run in store.runs()] == ["a", "b"]
+    store.remove("a")
+    assert [run["id"] for run in store.runs()] == ["b"]
+    assert store.query(tag).rows == [("b", "[]")]
+    for call in (lambda: store.remove("a"), lambda: store.load("a"), lambda: store.set_tags("a", []),
+                 lambda: store.query(tag, run="a")):  # fmt: skip
+        with pytest.raises(RunNotFoundError):
+            call()
+    store.keep(*sample(id="a", bench="other"))
+    assert store.query("MATCH (r:Run) RETURN r.bench AS b", run="a").rows == [("other",)]
+
+
+def test_an_id_is_taken_once(store: GraphStore) -> None:
+    store.keep(*sample(id="a", bench="one"))
+    with pytest.raises(StoreError, match="'a' is in the store already"):
+        store.keep(*sample(id="a", bench="two"))
+    assert [run["bench"] for run in store.runs()] == ["one"]
+
+
+@pytest.mark.parametrize("name", ["", "last", "last~1", "../x", "a/b", ".hidden", "a b", "x" * 129, "a\n", 7])
+def test_ids_are_safe_names(store: GraphStore, name: Any) -> None:
+    run, topology = sample()
+    if name != "":
+        with pytest.raises(ArchiveError, match="cannot be used"):
+            store.keep(RunRecord({**run.info, "id": name}, run.tables), topology)
+    with pytest.raises(ArchiveError, match="cannot be used"):
+        store.keep(run, TopologyRecord(name, "n", "s", topology.tables))
+    assert store.runs() == []
+
+
+def _broken(change: str) -> tuple[RunRecord, TopologyRecord]:
+    run, topology = sample()
+    info, tables = dict(run.info), dict(run.tables)
+    hop, transaction = tables["Hop"], tables["Transaction"]
+    if change == "stranger":
+        column = hop["resource"].to_pylist()
+        tables["Hop"] = hop.set_column(2, hop.schema.field(2), [["no->where", *column[1:]]])
+    elif change == "orphan":
+        tables["Transaction"] = transaction.slice(0, 1)
+    elif change == "twice":
+        tables["Transaction"] = transaction.take([0, 0])
+    elif change == "column":
+        tables["Hop"] = hop.drop_columns(["wait_ns"])
+    elif change == "type":
+        tables["Hop"] = hop.set_column(3, "is_link", [["perhaps"] * len(hop)])
+    elif change == "table":
+        tables["Hops"] = hop
+    elif change == "bench":
+        del info["bench"]
+    elif change == "topology":
+        info["topology"] = "another"
+    elif change == "property":
+        info["sim_ns"] = "long"
+    elif change == "json":
+        info["extra"] = object()
+    return RunRecord(info, tables), topology
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("stranger", r"Hop\.resource refers to 'no->where'"),
+        ("orphan", r"Hop\.txn refers to 1"),
+        ("twice", r"Transaction\.id has an id twice"),
+        ("column", "table Hop lacks column 'wait_ns'"),
+        ("type", r"column Hop\.is_link does not hold bool"),
+        ("table", "unknown table 'Hops'"),
+        ("bench", "'bench' is missing"),
+        ("topology", "says topology 'another'"),
+        ("property", "'sim_ns' is 'long'"),
+        ("json", "JSON"),
+    ],
+)
+def test_a_record_that_does_not_fit_is_refused_whole(store: GraphStore, change: str, message: str) -> None:
+    with pytest.raises(ArchiveError, match=message) as caught:
+        store.keep(*_broken(change))
+    assert "\n" not in str(caught.value)
+    assert store.runs() == []
+
+
+WRITES = [
+    "CREATE (:Run {id: 'x'})",
+    "MATCH (r:Run) SET r.bench = 'x'",
+    "MATCH (r:Run) DELETE r",
+    "MATCH (r:Run) DETACH DELETE r RETURN 1 AS one",
+    "MATCH (r:Run) MERGE (x:Run {id: 'x'}) RETURN x",
+    "RETURN 1 AS x; MATCH (r:Run) DELETE r",
+    "RETURN 1CREATE (:Run {id: 'x'})",
+    "MATCH (r:Run)/**/sEt r.bench='x'",
+    "MATCH (r:Run) // harmless\n SET r.bench = 'x'",
+    "DROP TABLE Run",
+    "ALTER TABLE Run ADD x STRING",
+    "CREATE NODE TABLE X(id STRING PRIMARY KEY)",
+    "COPY Run FROM 'x.csv'",
+    "COPY (MATCH (r:Run) RETURN r.id) TO 'out.csv'",
+    "LOAD FROM 'manifest.json' RETURN *",
+    "MATCH (r:Run) LOAD FROM 'manifest.json' RETURN *",
+    "CALL show_tables() RETURN *",
+    "CALL threads=1",
+    "MATCH (r:Run) CALL show_tables() RETURN *",
+    "ATTACH 'x' AS y (dbtype lbug)",
+    "USE y",
+    "INSTALL json",
+    "LOAD EXTENSION json",
+    "EXPORT DATABASE 'x'",
+    "IMPORT DATABASE 'x'",
+    "BEGIN TRANSACTION",
+    "COMMIT",
+    "ROLLBACK",
+    "CHECKPOINT",
+    "EXPLAIN MATCH (r:Run) RETURN r",
+]
+
+
+@pytest.mark.parametrize("cypher", WRITES)
+def test_queries_only_read(store: GraphStore, cypher: str) -> None:
+    store.keep(*sample(id="a"))
+    for run in ("a", None):
+        with pytest.raises(ReadOnlyError, match=r"only read|one statement"):
+            store.query(cypher, run=run)
+    assert store.query("MATCH (r:Run) RETURN r.id AS id, r.bench AS bench").rows == [("a", "gemm")]
+
+
+def test_the_engine_itself_refuses_to_write(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.keep(*sample(id="a"))
+    monkeypatch.setattr("graph.stores.base.check_read_only", str)
+    monkeypatch.setattr("graph.stores.ladybug_engine.check_read_only", str)
+    for cypher in ("MATCH (r:Run) SET r.bench = 'x'", "CREATE (:Run {id: 'x'})", "DROP TABLE USED"):
+        with pytest.raises(ReadOnlyError):
+            store.query(cypher, run="a")
+    assert store.query("MATCH (r:Run) RETURN r.bench AS bench", run="a").rows == [("gemm",)]
+
+
+@FEW
+@given(
+    value=st.one_of(
+        st.text(max_size=20), st.sampled_from(["' OR 1=1 //", "x'}) DETACH DELETE r //", "`", "$x"])
+    )
+)
+def test_parameters_are_values_whatever_they_spell(store: GraphStore, value: str) -> None:
+    if not store.runs():
+        store.keep(*sample(id="a"))
+    value = value.replace("\0", "")  # which no Cypher string can hold
+    rows = store.query(
+        "MATCH (r:Run) WHERE r.bench <> $v RETURN $v AS v, count(r) AS n", {"v": value}, "a"
+    ).rows
+    assert rows == [(value, 1)]
+
+
+@pytest.mark.parametrize(
+    ("cypher", "message"),
+    [
+        ("MATCH (t:Transaction", "not valid"),
+        ("MATCH (t:Nope) RETURN t", "Nope"),
+        ("MATCH (t:Transaction) RETURN t.nope AS x", "nope"),
+        ("MATCH (t:Transaction) WHERE t.id = $id RETURN t", r"\$id"),
+        ("RETURN 'open AS x", "close the string"),
+        ("RETURN 1 AS x /* open", "close the string"),
+        ("  // nothing\n", "empty"),
+    ],
+)
+def test_wrong_queries_are_explained_in_one_line(store: GraphStore, cypher: str, message: str) -> None:
+    store.keep(*sample(id="a"))
+    with pytest.raises(QueryError, match=message) as caught:
+        store.query(cypher, run="a")
+    assert "\n" not in str(caught.value)
+    assert store.query(COUNT, run="a").rows == [(2,)]
+
+
+def test_the_history_says_what_it_lacks(store: GraphStore) -> None:
+    store.keep(*sample(id="a"))
+    with pytest.raises(QueryError, match="name a run"):
+        store.query(COUNT)
+
+
+def test_the_history_sees_runs_topologies_and_use(store: GraphStore) -> None:
+    for name in ("a", "b"):
+        store.keep(*sample(id=name))
+    rows = store.query(
+        "MATCH (r:Run)-[:`ON`]->(t:Topology) RETURN r.id AS run, t.name AS topology ORDER BY run"
+    ).rows
+    assert rows == [("a", "small"), ("b", "small")]
+    used = (
+        "MATCH (r:Run)-[u:USED]->(l:Link) RETURN r.id AS run, count(l) AS n, sum(u.bytes) AS b ORDER BY run"
+    )
+    assert store.query(used).rows == [("a", 3, 1536), ("b", 3, 1536)]
+    store.keep(*sample(id="c"))
+    assert len(store.query(used)) == 3
+
+
+def test_an_empty_store_can_be_asked(store: GraphStore) -> None:
+    assert store.runs() == []
+    assert store.query("MATCH (r:Run) RETURN r.id AS id").rows == []
+
+
+def test_a_query_that_takes_too_long_is_stopped(store: GraphStore) -> None:
+    store.keep(*sample(id="a"))
+    slow = """UNWIND range(1, 4000) AS a UNWIND range(1, 4000) AS b UNWIND range(1, 4000) AS c
+              WITH a, b, c WHERE (a * b) % 7 = c % 5 RETURN sum(a % 3) AS n"""
+    with pytest.raises(QueryTimeoutError, match=r"stopped after 0\.2 s"):
+        store.query(slow, run="a", timeout_s=0.2)
+    assert store.query(COUNT, run="a").rows == [(2,)]
+
+
+def test_values_are_plain_python(store: GraphStore) -> None:
+    store.keep(*sample(id="a"))
+    result = store.query(
+        "MATCH (t:Transaction) RETURN sum(t.bytes) AS s, collect(t.id) AS l, avg(t.bytes) AS m", run="a"
+    )
+    assert [type(value) for value in result.rows[0]] == [int, list, float]
+    (node,) = store.query("MATCH (r:Run) RETURN r AS r", run="a").rows[0]
+    assert node["id"] == "a"
+    assert not [key for key in node if key == "_ID"]
+
+
+def test_many_threads_may_ask_at_once(store: GraphStore) -> None:
+    names = [f"r{i}" for i in range(6)]  # more than the databases that are kept open
+    for name in names:
+        store.keep(*sample(id=name))
+    wrong: list[Any] = []
+
+    def ask(offset: int) -> None:
+        for turn in range(8):
+            name = names[(turn + offset) % len(names)]
+            try:
+                rows = store.query(
+                    "MATCH (r:Run)-[:SENT]->(t) RETURN r.id AS id, count(t) AS n", run=name
+                ).rows
+            except StoreError as error:
+                rows = [(str(error), 0)]
+            if rows != [(name, 2)]:
+                wrong.append(rows)
+
+    threads = [threading.Thread(target=ask, args=(offset,)) for offset in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_closed_store_says_so(store: GraphStore) -> None:
+    store.keep(*sample(id="a"))
+    store.close()
+    for call in (store.runs, lambda: store.query(COUNT, run="a"), lambda: store.keep(*sample())):
+        with pytest.raises(StoreError, match="closed"):
+            call()

@@ -1,0 +1,150 @@
+"""Every shipped bench computes what numpy computes, on small machines and in both address models."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from kernbench.benches import list_all, resolve
+from kernbench.errors import UsageError
+from kernbench.runtime import run_bench
+from kernbench.topology import compile_topology, load
+
+SMALL = {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, "cube.pes.count": 4}
+GRAPHS = {
+    "va": compile_topology(load(None, overrides=SMALL)),
+    "pa": compile_topology(load(None, overrides=SMALL | {"system.address_model": "pa"})),
+    "minimal": compile_topology(load("minimal")),
+}
+NAMES = [spec.name for spec in list_all()]
+
+
+def run(name, graph="va", device="all", verify=True, **params):
+    spec = resolve(name)
+    outcome = run_bench(GRAPHS[graph], spec, spec.resolve_params(params, {}), device=device, verify=verify)
+    return outcome.raise_for_error()
+
+
+@pytest.mark.parametrize("graph", ["va", "pa", "minimal"])
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_are_right(name, graph):
+    if (name, graph) == ("va-offset-verify", "pa"):
+        with pytest.raises(UsageError, match="needs address_model va"):
+            run(name, graph)
+        return
+    outcome = run(name, graph)
+    assert outcome.verified == "yes"
+    assert outcome.launches
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f32"])
+@pytest.mark.parametrize("name", NAMES)
+def test_other_types(name, dtype):
+    assert run(name, device="sip:1", dtype=dtype).verified == "yes"
+
+
+@pytest.mark.parametrize("variant", ["ref_ref", "load_ref", "load_load"])
+@pytest.mark.parametrize("epilogue", ["none", "relu", "gelu", "silu", "bias", "bias_relu", "bias_gelu"])
+def test_matmul_composite(variant, epilogue):
+    outcome = run("matmul-composite", "minimal", m=33, k=70, n=40, variant=variant, epilogue=epilogue)
+    assert outcome.verified == "yes"
+
+
+def test_pinned_operands_are_read_once():
+    def reads(variant):
+        outcome = run("matmul-composite", "minimal", variant=variant)
+        ops = [op for op in outcome.data.log if op.name == "dma_read" or op.stage == "DMA_READ"]
+        return sum(op.nbytes for op in ops)
+
+    # Streamed, a is read again for every column of tiles and b for every row of tiles.
+    assert reads("ref_ref") > reads("load_ref") > reads("load_load") > 0
+
+
+def test_the_environment_sets_defaults(monkeypatch):
+    monkeypatch.setenv("MATMUL_M", "40")
+    monkeypatch.setenv("MATMUL_VARIANT", "load_load")
+    params = resolve("matmul-composite").resolve_params({"m": "24"})
+    assert (params["m"], params["k"], params["variant"]) == (24, 256, "load_load")
+
+
+@pytest.mark.parametrize(
+    ("name", "pes"),
+    [
+        ("gemm-single-pe", 2),
+        ("qkv-gemm", 2),
+        ("qkv-gemm-multi-pe", 8),
+        ("gpt3-qkv", 32),
+        ("va-offset-verify", 32),
+    ],
+)
+def test_where_they_run(name, pes):
+    outcome = run(name, verify=False)
+    assert [launch.pes for launch in outcome.launches] == [pes]
+
+
+def test_one_sip_alone():
+    (launch,) = run("gpt3-qkv", device="sip:1").launches
+    assert launch.pes == 16
+
+
+def test_more_pes_are_faster():
+    def kernel_ns(name, **params):
+        (launch,) = run(name, device="sip:0", verify=False, **params).launches
+        return launch.t_done - launch.t_start
+
+    assert kernel_ns("qkv-gemm-multi-pe", hidden=256) < kernel_ns("qkv-gemm", hidden=256)
+
+
+def test_what_does_not_fit_is_an_error_that_names_the_size():
+    with pytest.raises(UsageError, match=r"dimension 1 of size 250.*divisible by 4"):
+        run("qkv-gemm-multi-pe", hidden=250)
+    with pytest.raises(UsageError, match="does not divide 12288"):
+        run("gpt3-qkv", scale=5)
+    with pytest.raises(UsageError, match="num_cubes=9"):
+        run("va-offset-verify", cubes=9)
+
+
+def test_the_seed_decides_the_inputs():
+    def written(seed):
+        outcome = run("gemm-single-pe", "minimal", seed=seed)
+        (op,) = (op for op in outcome.data.log if op.name == "dma_write")
+        region = op.output.regions[0]
+        return outcome.data.memory.read(region.addr, (region.nbytes,), "u1").tobytes()
+
+    assert written(0) == written(0) != written(1)
+
+
+def test_every_process_gets_the_same_trace():
+    program = """
+import hashlib, json
+from kernbench.benches import resolve
+from kernbench.runtime import run_bench
+from kernbench.topology import compile_topology, load
+graph = compile_topology(load(None, overrides={"sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}))
+spec = resolve("qkv-gemm-multi-pe")
+outcome = run_bench(graph, spec, spec.resolve_params({}, {}), verify=True).raise_for_error()
+ops = [(o.id, o.name, o.component, o.t_ready, o.t_start, o.t_end, o.transactions) for o in outcome.data.log]
+print(outcome.sim_ns, hashlib.sha256(json.dumps(ops).encode()).hexdigest())
+"""
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_on_the_default_machine(name):
+    spec = resolve(name)
+    graph = compile_topology(load(None))
+    assert run_bench(graph, spec, spec.resolve_params(environ={}), verify=True).raise_for_error().ok

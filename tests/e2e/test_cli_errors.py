@@ -1,0 +1,212 @@
+"""What goes wrong ends in one line on stderr, an exit status, and no half record."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+KERNBENCH = str(Path(sys.executable).parent / "kernbench")
+RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
+
+FAILING = """
+from kernbench.benches import bench
+
+def broken(x, tl):
+    tl.cycles(10)
+    raise ValueError("no such luck")
+
+@bench(name="failing", description="Its kernel raises.")
+def run(torch):
+    torch.launch("broken", broken, torch.zeros(4, 64))
+"""
+
+WRONG = """
+import numpy as np
+from kernbench.benches import bench
+
+def twice(x, out, tl):
+    tl.store(out, tl.load(x) * 2.0)
+
+@bench(name="wrong", description="Expects three times.")
+def run(torch):
+    x = np.ones((4, 64), dtype=np.float32)
+    out = torch.zeros(4, 64, dtype="f32")
+    torch.launch("twice", twice, torch.from_numpy(x), out)
+    torch.check("out", out, x * 3)
+"""
+
+ENDLESS = """
+from pathlib import Path
+from kernbench.benches import bench
+
+def endless(x, tl):
+    Path("begun").touch()
+    while True:
+        tl.load(x)
+
+@bench(name="endless", description="Never ends.")
+def run(torch):
+    torch.launch("endless", endless, torch.zeros(4, 64))
+"""
+
+
+def check_error(ended: Any, status: int, *fragments: str) -> str:
+    assert ended.status == status, ended.err
+    line: str = ended.err
+    assert line.startswith("kernbench: error: ")
+    assert line.count("\n") == 1
+    assert "Traceback" not in line
+    for fragment in fragments:
+        assert fragment in line
+    return line
+
+
+def kept(cli: Cli) -> list[dict[str, Any]]:
+    runs: list[dict[str, Any]] = json.loads(cli("runs", "list", "--format", "json").out)["runs"]
+    return runs
+
+
+@pytest.mark.parametrize(
+    ("argv", "fragments"),
+    [
+        ((), ["missing command", "kernbench --help"]),
+        (("rum",), ["'rum'", "did you mean 'run'"]),
+        (("--frob",), ["--frob"]),
+        (("run",), ["--bench", "kernbench run --help"]),
+        (("run", "--bench"), ["--bench"]),
+        (("run", "--bench", "gemm-singel-pe"), ["gemm-singel-pe", "gemm-single-pe"]),
+        ((*RUN, "--set", "m"), ["--set 'm'", "name=value"]),
+        ((*RUN, "--set", "m=1", "--set", "m=2"), ["'m'", "twice"]),
+        ((*RUN, "--set", "mm=1"), ["'mm'", "m"]),
+        ((*RUN, "--set", "m=wide"), ["'m'", "wide"]),
+        ((*RUN, "--device", "sip:7"), ["sip:7"]),
+        ((*RUN, "--device", "all of them"), ["all of them"]),
+        ((*RUN, "--format", "xml"), ["xml", "json"]),
+        (("run", "--bench", "gemm-single-pe", "--topology", "nowhere.yaml"), ["nowhere.yaml", "minimal"]),
+        (("run", "--bench", "nowhere.py"), ["nowhere.py"]),
+        ((*RUN, "--store", "ftp://somewhere"), ["ftp", "memory:"]),
+        (("query",), ["NAME", "--list", "--cypher"]),
+        (("query", "busiest-links", "--list"), ["--list"]),
+        (("query", "--list", "--run", "last"), ["--run"]),
+        (("query", "no-such-question"), ["no-such-question", "busiest-links"]),
+        (("query", "busiest-links", "--param", "lines=3"), ["lines", "limit"]),
+        (("query", "busiest-links", "--param", "limit=many"), ["limit", "many"]),
+        (("query", "busiest-links"), ["no runs"]),
+        (("query", "--cypher", "MATCH (r:Run) DETACH DELETE r"), ["DETACH"]),
+        (("runs", "show"), ["RUN"]),
+        (("runs", "show", "last"), ["no runs"]),
+        (("runs", "rm", "20200101"), ["20200101"]),
+        (("topology", "check"), ["FILE"]),
+        (("topology", "check", "nowhere.yaml"), ["nowhere.yaml"]),
+        (("topology", "show", "minimal", "--from", "host"), ["--to"]),
+        (("topology", "show", "minimal", "--traffic", "COMMAND"), ["--from"]),
+        (("topology", "show", "minimal", "--from", "host", "--to", "sip9.cube0.pe0"), ["sip9.cube0.pe0"]),
+        (("topology", "show", "minimal", "--from", "host", "--to", "sip0.cube0"), ["sip0.cube0", "cube"]),
+    ],
+)
+def test_wrong_usage(argv: tuple[str, ...], fragments: list[str], cli: Cli, workdir: Path) -> None:
+    ended = cli(*argv)
+    check_error(ended, 2, *fragments)
+    assert ended.out == ""
+    assert not list(workdir.glob(".kernbench/*run*/*"))
+
+
+def test_a_mistake_in_a_topology_is_a_failed_check_with_its_line(cli: Cli, workdir: Path) -> None:
+    (workdir / "mine.yaml").write_text("schema_version: 1\nname: mine\nsystem:\n  sips: none\n")
+    for argv in (("topology", "check", "mine.yaml"), ("run", "--bench", "qkv-gemm", "--topology", "mine.yaml")):
+        check_error(cli(*argv), 1, "mine.yaml:4", "sips")
+
+
+def test_a_kernel_that_raises_fails_the_run_and_nothing_is_kept(cli: Cli, workdir: Path) -> None:
+    (workdir / "failing.py").write_text(FAILING)
+    ended = cli("run", "--bench", "failing.py", "--topology", "minimal")
+    check_error(ended, 1, "broken", "sip0.cube0.pe0", "no such luck", "failing.py:6", "not kept")
+    assert ended.out == ""
+    assert kept(cli) == []
+
+
+def test_a_run_with_wrong_numbers_is_kept_as_failed(cli: Cli, workdir: Path) -> None:
+    (workdir / "wrong.py").write_text(WRONG)
+    argv = ("run", "--bench", "wrong.py", "--topology", "minimal", "--format", "json")
+    ended = cli(*argv, "--verify-data")
+    run = json.loads(ended.out)
+    assert (run["verified"], run["status"]) == (False, "failed")
+    check_error(ended, 1, "'out'", "(0, 0)", "kept as run " + run["run_id"])
+    assert [r["run_id"] for r in kept(cli)] == [run["run_id"]]
+    unasked = cli(*argv)
+    assert unasked.status == 0
+    assert json.loads(unasked.out)["verified"] is None
+
+
+def test_several_runs_are_removed_together_or_not_at_all(cli: Cli) -> None:
+    cli(*RUN)
+    check_error(cli("runs", "rm", "last", "last~1"), 2, "last~1")
+    assert len(kept(cli)) == 1
+
+
+def test_an_unexpected_exception_is_named_and_debug_shows_where(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("dividing\nby zero")
+
+    monkeypatch.setattr("kernbench.api.benches", fail)
+    check_error(cli("list"), 1, "unexpected ZeroDivisionError: dividing by zero", "--debug")
+    for argv in (("--debug", "list"), ("list", "--debug")):
+        ended = cli(*argv)
+        assert ended.status == 1
+        assert "Traceback" in ended.err
+        assert ended.err.splitlines()[-1].startswith("kernbench: error: unexpected ZeroDivisionError")
+
+
+def test_interrupting_keeps_nothing(workdir: Path, cli: Cli) -> None:
+    (workdir / "endless.py").write_text(ENDLESS)
+    running = subprocess.Popen(
+        [KERNBENCH, "run", "--bench", "endless.py", "--topology", "minimal"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        give_up = time.monotonic() + 60
+        while not (workdir / "begun").exists():
+            assert running.poll() is None
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    finally:
+        running.kill()
+    assert (running.returncode, out, err) == (130, "", "kernbench: error: interrupted; nothing was kept\n")
+    assert kept(cli) == []
+    assert not [path for path in workdir.rglob("*.parquet")]
+
+
+def test_a_reader_that_goes_away_is_no_error(workdir: Path) -> None:
+    command = f"'{KERNBENCH}' topology show default --from host --to sip1.cube15.pe7.pe_cpu | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("host.cpu to ")
+    assert done.stderr == ""
+
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([KERNBENCH, "list"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_an_error(workdir: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([KERNBENCH, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("kernbench: error: ")
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,174 @@
+"""Run, ask, list, show, remove: through the command line, in its three formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from kernbench.cli.app import app
+from kernbench.cli.reference import commands
+
+RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
+RUN_KEYS = (
+    "run_id bench topology sim_ns verified wall_s events hops flit_crossings launches busiest_links busiest_engines"
+).split()
+
+Cli = Callable[..., Any]
+
+
+def one_json_value(text: str) -> Any:
+    assert text.endswith("\n")
+    assert text.count("\n") == 1
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+def test_a_run_is_kept_asked_shown_and_removed(process: Cli, workdir: Path) -> None:
+    ran = process(*RUN, "--verify-data", "--set", "m=32", "--tag", "first", "--format", "json")
+    assert (ran.status, ran.err) == (0, "")
+    run = one_json_value(ran.out)
+    assert [key for key in RUN_KEYS if key not in run] == []
+    assert run["verified"] is True
+    assert run["params"]["m"] == 32
+    assert run["tags"] == ["first"]
+    assert (workdir / ".kernbench").is_dir()
+
+    listed = one_json_value(process("runs", "list", "--format", "json").out)["runs"]
+    assert [kept["run_id"] for kept in listed] == [run["run_id"]]
+    assert listed[0] == {key: run[key] for key in listed[0]}
+
+    shown = one_json_value(process("runs", "show", "last", "--format", "json").out)
+    assert shown == run
+
+    answer = one_json_value(process("query", "busiest-links", "--param", "limit=2", "--format", "json").out)
+    assert sorted(answer) == ["columns", "name", "rows"]
+    assert len(answer["rows"]) == 2
+    assert all(len(row) == len(answer["columns"]) for row in answer["rows"])
+
+    removed = process("runs", "rm", run["run_id"][:20])
+    assert (removed.status, removed.out) == (0, run["run_id"] + "\n")
+    assert one_json_value(process("runs", "list", "--format", "json").out) == {"runs": []}
+
+
+def test_what_is_busiest_comes_first_and_is_of_its_sort(cli: Cli) -> None:
+    run = one_json_value(cli(*RUN, "--format", "json").out)
+    for name, is_link in (("busiest_links", True), ("busiest_engines", False)):
+        shares = [row["utilisation"] for row in run[name]]
+        assert shares
+        assert shares == sorted(shares, reverse=True)
+        assert all(0 < share <= 1 for share in shares)
+        assert all(("->" in row["resource"]) == is_link for row in run[name])
+    assert "sip0.cube0.pe0.pe_gemm" in [row["resource"] for row in run["busiest_engines"]]
+
+
+def test_a_run_of_which_nothing_is_kept(cli: Cli, workdir: Path) -> None:
+    traced = one_json_value(cli(*RUN, "--format", "json").out)
+    plain = one_json_value(cli(*RUN, "--no-trace", "--store", "elsewhere", "--format", "json").out)
+    assert plain["run_id"] is None
+    for key in ("sim_ns", "latency_ns", "launches", "busiest_links", "busiest_engines", "flit_crossings", "events"):
+        assert plain[key] == traced[key]
+    assert not (workdir / "elsewhere").exists()
+
+
+def test_store_is_named_by_option_before_environment(
+    cli: Cli, workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERNBENCH_STORE", str(workdir / "by-environment"))
+    cli(*RUN)
+    cli(*RUN, "--store", "by-option")
+    assert len(one_json_value(cli("runs", "list", "--format", "json").out)["runs"]) == 1
+    assert sorted(path.name for path in workdir.iterdir()) == ["by-environment", "by-option"]
+
+
+def test_the_same_facts_in_every_format(cli: Cli) -> None:
+    cli(*RUN)
+    for argv in (
+        ("list",),
+        ("runs", "list"),
+        ("query", "--list"),
+        ("query", "transactions-by-kind"),
+        ("topology", "show", "minimal"),
+        ("topology", "show", "minimal", "--from", "host", "--to", "sip0.cube0.hbm_ctrl.pe0"),
+    ):
+        value = one_json_value(cli(*argv, "--format", "json").out)
+        head, *rows = csv.reader(io.StringIO(cli(*argv, "--format", "csv").out))
+        table = cli(*argv).out.splitlines()
+        assert rows
+        assert all(len(row) == len(head) for row in rows)
+        assert [line for line in table if line.split() == head], f"no such head in the table of {argv}"
+        assert table[-1].split()[0] == rows[-1][0] or not rows[-1][0]
+        longest = max((v for v in value.values() if isinstance(v, list)), key=len, default=rows)
+        assert len(longest) == len(rows)
+
+
+def test_route_is_the_way_that_a_message_goes(cli: Cli) -> None:
+    route = one_json_value(
+        cli("topology", "show", "default", "--from", "sip0.cube0.pe0", "--to", "sip0.cube0.hbm_ctrl.pe2",
+            "--format", "json").out
+    )  # fmt: skip
+    routers = [hop["node"].rpartition(".")[2] for hop in route["hops"] if ".r" in hop["node"]]
+    assert routers == ["r0c0", "r0c1", "r0c2", "r0c3", "r0c4", "r1c4"]
+    assert route["weight_mm"] == pytest.approx(sum(hop["weight_mm"] or 0 for hop in route["hops"]))
+    assert route["traffic"] == "PE_DMA"
+
+
+def test_cypher_without_a_run_asks_the_history_where_it_can(cli: Cli) -> None:
+    cli(*RUN)
+    cli(*RUN)
+    runs = cli("query", "--cypher", "MATCH (r:Run) RETURN count(*) AS n", "--format", "json")
+    assert one_json_value(runs.out)["rows"] == [[2]]
+    text = "MATCH (t:Transaction) WHERE t.bytes > $least RETURN count(*) AS n"
+    of_last = cli("query", "--cypher", text, "--param", "least=1000", "--format", "json")
+    named = cli("query", "--run", "last", "--cypher", text, "--param", "least=1000", "--format", "json")
+    assert one_json_value(of_last.out)["rows"] == one_json_value(named.out)["rows"] != [[0]]
+
+
+def test_doctor_finds_this_installation_well(cli: Cli) -> None:
+    ended = cli("doctor", "--format", "json")
+    report = one_json_value(ended.out)
+    assert ended.status == 0
+    assert report["ok"] is True
+    assert {"kernbench", "python", "pyarrow", "ladybug", "store"} <= {check["check"] for check in report["checks"]}
+
+
+def test_doctor_says_what_is_wrong_with_a_store(cli: Cli, workdir: Path) -> None:
+    (workdir / "file").write_text("")
+    ended = cli("doctor", "--store", "file", "--format", "json")
+    assert ended.status == 1
+    assert one_json_value(ended.out)["ok"] is False
+    assert ended.err.startswith("kernbench: error: store: ")
+
+
+def contexts() -> list[click.Context]:
+    return list(commands(app, None, "kernbench"))
+
+
+@pytest.mark.parametrize("context", contexts(), ids=lambda context: context.command_path)
+def test_help_ends_with_examples_that_work(context: click.Context, cli: Cli) -> None:
+    _, *path = context.command_path.split()
+    helped = cli(*path, "--help")
+    assert helped.status == 0
+    _, mark, examples = helped.out.rpartition("Example")
+    assert mark
+    lines = [line.strip() for line in examples.splitlines()[1:]]
+    assert lines
+    cli(*RUN)
+    for line in lines:
+        name, *argv = shlex.split(line)
+        assert name == "kernbench"
+        ended = cli(*argv)
+        assert (ended.status, ended.err) == (0, ""), line
+        assert ended.out
+
+
+def test_version(cli: Cli) -> None:
+    import kernbench
+
+    assert cli("--version").out == f"kernbench {kernbench.__version__}\n"

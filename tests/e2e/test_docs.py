@@ -1,0 +1,44 @@
+"""The documentation is true: its pages run, its links lead somewhere, its reference is up to date."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.e2e.doc_pages import run_page
+
+from kernbench.cli.reference import page
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+ALL = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def names(pages: list[Path]) -> list[str]:
+    return [path.relative_to(ROOT).as_posix() for path in pages]
+
+
+@pytest.mark.parametrize("path", RUN, ids=names(RUN))
+def test_page_runs(path: Path, workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_page(path, workdir) > 0
+
+
+@pytest.mark.parametrize("path", ALL, ids=names(ALL))
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        if path.name != "index.md":
+            assert f"({path.relative_to(ROOT / 'docs').as_posix()})" in index
+
+
+def test_command_line_reference_is_up_to_date() -> None:
+    kept = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    assert kept.split() == page().split(), "run 'make docs'"

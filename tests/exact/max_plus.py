@@ -1,0 +1,103 @@
+"""Uncontended times from the rules of the machine alone: a max-plus recursion over flits.
+
+Written apart from the engine: it reads the compiled graph's properties and a list of component names,
+shares no code with ``kernbench.sim`` or ``kernbench.components``, has no clock and no queue. A vector
+holds one time per flit; every place on the way maps it to another.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernbench.pgraph import PropertyGraph
+
+Times = np.ndarray
+
+TRANSIT = {"router", "switch", "ucie_port", "ucie_conn", "io_noc", "io_ucie", "io_ucie_conn"}
+
+
+class MaxPlus:
+    """The closed form for one compiled graph."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self.flit = int(graph.properties["flit_bytes"])
+        self.ns_per_mm = float(graph.properties["ns_per_mm"])
+        self.node = {n.id: n.properties for n in graph.nodes()}
+        self.link = {(e.source, e.target): e.properties for e in graph.edges("LINK")}
+
+    def sizes(self, nbytes: int) -> Times:
+        """Bytes of each flit: whole ones, then the rest; a message of 0 bytes is one flit of 0."""
+        count = max(1, -(-nbytes // self.flit))
+        sizes = np.full(count, float(self.flit))
+        sizes[-1] = nbytes - (count - 1) * self.flit
+        return sizes
+
+    @staticmethod
+    def serve(times: Times, service: Times) -> Times:
+        """A FIFO server: out[i] = service[i] + max(in[i], out[i-1]), solved in closed form."""
+        total = np.cumsum(service)
+        return total + np.maximum.accumulate(times - (total - service))
+
+    def cross(self, source: str, target: str, times: Times, sizes: Times) -> Times:
+        """Over one link: bytes / bandwidth each, then the flight."""
+        link = self.link[source, target]
+        return self.serve(times, sizes / float(link["bw_gbs"])) + float(link["distance_mm"]) * self.ns_per_mm
+
+    def through(self, name: str, times: Times) -> Times:
+        """Through a component that is not the end of the way."""
+        properties = self.node[name]
+        overhead = float(properties["overhead_ns"])
+        if properties["kind"] in TRANSIT or properties.get("cut_through"):
+            service = np.zeros(len(times))
+            service[0] = overhead
+            return self.serve(times, service)
+        return np.full(len(times), times[-1] + overhead)
+
+    def way(self, names: Sequence[str], start: Times, sizes: Times) -> Times:
+        """From the first component's output to the arrival of each flit at the last."""
+        times = start
+        for here, there in itertools.pairwise(names):
+            if here != names[0]:
+                times = self.through(here, times)
+            times = self.cross(here, there, times, sizes)
+        return times
+
+    def bursts(self, name: str, address: int, times: Times) -> Times:
+        """When each burst of a slice is done: its channel serves it whole, in order of arrival."""
+        properties = self.node[name]
+        channels, burst = int(properties["n_channels"]), int(properties["burst_bytes"])
+        index = ((address + self.flit * np.arange(len(times))) // burst) % channels
+        done = np.empty(len(times))
+        for channel in range(channels):
+            mine = index == channel
+            if mine.any():
+                service = np.full(int(mine.sum()), burst / float(properties["channel_gbs"]))
+                done[mine] = self.serve(times[mine], service)
+        return done
+
+    def write_ns(self, names: Sequence[str], nbytes: int, address: int = 0) -> float:
+        """A write to an HBM slice, acknowledgement included."""
+        sizes = self.sizes(nbytes)
+        arrived = self.way(names, np.zeros(len(sizes)), sizes)
+        committed = self.bursts(names[-1], address, self.enter(names[-1], arrived)).max()
+        return float(self.finish(names[::-1], np.array([committed]), np.zeros(1)))
+
+    def read_ns(self, names: Sequence[str], nbytes: int, address: int = 0) -> float:
+        """A read from an HBM slice: command out, data back in order."""
+        command = self.enter(names[-1], self.way(names, np.zeros(1), np.zeros(1)))
+        sizes = self.sizes(nbytes)
+        ready = self.bursts(names[-1], address, np.full(len(sizes), command[0]))
+        return float(self.finish(names[::-1], np.maximum.accumulate(ready), sizes))
+
+    def enter(self, name: str, times: Times) -> Times:
+        """A memory's own overhead, once a transaction."""
+        service = np.zeros(len(times))
+        service[0] = float(self.node[name]["overhead_ns"])
+        return self.serve(times, service)
+
+    def finish(self, names: Sequence[str], start: Times, sizes: Times) -> float:
+        """The way back, and the overhead of the component that asked."""
+        return float(self.way(names, start, sizes)[-1]) + float(self.node[names[-1]]["overhead_ns"])

@@ -1,0 +1,142 @@
+"""Kernels and semantics on shapes and values that nobody thought of."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernbench.kernels import interpret
+from kernbench.kernels.scratch import Scratch
+from kernbench.pe.dtypes import DTYPES
+from kernbench.replay.semantics import compute, stacked_dot
+from kernbench.sim.ops import Op, Operand
+
+SIZES = st.integers(1, 40)
+FLOATS = st.sampled_from(["f16", "bf16", "f32"])
+ALL = st.sampled_from(sorted(DTYPES))
+
+
+def values(seed, shape, dtype):
+    rng = np.random.default_rng(seed)
+    if DTYPES[dtype].is_float:
+        return rng.standard_normal(shape).astype(DTYPES[dtype].numpy)
+    return rng.integers(-100, 100, shape).astype(DTYPES[dtype].numpy)
+
+
+@settings(deadline=None, max_examples=60)
+@given(m=SIZES, k=SIZES, n=SIZES, tile_k=st.integers(1, 50), dtype=ALL, seed=st.integers(0, 99))
+def test_products_of_any_shape(m, k, n, tile_k, dtype, seed):
+    def kernel(a, b, plain, tiled, tl):
+        done = tl.composite("gemm", a, b, tiled, tile_shape=(8, tile_k, 8))
+        tl.store(plain, tl.dot(tl.load(a), tl.load(b)))
+        tl.wait(done)
+
+    a, b = values(seed, (m, k), dtype), values(seed + 1, (k, n), dtype)
+    kind = DTYPES[dtype] if DTYPES[dtype].is_float else DTYPES["i32"]
+    out = interpret(kernel, a, b, out=(np.zeros((m, n), kind.numpy), np.zeros((m, n), kind.numpy)))
+    exact = a.astype(float) @ b.astype(float)
+    for got in out:
+        np.testing.assert_allclose(got.astype(float), exact, rtol=kind.tolerance, atol=20 * kind.tolerance)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    count=st.integers(1, 6),
+    m=SIZES,
+    k=SIZES,
+    n=SIZES,
+    dtype=ALL,
+    flip=st.lists(st.booleans(), min_size=12, max_size=12),
+    seed=st.integers(0, 99),
+)
+def test_a_stack_of_products_is_each_of_them_bit_for_bit(count, m, k, n, dtype, flip, seed):
+    ops, inputs = [], []
+    for i in range(count):
+        a, b = values(seed + i, (m, k), dtype), values(seed - i + 500, (k, n), dtype)
+        # The same numbers in another memory layout, as a transposed handle has.
+        a = np.asfortranarray(a) if flip[2 * i] else a
+        b = np.asfortranarray(b) if flip[2 * i + 1] else b
+        operands = (Operand((m, k), dtype, handle=0), Operand((k, n), dtype, handle=1))
+        ops.append(Op(i, "gemm", "dot", operands, Operand((m, n), "f32", handle=2)))
+        inputs.append([a, b])
+    for op, pair, value in zip(ops, inputs, stacked_dot(ops, inputs), strict=True):
+        assert value.tobytes() == compute(op, pair).tobytes()
+        assert compute(op, [np.ascontiguousarray(x) for x in pair]).tobytes() == value.tobytes()
+
+
+@st.composite
+def broadcastable(draw):
+    """Two shapes that broadcast, of up to three dimensions."""
+    result = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
+    shapes = []
+    for _ in range(2):
+        shape = [1 if draw(st.booleans()) and draw(st.booleans()) else size for size in result]
+        shapes.append(tuple(shape[draw(st.integers(0, len(shape) - 1)) :]))
+    return shapes
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    shapes=broadcastable(),
+    dtype=FLOATS,
+    name=st.sampled_from(["add", "sub", "mul", "maximum", "minimum"]),
+    seed=st.integers(0, 99),
+)
+def test_elementwise_broadcasting(shapes, dtype, name, seed):
+    def kernel(x, y, out, tl):
+        result = getattr(tl, name)(tl.load(x), tl.load(y))
+        assert result.shape == out.shape
+        tl.store(out, result)
+
+    x, y = values(seed, shapes[0], dtype), values(seed + 1, shapes[1], dtype)
+    function = {"add": np.add, "sub": np.subtract, "mul": np.multiply}.get(name) or getattr(np, name)
+    expected = function(x.astype(np.float32), y.astype(np.float32)).astype(DTYPES[dtype].numpy)
+    out = interpret(kernel, x, y, out=np.zeros(expected.shape, expected.dtype))
+    assert out.tobytes() == expected.tobytes()
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    shape=st.lists(st.integers(1, 7), min_size=1, max_size=3),
+    data=st.data(),
+    dtype=ALL,
+    name=st.sampled_from(["sum", "max", "min", "softmax"]),
+)
+def test_along_any_axis(shape, data, dtype, name):
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+
+    def kernel(x, out, tl):
+        tl.store(out, getattr(tl, name)(tl.load(x), axis=axis))
+
+    x = values(data.draw(st.integers(0, 99)), shape, dtype)
+    wide = x.astype(np.float64)
+    if name == "softmax":
+        exponents = np.exp(wide - wide.max(axis=axis, keepdims=True))
+        expected = exponents / exponents.sum(axis=axis, keepdims=True)
+    else:
+        expected = getattr(np, name)(wide, axis=axis, keepdims=True)
+    kind = DTYPES[dtype]
+    out = interpret(kernel, x, out=np.zeros(expected.shape, np.float32))
+    tolerance = max(kind.tolerance, 1e-5)
+    np.testing.assert_allclose(out, expected, rtol=tolerance, atol=tolerance * 10)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.one_of(st.integers(1, 200), st.tuples(st.integers(0, 50))), max_size=60))
+def test_scratch_blocks_are_aligned_disjoint_and_all_come_back(steps):
+    scratch = Scratch(0x40, 1 << 16)
+    live = []
+    for step in steps:
+        if isinstance(step, tuple):
+            if live:
+                del live[step[0] % len(live)]
+            continue
+        live.append((scratch.take(step), step))
+        spans = sorted((block.address, block.address + size) for block, size in live)
+        assert all(start % 16 == 0 for start, _ in spans)
+        assert all(end <= following for (_, end), (following, _) in itertools.pairwise(spans))
+    live.clear()
+    assert scratch.free_bytes == 1 << 16

@@ -1,0 +1,83 @@
+"""Dependencies against an oracle that keeps last writer and readers for every single byte."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernbench.replay.dependencies import DependencyBuilder
+from kernbench.sim.ops import Op, Operand, Region
+
+SPACE = 40
+
+regions = st.lists(
+    st.builds(
+        lambda at, n: Region(at, min(n, SPACE - at)),
+        st.integers(0, SPACE - 1),
+        st.integers(0, 14),
+    ),
+    max_size=3,
+).map(tuple)
+
+
+class ByteOracle:
+    def __init__(self) -> None:
+        self.writer: dict[int, int] = {}
+        self.readers: dict[int, set[int]] = defaultdict(set)
+
+    def add(self, op: int, reads: tuple[Region, ...], writes: tuple[Region, ...]) -> list[tuple[int, str]]:
+        edges = set()
+        read = {b for r in reads for b in range(r.addr, r.addr + r.nbytes)}
+        written = {b for r in writes for b in range(r.addr, r.addr + r.nbytes)}
+        for byte in read:
+            if byte in self.writer:
+                edges.add((self.writer[byte], "raw"))
+            self.readers[byte].add(op)
+        for byte in written:
+            if byte in self.writer:
+                edges.add((self.writer[byte], "waw"))
+            edges |= {(reader, "war") for reader in self.readers[byte] if reader != op}
+        for byte in written:
+            self.writer[byte] = op
+            self.readers[byte] = set()
+        return sorted(edges)
+
+
+def array_in(where: tuple[Region, ...]) -> Operand:
+    return Operand((sum(r.nbytes for r in where),), "i8", regions=where)
+
+
+@given(accesses=st.lists(st.tuples(st.lists(regions, max_size=2), regions), min_size=1, max_size=25))
+@settings(max_examples=300, deadline=None)
+def test_edges_and_last_writers_are_exact_to_the_byte(accesses):
+    builder, oracle = DependencyBuilder(), ByteOracle()
+    for me, (reads, writes) in enumerate(accesses):
+        op = Op(me, "memory", "copy", tuple(map(array_in, reads)), array_in(writes))
+        assert builder.add(op) == oracle.add(me, tuple(r for part in reads for r in part), writes)
+    last = {
+        byte: op
+        for region, op in builder.writers([Region(0, SPACE)])
+        for byte in range(region.addr, region.addr + region.nbytes)
+    }
+    assert last == oracle.writer
+
+
+@given(
+    accesses=st.lists(st.tuples(regions, regions), min_size=1, max_size=25),
+    asked=st.tuples(st.integers(0, SPACE - 1), st.integers(0, SPACE)),
+)
+@settings(max_examples=100, deadline=None)
+def test_writers_of_a_range_are_clipped_to_it_and_merged(accesses, asked):
+    builder, oracle = DependencyBuilder(), ByteOracle()
+    for me, (reads, writes) in enumerate(accesses):
+        builder.add(Op(me, "memory", "copy", (array_in(reads),), array_in(writes)))
+        oracle.add(me, reads, writes)
+    found = builder.writers([Region(*asked)])
+    bytes_of = {b: op for r, op in found for b in range(r.addr, r.addr + r.nbytes)}
+    inside = range(asked[0], asked[0] + asked[1])
+    assert bytes_of == {b: op for b, op in oracle.writer.items() if b in inside}
+    for (left, a), (right, b) in pairwise(found):
+        assert left.addr + left.nbytes < right.addr or (left.addr + left.nbytes == right.addr and a != b)

@@ -1,0 +1,139 @@
+"""The 51-bit layout: the record's worked examples, its tables, and every rule's error."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from kernbench.address import ADDRESS_SPACE, IocpuUnit, Kind, McpuUnit, PeUnit, PhysAddr
+from kernbench.address.layout import BUDGETS, LAYOUTS, UNITS
+from kernbench.errors import AddressError
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+EXAMPLES = {
+    "A.1": (PhysAddr.hbm(2, 5, 0x1000), (2 << 47) | (5 << 42) | (1 << 37) | 0x1000),
+    "A.2": (PhysAddr.pe_local(0, 0, 3, PeUnit.PE_TCM, 0x400), (0 << 34) | (3 << 29) | (6 << 25) | 0x400),
+    "A.3": (
+        PhysAddr.mcpu_local(1, 3, McpuUnit.MCPU_SRAM, 0),
+        (1 << 47) | (3 << 42) | (1 << 34) | (5 << 25),
+    ),
+    "A.4": (
+        PhysAddr.iocpu(1, 17, IocpuUnit.IPCQ, 0x20000),
+        (1 << 47) | (17 << 42) | (2 << 27) | 0x20000,
+    ),
+    "A.5": (PhysAddr.ual(0, 16, 4 * GIB), (16 << 42) | 0x1_0000_0000),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_worked_examples_of_the_record(name: str) -> None:
+    fields, bits = EXAMPLES[name]
+    assert fields.encode() == bits
+    assert int(fields) == bits
+    assert PhysAddr.decode(bits) == fields
+
+
+def test_the_record_s_budgets() -> None:
+    assert list(BUDGETS[Kind.PE_LOCAL].values()) == [
+        8 * KIB, 8 * KIB, 256 * KIB, 16 * KIB, 16 * KIB, 192 * KIB, 2 * MIB,
+    ]  # fmt: skip
+    assert list(BUDGETS[Kind.MCPU_LOCAL].values()) == [
+        512 * KIB, 512 * KIB, 256 * KIB, 8 * KIB, 16 * KIB, 10 * MIB,
+    ]  # fmt: skip
+    assert list(BUDGETS[Kind.IOCPU].values()) == [
+        512 * KIB, 512 * KIB, 2 * MIB, 8 * KIB, 16 * KIB, 64 * MIB,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_fields_cover_all_51_bits_without_a_gap(kind: Kind) -> None:
+    next_high = 50
+    for field in LAYOUTS[kind]:
+        assert field.high == next_high, field
+        next_high = field.low - 1
+    assert next_high == -1
+
+
+def test_an_address_is_an_immutable_value() -> None:
+    addr = PhysAddr.hbm(1, 2, 3)
+    assert addr == PhysAddr.decode(addr.encode())
+    assert len({addr, PhysAddr.hbm(1, 2, 3), PhysAddr.hbm(1, 2, 4)}) == 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        addr.offset = 4  # type: ignore[misc]
+
+
+def test_equal_unit_numbers_of_different_kinds_are_different_addresses() -> None:
+    assert PhysAddr.mcpu_local(0, 0, McpuUnit.IPCQ, 0) != PhysAddr.pe_local(0, 0, 0, PeUnit.IPCQ, 0)
+
+
+PE = PhysAddr.pe_local(0, 0, 3, PeUnit.PE_TCM, 0).encode()
+MCPU = PhysAddr.mcpu_local(0, 0, McpuUnit.MCPU_SRAM, 0).encode()
+SRAM = PhysAddr.cube_sram(0, 0, 0).encode()
+HBM = PhysAddr.hbm(0, 0, 0).encode()
+UAL = PhysAddr.ual(0, 16, 2 * GIB).encode()
+
+
+@pytest.mark.parametrize(
+    ("bits", "field"),
+    [
+        *[(HBM | 1 << bit, r"mbz\[41:38\]") for bit in range(38, 42)],
+        *[(SRAM | 1 << bit, r"mbz\[41:38\]") for bit in range(38, 42)],
+        *[(SRAM | 1 << bit, r"mbz\[33:25\]") for bit in range(25, 34)],
+        *[(MCPU | 1 << bit, r"mbz\[33:30\]") for bit in range(30, 34)],
+        (PE | 1 << 33, r"mbz\[33:33\]"),
+        *[(UAL | 1 << bit, r"mbz\[41:40\]") for bit in (40, 41)],
+        *[(die << 42, f"die_id {die} is reserved") for die in range(21, 32)],
+        *[(kind << 34, f"resource_kind {kind} is reserved") for kind in range(3, 8)],
+        *[(unit << 25, f"pe_sub_unit {unit} is reserved") for unit in range(7, 16)],
+        *[(1 << 34 | unit << 25, f"mcpu_sub_unit {unit} is reserved") for unit in range(6, 32)],
+        *[(16 << 42 | unit << 27, f"iocpu_sub_unit {unit} is reserved") for unit in range(6, 16)],
+        (PE | 2 * MIB, "sub_offset 0x200000 is past the 0x200000 bytes of PE_LOCAL PE_TCM"),
+        (ADDRESS_SPACE, "does not fit 51 bits"),
+        (-1, "does not fit 51 bits"),
+    ],
+)
+def test_decoding_an_invalid_address_names_the_field(bits: int, field: str) -> None:
+    with pytest.raises(AddressError, match=field):
+        PhysAddr.decode(bits)
+
+
+@pytest.mark.parametrize("kind", BUDGETS)
+def test_each_unit_ends_at_its_budget(kind: Kind) -> None:
+    for unit in UNITS[kind]:
+        budget = BUDGETS[kind][unit]
+        first = PhysAddr(
+            0, 16 if kind is Kind.IOCPU else 0, kind, 0, 0 if kind is Kind.PE_LOCAL else None, unit
+        )
+        last = PhysAddr.decode(first.encode() + budget - 1)
+        assert (last.unit, last.offset) == (unit, budget - 1)
+        with pytest.raises(AddressError, match="sub_offset"):
+            PhysAddr.decode(first.encode() + budget)
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: PhysAddr.hbm(16, 0, 0), "sip_id 16"),
+        (lambda: PhysAddr.hbm(-1, 0, 0), "sip_id -1"),
+        (lambda: PhysAddr.hbm(0, 16, 0), "die_id 16"),
+        (lambda: PhysAddr.hbm(0, 0, 1 << 37), "hbm_offset"),
+        (lambda: PhysAddr.hbm(0, 0, -1), "hbm_offset -1"),
+        (lambda: PhysAddr.cube_sram(0, 0, 32 * MIB), "sram_offset"),
+        (lambda: PhysAddr.pe_local(0, 0, 16, PeUnit.IPCQ, 0), "pe_id 16"),
+        (lambda: PhysAddr.pe_local(0, 0, 0, PeUnit.IPCQ, 256 * KIB), "sub_offset"),
+        (lambda: PhysAddr.iocpu(0, 15, IocpuUnit.IPCQ, 0), "die_id 15"),
+        (lambda: PhysAddr.ual(0, 21, 2 * GIB), "die_id 21"),
+        (lambda: PhysAddr.ual(0, 16, 2 * GIB - 1), "chiplet_offset"),
+        (lambda: PhysAddr.ual(0, 16, 1 << 40), "chiplet_offset"),
+        (lambda: PhysAddr(0, 0, Kind.HBM, 0, pe_id=0), "pe_id"),
+        (lambda: PhysAddr(0, 0, Kind.PE_LOCAL, 0, unit=PeUnit.IPCQ), "pe_id"),
+        (lambda: PhysAddr(0, 0, Kind.PE_LOCAL, 0, pe_id=0), "sub-unit"),
+        (lambda: PhysAddr(0, 0, Kind.PE_LOCAL, 0, pe_id=0, unit=McpuUnit.IPCQ), "sub-unit"),
+        (lambda: PhysAddr(0, 0, Kind.CUBE_SRAM, 0, unit=McpuUnit.IPCQ), "sub-unit"),
+    ],
+)
+def test_an_invalid_address_cannot_be_made(make: object, field: str) -> None:
+    with pytest.raises(AddressError, match=field):
+        make()  # type: ignore[operator]

@@ -1,0 +1,233 @@
+"""Every misuse of ``tl`` is an error at the call that names kernel, PE, time, call and argument."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from kernbench.errors import KernelError
+from kernbench.kernels import KernelCall, Placement, TensorArg
+from tests.unit.kernels_fake_pe import FakePe
+
+X = TensorArg("x", (4, 4), "f16", default=Placement(256, 256, (4, 4)))
+
+
+def fails(kernel, *args, pe=None):
+    with pytest.raises(KernelError) as caught:
+        (pe or FakePe()).run(kernel, *args)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+CALLS = [
+    (lambda tl, x: tl.load(-4, (2,)), "ptr", "negative"),
+    (lambda tl, x: tl.load(None, (2,)), "ptr", "address is needed"),
+    (lambda tl, x: tl.load("x", (2,)), "ptr", "not an integer"),
+    (lambda tl, x: tl.load(True, (2,)), "ptr", "bool"),
+    (lambda tl, x: tl.load(4), "shape", "plain address"),
+    (lambda tl, x: tl.load(4, (0, 2)), "shape", "below 1"),
+    (lambda tl, x: tl.load(4, (2.0,)), "shape", "not an integer"),
+    (lambda tl, x: tl.load(4, (2,), "f64"), "dtype", "f16, bf16, f32, i8, i32"),
+    (lambda tl, x: tl.load(x, (5, 4)), "ptr", "40 bytes run past the end of tensor 'x', 32 bytes"),
+    (lambda tl, x: tl.load(x, mask=1), "mask", "not supported"),
+    (lambda tl, x: tl.load(x, other=1), "other", "not supported"),
+    (lambda tl, x: tl.store(-1, tl.zeros((2,))), "ptr", "negative"),
+    (lambda tl, x: tl.store(0, 1.0), "value", "not a tensor handle"),
+    (lambda tl, x: tl.store(0, tl.ref(x)), "value", "tl.load it first"),
+    (lambda tl, x: tl.store(0, tl.zeros((2,)), mask=1), "mask", "not supported"),
+    (lambda tl, x: tl.store(0, tl.zeros((2,)), dtype="int"), "dtype", "not known"),
+    (lambda tl, x: tl.store(x, tl.zeros((5, 4))), "ptr", "past the end"),
+    (lambda tl, x: tl.ref(x, (64,)), "ptr", "past the end"),
+    (lambda tl, x: tl.dot(x, tl.zeros((4, 4))), "a", "tl.load it first"),
+    (lambda tl, x: tl.dot(tl.zeros((4,)), tl.zeros((4, 4))), "a", "not a matrix"),
+    (lambda tl, x: tl.dot(tl.zeros((4, 4)), tl.zeros((2, 4, 4))), "b", "not a matrix"),
+    (lambda tl, x: tl.dot(tl.zeros((4, 3)), tl.zeros((4, 4))), "b", "K must be 3"),
+    (lambda tl, x: tl.dot(tl.zeros((4, 4)), tl.zeros((4, 4), "f32")), "b", "differs"),
+    (lambda tl, x: tl.dot(tl.zeros((4, 4)), tl.zeros((4, 4)), "i32"), "acc_dtype", "cannot accumulate"),
+    (lambda tl, x: tl.dot(tl.zeros((4, 4), "i8"), tl.zeros((4, 4), "i8"), "i8"), "acc_dtype", "cannot"),
+    (lambda tl, x: tl.dot(tl.zeros((4, 4)), tl.zeros((4, 4)), out_dtype="q"), "out_dtype", "not known"),
+    (lambda tl, x: tl.exp(1.0), "x", "at least one argument"),
+    (lambda tl, x: tl.exp(x), "x", "tl.load it first"),
+    (lambda tl, x: tl.add(1, 2), "a", "at least one argument"),
+    (lambda tl, x: tl.add(tl.zeros((3,)), tl.zeros((4,))), "b", "does not broadcast"),
+    (lambda tl, x: tl.add(tl.zeros((3,)), "1"), "b", "not a tensor handle"),
+    (lambda tl, x: tl.mul(tl.zeros((3,)), 2**31), "b", "32 bits"),
+    (lambda tl, x: tl.mul(tl.zeros((3,)), np.complex64(1j)), "b", "not a real number"),
+    (lambda tl, x: tl.clamp(1, tl.zeros((3,)), 2), "x", "not a tensor handle"),
+    (lambda tl, x: tl.clamp(tl.zeros((3,)), [0], 2), "min", "not a tensor handle"),
+    (lambda tl, x: tl.where(1, tl.zeros((3,)), 2), "cond", "not a tensor handle"),
+    (lambda tl, x: tl.softmax(tl.zeros((3,)), 1), "axis", "no axis"),
+    (lambda tl, x: tl.sum(tl.zeros((3,)), -2), "axis", "no axis"),
+    (lambda tl, x: tl.max(tl.zeros((3,)), 0.0), "axis", "not an integer"),
+    (lambda tl, x: tl.arange(3, 3), "end", "not above"),
+    (lambda tl, x: tl.arange(0, 2**40), "end", "32 bits"),
+    (lambda tl, x: tl.zeros((2, -1)), "shape", "below 1"),
+    (lambda tl, x: tl.full((2,), "a"), "value", "not a number"),
+    (lambda tl, x: tl.full((2,), 300, "i8"), "value", "not an i8"),
+    (lambda tl, x: tl.full((2,), math.inf, "i32"), "value", "not an i32"),
+    (lambda tl, x: tl.full((2,), 0.5, "i32"), "value", "not an i32"),
+    (lambda tl, x: tl.trans(tl.zeros((3,))), "x", "fewer than two"),
+    (lambda tl, x: tl.program_id(3), "axis", "none of 0"),
+    (lambda tl, x: tl.num_programs(-1), "axis", "none of 0"),
+    (lambda tl, x: tl.cdiv(1, 0), "b", "below 1"),
+    (lambda tl, x: tl.cycles(-1), "n", "cannot pass"),
+    (lambda tl, x: tl.cycles(math.nan), "n", "cannot pass"),
+    (lambda tl, x: tl.local_shape(4), "arg", "not a tensor argument"),
+    (lambda tl, x: tl.wait(tl.zeros((2,))), "completion", "not what tl.composite returns"),
+    (lambda tl, x: tl.wait([1]), "completion", "not what tl.composite returns"),
+]
+
+
+@pytest.mark.parametrize(("call", "argument", "problem"), CALLS)
+def test_bad_arguments_are_named(call, argument, problem):
+    def kernel(x, tl):
+        tl.cycles(1)
+        call(tl, x)
+
+    message = fails(kernel, X)
+    assert re.match(r"kernel 'kernel' on sip1\.cube2\.pe3 at \d+ ns: tl\.\w+: argument ", message)
+    assert f"argument '{argument}'" in message
+    assert problem in message
+
+
+COMPOSITES = [
+    ({"op": "conv"}, "op", "use one of gemm, exp"),
+    ({"op": "softmax"}, "op", "not known"),
+    ({"op": "fma"}, "op", "not known"),
+    ({"a": 4}, "a", "neither a handle nor a tl.ref"),
+    ({"b": None}, "b", "neither a handle nor a tl.ref"),
+    ({"out_ptr": None}, "out_ptr", "address is needed"),
+    ({"out_ptr": -8}, "out_ptr", "negative"),
+    ({"out_dtype": "f8"}, "out_dtype", "not known"),
+    ({"acc_dtype": "f8"}, "acc_dtype", "not known"),
+    ({"acc_dtype": "i32"}, "acc_dtype", "cannot accumulate"),
+    ({"tile_shape": (2, 2)}, "tile_shape", "(M, K, N)"),
+    ({"tile_shape": (2, 2, 0)}, "tile_shape", "below 1"),
+    ({"op": "exp"}, "b", "takes a alone"),
+    ({"op": "mul"}, "b", "must be a number"),
+    ({"op": "exp", "b": None, "tile_shape": (1, 2, 3)}, "tile_shape", "(M, N)"),
+    ({"op": "exp", "b": None, "acc_dtype": "f32"}, "acc_dtype", "does not accumulate"),
+    ({"epilogue": {"op": "relu"}}, "epilogue", "list of dicts"),
+    ({"epilogue": "relu"}, "epilogue", "list of dicts"),
+    ({"epilogue": ["relu"]}, "epilogue[0]", "must be a dict"),
+    ({"epilogue": [{}]}, "epilogue[0].op", "use one of bias, relu"),
+    ({"epilogue": [{"op": "relu"}, {"op": "tanh"}]}, "epilogue[1].op", "not known"),
+    ({"epilogue": [{"op": ["relu"]}]}, "epilogue[0].op", "not known"),
+    ({"epilogue": [{"op": "relu", "scope": "tile"}]}, "epilogue[0].scope", "k_tile, output_tile, kernel"),
+    ({"epilogue": [{"op": "relu", "factor": 2}]}, "epilogue[0].factor", "no field of relu"),
+    ({"epilogue": [{"op": "bias"}]}, "epilogue[0].bias", "missing"),
+    ({"epilogue": [{"op": "bias", "bias": 1.0}]}, "epilogue[0].bias", "neither a handle"),
+    ({"epilogue": [{"op": "scale"}]}, "epilogue[0].factor", "missing"),
+    ({"epilogue": [{"op": "scale", "factor": "2"}]}, "epilogue[0].factor", "not a number"),
+    ({"epilogue": [{"op": "scale", "factor": 2, "scale": 2}]}, "epilogue[0].scale", "repeats"),
+    ({"epilogue": [{"op": "dequant"}]}, "epilogue[0].scale", "missing"),
+    (
+        {"epilogue": [{"op": "dequant", "scale": 1, "zero_point": "a"}]},
+        "epilogue[0].zero_point",
+        "not a number",
+    ),
+    ({"epilogue": [{"op": "residual"}]}, "epilogue[0].residual", "missing"),
+    ({"op": "exp", "b": None, "epilogue": [{"op": "relu", "scope": "k_tile"}]}, "epilogue[0].scope", "gemm"),
+]
+
+
+@pytest.mark.parametrize(("change", "argument", "problem"), COMPOSITES)
+def test_bad_composites_are_refused_at_the_call(change, argument, problem):
+    pe = FakePe()
+
+    def kernel(x, tl):
+        arguments = {"op": "gemm", "a": x, "b": tl.ref(x), "out_ptr": 4096}
+        tl.composite(**{**arguments, **change})
+
+    message = fails(kernel, X, pe=pe)
+    assert "tl.composite: " in message
+    assert f"argument '{argument}'" in message
+    assert problem in message
+    assert pe.commands == []
+
+
+@pytest.mark.parametrize("field", ["bias", "residual"])
+def test_epilogue_operand_shapes(field):
+    def kernel(x, tl):
+        tl.composite("gemm", x, tl.ref(x), 4096, epilogue=[{"op": field, field: tl.ref(0, (3,))}])
+
+    expected = {"bias": "(4,)", "residual": "(4, 4)"}[field]
+    assert f"argument 'epilogue[0].{field}': shape (3,) must be {expected}" in fails(kernel, X)
+
+
+def test_output_past_the_end_of_its_tensor():
+    small = TensorArg("small", (4, 3), "f16", default=Placement(64))
+
+    def kernel(x, small, tl):
+        tl.composite("gemm", x, x, small)
+
+    assert "argument 'out_ptr': 32 bytes run past the end of tensor 'small'" in fails(kernel, X, small)
+
+
+@pytest.mark.parametrize("name", ["send", "recv", "recv_async", "recv_no_consume"])
+def test_queues_are_not_there_yet(name):
+    def kernel(tl):
+        getattr(tl, name)("east", shape=(4,), dtype="f16")
+
+    assert f"tl.{name}: needs IPCQ, not in this version" in fails(kernel)
+
+
+def test_handles_do_not_cross_kernels():
+    kept = []
+    pe = FakePe()
+    pe.run(lambda tl: kept.append(tl.zeros((4,))))
+
+    assert "belongs to another kernel" in fails(lambda tl: tl.exp(kept[0]))
+    with pytest.raises(KernelError, match="outside of the kernel"):
+        kept[0] + 1
+
+
+def test_scratch_overflow_names_kernel_and_bytes():
+    def big(tl):
+        keep = [tl.load(0, (16,), "f32") for _ in range(3)]
+        return tl.load(0, (30,), "f32"), keep
+
+    message = fails(big, pe=FakePe(scratch_bytes=256))
+    assert message.startswith("kernel 'big' on sip1.cube2.pe3 at 30 ns: tl.load: ")
+    assert "120 bytes wanted, 64 of 256 bytes free" in message
+
+
+def test_pointers_without_a_shard_and_tensors_not_placed():
+    remote = TensorArg("w", (4,), "f16", default=Placement(64))
+    assert "tensor 'w' has no shard on this PE" in fails(lambda w, tl: tl.load(w.local), remote)
+    nowhere = TensorArg("w", (4,), "f16")
+    assert "tensor 'w' is not placed on sip1.cube2.pe3" in fails(lambda w, tl: None, nowhere)
+
+
+def test_arguments_that_do_not_fit_are_refused_before_anything_runs():
+    def kernel(a, b, tl):
+        raise AssertionError("never runs")
+
+    with pytest.raises(KernelError, match=r"kernel 'kernel\(a, b, tl\)': missing a required argument: 'b'"):
+        KernelCall(kernel, (1,))
+    with pytest.raises(KernelError, match="too many positional arguments"):
+        KernelCall(kernel, (1, 2, 3))
+    with pytest.raises(KernelError, match="unexpected keyword argument 'c'"):
+        KernelCall(kernel, (1, 2), {"c": 3})
+    with pytest.raises(KernelError, match="passed by the simulator"):
+        KernelCall(kernel, (1, 2), {"tl": 3})
+    with pytest.raises(KernelError, match="argument 1 is a numpy array; pass a tensor"):
+        KernelCall(kernel, (1, np.zeros(3)))
+
+
+def test_kernels_are_plain_functions():
+    def generator(tl):
+        yield tl
+
+    async def coroutine(tl):
+        return tl
+
+    for function in (generator, coroutine):
+        with pytest.raises(KernelError, match="without yield and async"):
+            KernelCall(function)
+    with pytest.raises(KernelError, match="plain Python function"):
+        KernelCall(3)

@@ -1,0 +1,204 @@
+"""Kernels on numpy arrays, without hardware."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from kernbench.errors import KernelError, UsageError
+from kernbench.kernels import interpret
+from kernbench.pe.dtypes import DTYPES
+
+RNG = np.random.default_rng(8)
+
+
+def matmul(a, b, out, tl):
+    tl.store(out, tl.dot(tl.load(a), tl.load(b)))
+
+
+def composite(a, b, out, tl, epilogue=None, **options):
+    tl.wait(tl.composite("gemm", a, b, out, epilogue=epilogue, **options))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kernel", [matmul, composite])
+def test_products_in_every_type(dtype, kernel):
+    kind = DTYPES[dtype]
+    if kind.is_float:
+        a, b = (RNG.standard_normal(shape).astype(kind.numpy) for shape in ((17, 100), (100, 9)))
+        out = np.zeros((17, 9), kind.numpy)
+        expected = (a.astype(float) @ b.astype(float)).astype(kind.numpy)
+    else:
+        a, b = (RNG.integers(-50, 50, shape).astype(kind.numpy) for shape in ((17, 100), (100, 9)))
+        out = np.zeros((17, 9), np.int32)
+        expected = a.astype(np.int64) @ b.astype(np.int64)
+    assert interpret(kernel, a, b, out=out) is out
+    np.testing.assert_allclose(
+        out.astype(float), expected.astype(float), rtol=kind.tolerance, atol=10 * kind.tolerance
+    )
+
+
+def test_every_program_runs_with_its_ids():
+    def kernel(out, width, tl):
+        index = [tl.program_id(axis) for axis in range(3)]
+        pes, cubes, sips = (tl.num_programs(axis) for axis in range(3))
+        flat = (index[2] * cubes + index[1]) * pes + index[0]
+        assert sips == 2
+        tl.store(out + flat * width * 4, tl.full((width,), 100 * index[2] + 10 * index[1] + index[0], "i32"))
+
+    out = np.zeros((2, 3, 4, 5), np.int32)
+    interpret(kernel, out, 5, grid=(4, 3, 2))
+    for sip, cube, pe in np.ndindex(2, 3, 4):
+        assert (out[sip, cube, pe] == 100 * sip + 10 * cube + pe).all()
+
+
+def test_later_programs_see_what_earlier_ones_wrote():
+    def kernel(out, tl):
+        tl.store(out, tl.load(out) * 2 + tl.program_id())
+
+    out = np.ones(3, np.float32)
+    interpret(kernel, out, grid=3)
+    np.testing.assert_array_equal(out, np.full(3, ((1 * 2 + 0) * 2 + 1) * 2 + 2))
+
+
+def test_computed_values_can_be_looked_at():
+    seen = []
+
+    def kernel(x, tl):
+        y = tl.exp(tl.load(x))
+        assert not y.pending
+        seen.append(y.data.copy())
+        if (tl.sum(y, 0) > 3)[0]:
+            tl.store(x, y)
+
+    x = np.ones(3, np.float32)
+    interpret(kernel, x)
+    np.testing.assert_array_equal(seen[0], np.exp(np.ones(3, np.float32)))
+    np.testing.assert_array_equal(x, seen[0])
+
+
+def test_only_written_arrays_are_touched_and_layout_does_not_matter():
+    def kernel(x, out, tl):
+        tl.store(out, tl.trans(tl.load(x)))
+
+    x = np.arange(12, dtype=np.float32).reshape(4, 3).T
+    x.flags.writeable = False
+    out = np.zeros((8, 6), np.float32)[::2, ::2]
+    interpret(kernel, x, out)
+    np.testing.assert_array_equal(out, x.T)
+
+
+def test_several_outputs_and_constants_by_name():
+    def kernel(x, low, high, tl, limit):
+        value = tl.load(x)
+        tl.store(low, tl.minimum(value, limit))
+        tl.store(high, tl.maximum(value, limit))
+
+    x = np.arange(6, dtype=np.int8)
+    low, high = interpret(kernel, x, out=(np.zeros(6, np.int8), np.zeros(6, np.int8)), limit=3)
+    assert low.tolist() == [0, 1, 2, 3, 3, 3]
+    assert high.tolist() == [3, 3, 3, 3, 4, 5]
+
+
+def test_attention_like_kernel():
+    def kernel(q, k, v, out, scale, tl):
+        scores = tl.dot(tl.load(q), tl.trans(tl.load(k))) * scale
+        tl.store(out, tl.dot(tl.softmax(scores, axis=1), tl.load(v)))
+
+    q, k, v = (RNG.standard_normal((6, 8)).astype(np.float32) for _ in range(3))
+    out = interpret(kernel, q, k, v, np.zeros((6, 8), np.float32), 0.5, out=None)
+    assert out is None
+    out = np.zeros((6, 8), np.float32)
+    interpret(kernel, q, k, v, out, 0.5)
+    weights = np.exp(q.astype(float) @ k.T * 0.5)
+    np.testing.assert_allclose(out, weights / weights.sum(1, keepdims=True) @ v, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("scope", ["k_tile", "output_tile", "kernel"])
+def test_epilogues_of_each_scope(scope):
+    def kernel(a, b, bias, res, out, tl):
+        epilogue = [
+            {"op": "bias", "bias": tl.load(bias), "scope": scope},
+            {"op": "relu", "scope": scope},
+            {"op": "residual", "residual": tl.ref(res), "scope": scope},
+            {"op": "dequant", "scale": bias, "zero_point": 1, "scope": scope},
+        ]
+        tl.composite("gemm", a, tl.load(b), out, epilogue=epilogue, tile_shape=(2, 5, 2))
+
+    a, b = RNG.standard_normal((3, 10)).astype(np.float32), RNG.standard_normal((10, 4)).astype(np.float32)
+    bias, res = RNG.standard_normal(4).astype(np.float32), RNG.standard_normal((3, 4)).astype(np.float32)
+    out = interpret(kernel, a, b, bias, res, out=np.zeros((3, 4), np.float32))
+
+    def apply(x):
+        return (np.maximum(x + bias, 0) + res - 1) * bias
+
+    parts = [a[:, :5] @ b[:5], a[:, 5:] @ b[5:]]
+    expected = sum(map(apply, parts)) if scope == "k_tile" else apply(sum(parts))
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_composites_use_the_tile_that_is_asked_for():
+    a, b = RNG.standard_normal((2, 8)).astype(np.float32), RNG.standard_normal((8, 2)).astype(np.float32)
+    relu = [{"op": "relu", "scope": "k_tile"}]
+
+    def run(**options):
+        return interpret(composite, a, b, out=np.zeros((2, 2), np.float32), epilogue=relu, **options)
+
+    halves = np.maximum(a[:, :4] @ b[:4], 0) + np.maximum(a[:, 4:] @ b[4:], 0)
+    np.testing.assert_allclose(run(tile=(2, 4, 2)), halves, rtol=1e-6)
+    np.testing.assert_allclose(run(tile_shape=(2, 4, 2)), halves, rtol=1e-6)
+    np.testing.assert_allclose(run(), np.maximum(a @ b, 0), rtol=1e-5)
+
+
+def test_where_masks_and_bf16():
+    def kernel(x, mask, out, tl):
+        tl.store(out, tl.where(tl.load(mask), tl.load(x), -1.0))
+
+    x = np.arange(4).astype(ml_dtypes.bfloat16)
+    out = interpret(kernel, x, np.array([1, 0, 0, 5], np.int8), out=np.zeros(4, ml_dtypes.bfloat16))
+    assert out.tolist() == [0, -1, -1, 3]
+
+
+def test_empty_and_scalar_like_arrays():
+    def kernel(empty, one, tl):
+        assert empty.shape == (0,)
+        tl.store(one, tl.load(one) + 1)
+
+    one = np.array([1], np.int32)
+    interpret(kernel, np.zeros(0, np.float32), one)
+    assert one[0] == 2
+
+
+def test_accesses_outside_of_all_arrays():
+    def kernel(x, tl):
+        tl.load(x + 4, (4,), "f32")
+
+    with pytest.raises(KernelError, match=r"16 bytes at 0x\w+ are not within any array") as caught:
+        interpret(kernel, np.zeros(4, np.float32), grid=(1, 2, 1))
+    assert caught.value.__notes__ == ["in kernel 'kernel' on sip0.cube0.pe0, program_id (0, 0, 0)"]
+
+
+def test_wrong_use():
+    with pytest.raises(UsageError, match="grid"):
+        interpret(lambda tl: None, grid=(1, 0, 1))
+    with pytest.raises(UsageError, match="float64"):
+        interpret(lambda x, tl: None, np.zeros(3))
+    with pytest.raises(KernelError, match="of 64 bytes free"):
+        interpret(lambda tl: tl.zeros((64,)), scratch_bytes=64)
+
+
+def test_long_loops_keep_no_values():
+    def kernel(x, tl):
+        for _ in range(500):
+            tl.load(x) + 1
+
+    x = np.zeros(16384, np.float32)
+    tracemalloc.start()
+    try:
+        interpret(kernel, x)
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000  # 500 results are 65 MB
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,249 @@
+"""A kernel suspended between commands: resumed from anywhere, failing openly, stopped cleanly."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from greenlet import getcurrent, greenlet
+
+from kernbench.kernels import KernelCall, Placement, Pointer, TensorArg
+from kernbench.pe import commands
+from kernbench.pe.commands import Cycles, Wait
+from tests.unit.kernels_fake_pe import FakePe
+
+
+def test_it_runs_only_between_resumes():
+    log = []
+
+    def kernel(tl):
+        log.append("started")
+        tl.cycles(1)
+        log.append("again")
+        tl.cycles(2)
+        log.append("over")
+
+    thread = FakePe().thread(kernel)
+    assert log == []
+    assert thread.resume() == Cycles(1)
+    assert log == ["started"]
+    assert thread.resume() == Cycles(2)
+    assert thread.resume() is None
+    assert log == ["started", "again", "over"]
+    assert thread.resume() is None
+
+
+def test_every_start_is_a_kernel_of_its_own():
+    def kernel(tl):
+        tl.cycles(1)
+        tl.cycles(2)
+
+    pe = FakePe()
+    call = KernelCall(kernel)
+    first, second = call.start(pe.context), call.start(pe.context)
+    assert [first.resume(), second.resume(), first.resume()] == [Cycles(1), Cycles(1), Cycles(2)]
+
+
+def test_it_may_be_resumed_from_different_greenlets():
+    def kernel(tl):
+        for n in range(4):
+            tl.cycles(n)
+        raise ValueError("at the end")
+
+    thread = FakePe().thread(kernel)
+    seen = []
+
+    def driver():
+        seen.append((thread.resume(), getcurrent()))
+
+    drivers = [greenlet(driver) for _ in range(2)]
+    for g in drivers:
+        g.switch()
+        assert g.dead
+    assert thread.resume() == Cycles(2)
+    assert [command for command, _ in seen] == [Cycles(0), Cycles(1)]
+    assert [g for _, g in seen] == drivers
+    assert thread.resume() == Cycles(3)
+    caught = []
+
+    def last():
+        with pytest.raises(ValueError, match="at the end"):
+            thread.resume()
+        caught.append(getcurrent())
+
+    final = greenlet(last)
+    final.switch()
+    assert caught == [final]
+
+
+def test_exceptions_come_out_as_they_are():
+    class Odd(Exception):
+        pass
+
+    problem = Odd("mine")
+
+    def kernel(tl):
+        tl.cycles(1)
+        raise problem
+
+    thread = FakePe().thread(kernel)
+    thread.resume()
+    with pytest.raises(Odd) as caught:
+        thread.resume()
+    assert caught.value is problem
+    assert caught.traceback[-1].name == "kernel"
+    assert thread.resume() is None
+
+
+def test_close_runs_finally_blocks_without_tl():
+    log = []
+
+    def kernel(tl):
+        try:
+            tl.cycles(1)
+            log.append("not reached")
+        finally:
+            log.append("cleanup")
+            tl.cycles(2)
+            log.append("not reached either")
+
+    thread = FakePe().thread(kernel)
+    thread.resume()
+    thread.close()
+    assert log == ["cleanup"]
+    assert thread.resume() is None
+    thread.close()
+
+
+def test_close_before_start_and_of_a_kernel_that_fails_while_stopping():
+    def fails(tl):
+        try:
+            tl.cycles(1)
+        finally:
+            raise ValueError("while stopping")
+
+    unstarted = FakePe().thread(fails)
+    unstarted.close()
+    assert unstarted.resume() is None
+    thread = FakePe().thread(fails)
+    thread.resume()
+    thread.close()
+    assert thread.resume() is None
+
+
+def test_describe_says_call_and_line():
+    def kernel(tl):
+        tl.cycles(1)
+        tl.composite("exp", tl.ref(0, (4,)), out_ptr=64)
+
+    thread = FakePe().thread(kernel)
+    assert thread.describe() == "kernel 'kernel' on sip1.cube2.pe3: not started"
+    thread.resume()
+    line = kernel.__code__.co_firstlineno + 1
+    assert thread.describe() == (
+        f"kernel 'kernel' on sip1.cube2.pe3: in tl.cycles at test_kernels_thread.py:{line}"
+    )
+    thread.resume()
+    assert f"in tl.composite at test_kernels_thread.py:{line + 1}" in thread.describe()
+    wait = thread.resume()
+    assert isinstance(wait, Wait)
+    assert thread.describe().endswith("at its end, waiting for composites")
+    wait.completions[0].complete()
+    assert thread.resume() is None
+    assert thread.describe().endswith("finished")
+
+
+def test_a_composite_that_ended_by_itself_is_not_waited_for():
+    def kernel(tl):
+        tl.composite("exp", tl.ref(0, (4,)), out_ptr=64)
+        tl.cycles(1)
+
+    thread = FakePe().thread(kernel)
+    composite = thread.resume()
+    composite.completion.complete()
+    assert thread.resume() == Cycles(1)
+    assert thread.resume() is None
+
+
+def _last(a, b, tl):
+    return a, b, tl
+
+
+def _keyword(a, b, *, tl):
+    return a, b, tl
+
+
+def _middle(a, tl, b=2):
+    return a, b, tl
+
+
+def _constants(a, tl, **constants):
+    return a, constants["b"], tl
+
+
+def _another_name(a, b, language):
+    return a, b, language
+
+
+def _only_positional(a, b, tl, /):
+    return a, b, tl
+
+
+@pytest.mark.parametrize("function", [_last, _keyword, _middle, _constants, _another_name, _only_positional])
+def test_where_tl_goes(function):
+    seen = []
+
+    def spy(*args):
+        seen.append(args)
+
+    named = function is _constants
+
+    class Kernel:
+        __name__ = "spied"
+        __signature__ = inspect.signature(function)
+
+        def __call__(self, *args, **kwargs):
+            spy(*function(*args, **kwargs))
+
+    commands_seen = FakePe().run(Kernel(), *((1,) if named else (1, 2)), **({"b": 2} if named else {}))
+    assert commands_seen == []
+    ((a, b, tl),) = seen
+    assert (a, b, tl.program_id()) == (1, 2, 3)
+
+
+def test_constants_before_and_after_tl_by_name():
+    seen = []
+
+    def kernel(x, block, tl, flag=False):
+        seen.append((x, block, flag, tl.program_id()))
+
+    FakePe().run(kernel, 1, block=2, flag=True)
+    FakePe().run(kernel, 1, 2, True)
+    assert seen == [(1, 2, True, 3)] * 2
+
+
+def test_tensors_become_pointers_and_the_rest_stays():
+    seen = []
+
+    def kernel(x, n, name, tl, w=None):
+        seen.extend([x, n, name, w])
+
+    place = {(1, 2, 3): Placement(4096, 4352, (2, 4))}
+    x, w = TensorArg("x", (8, 4), "f32", place), TensorArg("w", (3,), "i8", default=Placement(64))
+    FakePe().run(kernel, x, 8, "text", w=w)
+    assert isinstance(seen[0], Pointer)
+    assert (seen[0], seen[0].local, seen[0].local_shape, seen[0].dtype) == (4096, 4352, (2, 4), "f32")
+    assert seen[1:3] == [8, "text"]
+    assert (seen[3], seen[3].shape) == (64, (3,))
+
+
+def test_names():
+    assert KernelCall(lambda tl: None).name == "<lambda>"
+    assert KernelCall(lambda tl: None, name="given").name == "given"
+
+
+def test_they_are_what_a_pe_expects():
+    # A PE knows kernels by these protocols alone.
+    call: commands.KernelCall = KernelCall(lambda tl: tl.cycles(1))
+    thread: commands.KernelThread = call.start(FakePe().context)
+    assert thread.resume() == Cycles(1)

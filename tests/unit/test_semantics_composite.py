@@ -1,0 +1,148 @@
+"""Composites: K tiles, accumulators, and epilogues of every kind in every scope."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kernbench.replay.epilogues import EPILOGUES
+from kernbench.replay.semantics import DEFAULT_TILE, compute
+from kernbench.sim.ops import Op, Operand
+
+F32 = np.float32
+M, K, N, TILE_K = 4, 10, 3, 4
+TILES = [(0, 4), (4, 8), (8, 10)]
+RNG = np.random.default_rng(5)
+A, B = RNG.standard_normal((M, K)).astype(F32), RNG.standard_normal((K, N)).astype(F32)
+ROW, FULL = RNG.standard_normal(N).astype(F32), RNG.standard_normal((M, N)).astype(F32)
+
+
+def gelu(x):
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+REFERENCES = {
+    "bias": (lambda x: x + ROW, ROW, {}),
+    "relu": (lambda x: np.maximum(x, 0), None, {}),
+    "gelu": (gelu, None, {}),
+    "silu": (lambda x: x / (1 + np.exp(-x)), None, {}),
+    "scale": (lambda x: x * 0.3, None, {"factor": 0.3}),
+    "dequant": (lambda x: (x - 2) * ROW, ROW, {"zero_point": 2}),
+    "residual": (lambda x: x + FULL, FULL, {}),
+}
+
+
+def gemm(a, b, steps, operands=(), out="f32", acc=None, tile=(2, TILE_K, 2)):
+    names = {
+        np.dtype(np.int8): "i8",
+        np.dtype(np.float16): "f16",
+        np.dtype(F32): "f32",
+        np.dtype(np.int32): "i32",
+    }
+    arrays = [a, b, *operands]
+    inputs = tuple(Operand(x.shape, names[x.dtype], handle=i) for i, x in enumerate(arrays))
+    params = {"acc_dtype": acc, "tile": tile, "epilogue": steps}
+    op = Op(1, "gemm", "composite_gemm", inputs, Operand((a.shape[0], b.shape[1]), out, address=0), params)
+    return compute(op, arrays)
+
+
+def step(name, scope, operand):
+    _, value, fields = REFERENCES[name]
+    return {
+        "op": name,
+        "scope": scope,
+        "operand": None if value is None else operand,
+        "factor": None,
+        **fields,
+    }
+
+
+@pytest.mark.parametrize("scope", ["k_tile", "output_tile", "kernel"])
+@pytest.mark.parametrize("name", REFERENCES)
+def test_each_epilogue_in_each_scope(name, scope):
+    assert set(REFERENCES) == set(EPILOGUES)
+    reference, value, _ = REFERENCES[name]
+    got = gemm(A, B, [step(name, scope, 2)], [] if value is None else [value])
+    a, b = A.astype(float), B.astype(float)
+    parts = [a[:, i:j] @ b[i:j] for i, j in TILES] if scope == "k_tile" else [a @ b]
+    expected = sum(map(reference, parts))
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_scopes_apply_from_the_inside_out_and_in_order_within():
+    steps = [
+        {"op": "scale", "scope": "kernel", "operand": None, "factor": 2.0},
+        {"op": "bias", "scope": "output_tile", "operand": 2, "factor": None},
+        {"op": "relu", "scope": "output_tile", "operand": None, "factor": None},
+        {"op": "scale", "scope": "k_tile", "operand": None, "factor": 0.5},
+    ]
+    expected = np.maximum(A.astype(float) @ B * 0.5 + ROW, 0) * 2
+    np.testing.assert_allclose(gemm(A, B, steps, [ROW]), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_output_tile_is_the_default_scope():
+    explicit = gemm(A, B, [{"op": "bias", "scope": "output_tile", "operand": 2}], [ROW])
+    np.testing.assert_array_equal(gemm(A, B, [{"op": "bias", "operand": 2}], [ROW]), explicit)
+
+
+def test_the_accumulator_is_rounded_after_every_k_tile():
+    a, b = np.ones((1, 2052), np.float16), np.ones((2052, 1), np.float16)
+    # In f16 2048 + 1 is 2048: tiles of 1 stall there, one tile of 2052 does not.
+    assert gemm(a, b, [], tile=(1, 1, 1), acc="f16")[0, 0] == 2048
+    assert gemm(a, b, [], tile=(1, 2052, 1), acc="f16")[0, 0] == 2052
+    assert gemm(a, b, [], tile=(1, 1, 1), acc="f32")[0, 0] == 2052
+
+
+def test_tiles_default_to_the_hardware():
+    rng = np.random.default_rng(6)
+    a, b = rng.standard_normal((3, 200)).astype(F32), rng.standard_normal((200, 2)).astype(F32)
+    steps = [{"op": "relu", "scope": "k_tile"}]
+    np.testing.assert_array_equal(gemm(a, b, steps, tile=None), gemm(a, b, steps, tile=DEFAULT_TILE))
+    assert not np.array_equal(gemm(a, b, steps, tile=None), gemm(a, b, steps, tile=(32, 50, 32)))
+
+
+def test_integer_product_with_dequant():
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(-128, 128, shape, dtype=np.int8) for shape in ((M, K), (K, N)))
+    scale = np.array([0.5, 0.25, 2.0], F32)
+    exact = a.astype(np.int64) @ b
+    steps = [{"op": "dequant", "scope": "output_tile", "operand": 2, "zero_point": 7}]
+    np.testing.assert_array_equal(gemm(a, b, steps, [scale]), (exact - 7) * scale)
+    scalar = [{"op": "dequant", "scope": "k_tile", "operand": None, "factor": 0.5}]
+    np.testing.assert_array_equal(gemm(a, b, scalar), exact * 0.5)
+
+
+def test_integer_epilogues_stay_exact():
+    a, b = np.full((1, 1), 2**15, np.int32), np.full((1, 1), 2**15, np.int32)
+    bias = np.array([1], np.int32)
+    steps = [{"op": "bias", "operand": 2}, {"op": "relu"}]
+    assert gemm(a, b, steps, [bias], out="i32")[0, 0] == 2**30 + 1  # f32 would lose the 1
+
+
+def test_result_is_rounded_once_at_the_end():
+    a, b = np.full((1, 1), 300, np.float16), np.full((1, 1), 300, np.float16)
+    # 90000 is infinite in f16, unless scaled while it is still f32.
+    got = gemm(a, b, [{"op": "scale", "operand": None, "factor": 0.5}], out="f16")
+    assert got.dtype == np.float16
+    assert got[0, 0] == 45000
+
+
+def test_math_composite_with_epilogues():
+    x, residual = FULL, np.abs(FULL)
+    inputs = (Operand((M, N), "f32", handle=0), Operand((M, N), "f32", handle=1))
+    steps = [
+        {"op": "scale", "scope": "kernel", "operand": None, "factor": 3.0},
+        {"op": "residual", "scope": "output_tile", "operand": 1},
+    ]
+    params = {"scalars": {1: 2.0}, "epilogue": steps}
+    op = Op(1, "math", "composite_mul", inputs, Operand((M, N), "f32", address=0), params)
+    np.testing.assert_allclose(compute(op, [x, residual]), (x * 2 + residual) * 3, rtol=1e-6)
+
+
+def test_gelu_is_close_to_its_definition():
+    x = np.linspace(-6, 6, 1001).astype(F32).reshape(-1, 1)
+    got = gemm(x, np.ones((1, 1), F32), [{"op": "gelu"}])[:, 0]
+    exact = [0.5 * v * (1 + math.erf(v / math.sqrt(2))) for v in x[:, 0].astype(float)]
+    assert np.abs(got - exact).max() < 5e-4

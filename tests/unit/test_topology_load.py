@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kernbench.topology import TopologySpec, find, load, parse, shipped
+from kernbench.topology.fields import Section
+
+
+def test_the_shipped_default_says_what_the_code_defaults_to() -> None:
+    assert load() == TopologySpec(name="default")
+    assert load() == parse("name: default\n")
+
+
+def test_default_file_names_every_key() -> None:
+    """Whoever copies default.yaml sees every figure; the keys it leaves out are the optional ones."""
+    file = yaml.safe_load(find(None).read_text(encoding="utf-8"))
+    missing = sorted(_missing(load(), file))
+    optional = ("attributes", "impl", "cubes", "slices", "w", "h")
+    assert [m for m in missing if m.rpartition(".")[2] not in optional] == []
+
+
+def _missing(section: Section, file: dict[str, object], path: str = "") -> list[str]:
+    out = []
+    for key in type(section).model_fields:
+        value, here = getattr(section, key), f"{path}.{key}"
+        if key not in file:
+            out.append(here)
+        elif isinstance(value, Section):
+            out += _missing(value, file[key], here)  # type: ignore[arg-type]
+        elif isinstance(value, tuple) and isinstance(value[0], Section):
+            out += _missing(value[0], file[key][0], here)  # type: ignore[index]
+    return out
+
+
+def test_every_field_is_described() -> None:
+    models, bare = [Section], []
+    while models:
+        model = models.pop()
+        models += model.__subclasses__()
+        bare += [
+            f"{model.__name__}.{key}" for key, field in model.model_fields.items() if not field.description
+        ]
+    assert bare == []
+
+
+@pytest.mark.parametrize(
+    ("name", "sips", "cubes", "pes", "grid"),
+    [
+        ("default", 2, 16, 8, (2, 1)),
+        ("minimal", 1, 1, 1, (1, 1)),
+        ("six-sip-torus", 6, 16, 8, (3, 2)),
+        ("tray-16", 16, 16, 8, (4, 4)),
+    ],
+)
+def test_shipped_files(name: str, sips: int, cubes: int, pes: int, grid: tuple[int, int]) -> None:
+    spec = load(name)
+    assert spec.name == name
+    assert (spec.system.sips, spec.cubes_per_sip, spec.cube.pes.count, spec.sip_grid) == (
+        sips,
+        cubes,
+        pes,
+        grid,
+    )
+    assert spec.hbm_slices == pes
+    assert load(shipped()[name]) == spec
+
+
+def test_a_path_wins_over_a_shipped_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "minimal").write_text("name: mine\n")
+    monkeypatch.chdir(tmp_path)
+    assert load("minimal").name == "mine"
+    assert load("default").name == "default"
+
+
+def test_overrides() -> None:
+    spec = load(
+        "minimal",
+        {
+            "cube.hbm.switch_penalty_ns": 3,
+            "cube.hbm.efficiency": "0.5",
+            "cube.sram.size_bytes": "1 MiB",
+            "system.inter_sip": {"pattern": "torus_2d"},
+            "pe.pe_gemm.attributes.depth": 7,
+        },
+    )
+    assert spec.cube.hbm.switch_penalty_ns == 3.0
+    assert spec.cube.hbm.efficiency == 0.5
+    assert spec.cube.sram.size_bytes == 1 << 20
+    assert spec.sip_grid == (1, 1)
+    assert spec.pe.pe_gemm.attributes == {"depth": 7}
+
+
+def test_override_of_a_list_item_leaves_the_rest() -> None:
+    spec = load(None, {"sip.io_chiplets.0.io_ucie.link_mm": 5})
+    assert spec.sip.io_chiplets[0].io_ucie.link_mm == 5.0
+    assert spec.sip.io_chiplets[0].name == "io0"
+
+
+def test_overrides_do_not_change_what_the_caller_passed() -> None:
+    given: dict[str, object] = {"cube.hbm": {"channel_gbs": 16.0}, "cube.hbm.efficiency": 0.5}
+    assert load(None, given).cube.hbm.efficiency == 0.5
+    assert given["cube.hbm"] == {"channel_gbs": 16.0}
+
+
+def test_numbers_as_yaml_1_2_writes_them() -> None:
+    spec = parse("name: t\npe: {pe_gemm: {macs_per_ns: 4e3}}\ncube: {router: {link_gbs: 2.5E+2}}\n")
+    assert (spec.pe.pe_gemm.macs_per_ns, spec.cube.router.link_gbs) == (4000.0, 250.0)
+
+
+def test_anchors_and_merge_keys() -> None:
+    spec = parse(
+        "name: t\n"
+        "sip:\n"
+        "  io_chiplets:\n"
+        "  - &one {name: io0, side: N, io_cpu: {overhead_ns: 7}}\n"
+        "  - {<<: *one, name: io1, side: S}\n"
+    )
+    assert [(io.name, io.side, io.io_cpu.overhead_ns) for io in spec.sip.io_chiplets] == [
+        ("io0", "N", 7.0),
+        ("io1", "S", 7.0),
+    ]
+
+
+def test_canonical_text_is_itself_a_topology() -> None:
+    spec = load("six-sip-torus")
+    assert parse(spec.canonical()) == spec
