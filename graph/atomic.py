@@ -31,9 +31,10 @@ removed, the file. Without flock, a folder counts as left behind after this time
 
 
 @contextmanager
-def new_folder(place: Path) -> Iterator[Path]:
+def new_folder(place: Path, durable: bool = True) -> Iterator[Path]:
     """A temporary folder that becomes ``place`` when the block ends well and vanishes when it does not.
 
+    ``durable`` has all of it on the disk before it appears, so that it outlives a loss of power.
     ``FileExistsError`` when ``place`` is there already, before or after.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -48,16 +49,17 @@ def new_folder(place: Path) -> Iterator[Path]:
         unlocked.rename(temporary / _LOCK)  # visible to cleaners only once it is locked
         yield temporary
         (temporary / _LOCK).unlink()
-        for path in sorted(temporary.rglob("*")):
-            sync(path)
-        sync(temporary)
+        if durable:
+            for path in (*sorted(temporary.rglob("*")), temporary):
+                sync(path)
         try:
             os.rename(temporary, place)
         except OSError as error:
             if place.exists():
                 raise FileExistsError(str(place)) from error
             raise
-        sync(place.parent)
+        if durable:
+            sync(place.parent)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

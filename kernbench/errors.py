@@ -11,6 +11,9 @@ from __future__ import annotations
 class KernBenchError(Exception):
     """Root of all errors raised on purpose by KernBench."""
 
+    during_run = False
+    """True when a run had begun: its program or kernel is at fault, not how it was asked for."""
+
 
 class ConfigError(KernBenchError, ValueError):
     """A configuration file or value is wrong; the message names file, line, key and what was expected."""

@@ -51,7 +51,7 @@ def cli(workdir: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ended
 
 @pytest.fixture
 def process(workdir: Path) -> Callable[..., Ended]:
-    """``process("runs", "list")``: the installed ``kernbench`` in a process of its own, in :func:`workdir`."""
+    """``process("runs", "list")``: the installed ``kernbench`` in its own process, in :func:`workdir`."""
 
     def run(*argv: str, **environment: str) -> Ended:
         done = subprocess.run(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from graph.atomic import clean_leftovers, new_folder, remove_folder, replace_file
+from graph.atomic import clean_leftovers, new_folder, remove_folder
 from graph.store import StoreError
 from graph.stores.ladybug_engine import EngineError, LadybugDatabase
 
@@ -82,7 +82,7 @@ class ProjectionCache:
 
 
 def _build(place: Path, fill: Fill) -> None:
-    with new_folder(place) as temporary:
+    with new_folder(place, durable=False) as temporary:
         with LadybugDatabase(temporary / _DATABASE) as database:
             fill(database)
         _write_check(temporary)
@@ -98,7 +98,7 @@ def _write_check(folder: Path) -> None:
     path = folder / _DATABASE
     state = path.stat()
     check = {"bytes": state.st_size, "changed_ns": state.st_mtime_ns, "sha256": _sha256(path)}
-    replace_file(folder / _CHECK, json.dumps(check).encode())
+    (folder / _CHECK).write_text(json.dumps(check))
 
 
 def _is_whole(place: Path) -> bool:

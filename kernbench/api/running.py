@@ -99,7 +99,7 @@ def run(
     )
     wall_s = time.perf_counter() - clock
     if outcome.error is not None and not isinstance(outcome.error, VerificationError):
-        raise _not_kept(outcome.error) if trace else outcome.error
+        raise _failed(outcome.error, kept="; the run is not kept" if trace else "")
     tables = _tables(outcome, recorder)
     properties = {
         **_figures(outcome, wall_s),
@@ -150,9 +150,10 @@ def _components(components: Components) -> Mapping[str, str] | None:
     return read_components(Path(components))
 
 
-def _not_kept(error: KernBenchError) -> KernBenchError:
-    """``error`` itself, its message saying what became of the run."""
-    error.args = (f"{error}; the run is not kept", *error.args[1:])
+def _failed(error: KernBenchError, kept: str) -> KernBenchError:
+    """``error`` itself, as an error of a run that had begun, its message saying what became of the run."""
+    error.during_run = True
+    error.args = (f"{error}{kept}", *error.args[1:])
     return error
 
 

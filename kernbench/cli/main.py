@@ -76,6 +76,8 @@ def _wrong_usage(error: Exception) -> bool:
     """True where what was asked for does not exist or cannot be: a bench, a run, a question, a store."""
     from kernbench.pgraph import QueryError, QueryTimeoutError, RunNotFoundError, StoreUrlError
 
+    if getattr(error, "during_run", False):
+        return False
     asked_wrongly = isinstance(error, UsageError | QueryError | RunNotFoundError | StoreUrlError)
     return asked_wrongly and not isinstance(error, QueryTimeoutError)
 

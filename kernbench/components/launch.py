@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernbench.components.request import Request
-from kernbench.errors import LaunchError
+from kernbench.errors import KernelError, LaunchError
 from kernbench.pe.commands import KernelCall
 
 Target = tuple[int, int, int]
@@ -81,9 +81,15 @@ class Launch:
         frames = traceback.extract_tb(error.__traceback__)
         own = [f for f in frames if not any(Path(f.filename).is_relative_to(m) for m in _MACHINERY)]
         at = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
+        # An error of tl says kernel, PE and time itself.
+        told = f"kernel '{self.call.name}' on {where} at "
+        what = str(error)
+        if isinstance(error, KernelError) and what.startswith(told):
+            what = what.partition(" ns: ")[2]
+        else:
+            what = f"{type(error).__name__}: {what}"
         self.failure = LaunchError(
-            f"kernel '{self.call.name}' failed on {where} at {now:.3f} ns ({self.correlation_id}): "
-            f"{type(error).__name__}: {error}{at}"
+            f"kernel '{self.call.name}' failed on {where} at {now:.3f} ns ({self.correlation_id}): {what}{at}"
         )
         self.failure.__cause__ = error
         self.failure.traceback_text = "".join(  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernbench.errors import ConfigError
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing.core import Core, IntArray
 from kernbench.topology import names
@@ -46,12 +47,12 @@ class Lanes:
     """Costs, per link of the core, of departing from the preferred connection of each port."""
 
     def __init__(self, graph: PropertyGraph, core: Core) -> None:
-        """Raises ``ValueError`` when the graph names a policy that is not known."""
+        """Raises :class:`ConfigError` when the graph names a policy that is not known."""
         self._graph = graph
         self._core = core
         self._policy = graph.properties.get("routing_connection", "nearest")
         if self._policy not in ("nearest", "first"):
-            raise ValueError(f"routing policy '{self._policy}' is not known, expected nearest or first")
+            raise ConfigError(f"routing policy '{self._policy}' is not known, expected nearest or first")
         routers = [
             graph.node(name).properties for name in core.index if core.kinds[core.index[name]] == "router"
         ]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from kernbench.errors import ConfigError
 from kernbench.routing.core import Core, IntArray
 
 FloatArray = NDArray[np.float64]
@@ -47,7 +48,7 @@ class Tables:
         self._by_target = np.argsort(core.target, kind="stable")
         self._reversed = self._matrix(usable, core.weight)
         if int(core.weight.sum()) >= EXACT:
-            raise ValueError("routing weights add up to more than 9e9 mm, which a float cannot count in nm")
+            raise ConfigError("routing weights add up to more than 9e9 mm, expected less: nm must stay exact")
 
     def table(self, destination: int, misalignment: IntArray) -> Table:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""

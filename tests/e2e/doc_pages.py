@@ -2,9 +2,9 @@
 
 ``console``: lines after ``$ `` are commands, run by bash (``kernbench`` itself within this process, which is
 quicker, where the line needs no shell); what follows up to the next one is what they print,
-``...`` standing for anything, nothing for no matter what. Output that begins with ``kernbench: error:`` means
-that the command fails. ``python``: run in the namespace of the page. Blocks with ``title="file"`` are written to
-that file instead. All other blocks are left alone.
+``...`` standing for anything, nothing for no matter what. Output that begins with ``kernbench: error:``
+means that the command fails. ``python``: run in the namespace of the page. Blocks with ``title="file"`` are
+written to that file instead. All other blocks are left alone.
 """
 
 from __future__ import annotations

@@ -123,7 +123,10 @@ def test_wrong_usage(argv: tuple[str, ...], fragments: list[str], cli: Cli, work
 
 def test_a_mistake_in_a_topology_is_a_failed_check_with_its_line(cli: Cli, workdir: Path) -> None:
     (workdir / "mine.yaml").write_text("schema_version: 1\nname: mine\nsystem:\n  sips: none\n")
-    for argv in (("topology", "check", "mine.yaml"), ("run", "--bench", "qkv-gemm", "--topology", "mine.yaml")):
+    for argv in (
+        ("topology", "check", "mine.yaml"),
+        ("run", "--bench", "qkv-gemm", "--topology", "mine.yaml"),
+    ):
         check_error(cli(*argv), 1, "mine.yaml:4", "sips")
 
 
@@ -187,7 +190,7 @@ def test_interrupting_keeps_nothing(workdir: Path, cli: Cli) -> None:
         running.kill()
     assert (running.returncode, out, err) == (130, "", "kernbench: error: interrupted; nothing was kept\n")
     assert kept(cli) == []
-    assert not [path for path in workdir.rglob("*.parquet")]
+    assert not list(workdir.rglob("*.parquet"))
 
 
 def test_a_reader_that_goes_away_is_no_error(workdir: Path) -> None:
@@ -206,7 +209,9 @@ def test_a_reader_that_goes_away_is_no_error(workdir: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_an_error(workdir: Path) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run([KERNBENCH, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [KERNBENCH, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert done.returncode == 1
     assert done.stderr.startswith("kernbench: error: ")
     assert done.stderr.count("\n") == 1

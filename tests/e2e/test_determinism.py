@@ -38,6 +38,8 @@ def test_two_processes_keep_identical_archives(tmp_path: Path, bench: str, setti
     for name in files:
         if name.endswith(".parquet"):
             assert (first / name).read_bytes() == (second / name).read_bytes(), f"{name} differs"
-    manifests = [json.loads((folder / "manifest.json").read_text(encoding="utf-8")) for folder in (first, second)]
+    manifests = [
+        json.loads((folder / "manifest.json").read_text(encoding="utf-8")) for folder in (first, second)
+    ]
     assert manifests[0]["run"] == manifests[1]["run"]
     assert manifests[0]["content"] == manifests[1]["content"]

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.e2e.doc_pages import run_page
 
 from kernbench.cli.reference import page
+from tests.e2e.doc_pages import run_page
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]

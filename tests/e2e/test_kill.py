@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,9 @@ def kill_at_random(store: Path, times: int, seed: int) -> int:
     whole = time.monotonic() - begun
     survived = 1
     for _ in range(times):
-        process = subprocess.Popen([*COMMAND, str(store)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*COMMAND, str(store)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         # Most of the interest is at the end, where the record is written.
         time.sleep(whole * dice.choice([dice.uniform(0.05, 1.0), dice.uniform(0.7, 1.0)]))
         process.send_signal(signal.SIGKILL)
@@ -34,7 +37,7 @@ def kill_at_random(store: Path, times: int, seed: int) -> int:
 
 def check(store: Path, times: int, seed: int) -> None:
     survived = kill_at_random(store, times, seed)
-    with kb.open_store(str(store)) as opened:
+    with closing(kb.open_store(str(store))) as opened:
         before = opened.runs()
         # A run that was killed after its record was renamed into place is there as well.
         assert survived <= len(before) <= survived + times
@@ -44,12 +47,13 @@ def check(store: Path, times: int, seed: int) -> None:
             assert hops.num_rows == info["hops"]
             assert info["status"] == "ok"
     subprocess.run([*COMMAND, str(store)], check=True, capture_output=True, timeout=120)
-    with kb.open_store(str(store)) as opened:
+    with closing(kb.open_store(str(store))) as opened:
         assert len(opened.runs()) == len(before) + 1
-        rows = kb.run_of(opened, "last").query("bottleneck/busiest-links").rows if hasattr(kb, "run_of") else [1]
+        rows = kb.open_run("last", opened).query("bottleneck/busiest-links").rows
         assert rows
+        known = sorted(info["id"] for info in opened.runs())
     left = [p.name for p in (store / "runs").iterdir()]
-    assert sorted(left) == sorted(i["id"] for i in opened.runs()), "a leftover of a killed writer was not cleaned up"
+    assert sorted(left) == known, "a leftover of a killed writer was not cleaned up"
 
 
 def test_a_few_kills(tmp_path: Path) -> None:

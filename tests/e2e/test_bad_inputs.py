@@ -1,0 +1,296 @@
+"""Bad input of every kind: one line that says what, where and what to do; the right exit status; no hang.
+
+Each case is a command line. ``{dir}`` is a folder of its own with the case's files in it. A pattern must
+be found in the one line that the command prints to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import kernbench as kb
+from kernbench.cli.main import main
+
+FAILED, WRONG = 1, 2
+SECONDS = 60
+
+BENCH = """\
+import numpy as np
+from kernbench.benches.registry import bench
+
+def kernel(a, out, tl):
+    x = tl.load(a)
+    {body}
+
+@bench(name="user-bench", description="A bench of a user.")
+def run(torch):
+    a = torch.from_numpy(np.ones((8, 64), np.float16), name="a")
+    out = torch.empty(8, 64, name="out")
+    torch.launch("k", kernel, a, out)
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    command: str
+    status: int
+    pattern: str
+    files: dict[str, str] = field(default_factory=dict)
+
+
+def topology(
+    name: str, text: str, pattern: str, command: str = "topology check {dir}/m.yaml", status: int = FAILED
+) -> Case:
+    return Case(f"topology-{name}", command, status, pattern, {"m.yaml": text})
+
+
+def kernel(name: str, body: str, pattern: str, status: int = FAILED) -> Case:
+    indented = body.replace("\n", "\n    ")
+    command = "run --bench {dir}/b.py --topology minimal --store {dir}/store"
+    return Case(f"kernel-{name}", command, status, pattern, {"b.py": BENCH.format(body=indented)})
+
+
+def program(name: str, text: str, pattern: str, status: int = FAILED) -> Case:
+    """A bench whose host side is wrong."""
+    text = BENCH.format(body="pass").replace('    torch.launch("k", kernel, a, out)\n', text)
+    command = "run --bench {dir}/b.py --topology minimal --store {dir}/store"
+    return Case(f"program-{name}", command, status, pattern, {"b.py": text})
+
+
+def argument(name: str, command: str, pattern: str, status: int = WRONG) -> Case:
+    return Case(f"argument-{name}", command, status, pattern)
+
+
+HEAD = "schema_version: 1\nname: m\n"
+RUN = "run --topology minimal --store {dir}/store "
+
+CASES = [
+    topology(
+        "missing-file", "", r"none\.yaml: no such topology file", "topology check {dir}/none.yaml", WRONG
+    ),
+    topology("empty", "", r"m\.yaml:1: .*expected"),
+    topology("not-yaml", HEAD + "system: [1, 2\n", r"m\.yaml:\d+: "),
+    topology("tabs", HEAD + "system:\n\tsips: 2\n", r"m\.yaml:4: "),
+    topology("a-list", "- 1\n- 2\n", r"m\.yaml:1: .*expected"),
+    topology("unknown-key", HEAD + "system:\n  spis: 2\n", r"m\.yaml:4: system\.spis: .*sips"),
+    topology("wrong-type", HEAD + "system:\n  sips: two\n", r"m\.yaml:4: system\.sips: .*expected"),
+    topology("twice", HEAD + "system:\n  sips: 2\n  sips: 3\n", r"m\.yaml:5: system\.sips: "),
+    topology("no-sips", HEAD + "system:\n  sips: 0\n", r"m\.yaml:4: system\.sips: .*0"),
+    topology("too-many-sips", HEAD + "system:\n  sips: 17\n", r"m\.yaml:4: system\.sips: .*1[67]"),
+    topology("too-many-cubes", HEAD + "sip:\n  cube_mesh: {w: 5, h: 4}\n", r"m\.yaml:4: sip\.cube_mesh.*16"),
+    topology("too-many-pes", HEAD + "cube:\n  pes: {count: 20}\n", r"m\.yaml:4: cube\.pes.*16"),
+    topology(
+        "channels",
+        HEAD + "cube:\n  hbm:\n    pseudo_channels: 60\n",
+        r"m\.yaml:5: cube\.hbm\.pseudo_channels",
+    ),
+    topology(
+        "negative-bandwidth", HEAD + "cube:\n  router: {link_gbs: -1}\n", r"m\.yaml:4: cube\.router\.link_gbs"
+    ),
+    topology("zero-bandwidth", HEAD + "cube:\n  sram: {link_gbs: 0}\n", r"m\.yaml:4: cube\.sram\.link_gbs"),
+    topology(
+        "not-a-number",
+        HEAD + "cube:\n  router: {overhead_ns: .nan}\n",
+        r"m\.yaml:4: cube\.router\.overhead_ns",
+    ),
+    topology(
+        "pattern",
+        HEAD + "system:\n  inter_sip: {pattern: star}\n",
+        r"m\.yaml:4: system\.inter_sip\.pattern.*ring_1d",
+    ),
+    topology(
+        "torus",
+        HEAD + "system:\n  sips: 6\n  inter_sip: {pattern: torus_2d, w: 4, h: 2}\n",
+        r"m\.yaml:5: system\.inter_sip.*(6|sips)",
+    ),
+    topology(
+        "tcm",
+        HEAD + "pe:\n  pe_tcm: {scratch_bytes: 2 MiB, scheduler_reserved_bytes: 1 MiB}\n",
+        r"m\.yaml:4: pe\.pe_tcm.*size_bytes",
+    ),
+    topology(
+        "io-cube",
+        HEAD + "sip:\n  io_chiplets:\n    - {name: io0, side: N, cubes: [77]}\n",
+        r"m\.yaml:5: .*cubes.*77",
+    ),
+    topology(
+        "unknown-impl",
+        HEAD + "cube:\n  router: {impl: my.router}\n",
+        r"'my\.router' is not registered; add it to a components file",
+        RUN + "--bench gemm-single-pe --topology {dir}/m.yaml",
+    ),
+    topology(
+        "no-such-node",
+        HEAD,
+        r"sip9",
+        "topology show {dir}/m.yaml --from sip9.cube0.pe0.pe_dma --to host.cpu",
+        WRONG,
+    ),
+    kernel(
+        "raises",
+        "raise ValueError('my words')",
+        r"kernel 'k' failed on sip0\.cube0\.pe0 at [\d.]+ ns.*my words",
+    ),
+    kernel("unknown-call", "tl.blend(x)", r"blend"),
+    kernel("pending-data", "y = x + x\ny.data", r"pending.*--verify-data"),
+    kernel("pending-truth", "y = x + x\nif y: pass", r"pending.*--verify-data"),
+    kernel("pending-index", "y = tl.exp(x)\ny[0]", r"pending.*--verify-data"),
+    kernel("dot-shapes", "tl.dot(x, x)", r"tl\.dot: .*\(8, 64\)"),
+    kernel("dot-not-a-handle", "tl.dot(x, 3)", r"tl\.dot: argument 'b': .*handle"),
+    kernel("load-first", "tl.dot(a, x)", r"tl\.dot: argument 'a': .*tl\.load it first"),
+    kernel("dtype", "tl.load(a, shape=(8, 64), dtype='f64')", r"tl\.load: argument 'dtype': .*f64.*f16"),
+    kernel("past-the-end", "tl.load(a, shape=(9, 64))", r"tl\.load: "),
+    kernel("negative-address", "tl.load(-4096, shape=(4,), dtype='f16')", r"tl\.load: "),
+    kernel(
+        "no-memory-there", "tl.load(1 << 50, shape=(4,), dtype='f16')", r"sip_id 8 is not in this topology"
+    ),
+    kernel("store-shape", "tl.store(out, tl.zeros((9, 64)))", r"tl\.store: "),
+    kernel("broadcast", "x + tl.zeros((3, 5))", r"tl\.add: .*\(3, 5\) does not broadcast with \(8, 64\)"),
+    kernel("axis", "tl.sum(x, 5)", r"tl\.sum: argument 'axis': .*5"),
+    kernel(
+        "composite-op",
+        "tl.composite('conv', a, a, out)",
+        r"tl\.composite: argument 'op': 'conv' is not known",
+    ),
+    kernel(
+        "epilogue-op",
+        "tl.composite('exp', a, out_ptr=out, epilogue=[{'op': 'tanhh'}])",
+        r"tl\.composite: argument 'epilogue\[0\]",
+    ),
+    kernel(
+        "epilogue-field",
+        "tl.composite('exp', a, out_ptr=out, epilogue=[{'op': 'bias'}])",
+        r"tl\.composite: argument 'epilogue\[0\]",
+    ),
+    kernel("scratch", "k = [tl.zeros((1024, 1024), 'f32') for _ in range(3)]", r"scratch.*1048576"),
+    kernel(
+        "tile-too-large",
+        "tl.composite('exp', tl.ref(a, (8, 64), 'f16'), out_ptr=out, tile_shape=(0, 4))",
+        r"tl\.composite: argument 'tile_shape'",
+    ),
+    kernel("needs-ipcq", "tl.send('E', x)", r"tl\.send: .*IPCQ"),
+    kernel("program-axis", "tl.program_id(3)", r"tl\.program_id: argument 'axis': "),
+    kernel("wait-for-what", "tl.wait(3)", r"tl\.wait: "),
+    kernel("cycles", "tl.cycles(-1)", r"tl\.cycles: "),
+    Case(
+        "program-nothing",
+        "run --bench {dir}/b.py --topology minimal --store {dir}/store",
+        FAILED,
+        r"NO_REQUESTS.*make a tensor or launch a kernel",
+        {"b.py": BENCH.partition("    a = torch")[0].format(body="pass") + "    pass\n"},
+    ),
+    program("no-tensor", "    torch.launch('k', kernel, 1, 2)\n", r"launch 'k'.*tensor"),
+    program("arguments", "    torch.launch('k', kernel, a)\n", r"kernel 'k\(a, out, tl\)': missing .*'out'"),
+    program("not-a-kernel", "    torch.launch('k', 7, a)\n", r"launch 'k': 7 is not a kernel"),
+    program("shape", "    torch.empty(0, 4)\n", r"shape|size|dimension"),
+    program(
+        "placement",
+        "    from kernbench import DPPolicy as D\n    torch.empty(4, 5, dp=D(num_pes=3, pe='column_wise'))\n",
+        r"num_pes|PEs",
+    ),
+    program("too-large", "    torch.empty(1 << 20, 1 << 14)\n", r"largest free block"),
+    program("freed", "    a.free()\n    a.numpy()\n", r"tensor 'a'.*freed"),
+    program(
+        "collective",
+        "    torch.distributed.init_process_group('ahbm')\n",
+        r"collectives are not in this version",
+    ),
+    argument("no-bench", "run", r"--bench"),
+    argument("unknown-bench", RUN + "--bench qkv-gem", r"no bench is called 'qkv-gem'.*qkv-gemm"),
+    argument("bench-index", RUN + "--bench 99", r"99"),
+    argument("unknown-parameter", RUN + "--bench qkv-gemm --set tokes=4", r"'tokes'.*tokens"),
+    argument("parameter-type", RUN + "--bench qkv-gemm --set tokens=many", r"'tokens'.*many"),
+    argument("parameter-form", RUN + "--bench qkv-gemm --set tokens", r"tokens.*="),
+    argument("parameter-choice", RUN + "--bench qkv-gemm --set dtype=f8", r"'dtype'.*f8.*f16"),
+    argument("device", RUN + "--bench qkv-gemm --device sip:7", r"sip:7"),
+    argument("device-form", RUN + "--bench qkv-gemm --device gpu", r"gpu.*sip:"),
+    argument("option", RUN + "--bench qkv-gemm --verfy", r"--verfy"),
+    argument("command", "rnu", r"rnu"),
+    argument("format", "list --format xml", r"xml.*(table|json)"),
+    argument("question", "query bottleneck/busy --store {dir}/kept", r"bottleneck/busy"),
+    argument("question-parameter", "query busiest-links --param lim=3 --store {dir}/kept", r"lim"),
+    argument(
+        "question-parameter-type", "query busiest-links --param limit=x --store {dir}/kept", r"limit.*x"
+    ),
+    argument("cypher-syntax", "query --cypher MATCH --store {dir}/kept", r"."),
+    argument("cypher-writes", "query --cypher CREATE(n:Run) --store {dir}/kept", r"read"),
+    argument("no-such-run", "runs show 1999 --store {dir}/kept", r"1999"),
+    argument("empty-store", "query busiest-links --store {dir}/none", r"no run"),
+    argument("store-url", "runs list --store redis://x", r"redis"),
+    argument("neo4j", "runs list --store neo4j://x", r"Neo4j"),
+    argument("damaged-archive", "query waits-by-resource --store {dir}/damaged", r"parquet.*", FAILED),
+    argument("newer-archive", "runs show {run} --store {dir}/newer", r"schema version 999", FAILED),
+    argument("not-a-store", "runs list --store {dir}/file", r"file"),
+]
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one run in it."""
+    folder = tmp_path_factory.mktemp("kept") / "store"
+    kb.run("gemm-single-pe", topology="minimal", store=str(folder), m=32, k=64, n=32)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path, kept: Path) -> Path:
+    """Good and bad stores to ask."""
+    shutil.copytree(kept, tmp_path / "kept")
+    shutil.copytree(kept, tmp_path / "damaged")
+    for name in ("Hop", "Used", "WaitedFor", "Transaction"):
+        (parquet,) = (tmp_path / "damaged").glob(f"runs/*/{name}.parquet")
+        parquet.write_bytes(parquet.read_bytes()[:40])
+    shutil.rmtree(tmp_path / "damaged" / "cache", ignore_errors=True)
+    shutil.copytree(kept, tmp_path / "newer")
+    (manifest,) = (tmp_path / "newer").glob("runs/*/manifest.json")
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps({**content, "schema_version": 999}), encoding="utf-8")
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def no_hang() -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"still running after {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
+def test_bad_input(case: Case, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in case.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    before = sorted(os.listdir(folder))
+    (run,) = os.listdir(folder / "kept" / "runs")
+    status = main([word.format(dir=folder, run=run) for word in case.command.split(" ")])
+    printed = capsys.readouterr()
+    assert status == case.status, printed.err
+    lines = printed.err.splitlines()
+    assert len(lines) == 1, printed.err
+    assert lines[0].startswith("kernbench: error: ")
+    assert "Traceback" not in lines[0]
+    assert "unexpected" not in lines[0], "an error that nobody wrote a message for"
+    assert re.search(case.pattern, lines[0]), lines[0]
+    assert printed.out == ""
+    assert not list((folder / "store").glob("runs/*")), "a run that failed was kept"
+    assert set(before) <= set(os.listdir(folder))
+
+
+def test_there_are_at_least_sixty() -> None:
+    assert len(CASES) >= 60
+    assert len({c.name for c in CASES}) == len(CASES)

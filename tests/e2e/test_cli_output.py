@@ -1,0 +1,130 @@
+"""Tables, JSON, CSV and progress: what is printed, and where."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kernbench.cli.output import number, plain, print_csv, print_json, print_table
+from kernbench.cli.progress import Progress, line
+
+NUMBERS = st.floats() | st.integers(-(2**53), 2**53)
+VALUES = st.recursive(st.none() | st.booleans() | NUMBERS | st.text(), st.lists, max_leaves=8)
+PRINTED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@PRINTED
+@given(VALUES)
+def test_json_is_one_line_and_says_the_value(capsys: Any, value: Any) -> None:
+    print_json(value)
+    text = capsys.readouterr().out
+    assert text.count("\n") == 1
+    assert json.loads(text, parse_constant=pytest.fail) == plain(value)
+
+
+def test_json_knows_numpys_numbers(capsys: Any) -> None:
+    print_json({"a": np.float64(1.5), "b": np.int32(2), "c": np.array([True]), "d": math.nan, "e": np.inf})
+    assert json.loads(capsys.readouterr().out) == {"a": 1.5, "b": 2, "c": [True], "d": None, "e": None}
+
+
+@PRINTED
+@given(st.lists(st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\r")), NUMBERS)))
+def test_csv_gives_back_texts_and_full_precision(capsys: Any, rows: list[tuple[str, float]]) -> None:
+    print_csv(("text", "number"), rows)
+    head, *read = csv.reader(io.StringIO(capsys.readouterr().out, newline=""))
+    assert head == ["text", "number"]
+    assert [row[0] for row in read] == [text for text, _ in rows]
+    for row, (_, value) in zip(read, rows, strict=True):
+        assert row[1] == "" if not math.isfinite(value) else float(row[1]) == value
+
+
+def test_a_table_in_a_pipe_is_neither_cut_nor_coloured_nor_interpreted(capsys: Any) -> None:
+    wide = "x" * 500
+    print_table(("name", "ns"), [(wide, 1.25), ("[bold]plain[/bold]", 1e6), ("none", None)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        "name".ljust(500) + "       ns",
+        wide + "     1.25",
+        "[bold]plain[/bold]".ljust(500) + "  1000000",
+        "none".ljust(500) + "        -",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (1.0, "1"),
+        (1.2345, "1.234"),
+        (1e7, "10000000"),
+        (0.0001, "0.0001"),
+        (-0.5, "-0.5"),
+        (None, "-"),
+    ],
+)
+def test_figures_for_people(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def told(stream: io.StringIO, times: list[float]) -> str:
+    clock = iter([0.0, *times])
+    with Progress(stream, clock=lambda: next(clock)) as progress:
+        for time in times:
+            progress(time * 1e3, int(time * 1000))
+    return stream.getvalue()
+
+
+def test_progress_is_silent_for_two_seconds_and_then_frugal() -> None:
+    assert told(Terminal(), [0.1, 1.0, 1.9]) == ""
+    shown = told(Terminal(), [1.0, 2.5, 2.6, 3.0])
+    assert shown.count("\r\x1b[K") == 3  # at 2.5 and 3.0, and wiped at the end
+    assert "simulated 2.500 us, 2.5 k events, 1.0 k events/s" in shown
+    assert shown.endswith("\r\x1b[K")
+
+
+def test_progress_is_silent_in_a_pipe() -> None:
+    assert told(io.StringIO(), [1.0, 5.0, 50.0]) == ""
+
+
+def test_progress_is_wiped_when_work_fails() -> None:
+    clock = iter([0.0, 3.0])
+    stream = Terminal()
+
+    def interrupted() -> None:
+        with Progress(stream, clock=lambda: next(clock)) as progress:
+            progress(1.0, 1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert stream.getvalue().endswith("\r\x1b[K")
+
+
+def test_progress_says_the_share_where_it_is_known() -> None:
+    assert line(2.5e6, 3_000_000, 2.0, 0.4) == "simulated 2.500 ms, 3.0 M events, 1.5 M events/s, 40 % done"
+    assert line(12.0, 7, 0.0, None) == "simulated 12 ns, 7 events, 0 events/s"
+
+
+def test_progress_is_shown_on_a_terminal(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr("kernbench.cli.progress.QUIET_S", 0.0)
+    monkeypatch.setattr("kernbench.cli.progress._EVERY_S", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    ended = cli("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--format", "json")
+    assert "events/s" in ended.err
+    assert json.loads(ended.out)["bench"] == "gemm-single-pe"

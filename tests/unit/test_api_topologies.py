@@ -1,0 +1,88 @@
+"""Topologies as users load them, and the ways through them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.api import topology_counts
+from kernbench.api.topologies import topology_record
+from kernbench.errors import ConfigError, UsageError
+from kernbench.pgraph import open_store
+
+
+@pytest.fixture(scope="module")
+def machine() -> Any:
+    return kb.load_topology("minimal")
+
+
+def test_none_a_name_and_a_path_are_one(workdir: Path) -> None:
+    by_name = kb.load_topology("minimal")
+    (workdir / "copy.yaml").write_text(str(by_name.properties["spec"]))
+    assert kb.load_topology(workdir / "copy.yaml").properties == by_name.properties
+    assert kb.load_topology().properties["name"] == "default"
+    with pytest.raises(ConfigError, match="none-such"):
+        kb.load_topology("none-such")
+
+
+def test_overrides_make_another_machine(machine: Any) -> None:
+    other = kb.load_topology("minimal", {"cube.router.overhead_ns": 3})
+    assert other.properties["id"] != machine.properties["id"]
+    assert {n.properties["overhead_ns"] for n in other.nodes("Router")} == {3.0}
+
+
+def test_counts_are_of_all_wired_parts(machine: Any) -> None:
+    counts = topology_counts(machine)
+    assert sum(counts["components"].values()) == sum(1 for n in machine.nodes() if n.properties["impl"])
+    assert sum(counts["links"].values()) == sum(1 for _ in machine.edges("LINK"))
+    assert counts["components"]["pe_gemm"] == 1
+    assert "pe" not in counts["components"]
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "traffic"),
+    [
+        ("host", "sip0.cube0.hbm_ctrl.pe0", "HOST_MEMORY"),
+        ("sip0.cube0.pe0", "sip0.cube0.sram", "PE_DMA"),
+        ("sip0.cube0.m_cpu", "sip0.cube0.hbm_ctrl.pe0", "MCPU_DMA"),
+        ("sip0.io0.io_cpu", "sip0.cube0.m_cpu", "COMMAND"),
+    ],
+)
+def test_what_is_carried_follows_from_who_sends(machine: Any, src: str, dst: str, traffic: str) -> None:
+    route = kb.route(machine, src, dst)
+    assert route["traffic"] == traffic
+    assert [route["hops"][0]["node"], route["hops"][-1]["node"]] == [route["src"], route["dst"]]
+    for before, after in zip(route["hops"], route["hops"][1:], strict=False):
+        assert after["link"] == f"{before['node']}->{after['node']}"
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "traffic", "message"),
+    [
+        ("sip0.cube0.pe8", "host", None, "no component 'sip0.cube0.pe8'"),
+        ("sip0", "host", None, "whole sip"),
+        ("host", "sip0.cube0.sram", "MAIL", "PE_DMA"),
+    ],
+)
+def test_what_is_no_way(machine: Any, src: str, dst: str, traffic: str | None, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        kb.route(machine, src, dst, traffic)
+
+
+def test_the_record_holds_the_whole_graph(machine: Any) -> None:
+    record = topology_record(machine)
+    assert record.id == machine.properties["id"]
+    assert record.tables["Component"].num_rows == len(machine)
+    assert record.tables["Link"].num_rows == sum(1 for _ in machine.edges("LINK"))
+    assert record.tables["Contains"].num_rows == len(machine) - 1  # a tree
+
+    from kernbench.pgraph import RunRecord
+
+    store = open_store("memory:")
+    store.keep(RunRecord({"bench": "none"}, {}), record)
+    routers = store.query("MATCH (c:Component) WHERE c.kind = 'router' RETURN count(*) AS n", run="last")
+    assert routers.rows == [(topology_counts(machine)["components"]["router"],)]
+    store.close()

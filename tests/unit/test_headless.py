@@ -1,0 +1,68 @@
+"""What importing costs: the core needs no user interface, no database server, no plotting library."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+
+OPTIONAL = ("textual", "neo4j", "matplotlib")
+HEAVY = ("numpy", "pyarrow", "networkx", "pydantic", "scipy", "ladybug", "rich", "simpy", "yaml")
+
+
+def modules_after(code: str) -> set[str]:
+    """Names of the top-level modules that a fresh process has after running ``code``."""
+    tell = "import json, sys; print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+    program = f"{code}\n{tell}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_a_whole_run_needs_none_of_the_optional_libraries() -> None:
+    loaded = modules_after(
+        "import kernbench as kb\n"
+        "run = kb.run('gemm-single-pe', 'minimal', verify=True, store='memory:')\n"
+        "run.query('busiest-links'); run.graph\n"
+        "from kernbench.cli.reference import page; page()\n"
+        "import kernbench.pytest_plugin\n"
+    )
+    assert {"kernbench", "ladybug", "numpy"} <= loaded
+    assert loaded.isdisjoint(OPTIONAL)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import kernbench",
+        "import kernbench.pytest_plugin",
+        "from kernbench.cli.main import main; main(['--help'])",
+    ],
+)
+def test_importing_and_help_load_nothing_heavy(code: str) -> None:
+    assert modules_after(code).isdisjoint(HEAVY)
+
+
+def test_help_is_quick() -> None:
+    def cpu_seconds() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    took = []
+    for _ in range(3):
+        before = cpu_seconds()
+        subprocess.run([sys.executable, "-m", "kernbench", "--help"], capture_output=True, check=True)
+        took.append(cpu_seconds() - before)
+    assert min(took) < 0.3
+
+
+def test_the_package_hands_out_what_it_lists() -> None:
+    import kernbench
+
+    for name in dir(kernbench):
+        getattr(kernbench, name)
+    assert "run" in dir(kernbench)
+    with pytest.raises(AttributeError, match="no attribute 'runn'"):
+        _ = kernbench.runn

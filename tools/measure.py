@@ -1,0 +1,176 @@
+"""Measure this installation and write docs/reference/measured.md: ``make measure``.
+
+Figures are medians of three runs in one process, on whatever machine this is; the counts (events, hops,
+crossings, bytes) are the same everywhere.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import kernbench as kb
+from kernbench.benches import list_all
+from kernbench.sim.clock import Clock
+from kernbench.topology import compile_topology, load, shipped
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "measured.md"
+REPEATS = 3
+LARGEST = ("matmul-composite", {"m": 768, "k": 512, "n": 768})
+
+
+class Stopwatch:
+    """Wall time spent inside the event loop, ns of simulated time aside."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        advance = Clock.advance
+
+        def timed(clock: Clock, goal: object) -> bool:
+            begun = time.perf_counter()
+            try:
+                return advance(clock, goal)  # type: ignore[arg-type]
+            finally:
+                self.seconds += time.perf_counter() - begun
+
+        Clock.advance = timed  # type: ignore[method-assign,assignment]
+        try:
+            yield
+        finally:
+            Clock.advance = advance  # type: ignore[method-assign]
+
+
+def run_once(bench: str, params: dict[str, object], store: Path | None) -> tuple[kb.Run, float, float]:
+    """(run, wall seconds, seconds in the event loop)."""
+    gc.collect()
+    watch = Stopwatch()
+    begun = time.perf_counter()
+    with watch.watching():
+        if store is None:
+            run = kb.run(bench, params=params, trace=False)
+        else:
+            run = kb.run(bench, params=params, store=str(store))
+    return run, time.perf_counter() - begun, watch.seconds
+
+
+def size_of(folder: Path) -> int:
+    return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+
+
+def bench_rows(store: Path) -> Iterator[str]:
+    todo: list[tuple[str, dict[str, object]]] = [(spec.name, {}) for spec in list_all()]
+    todo.append(LARGEST)
+    for bench, params in todo:
+        on = [run_once(bench, params, store) for _ in range(REPEATS)]
+        off = [run_once(bench, params, None) for _ in range(REPEATS)]
+        run = on[-1][0]
+        info = run.to_dict()
+        wall, loop = (statistics.median(o[i] for o in on) for i in (1, 2))
+        loop_off = statistics.median(o[2] for o in off)
+        name = bench + ("" if not params else " " + " ".join(f"{k}={v}" for k, v in params.items()))
+        archive = size_of(store / "runs" / str(run.id))
+        yield (
+            f"| {name} | {wall:.2f} | {loop:.2f} | {info['events']:,} | {info['hops']:,} | "
+            f"{info['hops'] / loop:,.0f} | {info['flit_crossings']:,} | {info['flit_crossings'] / loop:,.0f} | "
+            f"{loop / loop_off:.2f} | {archive:,} |"
+        )
+
+
+def question_rows(store: Path) -> Iterator[str]:
+    with closing(kb.open_store(str(store))) as opened:
+        run = kb.open_run("last", opened)
+        path = {"src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube15.hbm_ctrl.pe3"}
+        for question in kb.questions():
+            params = {p: path[p] for p in question.params if p in path}
+            times = []
+            rows = 0
+            for _ in range(1 + REPEATS):
+                begun = time.perf_counter()
+                rows = len(run.query(question.name, **params).rows)
+                times.append(time.perf_counter() - begun)
+            yield f"| {question.name} | {times[0] * 1e3:,.0f} | {statistics.median(times[1:]) * 1e3:,.0f} | {rows} |"
+
+
+def topology_rows() -> Iterator[str]:
+    for name in shipped():
+        times = []
+        for _ in range(REPEATS):
+            begun = time.perf_counter()
+            graph = compile_topology(load(name))
+            times.append(time.perf_counter() - begun)
+            del graph
+        tracemalloc.start()
+        graph = compile_topology(load(name))
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        links = sum(1 for _ in graph.edges("LINK"))
+        yield f"| {name} | {len(graph):,} | {links:,} | {statistics.median(times):.2f} | {memory / 2**20:,.0f} |"
+
+
+def main() -> int:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        store = folder / "store"
+        benches = list(bench_rows(store))
+        questions = list(question_rows(store))
+        topologies = list(topology_rows())
+        cache = size_of(store / "cache")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    PAGE.write_text(
+        f"""# Measured
+
+Written by `make measure`; medians of {REPEATS} on {os.cpu_count()} cores, Python {platform.python_version()},
+{platform.system()} {platform.machine()}. Times differ from machine to machine, counts do not. Peak memory of
+the whole measurement was {peak:,.0f} MB.
+
+## Runs
+
+Default topology, default parameters unless given. *Wall* is a whole `kb.run` with its archive kept, *loop* the
+event loop alone; *on/off* is the loop with the trace on against off.
+
+| bench | wall s | loop s | events | hops | hops/s | flit crossings | crossings/s | on/off | archive bytes |
+|---|---|---|---|---|---|---|---|---|---|
+{chr(10).join(benches)}
+
+## Questions
+
+On the last and largest of these runs, in the embedded store. *First* includes what had to be built before
+the question could be asked (the projection for the first one); *again* is the median of {REPEATS} more. The
+projections take {cache:,} bytes.
+
+| question | first ms | again ms | rows |
+|---|---|---|---|
+{chr(10).join(questions)}
+
+## Topologies
+
+Time and peak memory of loading and compiling; both grow in proportion to components and links.
+
+| topology | components | links | s | MB |
+|---|---|---|---|---|
+{chr(10).join(topologies)}
+""",
+        encoding="utf-8",
+    )
+    print(f"wrote {PAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
