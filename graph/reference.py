@@ -36,6 +36,7 @@ def schema_page() -> str:
         f"further property `{PLACE_KEY.name}`, because their ids repeat from topology to topology.\n",
         "## Declared gaps\n",
         "- LadybugDB gives a node one label: a component's second label is its property `label` there.",
+        "- LadybugDB takes a name after ORDER BY for a variable: give columns names that no variable has.",
         "- LadybugDB reads `IN` and `ON` as keywords: write them in backticks, ``-[:`IN`]->``.\n",
         "## The archive\n",
         "A run is a folder `runs/<id>`, a topology a folder `topologies/<id>`: a `manifest.json` (schema",

@@ -156,6 +156,8 @@ class Machine:
     def end(self, transaction: Transaction) -> None:
         """The transaction is answered now: tell the instruments, then whoever waits for it."""
         transaction.t_done = self.clock.now
+        if transaction.waits:
+            transaction.wait_ns = sum(wait.ns for wait in transaction.waits)
         del self.in_flight[transaction.id]
         for instrument in self.instruments:
             instrument.transaction_done(transaction)

@@ -23,6 +23,7 @@ from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
 from kernbench.runtime import checks
 from kernbench.runtime.checks import CheckResult
+from kernbench.runtime.collection import seldom_collected
 from kernbench.runtime.context import Context
 from kernbench.runtime.launches import LaunchRecord
 from kernbench.runtime.messages import Completion
@@ -125,7 +126,8 @@ def run_bench(
     results: list[CheckResult] = []
     sim_ns = 0.0
     try:
-        _run(bench, context)
+        with seldom_collected():
+            _run(bench, context)
         if verify:
             for check in context.checks:
                 results += checks.verify(check, context.storage, data)

@@ -50,7 +50,6 @@ class FlitFabric:
     def stream(self, packet: Packet, times: Sequence[float]) -> None:
         """See :meth:`Fabric.stream`."""
         packet.feed = times
-        packet.feed_hop = 0
         heappush(self.clock.entries, (times[0], FLIT, packet.key, packet))
 
     def _inject(self, packet: Packet, hop: int) -> None:
@@ -72,9 +71,12 @@ class FlitFabric:
             start = end
             end += packet.last_bytes / link.bw_gbs
             feed.append(end + delay)
-            packet.feed = feed
-            packet.feed_hop = hop + 1
             arrival = feed[0]
+            if packet.gathers[hop + 1]:
+                heappush(self.clock.entries, (feed[last], FLIT, packet.key + (hop + 1) * _HOP + last, packet))
+            else:
+                packet.feed = feed
+                packet.feed_hop = hop + 1
         else:
             start = first
             end += packet.last_bytes / link.bw_gbs
@@ -82,6 +84,33 @@ class FlitFabric:
         link.free = end
         self._leave_link(packet, link, now, first, now, start, end)
         heappush(self.clock.entries, (arrival, FLIT, packet.key + (hop + 1) * _HOP, packet))
+
+    def _release(self, packet: Packet, flit: int, time: float) -> None:
+        """Flits of a streamed message, those from ``flit`` on that stand at its source at ``time``."""
+        link = packet.links[0]
+        transaction = packet.transaction
+        entries = self.clock.entries
+        last = packet.last
+        gathers = packet.gathers[1]
+        if flit == 0:
+            link.arrive(time)
+            packet.link_in[0] = time
+        while True:
+            duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+            start = link.occupy(time, duration, transaction)
+            end = start + duration
+            if flit == 0:
+                packet.link_start[0] = start
+            if flit == last:
+                heappush(entries, (end + link.delay_ns, FLIT, packet.key + _HOP + flit, packet))
+                self._leave_link(packet, link, packet.link_in[0], packet.link_start[0], time, start, end)
+                return
+            if flit == 0 or not gathers:
+                heappush(entries, (end + link.delay_ns, FLIT, packet.key + _HOP + flit, packet))
+            flit += 1
+            if packet.feed[flit] > time:
+                heappush(entries, (packet.feed[flit], FLIT, packet.key + flit, packet))
+                return
 
     def _leave_link(
         self,
@@ -110,6 +139,9 @@ class FlitFabric:
         """Flit ``key & mask`` of ``packet`` reaches a node. Everything per flit happens here."""
         hop = (key >> 32) & _HOP_MASK
         flit = key & _FLIT_MASK
+        if hop == 0:
+            self._release(packet, flit, time)
+            return
         last = packet.last
         if hop == packet.feed_hop and flit != last:
             heappush(self.clock.entries, (packet.feed[flit + 1], FLIT, key + 1, packet))
@@ -122,12 +154,10 @@ class FlitFabric:
             else:
                 self._whole(packet, hop, node, flit, time)
             return
-        if hop == 0:
-            out = time  # streamed from its source: nothing to pay there
-        elif node.role != TRANSIT:
+        if node.role != TRANSIT:
             self._whole(packet, hop, node, flit, time)
             return
-        elif flit == 0 or node.own_service:
+        if flit == 0 or node.own_service:
             out = self._work(packet, hop, node, flit, time)
         else:
             out = node.free
@@ -155,7 +185,8 @@ class FlitFabric:
             link.arrive(out)
             packet.link_in[hop] = out
             packet.link_start[hop] = start
-        heappush(self.clock.entries, (end + link.delay_ns, FLIT, key + _HOP, packet))
+        if flit == 0 or flit == last or not packet.gathers[hop + 1]:
+            heappush(self.clock.entries, (end + link.delay_ns, FLIT, key + _HOP, packet))
         if flit == last:
             self._leave_link(packet, link, packet.link_in[hop], packet.link_start[hop], out, start, end)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from heapq import heappop, heappush
+from itertools import chain
 from typing import Any
 
 
@@ -58,20 +59,20 @@ class Server:
         ``end - begin`` was held by ``owner`` itself (its earlier flits).
         """
         runs = self._runs
-        found: list[tuple[Any, float]] = []
-        while runs and (runs[1][0] if len(runs) > 1 else self.since) <= begin:
+        while len(runs) > 1 and runs[1][0] <= begin:
             runs.popleft()
-        for i, (start, holder) in enumerate(runs):
-            stop = runs[i + 1][0] if i + 1 < len(runs) else self.since
-            if start >= end:
-                break
-            share = min(stop, end) - max(start, begin)
-            if holder is not owner and share > 0.0:
-                found.append((holder, share))
-        if self.holder is not owner and self.since < end:
-            share = end - max(self.since, begin)
-            if share > 0.0:
-                found.append((self.holder, share))
+        found: list[tuple[Any, float]] = []
+        begun, holder = begin, owner
+        for start, following in chain(runs, ((self.since, self.holder),)):
+            if start > begun:
+                if start >= end:
+                    break
+                if holder is not owner:
+                    found.append((holder, start - begun))
+                begun = start
+            holder = following
+        if holder is not owner and end > begun:
+            found.append((holder, end - begun))
         return found
 
     def arrive(self, time: float) -> None:

@@ -15,9 +15,13 @@ import numpy as np
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Transaction
+from kernbench.sim.transaction import HopRow, Transaction
 
 Columns = dict[str, Any]
+
+
+_BATCH = 8192
+"""Hops that wait as tuples before they go into the columns: few enough to be small, enough to be cheap."""
 
 
 class TraceRecorder(Instrument):
@@ -27,45 +31,51 @@ class TraceRecorder(Instrument):
         self._kind: list[str] = []
         self._src: list[str] = []
         self._dst: list[str] = []
-        self._ints = [array("q") for _ in range(4)]  # id, parent, op, bytes
-        self._floats = [array("d") for _ in range(4)]  # submit, done, service, wait
-        self._hop_ints = [array("q") for _ in range(4)]  # transaction, seq, resource, bytes
+        self._ints = [array("q") for _ in range(5)]  # id, parent, op, bytes, number of hops
+        self._floats = [array("d") for _ in range(2)]  # submit, done
+        self._hop_ints = [array("q") for _ in range(2)]  # resource, bytes
         self._hop_floats = [array("d") for _ in range(5)]  # in, start, out, service, wait
         self._wait_ints = [array("q") for _ in range(4)]  # transaction, holder, resource, holders
         self._wait_ns = array("d")
+        self._transactions: list[tuple[int, str, str, str, int, int, int, int, float, float]] = []
+        self._rows: list[HopRow] = []
 
     def transaction_done(self, transaction: Transaction) -> None:
         """See :meth:`Instrument.transaction_done`."""
-        self._kind.append(transaction.kind)
-        self._src.append(transaction.src)
-        self._dst.append(transaction.dst)
-        for buffer, value in zip(
-            self._ints, (transaction.id, transaction.parent, transaction.op, transaction.nbytes), strict=True
-        ):
-            buffer.append(value)
-        rows = transaction.rows
-        count = len(rows)
-        service = wait = 0.0
-        if count:
-            resource, t_in, t_start, t_out, services, waits, nbytes = zip(*rows, strict=True)
-            service, wait = sum(services), sum(waits)
-            hop_id, hop_seq, hop_resource, hop_bytes = self._hop_ints
-            hop_id.extend([transaction.id] * count)
-            hop_seq.extend(range(count))
-            hop_resource.extend(resource)
-            hop_bytes.extend(nbytes)
-            for hop_buffer, column in zip(
-                self._hop_floats, (t_in, t_start, t_out, services, waits), strict=True
-            ):
-                hop_buffer.extend(column)
-        for float_buffer, number in zip(
-            self._floats, (transaction.t_submit, transaction.t_done, service, wait), strict=True
-        ):
-            float_buffer.append(number)
-        if transaction.waits:
-            self._add_waits(transaction)
-        transaction.rows = []
-        transaction.waits = []
+        t = transaction
+        rows = t.rows
+        self._transactions.append(
+            (t.id, t.kind, t.src, t.dst, t.parent, t.op, t.nbytes, len(rows), t.t_submit, t.t_done)
+        )
+        self._rows += rows
+        if t.waits:
+            self._add_waits(t)
+        t.rows = []
+        t.waits = []
+        if len(self._rows) >= _BATCH:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Move what waits as tuples into the columns."""
+        if self._transactions:
+            ids, kind, src, dst, parent, op, nbytes, hops, submit, done = zip(
+                *self._transactions, strict=True
+            )
+            self._kind += kind
+            self._src += src
+            self._dst += dst
+            for ints, column in zip(self._ints, (ids, parent, op, nbytes, hops), strict=True):
+                ints.extend(column)
+            for floats, times in zip(self._floats, (submit, done), strict=True):
+                floats.extend(times)
+            self._transactions.clear()
+        if self._rows:
+            resource, t_in, t_start, t_out, service, wait, moved = zip(*self._rows, strict=True)
+            self._hop_ints[0].extend(resource)
+            self._hop_ints[1].extend(moved)
+            for floats, times in zip(self._hop_floats, (t_in, t_start, t_out, service, wait), strict=True):
+                floats.extend(times)
+            self._rows.clear()
 
     def _add_waits(self, transaction: Transaction) -> None:
         """Waits on one holder at one resource are one row."""
@@ -74,22 +84,28 @@ class TraceRecorder(Instrument):
             key = (wait.holder, wait.resource)
             ns, holders = total.get(key, (0.0, 0))
             total[key] = (ns + wait.ns, max(holders, wait.holders))
+        of, by, at, merged = self._wait_ints
         for (holder, resource), (ns, holders) in total.items():
-            for buffer, value in zip(
-                self._wait_ints, (transaction.id, holder, resource, holders), strict=True
-            ):
-                buffer.append(value)
+            of.append(transaction.id)
+            by.append(holder)
+            at.append(resource)
+            merged.append(holders)
             self._wait_ns.append(ns)
 
     @property
     def hops(self) -> int:
         """Hops gathered so far."""
-        return len(self._hop_ints[0])
+        return len(self._hop_ints[0]) + len(self._rows)
 
     def tables(self, resources: Sequence[Server], sim_ns: float) -> dict[str, Columns]:
         """All tables by name, rows by transaction id; ``sim_ns`` is what utilisation is a share of."""
-        ids, parents, ops, nbytes = (np.array(a, dtype=np.int64) for a in self._ints)
-        submit, done, service, wait = (np.array(a) for a in self._floats)
+        self._settle()
+        ids, parents, ops, nbytes, hops = (np.array(a, dtype=np.int64) for a in self._ints)
+        submit, done = (np.array(a) for a in self._floats)
+        place = np.repeat(np.arange(len(ids)), hops)
+        service, wait = (
+            np.bincount(place, weights=np.array(self._hop_floats[i]), minlength=len(ids)) for i in (3, 4)
+        )
         order = np.argsort(ids, kind="stable")
         names = [r.resource for r in resources]
         caused = order[parents[order] >= 0]
@@ -107,14 +123,17 @@ class TraceRecorder(Instrument):
                 "op": ops[order],
             },
             "Caused": {"parent": parents[caused], "child": ids[caused]},
-            "Hop": self._hops(names, resources),
+            "Hop": self._hops(ids[place], hops, names, resources),
             "WaitedFor": self._waits(names),
             "Used": used(resources, sim_ns),
         }
 
-    def _hops(self, names: Sequence[str], resources: Sequence[Server]) -> Columns:
-        transaction, seq, resource, nbytes = (np.array(a, dtype=np.int64) for a in self._hop_ints)
+    def _hops(
+        self, transaction: Any, counts: Any, names: Sequence[str], resources: Sequence[Server]
+    ) -> Columns:
+        resource, nbytes = (np.array(a, dtype=np.int64) for a in self._hop_ints)
         t_in, t_start, t_out, service, wait = (np.array(a) for a in self._hop_floats)
+        seq = np.arange(len(transaction)) - np.repeat(np.cumsum(counts) - counts, counts)
         order = np.lexsort((seq, transaction))
         is_link = np.array([isinstance(r, Link) for r in resources], dtype=bool)
         where = resource[order]
@@ -132,7 +151,7 @@ class TraceRecorder(Instrument):
         }
 
     def _waits(self, names: Sequence[str]) -> Columns:
-        transaction, holder, resource, holders = (np.array(a, dtype=np.int64) for a in self._wait_ints)
+        transaction, holder, resource, _ = (np.array(a, dtype=np.int64) for a in self._wait_ints)
         order = np.lexsort((resource, holder, transaction))
         return {
             "txn": transaction[order],

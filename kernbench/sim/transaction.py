@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from kernbench.sim.node import FabricNode, Link
+from kernbench.sim.node import TRANSIT, FabricNode, Link
 
 
 class HopRow(NamedTuple):
@@ -49,7 +49,7 @@ class Transaction:
 
     __slots__ = (
         "address", "dst", "id", "is_write", "kind", "message", "nbytes", "on_done", "op", "parent",
-        "path", "rows", "src", "t_done", "t_submit", "traced", "waits",
+        "path", "rows", "src", "t_done", "t_submit", "traced", "wait_ns", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -88,6 +88,8 @@ class Transaction:
         self.traced = traced
         self.rows: list[HopRow] = []
         self.waits: list[Wait] = []
+        self.wait_ns = 0.0
+        """Time for which it stood behind others, ns; known once it has ended."""
 
     def blame(self, resource: int, held: Sequence[tuple[Any, float]]) -> float:
         """Note who held ``resource`` while this waited; return the ns in all.
@@ -96,6 +98,10 @@ class Transaction:
         ahead are kept apart and those before them become one wait, under the name of the one that was
         served first: a queue of n would otherwise take n * n / 2 rows.
         """
+        if len(held) == 1:
+            ((holder, ns),) = held
+            self.waits.append(Wait(holder.id, resource, ns, 1))
+            return ns
         shares: dict[int, float] = {}
         for holder, ns in held:
             shares[holder.id] = shares.get(holder.id, 0.0) + ns
@@ -117,12 +123,17 @@ class Transaction:
 class Path:
     """A route compiled to the objects that carry it: n nodes and the n-1 links between them."""
 
-    __slots__ = ("links", "nodes", "reverse")
+    __slots__ = ("gathers", "links", "nodes", "reverse")
 
     def __init__(self, nodes: Sequence[FabricNode], links: Sequence[Link]) -> None:
         self.nodes = tuple(nodes)
         self.links = tuple(links)
         self.reverse: Path = self
+        end = len(self.nodes) - 1
+        self.gathers = tuple(
+            not node.takes_flits if i == end else node.role != TRANSIT for i, node in enumerate(self.nodes)
+        )
+        """Which nodes wait for the whole message: flits between the first and the last mean nothing there."""
 
     def latency_ns(self) -> float:
         """Time of a 0-byte message with nothing in its way, both ends' overheads included, ns."""
@@ -133,7 +144,8 @@ class Packet:
     """``nbytes`` of one transaction on their way over one path, as ``ceil(nbytes / flit)`` flits."""
 
     __slots__ = (
-        "feed", "feed_hop", "key", "last", "last_bytes", "link_in", "link_start", "links", "nbytes",
+        "feed", "feed_hop",
+        "gathers", "key", "last", "last_bytes", "link_in", "link_start", "links", "nbytes",
         "node_in", "node_start", "nodes", "transaction", "turn",
     )  # fmt: skip
 
@@ -141,6 +153,7 @@ class Packet:
         self.transaction = transaction
         self.nodes = path.nodes
         self.links = path.links
+        self.gathers = path.gathers
         self.nbytes = nbytes
         flits = -(-nbytes // flit_bytes) or 1
         self.last = flits - 1

@@ -96,8 +96,8 @@ def _mesh(width: int, height: int) -> TopologyRecord:
     places = [(row, col) for row in range(height) for col in range(width)]
     components = [
         {
-            "id": f"r{row}c{col}", "name": "", "kind": "router", "impl": "", "label": "Router", "sip": 0, "cube": 0,
-            "pe": -1, "x_mm": 2.5 * col, "y_mm": 2.0 * row, "overhead_ns": 0.0, "attributes": "{}",
+            "id": f"r{row}c{col}", "name": "", "kind": "router", "impl": "", "label": "Router", "sip": 0,
+            "cube": 0, "pe": -1, "x_mm": 2.5 * col, "y_mm": 2.0 * row, "overhead_ns": 0.0, "attributes": "{}",
         }
         for row, col in places
     ]  # fmt: skip

@@ -1,0 +1,260 @@
+"""What breaks on disk: a damaged record is refused by name, a damaged cache costs time only."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from graph.atomic import clean_leftovers, new_folder
+from graph.store import ArchiveError, SchemaVersionError, StoreError, open_store
+from graph.stores.embedded import EmbeddedStore
+from tests.conformance.graph_records import sample
+
+COUNT = "MATCH (t:Transaction) RETURN count(t) AS n"
+USED = "MATCH (r:Run)-[u:USED]->(l:Link) RETURN count(l) AS n"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with runs ``a`` and ``b``, both cached."""
+    path = tmp_path_factory.mktemp("built") / "store"
+    store = open_store(path)
+    for name in ("a", "b"):
+        store.keep(*sample(id=name))
+        store.query(COUNT, run=name)
+    store.query(USED)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def root(built: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may break."""
+    return shutil.copytree(built, tmp_path / "store")
+
+
+def reopen(root: Path) -> EmbeddedStore:
+    store = open_store(root)
+    assert isinstance(store, EmbeddedStore)
+    return store
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"\x00\xff" * 4096)
+
+
+@pytest.mark.parametrize("damage", [truncate, flip, empty, garbage, Path.unlink])
+def test_a_damaged_table_is_named(root: Path, damage: Callable[[Path], object]) -> None:
+    damage(root / "runs" / "a" / "Hop.parquet")
+    store = reopen(root)
+    tables = store.load("a").tables
+    assert tables["Transaction"].num_rows == 2
+    with pytest.raises(ArchiveError, match=r"runs/a/Hop\.parquet .*; restore it from a copy") as caught:
+        _ = tables["Hop"]
+    assert "\n" not in str(caught.value)
+    assert store.load("b").tables["Hop"].num_rows == 12
+
+
+@pytest.mark.parametrize("damage", [truncate, empty, garbage, Path.unlink])
+def test_a_run_with_a_damaged_manifest_is_left_out_with_a_note(
+    root: Path, damage: Callable[[Path], object]
+) -> None:
+    damage(root / "runs" / "b" / "manifest.json")
+    store = reopen(root)
+    assert [run["id"] for run in store.runs()] == ["a"]
+    assert "run 'b' is left out" in store.notes[0]
+    with pytest.raises(ArchiveError, match=r"manifest\.json .*; remove the folder or restore"):
+        store.load("b")
+    assert store.query(USED).rows == [(3,)]
+    store.remove("b")
+    assert not (root / "runs" / "b").exists()
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None])
+def test_another_schema_version_is_refused_by_name(root: Path, version: object) -> None:
+    path = root / "runs" / "a" / "manifest.json"
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {"schema_version": version}))
+    store = reopen(root)
+    with pytest.raises(SchemaVersionError, match=f"schema version {version!r}, but .* reads version 1"):
+        store.load("a")
+    with pytest.raises(SchemaVersionError):
+        store.query(COUNT, run="a")
+    assert [run["id"] for run in store.runs()] == ["b"]
+
+
+def test_a_damaged_topology_is_named_and_healed_by_the_next_run_on_it(root: Path) -> None:
+    truncate(root / "topologies" / "0123456789abcdef" / "Link.parquet")
+    shutil.rmtree(root / "cache")
+    store = reopen(root)
+    with pytest.raises(ArchiveError, match=r"Link\.parquet"):
+        store.query(COUNT, run="a")
+    assert store.query("MATCH (r:Run) RETURN count(r) AS n").rows == [(2,)]
+    store.keep(*sample(id="c"))
+    assert store.query(COUNT, run="a").rows == [(2,)]
+
+
+def entry(root: Path, name: str) -> Path:
+    (place,) = (root / "cache").glob(f"{name}~*")
+    return place
+
+
+@pytest.mark.parametrize("name", ["run-a", "history"])
+@pytest.mark.parametrize("file", ["graph.lbdb", "check.json"])
+@pytest.mark.parametrize("damage", [truncate, flip, empty, garbage, Path.unlink])
+def test_a_damaged_cache_is_built_again(
+    root: Path, name: str, file: str, damage: Callable[[Path], object]
+) -> None:
+    damage(entry(root, name) / file)
+    store = reopen(root)
+    assert store.query(USED, run="a" if name == "run-a" else None).rows == [(3 if name == "run-a" else 6,)]
+    assert any("built again" in note for note in store.notes)
+    store.close()
+    again = reopen(root)
+    assert again.query(USED, run="a" if name == "run-a" else None).rows == [(3 if name == "run-a" else 6,)]
+    assert again.notes == []
+
+
+def test_a_missing_cache_is_built_without_a_word(root: Path) -> None:
+    shutil.rmtree(root / "cache")
+    store = reopen(root)
+    assert store.query(COUNT, run="a").rows == [(2,)]
+    assert store.notes == []
+    assert entry(root, "run-a").is_dir()
+
+
+def test_a_copied_store_keeps_its_cache(root: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(root, copy, copy_function=shutil.copyfile)
+    before = (entry(copy, "run-a") / "graph.lbdb").stat().st_ino
+    store = reopen(copy)
+    assert store.query(COUNT, run="a").rows == [(2,)]
+    assert store.notes == []
+    assert (entry(copy, "run-a") / "graph.lbdb").stat().st_ino == before
+
+
+def test_a_cache_of_another_run_does_not_pass(root: Path) -> None:
+    """Sizes agree, so only the content can tell."""
+    mine, other = entry(root, "run-a"), entry(root, "run-b")
+    shutil.copyfile(other / "graph.lbdb", mine / "graph.lbdb")
+    store = reopen(root)
+    assert store.query("MATCH (r:Run) RETURN r.id AS id", run="a").rows == [("a",)]
+
+
+def test_a_stale_cache_goes(root: Path) -> None:
+    old = entry(root, "run-a")
+    store = reopen(root)
+    store.set_tags("a", ["new"])
+    assert store.query("MATCH (r:Run) RETURN r.tags AS t", run="a").rows == [('["new"]',)]
+    assert entry(root, "run-a") != old
+    store.remove("a")
+    assert [path.name for path in (root / "cache").iterdir() if path.name.startswith("run-a")] == []
+
+
+def test_a_cache_that_cannot_be_written_is_bypassed(root: Path) -> None:
+    shutil.rmtree(root / "cache")
+    (root / "cache").write_text("in the way")
+    store = reopen(root)
+    assert store.query(COUNT, run="a").rows == [(2,)]
+    assert store.query(USED).rows == [(6,)]
+    assert all("built in memory" in note for note in store.notes)
+    assert len(store.notes) == 2
+
+
+HOLD = """
+import sys, ladybug
+database = ladybug.Database(sys.argv[1])
+connection = ladybug.Connection(database)
+connection.execute("BEGIN TRANSACTION")
+connection.execute("CREATE (:Run {id: 'other'})")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_cache_held_by_another_program_does_no_harm(root: Path) -> None:
+    """Somebody opened the file for writing: it is read, built again or bypassed, and never an error."""
+    path = entry(root, "run-a") / "graph.lbdb"
+    command = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        assert reopen(root).query(COUNT, run="a").rows == [(2,)]
+        holder.communicate("")
+    assert reopen(root).query("MATCH (r:Run) RETURN r.id AS id", run="a").rows == [("a",)]
+
+
+KEEP = """
+import sys
+from graph.store import open_store
+from tests.conformance.graph_records import sample
+seed = sys.argv[2]
+open_store(sys.argv[1]).keep(*sample(id="same", started_at=seed, host=seed, wall_s=float(seed)))
+"""
+
+
+def test_equal_runs_give_equal_files_in_every_process(tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])}
+        subprocess.run([sys.executable, "-c", KEEP, str(tmp_path / seed), seed], env=environment, check=True)
+    first, second = (tmp_path / seed / "runs" / "same" for seed in ("1", "2"))
+    names = sorted(path.name for path in first.iterdir())
+    assert len(names) == 9
+    for name in names:
+        if name == "manifest.json":
+            one, two = (json.loads((folder / name).read_text()) for folder in (first, second))
+            assert one.pop("wall") != two.pop("wall")
+            assert one == two
+        else:
+            assert (first / name).read_bytes() == (second / name).read_bytes(), name
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    store = reopen(tmp_path / "store")
+    monkeypatch.setattr("graph.archive._write_manifest", no_space)
+    with pytest.raises(StoreError, match="No space left on device"):
+        store.keep(*sample(id="a"))
+    assert [path for path in (tmp_path / "store").rglob("*") if path.is_file()] == []
+
+
+def test_what_a_dead_writer_left_goes_and_a_live_one_is_left_alone(tmp_path: Path) -> None:
+    script = "import os, sys; from pathlib import Path; from graph.atomic import new_folder\n"
+    script += "with new_folder(Path(sys.argv[1])) as f: (f / 'half').write_text('x'); os._exit(9)"
+    place = tmp_path / "runs" / "dead"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-c", script, str(place)], env=environment, check=False)
+    (left,) = place.parent.iterdir()
+    assert not place.exists()
+    with new_folder(tmp_path / "runs" / "alive") as alive:
+        (alive / "half").write_text("x")
+        fresh = place.parent / ".tmp-1-fresh"  # of a writer that has just made its folder
+        fresh.mkdir()
+        assert clean_leftovers(place.parent) == 1
+        assert (left.exists(), alive.exists(), fresh.exists()) == (False, True, True)
+        os.utime(fresh, (0, 0))
+        assert clean_leftovers(place.parent) == 1
+    assert (tmp_path / "runs" / "alive" / "half").read_text() == "x"

@@ -1,0 +1,82 @@
+"""One process writes while others read: they see whole runs only, and all of them in the end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+RUNS = 12
+
+WRITER = """
+import sys
+from graph.store import open_store
+from tests.conformance.graph_records import sample
+store = open_store(sys.argv[1])
+for number in range(int(sys.argv[2])):
+    store.keep(*sample(id=f"{sys.argv[3]}{number:03}"))
+"""
+READER = """
+import sys, time
+from graph.store import open_store
+store = open_store(sys.argv[1])
+seen, end = 0, time.monotonic() + 60
+while seen < int(sys.argv[2]) and time.monotonic() < end:
+    ids = [run["id"] for run in store.runs()]
+    assert len(ids) >= seen, "a run vanished"
+    seen = len(ids)
+    if ids:
+        record = store.load(store.resolve("last"))
+        assert [record.tables[name].num_rows for name in ("Transaction", "Hop", "Used")] == [2, 12, 6]
+        rows = store.query("MATCH (t:Transaction)-[h:HOP]->() RETURN count(h) AS n", run=ids[-1]).rows
+        assert rows == [(12,)], rows
+        (count,) = store.query("MATCH (r:Run)-[:USED]->(l:Link) RETURN count(DISTINCT r.id) AS n").rows[0]
+        assert count >= seen, (count, seen)
+assert seen == int(sys.argv[2]), seen
+assert store.notes == [], store.notes
+"""
+KILLED = """
+import sys
+from graph import archive
+from graph.store import open_store
+from tests.conformance.graph_records import sample
+import os
+archive._write_manifest = lambda *_: os.kill(os.getpid(), 9)
+open_store(sys.argv[1]).keep(*sample(id="killed"))
+"""
+
+
+def start(script: str, *arguments: object) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def test_readers_see_whole_runs_while_one_writes(tmp_path: Path) -> None:
+    readers = [start(READER, tmp_path / "store", RUNS) for _ in range(2)]
+    writer = start(WRITER, tmp_path / "store", RUNS, "r")
+    for process in (writer, *readers):
+        _, errors = process.communicate(timeout=120)
+        assert (process.returncode, errors) == (0, "")
+
+
+def test_two_writers_of_the_same_topology_do_not_meet(tmp_path: Path) -> None:
+    writers = [start(WRITER, tmp_path / "store", 4, name) for name in ("x", "y")]
+    for process in writers:
+        _, errors = process.communicate(timeout=120)
+        assert (process.returncode, errors) == (0, "")
+    assert len(list((tmp_path / "store" / "runs").iterdir())) == 8
+
+
+def test_a_writer_that_is_killed_leaves_no_run_and_its_rest_goes(tmp_path: Path) -> None:
+    process = start(KILLED, tmp_path / "store")
+    process.communicate(timeout=120)
+    assert process.returncode == -9
+    left = list((tmp_path / "store").rglob("*.parquet"))
+    assert left
+    process = start(WRITER, tmp_path / "store", 1, "next")
+    process.communicate(timeout=120)
+    assert [path.name for path in (tmp_path / "store" / "runs").iterdir()] == ["next000"]
+    assert len(list((tmp_path / "store" / "topologies").iterdir())) == 1

@@ -1,0 +1,84 @@
+"""The fence in front of the engines."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.cypher_guard import check_read_only, parameter_names, words
+from graph.store import QueryError, ReadOnlyError
+
+GAPS = st.sampled_from([" ", "\n", "\t", "/* x */", " // x\n", "\r\n"])
+
+
+@pytest.mark.parametrize(
+    "cypher",
+    [
+        "MATCH (n:Run) RETURN n.id AS id",
+        "  // first\n match (n) return n ;  ",
+        "RETURN 'CREATE (n) SET x' AS text, \"it's; DELETE\" AS other",
+        "RETURN 'it\\'s; DROP' AS x",
+        "MATCH (n) RETURN n.set AS `delete`, n.call AS `load`",
+        "MATCH (n:Load)-[:COPY]->(m: Set) RETURN n",
+        "RETURN $create AS x",
+        "RETURN 1 /* ; DROP TABLE x */ AS x",
+        "OPTIONAL MATCH (n) RETURN n",
+        "WITH 1 AS x UNWIND [1, 2] AS y RETURN x, y",
+        "MATCH (n) WHERE n.settled AND n.created RETURN n",
+    ],
+)
+def test_readers_pass(cypher: str) -> None:
+    assert check_read_only(cypher) == cypher.rstrip().rstrip(";").rstrip()
+
+
+@given(
+    word=st.sampled_from(["CREATE", "sEt", "delete", "Call", "LOAD", "Copy", "MERGE", "ATTACH", "install"]),
+    before=GAPS,
+    after=GAPS,
+    start=st.sampled_from(
+        ["MATCH (n)", "RETURN 1", "WITH 1 AS x", "MATCH (n) RETURN 'a'", "RETURN $p", "RETURN `x`"]
+    ),
+)
+def test_others_do_not_however_they_are_spaced(word: str, before: str, after: str, start: str) -> None:
+    with pytest.raises(ReadOnlyError):
+        check_read_only(f"{start}{before}{word}{after}(m)")
+    with pytest.raises(ReadOnlyError):
+        check_read_only(f"{word}{after}(m)")
+
+
+TOUCHING = ["1", "$1", "1.5", "'a'", "`a`", "1e5", "(1)", "[1]"]
+
+
+@pytest.mark.parametrize("text", [f"RETURN {value}CREATE (n)" for value in TOUCHING])
+def test_words_that_touch_something_are_seen(text: str) -> None:
+    with pytest.raises(ReadOnlyError):
+        check_read_only(text)
+
+
+@pytest.mark.parametrize("text", ["RETURN 1; RETURN 2", "RETURN 1;;RETURN 2", ";RETURN 1"])
+def test_one_statement_only(text: str) -> None:
+    with pytest.raises(ReadOnlyError, match="one statement"):
+        check_read_only(text)
+
+
+@pytest.mark.parametrize("text", ["RETURN 'x", 'RETURN "x', "RETURN `x", "RETURN 1 /* x", "", " ", "// x"])
+def test_text_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(QueryError):
+        check_read_only(text)
+
+
+@given(st.text("MATCHRETURN ()'\"`;/*\\$n1.:\n{}[]=-><", max_size=40))
+def test_any_text_is_accepted_or_refused_by_name(text: str) -> None:
+    try:
+        passed = check_read_only(text)
+    except QueryError as error:
+        passed = str(error)
+    assert passed == text.rstrip().rstrip(";").rstrip() or ";" in text or "\n" not in passed
+
+
+def test_names() -> None:
+    text = "MATCH (a {x: $one}) WHERE a.y = '$two' AND a.z = $three // $four\n RETURN $one, `USED`"
+    assert parameter_names(text) == ["one", "three"]
+    assert "USED" in words(text)
+    assert "two" not in words(text)

@@ -1,0 +1,103 @@
+"""Loading the question library: what is wrong is said with the file's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from graph.questions import Question, ask, find, load_library
+from graph.store import QueryError, Result
+
+QUERIES = Path(__file__).parents[2] / "queries"
+GOOD: dict[str, Any] = {
+    "name": "topic/name",
+    "title": "What is there to see?",
+    "scope": "run",
+    "params": {"limit": {"type": "int", "default": 3, "help": "Rows at most."}},
+    "returns": [{"name": "id", "type": "string"}],
+    "cypher": "MATCH (r:Run) RETURN r.id AS id ORDER BY id LIMIT $limit",
+}
+
+
+def load(tmp_path: Path, content: dict[str, Any] | str) -> Question:
+    path = tmp_path / "topic" / "name.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+    return load_library(tmp_path)["topic/name"]
+
+
+def test_a_good_question(tmp_path: Path) -> None:
+    question = load(tmp_path, GOOD | {"cypher_other": GOOD["cypher"] + " // other"})
+    assert question.text("ladybug") == GOOD["cypher"]
+    assert question.text("other").endswith("// other")
+    assert question.bind({"limit": "7"}) == {"limit": 7}
+    assert question.bind({"limit": None}) == question.bind({}) == {"limit": 3}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "topic/other"}, "the file's place makes it 'topic/name'"),
+        ({"name": "Topic"}, "not of the form topic/name"),
+        ({"title": "short"}, "title: "),
+        ({"scope": "all"}, "scope: "),
+        ({"colour": 1}, "colour: "),
+        ({"returns": []}, "returns: "),
+        ({"returns": [{"name": "id", "type": "text"}]}, r"returns\.0\.type: "),
+        ({"returns": [{"name": "id", "type": "string"}] * 2}, "names a column twice"),
+        ({"params": {}}, "declared are"),
+        ({"params": {"limit": {"type": "int", "help": "many", "default": "three"}}}, "not of type int"),
+        ({"params": {"limit": {"type": "int"}}}, r"params\.limit\.help: "),
+        ({"params": {"run": {"type": "int", "help": "many"}}, "cypher": "RETURN $run AS id"}, "another name"),
+        ({"cypher": "MATCH (r) DELETE r RETURN $limit AS id"}, "only read"),
+        ({"cypher_other": "CREATE (:Run {id: $limit})"}, "cypher_other: queries only read"),
+        ({"cypher": "RETURN 'open"}, "close the string"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_file(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(QueryError, match=message) as caught:
+        load(tmp_path, GOOD | change)
+    assert "topic/name.yaml: " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["name: [", "- a\n- b", "", "\tx"])
+def test_what_is_not_a_question_at_all(tmp_path: Path, text: str) -> None:
+    with pytest.raises(QueryError, match=r"name\.yaml: (cannot be read as YAML|is not a mapping)"):
+        load(tmp_path, text)
+
+
+def test_finding_by_name() -> None:
+    library = load_library(QUERIES)
+    assert list(library) == sorted(library)
+    assert find(library, "routing/path") is find(library, "path")
+    with pytest.raises(QueryError, match="no question 'nothing'; there are bottleneck/"):
+        find(library, "nothing")
+
+
+class Answering:
+    """A store that gives one answer to everything."""
+
+    engine = "ladybug"
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+
+    def query(self, *_: Any) -> Result:
+        return self.result
+
+
+def test_answers_must_be_as_declared(tmp_path: Path) -> None:
+    question = load(tmp_path, GOOD)
+
+    def answer(result: Result) -> Result:
+        return ask(Answering(result), question)  # type: ignore[arg-type]
+
+    assert answer(Result(["id"], [("a",), (None,)])).dicts() == [{"id": "a"}, {"id": None}]
+    with pytest.raises(QueryError, match=r"returned columns \['x'\], but declares \['id'\]"):
+        answer(Result(["x"], []))
+    with pytest.raises(QueryError, match="returned 3 as 'id', but declares string"):
+        answer(Result(["id"], [("a",), (3,)]))
