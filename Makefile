@@ -8,6 +8,10 @@
 #   make contracts   import-linter: which package may import which
 #   make wheel-test  a wheel, installed in an empty environment, runs the default job and a query
 #   make docs        rewrite the pages under docs/reference that are made from the code
+#   make measure     run every bench and question, write docs/reference/measured.md
+#   make diagrams    redraw docs/diagrams, the pictures of the default and the smallest machine
+#   make figures     measure and draw DMA latency and bandwidth of the default machine into figures/
+#   make neo4j       a Neo4j server without Docker, at neo4j://127.0.0.1:7687 (needs a JDK 17 and Maven)
 #   make clean       remove the environment and all caches
 
 PYTHON ?= python3
@@ -19,7 +23,7 @@ BIN := $(VENV)/bin
 PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 
-.PHONY: run test slow lint types contracts wheel-test docs clean help
+.PHONY: run test slow lint types contracts wheel-test docs measure diagrams figures clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -50,6 +54,19 @@ wheel-test: $(DEV)
 docs: $(DEV)
 	$(BIN)/python -m kernbench.cli.reference docs/reference/cli.md
 	$(BIN)/python -m graph.reference docs/reference
+
+measure: $(DEV)
+	$(BIN)/python tools/measure.py
+
+diagrams: $(DEV)
+	$(BIN)/kernbench topology diagram default --out docs/diagrams/default
+	$(BIN)/kernbench topology diagram minimal --out docs/diagrams/minimal
+
+figures: $(DEV)
+	$(BIN)/kernbench figures --out figures --topology default
+
+neo4j: $(DEV)
+	$(BIN)/python tools/run_neo4j.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -89,6 +89,7 @@ class PropertyGraph:
 
     def out_edges(self, node_id: str, edge_type: str | None = None) -> Iterator[Edge]:
         """Edges that leave ``node_id``, in insertion order."""
+        edge: Edge
         for _, _, edge in self.networkx.out_edges(node_id, data="edge"):
             if edge_type is None or edge.type == edge_type:
                 yield edge

@@ -32,12 +32,17 @@ class _Model(BaseModel):
 
 
 class Parameter(_Model):
-    """A parameter of a question. Without ``default`` it must be given; ``choices`` limits what may be."""
+    """A parameter of a question. Without ``default`` it must be given; ``choices`` limits what may be.
 
-    type: Literal["string", "int", "float", "bool"]
+    A ``derived`` one, of type ``list``, is not for people: whoever asks works it out from the others and
+    from what the store does not know, such as the router's tables. Its items are mappings.
+    """
+
+    type: ValueType
     help: str = Field(min_length=3)
     default: Scalar | None = None
     choices: list[Scalar] | None = None
+    derived: bool = False
 
     @model_validator(mode="after")
     def _fits(self) -> Parameter:
@@ -46,6 +51,8 @@ class Parameter(_Model):
                 raise ValueError(f"{value!r} is not of type {self.type}")
         if self.choices and self.default is not None and self.default not in self.choices:
             raise ValueError(f"default {self.default!r} is not among the choices")
+        if self.derived != (self.type == "list"):
+            raise ValueError("lists are derived, and nothing else is")
         return self
 
 
@@ -96,7 +103,9 @@ class Question(_Model):
                 used = parameter_names(check_read_only(text))
             except QueryError as error:
                 raise ValueError(f"{key}: {error}") from error
-            if sorted(used) != sorted(self.params):
+            # What a list is derived from need not occur again.
+            missing = set(self.params) - set(used) if not self.derived else set(self.derived) - set(used)
+            if missing or not set(used) <= set(self.params):
                 raise ValueError(
                     f"{key} uses parameters {sorted(used)}, but declared are {sorted(self.params)}"
                 )
@@ -104,6 +113,11 @@ class Question(_Model):
         if len(set(names)) != len(names):
             raise ValueError(f"returns names a column twice: {names}")
         return self
+
+    @property
+    def derived(self) -> list[str]:
+        """Names of the parameters that whoever asks works out."""
+        return [name for name, parameter in self.params.items() if parameter.derived]
 
     def text(self, engine: str) -> str:
         """The Cypher for that engine."""
@@ -136,6 +150,7 @@ class Question(_Model):
         shown = [
             f"{name}: {parameter.type}" + ("" if parameter.default is None else f" = {parameter.default!r}")
             for name, parameter in self.params.items()
+            if not parameter.derived
         ]
         return ", ".join(shown) or "no parameters"
 
@@ -192,6 +207,12 @@ def ask(
     """
     bound = question.bind(params)
     target = None if question.scope == "history" else run or "last"
+    if any(not bound[name] for name in question.derived):
+        # Nothing was derived, so there is nothing to look up; and an engine cannot type an empty list.
+        store.resolve(run or "last")
+        return Result([column.name for column in question.returns])
+    if unused := set(bound) - set(parameter_names(question.text(store.engine))):
+        bound = {name: value for name, value in bound.items() if name not in unused}
     result = store.query(question.text(store.engine), bound, target, timeout_s)
     declared = [column.name for column in question.returns]
     if result.columns != declared:

@@ -37,7 +37,11 @@ def schema_page() -> str:
         "## Declared gaps\n",
         "- LadybugDB gives a node one label: a component's second label is its property `label` there.",
         "- LadybugDB takes a name after ORDER BY for a variable: give columns names that no variable has.",
-        "- LadybugDB reads `IN` and `ON` as keywords: write them in backticks, ``-[:`IN`]->``.\n",
+        "- LadybugDB reads `IN` and `ON` as keywords: write them in backticks, ``-[:`IN`]->``.",
+        "- Neo4j Community has no weighted shortest paths: `WSHORTEST` is LadybugDB's alone.",
+        "- In Neo4j an unknown property is an error only when nothing in the database has one of that name.",
+        "- In Neo4j every node has a further label, `InRun<n>` or `InHistory<n>`, and a property `_run` or "
+        "`_key`.\n",
         "## The archive\n",
         "A run is a folder `runs/<id>`, a topology a folder `topologies/<id>`: a `manifest.json` (schema",
         "version, row counts, checksums, properties) and one Parquet file per table. No value is empty.\n",
@@ -57,6 +61,8 @@ def questions_page(library: Mapping[str, Question]) -> str:
         if question.params:
             out += ["| parameter | type | default | |", "|---|---|---|---|"]
             for name, parameter in question.params.items():
+                if parameter.derived:
+                    continue
                 default = "required" if parameter.default is None else f"`{parameter.default!r}`"
                 choices = f" One of {_list(map(str, parameter.choices))}." if parameter.choices else ""
                 out.append(f"| `{name}` | {parameter.type} | {default} | {parameter.help}{choices} |")

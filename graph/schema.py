@@ -174,7 +174,12 @@ TRANSACTION_PROPERTIES = (
     _P("t_done", "double", "When its answer was complete.", "ns"),
     _P("service_ns", "double", "Time spent being served.", "ns"),
     _P("wait_ns", "double", "Time spent behind other transactions.", "ns"),
-    _P("op", "int64", "Operation it belongs to; -1 when none."),
+    _P(
+        "op",
+        "int64",
+        "Operation it belongs to, for a kernel's `launch_done` the one whose end it "
+        "waited for last; -1 when none.",
+    ),
 )
 OP_PROPERTIES = (
     _P("id", "int64", "Number of the operation within its run.", indexed=True),
@@ -202,8 +207,11 @@ HOP_PROPERTIES = (
 WAIT_PROPERTIES = (
     _P("resource", "string", "Where it waited: id of the component, link or engine."),
     _P("ns", "double", "For how long.", "ns"),
+    _P("holders", "int64", "How many holders this stands for: more than 1 where a long queue was folded."),
 )
-HAZARD = _P("hazard", "string", "Why: `raw`, `war`, `waw`, `handle`, `stage`, `slot` or `issue`.")
+HAZARD = _P(
+    "hazard", "string", "Why: `raw`, `war`, `waw`, `handle`, `stage`, `slot`, `issue`, `wait` or `buffer`."
+)
 USED_PROPERTIES = (
     _P("kind", "string", "Kind of the component or link."),
     _P("bytes", "int64", "Bytes that went through.", "bytes"),

@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -146,15 +147,23 @@ class GraphStore(Protocol):
     def close(self) -> None:
         """Let go of files and memory. The store must not be used afterwards."""
 
+    def __enter__(self) -> Self:
+        """``with open_store(url) as store:`` closes it at the end."""
+
+    def __exit__(self, *error: object) -> None:
+        """Close."""
+
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _NEO4J = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 
 
 def open_store(url: str | Path) -> GraphStore:
-    """Open the store behind ``url``: ``memory:`` or the path of a folder, which need not exist yet.
+    """Open the store behind ``url``: ``memory:``, a folder's path (it need not exist yet), or a server.
 
-    ``StoreUrlError`` for anything else; the message never repeats credentials.
+    ``neo4j://host:port`` and ``bolt://host:port`` (also ``+s``, ``+ssc``) are Neo4j servers, with credentials
+    from the environment (:mod:`graph.stores.neo4j_address`). ``StoreUrlError`` for anything else; the message
+    never repeats credentials.
     """
     text = str(url)
     scheme = _SCHEME.match(text)
@@ -163,19 +172,29 @@ def open_store(url: str | Path) -> GraphStore:
 
         return MemoryStore()
     if scheme and scheme.group(1).lower() in _NEO4J:
-        raise StoreUrlError(
-            f"store '{scheme.group(1)}:...': this installation does not have the Neo4j store yet; "
-            "use the path of a folder, or 'memory:'"
-        )
+        return _open_neo4j(text)
     if not text.strip() or scheme:
         shown = f"{scheme.group(1)}:..." if scheme else text
-        raise StoreUrlError(f"store '{shown}' is not a store URL; use the path of a folder, or 'memory:'")
+        raise StoreUrlError(
+            f"store '{shown}' is not a store URL; use the path of a folder, 'memory:' or 'neo4j://host:7687'"
+        )
     path = Path(text).expanduser()
     if path.exists() and not path.is_dir():
         raise StoreUrlError(f"store '{text}' is a file, but a store is a folder; give the path of a folder")
     from graph.stores.embedded import EmbeddedStore
 
     return EmbeddedStore(path, text)
+
+
+def _open_neo4j(url: str) -> GraphStore:
+    if find_spec("neo4j") is None:
+        raise StoreUrlError(
+            "stores on Neo4j need the official driver; pip install 'kernbench[neo4j]', "
+            "or use the path of a folder"
+        )
+    from graph.stores.neo4j import Neo4jStore
+
+    return Neo4jStore(url)
 
 
 _LAST = re.compile(r"last(?:~(\d{1,9}))?")
@@ -211,6 +230,6 @@ def resolve_ref(ref: str, ids: Sequence[str]) -> str:
 
 def _listing(ids: Sequence[str]) -> str:
     if not ids:
-        return "the store holds no runs; keep one first"
+        return "the store holds no runs that can be read; keep one first"
     newest = ", ".join(reversed(ids[-8:]))
     return f"the store holds {len(ids)}: {newest}{', ...' if len(ids) > 8 else ''} (newest first)"

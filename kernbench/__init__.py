@@ -1,8 +1,8 @@
 """KernBench: a graph-database-backed modelling toolkit for multi-chiplet AI accelerators.
 
 ``import kernbench as kb`` gives what notebooks and scripts need: :func:`run`, :func:`run_kernel`,
-:func:`open_store`, :func:`open_run`, :func:`runs`, :func:`ask`, :func:`load_topology`. Each is imported when
-it is first used, so that importing the package costs nothing.
+:func:`probe`, :func:`traffic`, :func:`open_store`, :func:`open_run`, :func:`runs`, :func:`ask`,
+:func:`load_topology`. Each is imported when it is first used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations
@@ -16,16 +16,22 @@ _API = (
     "KernelRun",
     "Run",
     "RunVerificationError",
+    "TrafficRun",
     "ask",
     "ask_cypher",
+    "diagram",
+    "figures",
     "load_topology",
     "open_run",
     "open_store",
+    "probe",
     "questions",
     "route",
     "run",
     "run_kernel",
     "runs",
+    "traffic",
+    "traffic_patterns",
 )
 _ELSEWHERE = {"DPPolicy": "kernbench.runtime", "KernBenchError": "kernbench.errors"}
 

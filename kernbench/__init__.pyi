@@ -2,16 +2,22 @@
 from kernbench.api import KernelRun as KernelRun
 from kernbench.api import Run as Run
 from kernbench.api import RunVerificationError as RunVerificationError
+from kernbench.api import TrafficRun as TrafficRun
 from kernbench.api import ask as ask
 from kernbench.api import ask_cypher as ask_cypher
+from kernbench.api import diagram as diagram
+from kernbench.api import figures as figures
 from kernbench.api import load_topology as load_topology
 from kernbench.api import open_run as open_run
 from kernbench.api import open_store as open_store
+from kernbench.api import probe as probe
 from kernbench.api import questions as questions
 from kernbench.api import route as route
 from kernbench.api import run as run
 from kernbench.api import run_kernel as run_kernel
 from kernbench.api import runs as runs
+from kernbench.api import traffic as traffic
+from kernbench.api import traffic_patterns as traffic_patterns
 from kernbench.errors import KernBenchError as KernBenchError
 from kernbench.runtime import DPPolicy as DPPolicy
 

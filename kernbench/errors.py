@@ -57,3 +57,19 @@ class VerificationError(KernBenchError, AssertionError):
 
 class BenchError(KernBenchError, RuntimeError):
     """A bench is registered or behaves wrongly (for instance it submits nothing: NO_REQUESTS)."""
+
+
+class InvariantError(KernBenchError, AssertionError):
+    """A run broke a rule that every run keeps; names the transaction, the place and the simulated time.
+
+    ``invariant`` is one of ``bytes``, ``order``, ``capacity``, ``work``, ``times``, ``waits``,
+    ``outstanding``; see :mod:`kernbench.sim.invariants`.
+    """
+
+    def __init__(self, message: str, invariant: str = "") -> None:
+        super().__init__(message)
+        self.invariant = invariant
+
+
+class MissingExtraError(KernBenchError, ImportError):
+    """An optional library is not installed; the message says how to install it."""

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.neo4j_server import Running, shared_server
+from tools import run_neo4j
+
+NO_NEO4J = "no Neo4j"
+
 pytest_plugins = ["pytester"]
 
 settings.register_profile("kernbench", deadline=None)
 settings.load_profile("kernbench")
+
+os.environ.setdefault("KERNBENCH_CHECK", "1")  # every machine of every test is checked, also in processes
 
 
 @dataclass(frozen=True)
@@ -65,3 +73,38 @@ def process(workdir: Path) -> Callable[..., Ended]:
         return Ended(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A real Neo4j, shared by the workers of a run.
+
+    Without Java and Maven the test is left out, which the end of the run says; where ``CI`` is set it fails.
+    """
+    if lacking := run_neo4j.missing():
+        if os.environ.get("CI", "").lower() in ("1", "true"):
+            pytest.fail(f"{NO_NEO4J}: {lacking} not found")
+        pytest.skip(f"{NO_NEO4J}: {lacking} not found")
+    base = tmp_path_factory.getbasetemp()
+    with shared_server((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "neo4j") as server:
+        yield server
+
+
+@pytest.fixture
+def neo4j_url(neo4j_server: Running, monkeypatch: pytest.MonkeyPatch) -> str:
+    """URL of an empty store on a real Neo4j, with the credentials in the environment."""
+    monkeypatch.setenv("KERNBENCH_NEO4J_USER", "neo4j")
+    monkeypatch.setenv("KERNBENCH_NEO4J_PASSWORD", neo4j_server.password)
+    monkeypatch.delenv("KERNBENCH_NEO4J_AUTH_FILE", raising=False)
+    return f"{neo4j_server.url}/s{secrets.token_hex(8)}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say once what was not tested."""
+    left_out = [r for r in terminalreporter.stats.get("skipped", []) if NO_NEO4J in str(r.longrepr)]
+    if left_out:
+        terminalreporter.section("Neo4j")
+        terminalreporter.line(
+            f"{len(left_out)} tests of the Neo4j store were left out: {run_neo4j.missing()} not found. "
+            "Install a JDK 17 and Maven to run them."
+        )

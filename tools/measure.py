@@ -78,14 +78,15 @@ def bench_rows(store: Path) -> Iterator[str]:
         on = [run_once(bench, params, store) for _ in range(REPEATS)]
         off = [run_once(bench, params, None) for _ in range(REPEATS)]
         run = on[-1][0]
-        info = run.to_dict()
+        info = run.info
         wall, loop = (statistics.median(o[i] for o in on) for i in (1, 2))
         loop_off = statistics.median(o[2] for o in off)
         name = bench + ("" if not params else " " + " ".join(f"{k}={v}" for k, v in params.items()))
         archive = size_of(store / "runs" / str(run.id))
         yield (
             f"| {name} | {wall:.2f} | {loop:.2f} | {info['events']:,} | {info['hops']:,} | "
-            f"{info['hops'] / loop:,.0f} | {info['flit_crossings']:,} | {info['flit_crossings'] / loop:,.0f} | "
+            f"{info['hops'] / loop:,.0f} | {info['flit_crossings']:,} | "
+            f"{info['flit_crossings'] / loop:,.0f} | "
             f"{loop / loop_off:.2f} | {archive:,} |"
         )
 
@@ -95,14 +96,15 @@ def question_rows(store: Path) -> Iterator[str]:
         run = kb.open_run("last", opened)
         path = {"src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube15.hbm_ctrl.pe3"}
         for question in kb.questions():
-            params = {p: path[p] for p in question.params if p in path}
+            params = {p["name"]: path[p["name"]] for p in question["params"] if p["name"] in path}
             times = []
             rows = 0
             for _ in range(1 + REPEATS):
                 begun = time.perf_counter()
-                rows = len(run.query(question.name, **params).rows)
+                rows = len(run.query(question["name"], **params).rows)
                 times.append(time.perf_counter() - begun)
-            yield f"| {question.name} | {times[0] * 1e3:,.0f} | {statistics.median(times[1:]) * 1e3:,.0f} | {rows} |"
+            again = statistics.median(times[1:])
+            yield f"| {question['name']} | {times[0] * 1e3:,.0f} | {again * 1e3:,.0f} | {rows} |"
 
 
 def topology_rows() -> Iterator[str]:
@@ -118,7 +120,8 @@ def topology_rows() -> Iterator[str]:
         memory = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         links = sum(1 for _ in graph.edges("LINK"))
-        yield f"| {name} | {len(graph):,} | {links:,} | {statistics.median(times):.2f} | {memory / 2**20:,.0f} |"
+        seconds = statistics.median(times)
+        yield f"| {name} | {len(graph):,} | {links:,} | {seconds:.2f} | {memory / 2**20:,.0f} |"
 
 
 def main() -> int:
@@ -141,8 +144,8 @@ the whole measurement was {peak:,.0f} MB.
 
 ## Runs
 
-Default topology, default parameters unless given. *Wall* is a whole `kb.run` with its archive kept, *loop* the
-event loop alone; *on/off* is the loop with the trace on against off.
+Default topology, default parameters unless given. *Wall* is a whole `kb.run` with its archive kept, *loop*
+the event loop alone; *on/off* is the loop with the trace on against off.
 
 | bench | wall s | loop s | events | hops | hops/s | flit crossings | crossings/s | on/off | archive bytes |
 |---|---|---|---|---|---|---|---|---|---|

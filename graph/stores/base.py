@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from graph.cypher_guard import check_read_only, words
 from graph.store import QUERY_TIMEOUT_S, QueryError, Result, StoreError, resolve_ref
@@ -73,6 +73,12 @@ class LadybugStore(ABC):
                     f"{error} The graph over all runs has {known}; name a run for the rest"
                 ) from error
             raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of all databases."""

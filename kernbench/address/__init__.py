@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from kernbench.address.address_map import AddressMap, Target
-from kernbench.address.allocators import PeAllocator, SramAllocator, VirtualAllocator
+from kernbench.address.allocators import LogicalAllocator, PeAllocator, SramAllocator, VirtualAllocator
+from kernbench.address.baaw import Baaw
 from kernbench.address.extent_map import ExtentMap
 from kernbench.address.free_list import FreeList
 from kernbench.address.layout import ADDRESS_BITS, ADDRESS_SPACE, IocpuUnit, Kind, McpuUnit, PeUnit, Unit
 from kernbench.address.models import AddressModel, address_model
 from kernbench.address.page_table import PageTable
 from kernbench.address.physical import PhysAddr
+from kernbench.address.requests import PhysicalRequest
 from kernbench.address.windows import Window
 
 __all__ = [
@@ -17,15 +19,18 @@ __all__ = [
     "ADDRESS_SPACE",
     "AddressMap",
     "AddressModel",
+    "Baaw",
     "ExtentMap",
     "FreeList",
     "IocpuUnit",
     "Kind",
+    "LogicalAllocator",
     "McpuUnit",
     "PageTable",
     "PeAllocator",
     "PeUnit",
     "PhysAddr",
+    "PhysicalRequest",
     "SramAllocator",
     "Target",
     "Unit",

@@ -11,9 +11,11 @@ from bisect import bisect_right
 from typing import NamedTuple, TypeVar
 
 from kernbench.address.physical import PhysAddr
+from kernbench.address.requests import PhysicalRequest, by_channel
 from kernbench.address.windows import Window, whole, windows_of
 from kernbench.errors import AddressError, ConfigError
 from kernbench.pgraph import PropertyGraph
+from kernbench.topology import names
 
 Place = TypeVar("Place", bound=tuple[int, ...])
 
@@ -43,6 +45,7 @@ class AddressMap:
         self._sram: dict[tuple[int, int], Window] = {}
         self._tcm: dict[tuple[int, int, int], Window] = {}
         self._tcm_parts: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._channels = _channel_routers(graph)
         self.burst_bytes = 1
         """Bytes of an HBM burst (the largest of the topology's controllers)."""
         for window in self._windows:
@@ -68,6 +71,23 @@ class AddressMap:
             pieces.append((pa, stop - pa))
             pa = stop
         return pieces
+
+    def requests(self, pa: int, nbytes: int) -> list[PhysicalRequest]:
+        """What is sent for ``[pa, pa + nbytes)``: one request for each memory that it touches.
+
+        An HBM slice with channel routers gets one for each of its channels that the range touches. In order
+        of first bytes. A range that leaves what is implemented is an error.
+        """
+        requests: list[PhysicalRequest] = []
+        for start, length in self.split(pa, nbytes):
+            target = self.resolve(start)
+            routers = self._channels.get(target.component)
+            if routers is None:
+                requests.append(PhysicalRequest(target.component, start, target.offset, length))
+            else:
+                component, offset = target.component, target.offset
+                requests += by_channel(component, start, offset, length, self.burst_bytes, routers)
+        return requests
 
     def hbm(self, sip: int, cube: int, slice: int, offset: int) -> int:
         """Address of byte ``offset`` of an HBM slice."""
@@ -150,6 +170,15 @@ class AddressMap:
             f"physical address {pa:#x}: offset {wanted.offset:#x} is past the {size:#x} bytes of "
             f"{wanted.kind.name} that this topology has there"
         )
+
+
+def _channel_routers(graph: PropertyGraph) -> dict[str, list[str]]:
+    """The channel routers of every slice that has them, by channel."""
+    found: dict[str, list[str]] = {}
+    for node in graph.nodes("ChannelRouter"):
+        ctrl = names.hbm(whole(node, "sip"), whole(node, "cube"), whole(node, "slice"))
+        found.setdefault(ctrl, []).append(node.id)
+    return found
 
 
 def _at(window: Window, field: str, offset: int) -> int:

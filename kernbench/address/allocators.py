@@ -1,7 +1,8 @@
-"""Allocators over the memories of a topology and over the virtual space (ADR-0048 D3, D4, D7).
+"""Allocators over the memories of a topology and over the virtual and logical space (ADR-0048 D3, D4, D7).
 
 Each owns one memory and returns addresses that need nothing else to be used: physical ones from
-:class:`PeAllocator` and :class:`SramAllocator`, virtual ones from :class:`VirtualAllocator`.
+:class:`PeAllocator` and :class:`SramAllocator`, virtual ones from :class:`VirtualAllocator`, logical ones
+from :class:`LogicalAllocator`.
 """
 
 from __future__ import annotations
@@ -93,3 +94,15 @@ class VirtualAllocator:
 
     def _pages(self, nbytes: int) -> int:
         return -(-nbytes // self.page_bytes) * self.page_bytes
+
+
+class LogicalAllocator(VirtualAllocator):
+    """The logical space of the ``la`` model, in whole bursts of ``burst_bytes``: segments need no pages.
+
+    It lies where the virtual space does, for the same reason: the record's base of 4 GiB is also physical.
+    All PEs share it, so that a tensor has one base; where a PE finds its bytes is in its segment table.
+    """
+
+    def __init__(self, burst_bytes: int) -> None:
+        super().__init__(burst_bytes)
+        self.space.name = "logical address space"

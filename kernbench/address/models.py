@@ -2,12 +2,9 @@
 
 ``va``: a tensor is one contiguous virtual range and each PE's :class:`~kernbench.address.PageTable`
 translates it; an address that is not mapped is taken as a physical one. ``pa``: addresses are physical,
-nothing is ever mapped, so the same (empty) page table is the identity.
-
-A third model, ``la`` (logical addresses that a BAAW segment table in front of PE_DMA resolves into one
-request or one per pseudo-channel), belongs here too: a member of :class:`AddressModel` and, beside
-:class:`~kernbench.address.PageTable`, a segment table that answers ``extents(address, nbytes)``. It is
-not built; naming it in a topology is a :class:`ConfigError`.
+nothing is ever mapped, so the same (empty) page table is the identity. ``la``: a tensor is one contiguous
+logical range and each PE's :class:`~kernbench.address.Baaw` resolves it, to one request or to one for each
+pseudo-channel, as the topology maps channels.
 """
 
 from __future__ import annotations
@@ -22,6 +19,7 @@ class AddressModel(Enum):
 
     VA = "va"
     PA = "pa"
+    LA = "la"
 
 
 def address_model(name: object) -> AddressModel:

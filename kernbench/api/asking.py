@@ -30,7 +30,11 @@ def questions() -> list[dict[str, Any]]:
             "name": question.name,
             "title": question.title,
             "scope": question.scope,
-            "params": [{"name": name, **param.model_dump()} for name, param in question.params.items()],
+            "params": [
+                {"name": name, **param.model_dump(exclude={"derived"})}
+                for name, param in question.params.items()
+                if not param.derived
+            ],
             "returns": [column.model_dump() for column in question.returns],
             "notes": question.notes,
         }
@@ -46,14 +50,21 @@ def ask(
     ``run`` is an id or a reference such as ``last~1``, by default the last run; questions about the history
     are asked of all runs. Parameters may be given as text. ``QueryError`` for an unknown name or parameter.
     """
+    from kernbench.pgraph import QueryError, find_question
     from kernbench.pgraph import ask as ask_question
-    from kernbench.pgraph import find_question
 
     question = find_question(library(), name)
     # Bound before anything is opened: a wrong parameter is told at once, and names that ``ask`` itself takes
     # (store, run) cannot clash with the question's.
-    bound = question.bind(dict(params or {}))
+    given = dict(params or {})
+    if clash := [name for name in question.derived if name in given]:
+        raise QueryError(f"unknown parameter '{clash[0]}': it is worked out from the others; leave it out")
+    bound = question.bind({**given, **{name: [] for name in question.derived}})
     with borrowed(store) as opened:
+        if question.derived:
+            from kernbench.api.deriving import derive
+
+            bound |= derive(opened, question, run or "last", bound)
         return ask_question(opened, question, run, **bound)
 
 

@@ -51,9 +51,10 @@ def _package(name: str) -> dict[str, str]:
 
 
 def _backend(name: str, library: str) -> dict[str, str]:
-    if name == "neo4j:":
-        return _row("backend neo4j:", "missing", "not in this version")
     found = find_spec(library) is not None
+    if name == "neo4j:":
+        detail = f"driver {metadata.version(library)}" if found else "pip install 'kernbench[neo4j]'"
+        return _row("backend neo4j:", "ok" if found else "missing", detail)
     return _row(f"backend {name}", "ok" if found else "failed", library if found else f"needs {library}")
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import pyarrow as pa
 
+    from kernbench.analysis.critical_path import CriticalPath
+
 Frame = dict[str, NDArray[Any]]
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
 
@@ -195,6 +197,20 @@ class Run:
         topology = self._given_topology or store.load_topology(str(self._properties["topology"]))
         graph: nx.MultiDiGraph[Any] = run_graph(RunRecord(self._properties, self.tables), topology)
         return graph
+
+    def critical_path(self, launch: int | None = None) -> CriticalPath:
+        """The chain of work and waits that makes the run's time, or that of launch number ``launch``.
+
+        Its steps abut, and add up to :attr:`sim_ns`, or to the launch's ``latency_ns``. ``UsageError``
+        when the run was not traced or has no such launch.
+        """
+        from kernbench.analysis.critical_path import critical_path
+
+        if "Transaction" not in self.tables or not self.tables["Transaction"].num_rows:
+            raise UsageError(f"the run of '{self.bench}' has no trace to explain it; run it with trace=True")
+        if launch is not None and not 0 <= launch < len(self.launches):
+            raise UsageError(f"the run has no launch {launch}; it has {len(self.launches)}, counted from 0")
+        return critical_path(self.tables, self.launches, self.sim_ns, launch)
 
     def query(self, name: str, /, **params: object) -> Result:
         """Ask this run the library question ``name``; ``kernbench query --list`` shows them."""

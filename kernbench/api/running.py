@@ -62,6 +62,7 @@ def run(
     tags: Sequence[str] = (),
     progress: Progress | None = None,
     components: Components = None,
+    check: bool | None = None,
     **more_params: object,
 ) -> Run:
     """Run a bench and keep its trace.
@@ -71,7 +72,9 @@ def run(
     None for the default machine. The bench's parameters go into ``params`` or, where their names are not
     taken by this function, straight behind the others. ``device`` is ``"all"`` or ``"sip:N"``. ``store`` is
     an open store, a URL, or None for the default one. ``trace=False`` keeps nothing and records no hops;
-    times are the same.
+    times are the same. With ``check`` the rules that every run keeps are checked as it goes (None: only where
+    the environment variable ``KERNBENCH_CHECK`` is 1); a broken one is an ``InvariantError`` that names
+    transaction, place and time.
 
     With ``verify`` the computed values are checked against the bench's reference. Wrong values are a
     :class:`RunVerificationError`; that run is kept, with status ``failed``. A run that raises
@@ -82,7 +85,7 @@ def run(
 
     program = _program(bench, {**(params or {}), **more_params})
     graph = as_graph(topology)
-    extra = _components(components)
+    extra = class_names(components)
     opened = as_store(store) if trace else None
     recorder = TraceRecorder() if trace else None
     started, clock = datetime.now(UTC), time.perf_counter()
@@ -96,10 +99,11 @@ def run(
         progress=progress,
         components=extra,
         traced=trace,
+        check=check,
     )
     wall_s = time.perf_counter() - clock
     if outcome.error is not None and not isinstance(outcome.error, VerificationError):
-        raise _failed(outcome.error, kept="; the run is not kept" if trace else "")
+        raise failed(outcome.error, kept="; the run is not kept" if trace else "")
     tables = _tables(outcome, recorder)
     properties = {
         **_figures(outcome, wall_s),
@@ -140,7 +144,8 @@ def _program(bench: str | Callable[[Any], Any], values: Mapping[str, object]) ->
     return _Program(spec.name, spec.run, spec.resolve_params(values))
 
 
-def _components(components: Components) -> Mapping[str, str] | None:
+def class_names(components: Components) -> Mapping[str, str] | None:
+    """The ``impl`` names and classes that ``components`` stands for."""
     if components is None or isinstance(components, Mapping):
         return components
     from pathlib import Path
@@ -150,7 +155,7 @@ def _components(components: Components) -> Mapping[str, str] | None:
     return read_components(Path(components))
 
 
-def _failed(error: KernBenchError, kept: str) -> KernBenchError:
+def failed(error: KernBenchError, kept: str) -> KernBenchError:
     """``error`` itself, as an error of a run that had begun, its message saying what became of the run."""
     error.during_run = True
     error.args = (f"{error}{kept}", *error.args[1:])

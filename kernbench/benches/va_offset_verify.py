@@ -28,7 +28,7 @@ def double_and_move(x: Pointer, y: Pointer, shard_bytes: int, tl: Any) -> None:
 
 @bench(
     name="va-offset-verify",
-    description="PEs read and write each other's shards through one virtual range (address model va).",
+    description="PEs read and write each other's shards through one virtual or logical range.",
     params=[
         Param("rows", int, 4, "rows of the shard of each PE", minimum=1),
         Param("columns", int, 64, "columns", minimum=1),
@@ -40,9 +40,9 @@ def double_and_move(x: Pointer, y: Pointer, shard_bytes: int, tl: Any) -> None:
 def run(torch: Context) -> None:
     """Rows are split over the cubes and PEs of a SIP, so that offsets in the range are those of the array."""
     p = torch.params
-    if torch.address_model != "va":
+    if torch.address_model == "pa":
         raise UsageError(
-            f"bench 'va-offset-verify' needs address_model va, the topology has {torch.address_model}; "
+            f"bench 'va-offset-verify' needs address_model va or la, the topology has {torch.address_model}; "
             "physical shards are not one range, so base + offset means nothing there"
         )
     cubes = p.cubes or torch.cubes_per_sip

@@ -22,9 +22,13 @@ app = LazyGroup(
     entries={
         "run": Entry(f"{_HERE}.run", "Run a bench; print its times; keep its trace."),
         "list": Entry(f"{_HERE}.list", "List the benches and their parameters."),
+        "probe": Entry(f"{_HERE}.probe", "Time single transfers, check them against a formula."),
+        "traffic": Entry(f"{_HERE}.traffic", "Run a list of flows, or a pattern of traffic, together."),
         "query": Entry(f"{_HERE}.query", "Ask a question of a kept run."),
-        "runs": Entry(f"{_HERE}.runs", "List, show and remove kept runs."),
-        "topology": Entry(f"{_HERE}.topology", "Check a topology file, or look into it."),
+        "why": Entry(f"{_HERE}.why", "Show what made the time of a kept run."),
+        "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
+        "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
+        "figures": Entry(f"{_HERE}.figures", "Draw where the time and the bandwidth of DMA transfers go."),
         "doctor": Entry(f"{_HERE}.doctor", "Say what is installed and whether the store can be used."),
     },
     params=[

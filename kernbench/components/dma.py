@@ -6,10 +6,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kernbench.address import PhysicalRequest
+from kernbench.components import access
+from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Traffic
 from kernbench.sim.ops import Op, Region
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import HopRow, Packet, Transaction
+from kernbench.sim.transaction import HopRow, Transaction
 
 if TYPE_CHECKING:
     from kernbench.components.base import Component
@@ -75,9 +78,10 @@ class EngineGroup:
 class DmaEngines:
     """The engines of one component: reading and writing side by side, one job at a time an engine.
 
-    A job that spans several memories sends one transaction to each, all at once. It is done when the last
-    is answered, and holds its engine until then. ``regions`` gives the physical regions behind an address
-    and takes ``translation_ns`` of a job's time. ``used`` is told of each job's direction and its share of
+    A job that spans several memories sends one transaction to each, or one to each channel, all at once. It
+    is done when the last is answered, and holds its engine until then. ``regions`` gives the physical
+    regions behind an address, ``requests`` what to send for them; that takes ``translation_ns`` of a job's
+    time. ``used`` is told of each job's direction and its share of
     its engines' time, ns.
     """
 
@@ -86,6 +90,7 @@ class DmaEngines:
         owner: Component,
         traffic: Traffic,
         regions: Callable[[int, int], tuple[Region, ...]],
+        requests: Callable[[int, int], list[PhysicalRequest]],
         *,
         reading: int,
         writing: int,
@@ -95,6 +100,7 @@ class DmaEngines:
         self.owner = owner
         self.traffic = traffic
         self.regions = regions
+        self.requests = requests
         self.translation_ns = translation_ns
         self._used = used
         self._reading = EngineGroup(f"{owner.resource}#read", reading)
@@ -127,33 +133,22 @@ class DmaEngines:
             self._issue(job, engine)
 
     def _issue(self, job: Job, engine: Engine) -> None:
-        owner, machine, op = self.owner, self.owner.machine, job.op
-        regions = self.regions(job.address, job.nbytes)
-        _name_memory(op, job.is_write, regions)
-        job.open = len(regions)
-        sent: list[tuple[Transaction, int]] = []
-        for region in regions:
-            target = machine.addresses.resolve(region.addr)
-            path = machine.path(owner.resource, target.component, self.traffic)
-            transaction = machine.begin(
-                job.kind,
-                path,
-                region.nbytes,
-                job.t_ready,
-                op=op.id,
-                address=target.offset,
-                is_write=job.is_write,
-            )
-            transaction.on_done = lambda answered, job=job: self._answered(job, answered)
+        owner, op = self.owner, job.op
+        if op.kind == "memory":
+            _name_memory(op, job.is_write, self.regions(job.address, job.nbytes))
+        requests = self.requests(job.address, job.nbytes)
+        sent = access.begin(
+            owner, self.traffic, job.kind, requests, job.t_ready, op=op.id, is_write=job.is_write
+        )
+        job.open = len(sent)
+        for transaction in sent:
+            transaction.on_done = lambda answered: self._answered(job, answered)
             op.transactions.append(transaction.id)
             self._engine_hop(transaction, job, engine)
-            sent.append((transaction, region.nbytes))
-        engine.hold(job.t_start, sent[0][0], waited=job.t_start > job.t_ready)
+        engine.hold(job.t_start, sent[0], waited=job.t_start > job.t_ready)
         if job.is_write:
             owner.bytes += job.nbytes
-        for transaction, nbytes in sent:
-            data = nbytes if job.is_write else 0
-            machine.fabric.send(Packet(transaction, transaction.path, data, machine.flit_bytes))
+        access.send(owner, sent)
 
     def _engine_hop(self, transaction: Transaction, job: Job, engine: Engine) -> None:
         """The time between submission and the first link: waiting for the engine, then translation."""
@@ -194,8 +189,16 @@ class DmaEngines:
 
 
 def _name_memory(op: Op, is_write: bool, regions: tuple[Region, ...]) -> None:
-    """Loads and stores of a kernel name their memory; tiles and plain traffic have no operand to name."""
-    if op.kind == "memory":
-        operand = op.output if is_write else next(iter(op.inputs), None)
-        if operand is not None:
-            operand.regions = regions
+    """Loads and stores of a kernel name their memory; plain traffic has no operand to name."""
+    operand = op.output if is_write else next(iter(op.inputs), None)
+    if operand is not None:
+        operand.regions = regions
+
+
+def dma_engines(graph: PropertyGraph) -> dict[str, tuple[int, int]]:
+    """How many engines each component with a DMA has for (reads, writes)."""
+    return {
+        node.id: (int(node.properties.get("read_engines", 1)), int(node.properties.get("write_engines", 1)))
+        for node in graph.nodes()
+        if node.properties["kind"] in ("pe_dma", "m_cpu")
+    }

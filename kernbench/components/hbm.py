@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class HbmSlice(Memory):
     """One slice. A flit's address picks the channel: ``(addr >> log2 burst) & (n_channels - 1)``.
 
+    A request of one channel (mapping ``one_to_one``) names it.
+
     A channel serves a burst in ``burst_bytes / channel_gbs`` ns, whole even where the flit is shorter;
     a change between reading and writing costs ``switch_penalty_ns`` first.
     """
@@ -41,7 +43,10 @@ class HbmSlice(Memory):
 
     def _burst(self, packet: Packet, flit: int, time: float, writing: bool) -> tuple[float, Server]:
         transaction = packet.transaction
-        index = ((transaction.address + flit * self.machine.fabric.flit_bytes) >> self._shift) & self._mask
+        index = transaction.channel
+        if index < 0:
+            address = transaction.address + flit * self.machine.fabric.flit_bytes
+            index = (address >> self._shift) & self._mask
         channel = self.channels[index]
         duration = self._burst_ns
         if self._writing[index] is not writing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kernbench.components import access
 from kernbench.components.base import Component
 from kernbench.components.launch import Launch
 from kernbench.components.messages import LaunchDone, LaunchMessage, MapMessage
@@ -34,37 +35,35 @@ class Host(Component):
             ) from None
 
     def transfer(self, request: Request, regions: Sequence[Region], *, is_write: bool, op: Op | None) -> None:
-        """Read or write device memory, one transaction for each slice that the regions touch."""
-        machine = self.machine
-        addresses = machine.addresses
-        pieces = [piece for region in regions for piece in addresses.split(region.addr, region.nbytes)]
-        request.open = len(pieces)
+        """Read or write device memory, a transaction for each slice (or channel) that the regions touch."""
+        addresses = self.machine.addresses
+        requests = [asked for region in regions for asked in addresses.requests(*region)]
+        request.open = len(requests)
         begun = self.clock.now
 
         def answered(transaction: Transaction) -> None:
+            request.wait_ns = max(request.wait_ns, transaction.wait_ns)
             if op is not None and request.open == 1:
                 self.finish(op, begun, begun, self.clock.now)
             request.part_done(self.clock.now)
 
-        if not pieces:
+        if not requests:
             request.open = 1
             request.part_done(self.clock.now)
-        for pa, nbytes in pieces:
-            target = addresses.resolve(pa)
-            path = machine.path(self.resource, target.component, Traffic.HOST_MEMORY)
-            transaction = machine.begin(
-                "host_write" if is_write else "host_read",
-                path,
-                nbytes,
-                begun,
-                op=op.id if op is not None else -1,
-                address=target.offset,
-                is_write=is_write,
-            )
+        sent = access.begin(
+            self,
+            Traffic.HOST_MEMORY,
+            "host_write" if is_write else "host_read",
+            requests,
+            begun,
+            op=op.id if op is not None else -1,
+            is_write=is_write,
+        )
+        for transaction in sent:
             transaction.on_done = answered
             if op is not None:
                 op.transactions.append(transaction.id)
-            machine.fabric.send(Packet(transaction, path, nbytes if is_write else 0, machine.flit_bytes))
+        access.send(self, sent)
 
     def map(
         self,

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count, pairwise
+from typing import TypeVar
 
 from kernbench.address import AddressMap
+from kernbench.components import flows
 from kernbench.components.base import Component
+from kernbench.components.dma import dma_engines
 from kernbench.components.host import Host
 from kernbench.components.launch import Launch
 from kernbench.components.registry import component_class
@@ -22,17 +25,21 @@ from kernbench.routing import Router, Traffic
 from kernbench.sim.clock import Clock
 from kernbench.sim.fabric import Fabric, FlitFabric
 from kernbench.sim.instrument import Instrument
+from kernbench.sim.invariants import InvariantChecker, wanted
 from kernbench.sim.node import Link
 from kernbench.sim.ops import Op, Region
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path, Transaction
+
+AnyRequest = TypeVar("AnyRequest", bound=Request)
 
 
 class Machine:
     """The simulated machine of one run.
 
     ``instruments`` watch it; ``components`` are extra ``impl: module:Class`` entries; ``traced`` False
-    keeps no hops (the times are the same).
+    keeps no hops (the times are the same). With ``check`` the rules of :mod:`kernbench.sim.invariants` are
+    checked as it runs (None: where the environment says so).
     """
 
     def __init__(
@@ -42,19 +49,25 @@ class Machine:
         components: Mapping[str, str] | None = None,
         *,
         traced: bool = True,
+        check: bool | None = None,
     ) -> None:
         self.graph = graph
         self.clock = Clock()
         self.router = Router(graph)
         self.addresses = AddressMap(graph)
         self.instruments = tuple(instruments)
+        self.checker: InvariantChecker | None = None
         self.traced = traced
         self.flit_bytes = int(graph.properties["flit_bytes"])
         self.fabric: Fabric = FlitFabric(self.clock, self.flit_bytes)
+        if wanted(check):
+            self.checker = InvariantChecker(self.fabric, self.clock, dma_engines(graph))
+            self.fabric = self.checker.fabric
+            self.instruments = (self.checker, *self.instruments)
         self.resources: list[Server] = []
         self.in_flight: dict[int, Transaction] = {}
         self._open: dict[int, Request] = {}
-        self._paths: dict[tuple[str, str, Traffic], Path] = {}
+        self._paths: dict[tuple[str, str, Traffic, str], Path] = {}
         self._transaction_ids = count()
         self._op_ids = count()
         self._launch_ids = count()
@@ -88,6 +101,8 @@ class Machine:
             self._number(link)
         for component in self.components.values():
             component.wired()
+        if self.checker is not None:
+            self.checker.attach(self.resources)
 
     def _number(self, server: Server) -> None:
         server.index = len(self.resources)
@@ -106,12 +121,15 @@ class Machine:
         except KeyError:
             raise RoutingError(f"no link from '{source}' to '{target}'; add it to the topology") from None
 
-    def path(self, source: str, target: str, traffic: Traffic) -> Path:
-        """The compiled route, with its reverse; the same object for the same question."""
-        key = (source, target, traffic)
+    def path(self, source: str, target: str, traffic: Traffic, via: str = "") -> Path:
+        """The compiled route, with its reverse; the same object for the same question.
+
+        ``via`` is the channel router by which it enters a slice that has them.
+        """
+        key = (source, target, traffic, via)
         path = self._paths.get(key)
         if path is None:
-            route = self.router.route(source, target, traffic)
+            route = self.router.route(source, target, traffic, via)
             path = self._compile(route.nodes)
             path.reverse = self._compile(route.nodes[::-1])
             self._paths[key] = path
@@ -131,6 +149,7 @@ class Machine:
         parent: int = -1,
         op: int = -1,
         address: int = 0,
+        channel: int = -1,
         is_write: bool = False,
         message: object = None,
     ) -> Transaction:
@@ -146,6 +165,7 @@ class Machine:
             parent=parent,
             op=op,
             address=address,
+            channel=channel,
             is_write=is_write,
             message=message,
             traced=self.traced,
@@ -191,7 +211,9 @@ class Machine:
     # -- what the host side uses --------------------------------------------------------------------
 
     def _request(self, label: str) -> Request:
-        request = Request(label, self.clock.now)
+        return self._opened(Request(label, self.clock.now))
+
+    def _opened(self, request: AnyRequest) -> AnyRequest:
         number = next(self._request_ids)
         self._open[number] = request
 
@@ -215,6 +237,26 @@ class Machine:
         request = self._request(f"host read from sip{sip}")
         self.host.transfer(request, regions, is_write=False, op=None)
         return request
+
+    def flow(
+        self, src: str, dst: str, offset: int, nbytes: int, *, is_write: bool, start_ns: float | None = None
+    ) -> flows.Transfer:
+        """One transfer between ``src`` and byte ``offset`` of memory ``dst``; time passes, no values move.
+
+        ``src``: a PE (``sip0.cube0.pe0``), ``host``, or an M_CPU; ``dst``: an HBM slice, an SRAM or a TCM.
+        ``start_ns`` (default: now) is when the source gets it. :class:`UsageError` for what is no source or
+        memory or does not fit it, :class:`RoutingError` where the source's traffic cannot get there.
+        """
+        source, traffic = flows.endpoint(self, src)
+        region = Region(flows.address_of(self, dst, offset, nbytes), nbytes)
+        self.path(source.resource, dst, traffic)
+        begin = self.clock.now if start_ns is None else start_ns
+        if not begin >= self.clock.now:
+            raise UsageError(f"a transfer cannot start at {begin} ns, it is {self.clock.now} ns already")
+        transfer = flows.Transfer(source.resource, dst, nbytes, is_write=is_write, t_submit=begin)
+        self._opened(transfer)
+        self.clock.call_at(begin, flows.start, self, transfer, source, traffic, region)
+        return transfer
 
     def map(
         self, sip: int, pes: Sequence[tuple[int, int]], entries: Sequence[tuple[int, int, int]]
@@ -248,6 +290,19 @@ class Machine:
                 raise DeadlockError(self._deadlock(request))
             if request.error is not None:
                 raise request.error
+        if self.checker is not None and not self.clock.entries:
+            self._check_at_rest(self.checker)
+
+    def settle(self) -> None:
+        """Of a checked machine: let happen what is left to happen, then see that nothing is unanswered."""
+        if self.checker is not None:
+            while self.clock.entries:
+                self.clock.step()
+            self._check_at_rest(self.checker)
+
+    def _check_at_rest(self, checker: InvariantChecker) -> None:
+        waiting = [line for component in self.components.values() for line in component.waiting()]
+        checker.at_rest(list(self.in_flight.values()), waiting)
 
     def _deadlock(self, request: Request) -> str:
         lines = [

@@ -6,15 +6,26 @@ bytes once its last flit is committed. A read's data leave as flits, each when t
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kernbench.components.base import Component
+from kernbench.pgraph import Node
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import HopRow, Packet
+
+if TYPE_CHECKING:
+    from kernbench.components.machine import Machine
 
 
 class Memory(Component):
     """A destination of reads and writes. Subclasses say when a flit is committed or fetched."""
 
     takes_flits = True
+
+    def __init__(self, node: Node, machine: Machine) -> None:
+        super().__init__(node, machine)
+        self.entry_ns = self.overhead_ns
+        """What a transaction pays before its first flit stands at the array; 0 where the array takes it."""
 
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """A written flit stands at the array at ``time``: when it is committed, and by which server."""
@@ -31,8 +42,9 @@ class Memory(Component):
         if flit == 0:
             self.arrive(time)
             packet.node_in[hop] = time
-            begun = self.occupy(time, self.overhead_ns, transaction)
-            inside = begun + self.overhead_ns
+            entry = self.entry_ns if packet.pays else 0.0
+            begun = self.occupy(time, entry, transaction)
+            inside = begun + entry
         else:
             begun = inside = max(time, self.free)
         if not transaction.is_write:
@@ -50,8 +62,12 @@ class Memory(Component):
             self.clock.call_at(done, self._acknowledge, packet)
 
     def _acknowledge(self, packet: Packet) -> None:
-        path = packet.transaction.path.reverse
-        self.machine.fabric.send(Packet(packet.transaction, path, 0, self.machine.fabric.flit_bytes))
+        transaction = packet.transaction
+        answer = Packet(transaction, transaction.path.reverse, 0, self.machine.fabric.flit_bytes)
+        if transaction.access is not None:
+            transaction.access.unanswered -= 1
+            answer.pays = transaction.access.unanswered == 0
+        self.machine.fabric.send(answer)
 
     def _read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
         transaction = packet.transaction
@@ -89,7 +105,7 @@ class Memory(Component):
             wait += transaction.blame(self.index, self.waited_for(transaction, time, begun))
         if server is not self and done > inside:
             wait += transaction.blame(self.index, server.waited_for(transaction, inside, done))
-        self.leave(done, nbytes, self.overhead_ns, wait)
+        self.leave(done, nbytes, self.entry_ns if packet.pays else 0.0, wait)
         if transaction.traced:
             hop = len(packet.links)
             transaction.rows.append(

@@ -28,7 +28,7 @@ class LaunchDone:
 
 @dataclass(frozen=True, slots=True)
 class MapMessage:
-    """Install or remove address ranges in the MMUs of ``pes`` (cube, pe)."""
+    """Install or remove address ranges in the MMUs (``la``: segment tables) of ``pes`` (cube, pe)."""
 
     request: Request
     pes: tuple[tuple[int, int], ...]

@@ -14,6 +14,8 @@ class Request:
         self.t_start = -1.0
         self.t_done = -1.0
         self.done = False
+        self.wait_ns = 0.0
+        """Longest time that one transaction of a transfer stood behind others, once it is done."""
         self.error: Exception | None = None
         self.open = 0
         """Parts that are still unanswered."""

@@ -55,7 +55,7 @@ class Pointer(int):
     def local(self) -> Pointer:
         """Pointer to this PE's own shard, with the shard's shape; :class:`KernelError` without one.
 
-        The shard's virtual address (base plus shard offset) in the ``va`` model, its physical one in ``pa``.
+        Base plus shard offset in the ``va`` and ``la`` models, the shard's physical address in ``pa``.
         """
         shape = self.local_shape
         address = int(self) if self._local is None else self._local

@@ -18,11 +18,13 @@ from kernbench.sim.ops import Op, Operand
 class Completion:
     """Told once when asynchronous work is done; ``tl.wait`` waits for it."""
 
-    __slots__ = ("_callbacks", "done", "label")
+    __slots__ = ("_callbacks", "done", "label", "op")
 
-    def __init__(self, label: str = "") -> None:
+    def __init__(self, label: str = "", op: int = -1) -> None:
         self.done = False
         self.label = label
+        self.op = op
+        """Id of the operation whose end it is; -1 when of none."""
         self._callbacks: list[Callable[[], None]] = []
 
     def then(self, callback: Callable[[], None]) -> None:

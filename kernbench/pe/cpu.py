@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kernbench.components.launch import Launch
@@ -34,6 +35,8 @@ class PeCpu(PePart):
         self._cause = -1
         self._above = ""
         self._last_op = -1
+        self._resumed_by = -1
+        """Id of the operation whose end let the kernel go on last; -1 when it was the launch."""
         self._cycle_ns = 1.0 / self.number("clock_ghz")
         self._dispatch_ns = self.number("dispatch_cycles") * self._cycle_ns
 
@@ -75,7 +78,7 @@ class PeCpu(PePart):
         assert launch is not None
         index, count = launch.program_id(self.place)
         scratch_offset, scratch_bytes = self._scratch
-        self._last_op = -1
+        self._last_op = self._resumed_by = -1
         context = c.PeContext(
             *self.place,
             self.resource.rpartition(".")[0],
@@ -142,6 +145,8 @@ class PeCpu(PePart):
         op.launch = launch.id
         if self._last_op >= 0:
             op.after.append((self._last_op, "issue"))
+        if self._resumed_by not in (-1, self._last_op):
+            op.after.append((self._resumed_by, "wait"))
         if isinstance(command, c.Composite):
             self._scheduler.check(command)
             self.hand_over(self._scheduler, self._scheduler.submit, command, self._run)
@@ -150,21 +155,22 @@ class PeCpu(PePart):
         return False
 
     def _command_done(self, op: Op) -> None:
-        self._last_op = op.id
+        self._last_op = self._resumed_by = op.id
         self._run()
 
     def _wait(self, command: c.Wait) -> bool:
         missing = [completion for completion in command.completions if not completion.done]
         left = len(missing)
 
-        def one_done() -> None:
+        def one_done(completion: c.Completion) -> None:
             nonlocal left
             left -= 1
             if left == 0:
+                self._resumed_by = completion.op
                 self._run()
 
         for completion in missing:
-            completion.then(one_done)
+            completion.then(partial(one_done, completion))
         return not missing
 
     def _over(self) -> None:
@@ -172,7 +178,14 @@ class PeCpu(PePart):
         launch = self._launch
         assert launch is not None
         self._launch = self._kernel = None
-        self.post("launch_done", self._above, Traffic.COMMAND, LaunchDone(launch), parent=self._cause)
+        self.post(
+            "launch_done",
+            self._above,
+            Traffic.COMMAND,
+            LaunchDone(launch),
+            parent=self._cause,
+            op=self._resumed_by,
+        )
         self._next()
 
     def waiting(self) -> list[str]:

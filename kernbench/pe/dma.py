@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kernbench.components.dma import DmaEngines, Job
-from kernbench.pe.mmu import PeMmu
 from kernbench.pe.part import PePart, Token
+from kernbench.pe.translator import translator_of
+from kernbench.pgraph import Node
 from kernbench.routing import Traffic
 from kernbench.sim.node import TRANSIT
 from kernbench.sim.transaction import Packet
+
+if TYPE_CHECKING:
+    from kernbench.components.machine import Machine
 
 
 class PeDma(PePart):
     """Read engines and write engines side by side; within a direction one job at a time an engine."""
 
     role = TRANSIT  # on the way to its own PE's TCM; as a destination it takes whole messages
+    sends = True
+
+    def __init__(self, node: Node, machine: Machine) -> None:
+        super().__init__(node, machine)
+        # With an overhead, flits that pass may be held back; the worker then takes every one of them.
+        self.own_service = self.overhead_ns > 0.0
 
     def wired(self) -> None:
-        """Find the MMU."""
-        mmu = self.sibling("pe_mmu")
-        assert isinstance(mmu, PeMmu)
+        """Find what translates for it."""
+        translator = translator_of(self)
         self.engines = DmaEngines(
             self,
             Traffic.PE_DMA,
-            mmu.regions,
+            translator.regions,
+            translator.requests,
             reading=self.integer("read_engines"),
             writing=self.integer("write_engines"),
-            translation_ns=mmu.tlb_overhead_ns,
+            translation_ns=translator.delay_ns,
             used=self.both_ways,
         )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Token:
     """One tile on its way through the stages of its plan. Owned by exactly one component at a time."""
 
-    __slots__ = ("done", "index", "launch", "op", "parent", "plan", "previous")
+    __slots__ = ("done", "fed_by", "index", "launch", "op", "parent", "plan", "previous")
 
     def __init__(
         self, plan: TilePlan, done: Callable[[Token], None], parent: Op, op: Op | None = None
@@ -31,6 +31,8 @@ class Token:
         self.index = 0
         self.previous = -1
         """Id of the op of the stage before, -1 at first."""
+        self.fed_by = -1
+        """Id of the last op of the tile whose end made room for this one; -1 when there was room."""
         self.launch = parent.launch
 
     @property
@@ -77,6 +79,8 @@ class PePart(Component):
         op.stage = stage.kind
         if token.previous >= 0:
             op.after.append((token.previous, "stage"))
+        elif token.fed_by >= 0:
+            op.after.append((token.fed_by, "buffer"))
         token.previous = op.id
         return op
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kernbench.components.dma import Job
 from kernbench.errors import KernelError
 from kernbench.pe import commands as c
 from kernbench.pe.composite import tiles_of
 from kernbench.pe.dma import PeDma
-from kernbench.pe.engine import Job
 from kernbench.pe.gemm import PeGemm
-from kernbench.pe.mmu import PeMmu
 from kernbench.pe.part import PePart, Token
 from kernbench.pe.plans import Stage, TilePlan, simple
+from kernbench.pe.translator import translator_of
 from kernbench.pgraph import Node
 
 if TYPE_CHECKING:
@@ -48,11 +48,10 @@ class PeScheduler(PePart):
 
     def wired(self) -> None:
         """Find the engines."""
-        dma, gemm, mmu = self.sibling("pe_dma"), self.sibling("pe_gemm"), self.sibling("pe_mmu")
+        dma, gemm = self.sibling("pe_dma"), self.sibling("pe_gemm")
         assert isinstance(dma, PeDma)
         assert isinstance(gemm, PeGemm)
-        assert isinstance(mmu, PeMmu)
-        self._dma, self._gemm, self._mmu = dma, gemm, mmu
+        self._dma, self._gemm, self._translator = dma, gemm, translator_of(self)
         self._buffer_bytes = int(self.sibling("pe_tcm").node.properties["scheduler_reserved_bytes"])
 
     def submit(self, command: Engine_command | c.Composite, done: Callable[[], None]) -> None:
@@ -92,15 +91,18 @@ class PeScheduler(PePart):
         for operand in (*command.op.inputs, command.op.output):
             if operand is not None and operand.handle is None and operand.address is not None:
                 nbytes = c.operand_bytes(operand)
-                operand.regions = self._mmu.regions(operand.address, nbytes)
+                operand.regions = self._translator.regions(operand.address, nbytes)
 
     def _start(self, token: Token) -> None:
         first = self.sibling(token.stage.part)
         assert isinstance(first, PePart)
         self.hand_over(first, first.accept, token)
 
-    def _feed(self) -> None:
-        """Feed tiles of the oldest composite while their buffers fit; the next one's turn comes after it."""
+    def _feed(self, made_room: int = -1) -> None:
+        """Feed tiles of the oldest composite while their buffers fit; the next one's turn comes after it.
+
+        ``made_room`` is the last op of the tile that has just ended; -1 when a composite was submitted.
+        """
         while self._feeds:
             pipeline = self._feeds[0]
             tile = pipeline.held or next(pipeline.tiles, None)
@@ -117,7 +119,9 @@ class PeScheduler(PePart):
                 pipeline.t_start = self.clock.now
             self._buffers_used += tile.buffer_bytes
             pipeline.under_way += 1
-            self._start(Token(tile, lambda token, p=pipeline: self._tile_done(p, token), pipeline.command.op))  # type: ignore[misc]
+            token = Token(tile, lambda token, p=pipeline: self._tile_done(p, token), pipeline.command.op)  # type: ignore[misc]
+            token.fed_by = made_room
+            self._start(token)
 
     def check(self, command: c.Composite) -> None:
         """Refuse a composite whose largest tile does not fit the scheduler's TCM."""
@@ -132,7 +136,7 @@ class PeScheduler(PePart):
         self._buffers_used -= token.plan.buffer_bytes
         pipeline.under_way -= 1
         self._complete(pipeline)
-        self._feed()
+        self._feed(token.previous)
 
     def _complete(self, pipeline: Pipeline) -> None:
         if pipeline.fed and not pipeline.under_way and not pipeline.command.completion.done:

@@ -24,6 +24,7 @@ class PeTcm(Memory):
 
     def __init__(self, node: Node, machine: Machine) -> None:
         super().__init__(node, machine)
+        self.entry_ns = 0.0  # paid at the port, which siblings use as well: first come first served there
         self._read_port = Server(f"{node.id}#read")
         self._write_port = Server(f"{node.id}#write")
         self._read_gbs = self.number("read_gbs")
@@ -76,6 +77,7 @@ class PeTcm(Memory):
 
     def _flit(self, packet: Packet, flit: int, time: float, port: Server, gbs: float) -> tuple[float, Server]:
         flit_bytes = self.machine.fabric.flit_bytes
-        duration = max(0, min(flit_bytes, packet.transaction.nbytes - flit * flit_bytes)) / gbs
+        overhead = self.overhead_ns if flit == 0 else 0.0
+        duration = overhead + max(0, min(flit_bytes, packet.transaction.nbytes - flit * flit_bytes)) / gbs
         self._use(port is self._write_port, duration)
         return port.occupy(time, duration, packet.transaction) + duration, port

@@ -58,8 +58,8 @@ class DataPlane(Instrument):
         """
         dependencies = self._dependencies.add(op)
         self.log.append(op, dependencies)
-        if op.kind == "tile":
-            return
+        if op.kind == "tile" or (op.output is None and not op.inputs):
+            return  # time only: a stage of a tile, or traffic that carries no values
         if self._replay is not None and "data" in op.params:
             op.params["data"] = _snapshot(op.params["data"])
         value = self._known_value(op)

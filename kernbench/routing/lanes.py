@@ -149,6 +149,9 @@ class Lanes:
 
         Those of an IO chiplet's PHY stand opposite to those of the cube's port that it serves.
         """
-        own, theirs = len(order[port]), order[facing]
+        # A machine with a part lost may have connections that lead nowhere; they are as good as each other.
+        own, theirs = len(order[port]), [conn for conn in order.get(facing, ()) if conn in meets]
+        if not theirs:
+            return str(self._graph.node(facing).properties.get("side", "")), ((0.0, 0.0),) * own
         places = tuple(meets[theirs[i * len(theirs) // own]] for i in range(own))
         return str(self._graph.node(facing).properties["side"]), places

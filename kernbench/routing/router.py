@@ -19,6 +19,10 @@ TABLE_BYTES = 64 << 20
 """Memory in bytes that a router spends on tables before it drops the least recently used."""
 
 
+_BY_WAY_OF = {"pe_tcm": "pe_dma", "hbm_ctrl": "channel_router"}
+"""Kinds of memory, and the kind of component outside the core that leads to them."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Way:
     """A possible route: links before the core, the core from one component to another, links after it."""
@@ -36,7 +40,8 @@ class Router:
     Weights are the links' ``routing_weight``. Equal weights are decided by: the UCIe connection nearest
     the destination's row or column (or the first one, if the topology says so), fewer hops, moves along
     x before moves along y, name. Routes pass through transit components only; PE_DMA is passed through
-    on the way to its own PE's TCM. The same question is answered with the same object.
+    on the way to its own PE's TCM, a channel router on the way to and from its slice. The same question is
+    answered with the same object.
     """
 
     def __init__(self, graph: PropertyGraph) -> None:
@@ -46,19 +51,20 @@ class Router:
         self._makers = {within: Tables(self._core, within) for within in (False, True)}
         self._tables: OrderedDict[tuple[int, bool], Table] = OrderedDict()
         self._table_limit = max(16, TABLE_BYTES // (20 * max(len(self._core.names), 1)))
-        self._routes: dict[tuple[str, str, Traffic], Route] = {}
+        self._routes: dict[tuple[str, str, Traffic, str], Route] = {}
         self._reversed: dict[Route, Route] = {}
 
-    def route(self, src: str, dst: str, traffic: Traffic) -> Route:
-        """The route from component ``src`` to component ``dst``.
+    def route(self, src: str, dst: str, traffic: Traffic, via: str = "") -> Route:
+        """The route from component ``src`` to component ``dst``, whose last link comes from ``via`` if given.
 
+        ``via`` chooses among the channel routers of a slice; without it the first is taken.
         Raises :class:`RoutingError` when a name is unknown or not wired, or when the links that this
         traffic may use do not join the two.
         """
-        key = (src, dst, traffic)
+        key = (src, dst, traffic, via)
         found = self._routes.get(key)
         if found is None:
-            found = self._routes[key] = self._find(src, dst, traffic)
+            found = self._routes[key] = self._find(src, dst, traffic, via)
         return found
 
     def reverse(self, route: Route) -> Route:
@@ -74,23 +80,26 @@ class Router:
             self._reversed[route], self._reversed[found] = found, route
         return found
 
-    def _find(self, src: str, dst: str, traffic: Traffic) -> Route:
+    def _find(self, src: str, dst: str, traffic: Traffic, via: str) -> Route:
         a, b = self._wired(src), self._wired(dst)
         if src == dst:
             return Route((src,), (), 0.0)
         place_a, place_b = ((n.properties["sip"], n.properties["cube"]) for n in (a, b))
         banned = forbidden(traffic, same_cube=place_a == place_b and place_a[1] != -1)
-        way = min(self._ways(a, b, banned), key=lambda w: (w.weight_nm, w.order), default=None)
+        way = min(self._ways(a, b, banned, via), key=lambda w: (w.weight_nm, w.order), default=None)
         if way is None:
             reason = f", which may not use links of kind {', '.join(sorted(banned))}" if banned else ""
-            raise RoutingError(f"no route from '{src}' to '{dst}' for {traffic} traffic{reason}")
+            through = f" by way of '{via}'" if via else ""
+            raise RoutingError(f"no route from '{src}' to '{dst}'{through} for {traffic} traffic{reason}")
         links = (*way.first, *self._walk(way), *way.last)
         return Route((src, *(link.target for link in links)), links, way.weight_nm / NM_PER_MM)
 
-    def _ways(self, a: Node, b: Node, banned: frozenset[str]) -> Iterator[_Way]:
+    def _ways(self, a: Node, b: Node, banned: frozenset[str], via: str) -> Iterator[_Way]:
         index = self._core.index
         arrivals = [((), b.id)] if b.id in index else list(self._arrivals(b, banned))
         for last, start in arrivals:
+            if via and not (last and last[-1].source == via):
+                continue
             if start == a.id and last:
                 yield _Way(_nm(last), len(last), (), None, last)
             if start not in index:
@@ -112,14 +121,21 @@ class Router:
         """Ways from a component into the core."""
         if a.id in self._core.index:
             return [()]
-        return [(e,) for e in self._links(a.id, banned) if e.target in self._core.index]
+        ways: list[tuple[Edge, ...]] = []
+        for link in self._links(a.id, banned):
+            if link.target in self._core.index:
+                ways.append((link,))
+            elif self._kind(link.target) == "channel_router":
+                ways += [
+                    (link, on) for on in self._links(link.target, banned) if on.target in self._core.index
+                ]
+        return ways
 
     def _arrivals(self, b: Node, banned: frozenset[str]) -> Iterator[tuple[tuple[Edge, ...], str]]:
         """Ways into a component at the edge: (links, where they start)."""
         for link in self._links_into(b.id, banned):
             yield (link,), link.source
-            through_dma = b.properties["kind"] == "pe_tcm" and self._kind(link.source) == "pe_dma"
-            if through_dma:
+            if _BY_WAY_OF.get(str(b.properties["kind"])) == self._kind(link.source):
                 for before in self._links_into(link.source, banned):
                     if before.source != b.id:
                         yield (before, link), before.source

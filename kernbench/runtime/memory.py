@@ -1,7 +1,7 @@
 """Device memory as the host keeps account of it: which bytes belong to which tensor (ADR-0008, 0048).
 
 The host allocates; no message tells the device. Each shard gets a block in its PE's HBM slice and, in the
-``va`` model, the tensor one contiguous virtual range that is the same on every SIP.
+``va`` (``la``) model, the tensor one contiguous virtual (logical) range that is the same on every SIP.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kernbench.address import AddressModel, PeAllocator, VirtualAllocator, address_model
+from kernbench.address import AddressModel, LogicalAllocator, PeAllocator, VirtualAllocator, address_model
 from kernbench.kernels import Placement
 from kernbench.runtime.messages import MapEntry
 from kernbench.runtime.placement import TensorShard, distinct, nearest
@@ -25,8 +25,8 @@ Place = tuple[int, int, int]
 class Allocation:
     """The memory of one tensor. ``copies`` holds, by SIP, its shards with their physical addresses.
 
-    ``va`` is the start of the virtual range (``None`` in the ``pa`` model), ``nbytes`` the size of the
-    tensor, which is also that of the range.
+    ``va`` is the start of the virtual or logical range (``None`` in the ``pa`` model), ``nbytes`` the size
+    of the tensor, which is also that of the range.
     """
 
     nbytes: int
@@ -52,6 +52,8 @@ class DeviceMemory:
         if self.model is AddressModel.VA:
             pages = [int(n.properties["page_bytes"]) for n in graph.nodes("PeMmu")]
             self._virtual = VirtualAllocator(max(pages, default=4096))
+        elif self.model is AddressModel.LA:
+            self._virtual = LogicalAllocator(self._addresses.burst_bytes)
 
     def allocate(self, copies: Mapping[int, Sequence[TensorShard]]) -> Allocation:
         """Memory for every shard of every copy. When one does not fit nothing stays allocated."""
@@ -105,9 +107,9 @@ class DeviceMemory:
     def placements(self, allocation: Allocation) -> dict[Place, Placement]:
         """Where every PE that can reach the tensor finds it, as kernels see it.
 
-        ``va``: one base for all PEs of the cubes that hold a shard; a PE's own shard is at the base plus its
-        offset. ``pa``: the base is the PE's own shard, for a PE without one the nearest copy, if that is
-        the whole tensor.
+        ``va`` and ``la``: one base for all PEs of the cubes that hold a shard; a PE's own shard is at the
+        base plus its offset. ``pa``: the base is the PE's own shard, for a PE without one the nearest copy,
+        if that is the whole tensor.
         """
         places: dict[Place, Placement] = {}
         for sip, shards in allocation.copies.items():

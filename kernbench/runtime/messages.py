@@ -81,7 +81,7 @@ class MemoryRead:
 
 @dataclass(frozen=True, slots=True)
 class MapEntry:
-    """``nbytes`` at virtual address ``va`` are found at physical address ``pa``."""
+    """``nbytes`` at virtual (``la`` model: logical) address ``va`` are found at physical address ``pa``."""
 
     va: int
     pa: int
@@ -95,7 +95,7 @@ class MapEntry:
 
 @dataclass(frozen=True, slots=True)
 class MapRequest:
-    """Install ``entries`` in the MMUs of ``pes``, each ``(cube, pe)``, of one SIP, or remove them."""
+    """Install ``entries`` in the MMUs (BAAWs) of ``pes``, each ``(cube, pe)``, of one SIP, or remove them."""
 
     envelope: Envelope
     sip: int
@@ -112,7 +112,7 @@ class MapRequest:
 
 @dataclass(frozen=True, slots=True)
 class TensorArgRef:
-    """A tensor argument of a launch: its shards, tagged; ``va`` is its virtual base (``None`` in ``pa``)."""
+    """A tensor argument of a launch: its shards, tagged; ``va`` its virtual or logical base, or ``None``."""
 
     name: str
     shards: tuple[ShardRef, ...]

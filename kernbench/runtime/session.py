@@ -13,6 +13,7 @@ from kernbench.errors import (
     AllocationError,
     BenchError,
     DeadlockError,
+    InvariantError,
     KernBenchError,
     KernelError,
     LaunchError,
@@ -34,6 +35,7 @@ Progress = Callable[[float, int], None]
 
 _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (VerificationError, "VERIFICATION_FAILED"),
+    (InvariantError, "INVARIANT_BROKEN"),
     (LaunchError, "LAUNCH_FAILED"),
     (KernelError, "KERNEL_FAILED"),
     (DeadlockError, "DEADLOCK"),
@@ -104,15 +106,16 @@ def run_bench(
     progress: Progress | None = None,
     components: Mapping[str, str] | None = None,
     traced: bool = True,
+    check: bool | None = None,
 ) -> BenchOutcome:
     """Run ``bench`` on a machine made from ``graph``; ``params`` are resolved already.
 
     Errors of the run (a failed launch, a deadlock, wrong numbers, no requests) are in the outcome, so that
-    its trace can be kept; a device selector that fits nothing is raised at once. ``components`` and
-    ``traced`` are the machine's.
+    its trace can be kept; a device selector that fits nothing is raised at once. ``components``, ``traced``
+    and ``check`` are the machine's.
     """
     data = DataPlane(verify=verify)
-    machine = Machine(graph, [data, *instruments], components, traced=traced)
+    machine = Machine(graph, [data, *instruments], components, traced=traced, check=check)
     machine.clock.on_progress = progress
     context = Context(
         machine,
@@ -129,8 +132,8 @@ def run_bench(
         with seldom_collected():
             _run(bench, context)
         if verify:
-            for check in context.checks:
-                results += checks.verify(check, context.storage, data)
+            for wanted in context.checks:
+                results += checks.verify(wanted, context.storage, data)
     except KernBenchError as failure:
         error = failure
     except Exception as failure:
@@ -141,6 +144,11 @@ def run_bench(
     finally:
         sim_ns = float(machine.clock.now)
         context.abandon()
+    if error is None:
+        try:
+            machine.settle()
+        except InvariantError as failure:
+            error = failure
     wrong = [r.error for r in results if r.error is not None]
     if error is None and wrong:
         error = wrong[0]

@@ -69,7 +69,7 @@ class Tensor:
 
     @property
     def va(self) -> int | None:
-        """Start of the virtual range, the same on every SIP; ``None`` in the ``pa`` model."""
+        """Start of the virtual or logical range, the same on every SIP; ``None`` in the ``pa`` model."""
         return self._allocation.va
 
     @property

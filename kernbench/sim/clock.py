@@ -4,9 +4,23 @@ A flit that crosses a link costs one queue entry and one function call. It needs
 process and no resource. SimPy processes (a user's component, a host program) live on the same queue and
 the same ``now``.
 
-Order at equal times: flits first, by transaction, then place, then flit number; then callbacks and then
-SimPy events, each in the order in which they were scheduled. A flit's order does not depend on who
-pushed it first, so another engine that moves whole messages can reproduce it.
+Order at equal times:
+
+1. flits that leave a worker which has held them back, in the order in which it took them,
+2. flits that reach a place, or are handed to their first link by a memory that streams them,
+3. callbacks,
+4. SimPy events.
+
+Arriving flits go by transaction id, then place on the way, then flit number. Ids are given in the order in
+which transactions are issued. The place is the number of nodes passed, counted from the first node of the
+packet: a read's data count from the memory. Callbacks and events go in the order in which they were
+scheduled. What becomes of a message that a component has taken whole (it is received, sent on or
+acknowledged when its service is over) counts as scheduled when its last flit arrived. Anything that costs
+no time happens with what caused it: a transfer that an answer lets start is issued while that answer's
+last flit is handled.
+
+A flit's order does not depend on who pushed it first, so another engine that moves whole messages can
+reproduce it.
 """
 
 from __future__ import annotations
@@ -17,6 +31,8 @@ from typing import Any, Protocol, cast
 
 import simpy
 
+LATE = -3
+"""Flits that leave a worker: callbacks that come before arriving flits."""
 FLIT = -2
 CALL = -1
 _REPORT_EVERY = 1 << 16
@@ -45,6 +61,10 @@ class Clock(simpy.Environment):
         """Call ``function(*args)`` at ``time`` ns (not before now)."""
         heappush(self.entries, (time, CALL, next(self._eid), (function, args)))
 
+    def leave_at(self, time: float, function: Callable[..., None], *args: Any) -> None:
+        """As :meth:`call_at`, for a flit that leaves a worker: before all that arrives at ``time``."""
+        heappush(self.entries, (time, LATE, next(self._eid), (function, args)))
+
     def step(self) -> None:
         """Carry out the next entry. Raises :class:`simpy.core.EmptySchedule` when there is none."""
         if not self.entries:
@@ -57,7 +77,7 @@ class Clock(simpy.Environment):
         if priority == FLIT:
             assert self.on_flit is not None
             self.on_flit(time, key, item)
-        elif priority == CALL:
+        elif priority in (CALL, LATE):
             item[0](*item[1])
         else:
             callbacks, item.callbacks = item.callbacks, None

@@ -17,18 +17,26 @@ from kernbench.sim.node import TRANSIT, FabricNode, Link
 from kernbench.sim.transaction import HopRow, Packet
 
 _HOP = 1 << 32
-_HOP_MASK = 0xFFF
-_FLIT_MASK = _HOP - 1
+HOP_MASK = 0xFFF
+FLIT_MASK = _HOP - 1
 
 
 class Fabric(Protocol):
     """What a component asks of the fabric. Packets start at their path's first node."""
 
-    flit_bytes: int
-    flit_crossings: int
+    @property
+    def flit_bytes(self) -> int:
+        """Bytes of a flit."""
+
+    @property
+    def flit_crossings(self) -> int:
+        """How many flits have been put onto a link so far."""
 
     def send(self, packet: Packet) -> None:
         """Put the whole packet onto its first link now."""
+
+    def send_together(self, packets: Sequence[Packet]) -> None:
+        """Put packets onto their first link now, flit by flit in turn: one of each, then the next of each."""
 
     def stream(self, packet: Packet, times: Sequence[float]) -> None:
         """Put flit ``i`` onto the first link at ``times[i]`` (never falling, not before now)."""
@@ -46,6 +54,33 @@ class FlitFabric:
     def send(self, packet: Packet) -> None:
         """See :meth:`Fabric.send`."""
         self._inject(packet, 0)
+
+    def send_together(self, packets: Sequence[Packet]) -> None:
+        """See :meth:`Fabric.send_together`."""
+        self._inject_together(packets, 0)
+
+    def _inject_together(self, packets: Sequence[Packet], hop: int) -> None:
+        """As :meth:`_inject`, for packets that take turns."""
+        now = self.clock._now
+        starts: list[list[float]] = [[] for _ in packets]
+        for flit in range(1 + max(packet.last for packet in packets)):
+            for packet, mine in zip(packets, starts, strict=True):
+                last = packet.last
+                if flit > last:
+                    continue
+                link = packet.links[hop]
+                if flit == 0:
+                    link.arrive(now)
+                duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+                mine.append(link.occupy(now, duration, packet.transaction))
+                if flit == last:
+                    self._leave_link(packet, link, now, mine[0], now, mine[last], mine[last] + duration)
+        for packet, mine in zip(packets, starts, strict=True):
+            link, last = packet.links[hop], packet.last
+            packet.feed = [start + link.flit_ns + link.delay_ns for start in mine[:last]]
+            packet.feed.append(mine[last] + packet.last_bytes / link.bw_gbs + link.delay_ns)
+            packet.feed_hop = hop + 1
+            heappush(self.clock.entries, (packet.feed[0], FLIT, packet.key + (hop + 1) * _HOP, packet))
 
     def stream(self, packet: Packet, times: Sequence[float]) -> None:
         """See :meth:`Fabric.stream`."""
@@ -137,8 +172,8 @@ class FlitFabric:
 
     def _arrive(self, time: float, key: int, packet: Packet) -> None:
         """Flit ``key & mask`` of ``packet`` reaches a node. Everything per flit happens here."""
-        hop = (key >> 32) & _HOP_MASK
-        flit = key & _FLIT_MASK
+        hop = (key >> 32) & HOP_MASK
+        flit = key & FLIT_MASK
         if hop == 0:
             self._release(packet, flit, time)
             return
@@ -159,6 +194,10 @@ class FlitFabric:
             return
         if flit == 0 or node.own_service:
             out = self._work(packet, hop, node, flit, time)
+            if out > time and node.sends:
+                # Packets of the node's own may come first: the link is not booked before the flit is there.
+                self.clock.leave_at(out, self._depart, key, packet)
+                return
         else:
             out = node.free
             if out < time:
@@ -190,6 +229,25 @@ class FlitFabric:
         if flit == last:
             self._leave_link(packet, link, packet.link_in[hop], packet.link_start[hop], out, start, end)
 
+    def _depart(self, key: int, packet: Packet) -> None:
+        """A flit leaves the worker of a node that sends packets of its own, and stands at its link now."""
+        hop = (key >> 32) & HOP_MASK
+        flit = key & FLIT_MASK
+        last = packet.last
+        out = self.clock._now
+        link = packet.links[hop]
+        duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+        start = link.occupy(out, duration, packet.transaction)
+        end = start + duration
+        if flit == 0:
+            link.arrive(out)
+            packet.link_in[hop] = out
+            packet.link_start[hop] = start
+        if flit == 0 or flit == last or not packet.gathers[hop + 1]:
+            heappush(self.clock.entries, (end + link.delay_ns, FLIT, key + _HOP, packet))
+        if flit == last:
+            self._leave_link(packet, link, packet.link_in[hop], packet.link_start[hop], out, start, end)
+
     def _work(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> float:
         """A flit that the node's worker spends time on; returns when it is handed on."""
         service = node.service_ns(packet, flit)
@@ -211,14 +269,15 @@ class FlitFabric:
         last_in: float,
         out: float,
         served: float | None = None,
+        wait: float = 0.0,
     ) -> None:
-        """The last flit leaves a node at ``out``: note the hop."""
+        """The last flit leaves a node at ``out``: note the hop. For ``wait`` ns it has been held already."""
         transaction = packet.transaction
         begun = out if served is None else served
-        wait = 0.0
-        if begun > last_in:
-            wait = transaction.blame(node.index, node.waited_for(transaction, last_in, begun))
-        node.leave(out, packet.nbytes, node.overhead_ns, wait)
+        if begun > last_in + wait:
+            held = node.waited_for(transaction, last_in + wait, begun)
+            wait += transaction.blame(node.index, held)
+        node.leave(out, packet.nbytes, node.overhead_ns if packet.pays else 0.0, wait)
         if transaction.traced:
             transaction.rows.append(
                 HopRow(
@@ -228,15 +287,26 @@ class FlitFabric:
             )  # fmt: skip
 
     def _whole(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
-        """A node that wants the whole message: gather it, pay once, then forward or receive it."""
+        """A node that wants the whole message: gather it, pay once, then forward or receive it.
+
+        Messages of one access are forwarded as one.
+        """
         if flit == 0:
             node.arrive(time)
             packet.node_in[hop] = time
         if flit != packet.last:
             return
-        start = node.occupy(time, node.overhead_ns, packet.transaction)
+        access = packet.transaction.access
+        if access is not None:
+            if hop < len(packet.links):
+                self._forward_together(access.gather(node.index, packet, time), hop, node, time)
+                return
+            access.open -= 1
+            packet.pays = access.open == 0
+        overhead = node.overhead_ns if packet.pays else 0.0
+        start = node.occupy(time, overhead, packet.transaction)
         packet.node_start[hop] = start
-        out = start + node.overhead_ns
+        out = start + overhead
         self._leave_node(packet, hop, node, time, out, start)
         if hop < len(packet.links):
             self.clock.call_at(out, self._inject, packet, hop)
@@ -244,3 +314,21 @@ class FlitFabric:
             self.clock.call_at(out, node.receive, packet)
         else:
             node.receive(packet)
+
+    def _forward_together(
+        self, whole: Sequence[tuple[Packet, float]], hop: int, node: FabricNode, time: float
+    ) -> None:
+        """All messages of an access (or none yet) are at ``node`` that wants them whole."""
+        if not whole:
+            return
+        packets = sorted((packet for packet, _ in whole), key=lambda packet: packet.key)
+        last = whole[-1][0].transaction
+        start = node.occupy(time, node.overhead_ns, last)
+        out = start + node.overhead_ns
+        for packet, last_in in whole:
+            packet.node_start[hop] = start
+            wait = 0.0
+            if last_in < time:
+                wait = packet.transaction.blame(node.index, [(last, time - last_in)])
+            self._leave_node(packet, hop, node, last_in, out, start, wait)
+        self.clock.call_at(out, self._inject_together, packets, hop)

@@ -24,6 +24,8 @@ class FabricNode(Server):
 
     role = STORE_AND_FORWARD
     takes_flits = False
+    sends = False
+    """Set where a transit node also puts packets of its own onto the links that it passes others on to."""
     own_service = False
     """Set where a subclass replaces :meth:`service_ns`; the fabric then asks it for every flit."""
 
@@ -33,7 +35,7 @@ class FabricNode(Server):
 
     def service_ns(self, packet: Packet, flit: int) -> float:
         """Time that the worker of a transit node spends on flit number ``flit`` of ``packet``, ns."""
-        return self.overhead_ns if flit == 0 else 0.0
+        return self.overhead_ns if flit == 0 and packet.pays else 0.0
 
     def receive(self, packet: Packet) -> None:
         """A whole message has arrived here and its overhead is paid."""

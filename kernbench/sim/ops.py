@@ -26,7 +26,7 @@ class Operand:
 
     Either the value of a handle (``handle`` is set) or bytes in memory, row-major, found by
     concatenating ``regions``. ``address`` is the address that the kernel used (virtual in the ``va``
-    model); ``regions`` are physical and are filled in where the address is translated.
+    model, logical in ``la``); ``regions`` are physical and are filled in where the address is translated.
     """
 
     shape: tuple[int, ...]
@@ -62,4 +62,4 @@ class Op:
     t_end: float = 0.0
     transactions: list[int] = field(default_factory=list)
     after: list[tuple[int, str]] = field(default_factory=list)
-    """Timing dependencies known when it ran: ``(op id, "stage" | "slot" | "issue")``."""
+    """Timing dependencies known when it ran: ``(op id, "stage" | "slot" | "issue" | "wait" | "buffer")``."""

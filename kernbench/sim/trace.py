@@ -151,13 +151,14 @@ class TraceRecorder(Instrument):
         }
 
     def _waits(self, names: Sequence[str]) -> Columns:
-        transaction, holder, resource, _ = (np.array(a, dtype=np.int64) for a in self._wait_ints)
+        transaction, holder, resource, holders = (np.array(a, dtype=np.int64) for a in self._wait_ints)
         order = np.lexsort((resource, holder, transaction))
         return {
             "txn": transaction[order],
             "holder": holder[order],
             "resource": coded(names, resource[order]),
             "ns": np.array(self._wait_ns)[order],
+            "holders": holders[order],
         }
 
 

@@ -44,12 +44,40 @@ class Wait(NamedTuple):
     holders: int
 
 
+class Access:
+    """The requests, one a channel, that stand for one aggregated request: together they pay what it would.
+
+    Overheads on the way out and of data on the way back are the ``first`` one's; those of acknowledgements,
+    and the asking component's own, the last one's. What stores and forwards messages waits for all of them
+    and sends them on together.
+    """
+
+    __slots__ = ("_held", "first", "open", "size", "unanswered")
+
+    def __init__(self, first: int, size: int) -> None:
+        self.first = first
+        """Id of its first transaction."""
+        self.unanswered = size
+        """Writes of it that the memory has not acknowledged."""
+        self.open = size
+        """Requests of it whose answers have not come back."""
+        self.size = size
+        """Its transactions."""
+        self._held: dict[int, list[tuple[Packet, float]]] = {}
+
+    def gather(self, node: int, packet: Packet, time: float) -> list[tuple[Packet, float]]:
+        """``packet`` is whole at ``node``: all packets and when they were, or none while some are missing."""
+        held = self._held.setdefault(node, [])
+        held.append((packet, time))
+        return self._held.pop(node) if len(held) == self.size else []
+
+
 class Transaction:
     """One request and its answer. ``t_submit``, ``t_done`` in ns; ``parent`` is the id of its cause or -1."""
 
     __slots__ = (
-        "address", "dst", "id", "is_write", "kind", "message", "nbytes", "on_done", "op", "parent",
-        "path", "rows", "src", "t_done", "t_submit", "traced", "wait_ns", "waits",
+        "access", "address", "channel", "dst", "id", "is_write", "kind", "message", "nbytes", "on_done",
+        "op", "parent", "path", "rows", "src", "t_done", "t_submit", "traced", "wait_ns", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +93,7 @@ class Transaction:
         parent: int = -1,
         op: int = -1,
         address: int = 0,
+        channel: int = -1,
         is_write: bool = False,
         message: Any = None,
         on_done: Callable[[Transaction], None] | None = None,
@@ -82,6 +111,10 @@ class Transaction:
         self.op = op
         self.address = address
         """Byte offset within the destination memory."""
+        self.access: Access | None = None
+        """What it is a part of, with requests of other channels."""
+        self.channel = channel
+        """The pseudo-channel of the destination that holds all of its bytes; -1 where address bits say so."""
         self.is_write = is_write
         self.message = message
         self.on_done = on_done
@@ -146,11 +179,13 @@ class Packet:
     __slots__ = (
         "feed", "feed_hop",
         "gathers", "key", "last", "last_bytes", "link_in", "link_start", "links", "nbytes",
-        "node_in", "node_start", "nodes", "transaction", "turn",
+        "node_in", "node_start", "nodes", "pays", "transaction", "turn",
     )  # fmt: skip
 
     def __init__(self, transaction: Transaction, path: Path, nbytes: int, flit_bytes: int) -> None:
         self.transaction = transaction
+        self.pays = transaction.access is None or transaction.access.first == transaction.id
+        """It pays overheads; of the packets of one :class:`Access` one does."""
         self.nodes = path.nodes
         self.links = path.links
         self.gathers = path.gathers

@@ -71,7 +71,11 @@ def _add_attached(build: Builder, sip: int, cube: int) -> None:
 
 
 def _add_hbm(build: Builder, sip: int, cube: int) -> None:
-    """One controller per slice, at its PE's router (ADR-0017 D4, D8)."""
+    """One controller per slice, at its PE's router, behind channel routers if channels are mapped one to one.
+
+    A channel router is a part of its PE's router, so as wide; behind it is the channel's share of the slice
+    (ADR-0017 D4, D8).
+    """
     spec, layout, parent = build.spec, build.layout, names.cube(sip, cube)
     hbm, slices = spec.cube.hbm, spec.hbm_slices
     origin_x, origin_y = build.cube_origin(cube)
@@ -91,7 +95,18 @@ def _add_hbm(build: Builder, sip: int, cube: int) -> None:
         }
         name = names.hbm(sip, cube, number)
         build.add(component(name, "hbm_ctrl", hbm, own, sip, cube, x=origin_x + x, y=origin_y + y), parent)
-        build.link(names.router(sip, cube, *cell), name, "router_to_hbm", slice_gbs)
+        router = names.router(sip, cube, *cell)
+        if hbm.mapping == "n_to_one":
+            build.link(router, name, "router_to_hbm", slice_gbs)
+            continue
+        for channel in range(channels):
+            own = {"slice": number, "channel": channel}
+            way = names.channel_router(sip, cube, number, channel)
+            part = spec.cube.channel_router
+            node = component(way, "channel_router", part, own, sip, cube, x=origin_x + x, y=origin_y + y)
+            build.add(node, parent)
+            build.link(router, way, "router_to_channel", slice_gbs)
+            build.link(way, name, "channel_to_hbm", slice_gbs / channels)
 
 
 def _add_port(build: Builder, sip: int, cube: int, side: str) -> None:

@@ -51,6 +51,7 @@ def part_properties(spec: TopologySpec) -> dict[str, Properties]:
             "scratch_bytes": pe.pe_tcm.scratch_bytes,
         },
         "pe_mmu": {"page_bytes": pe.pe_mmu.page_bytes, "tlb_overhead_ns": pe.pe_mmu.tlb_overhead_ns},
+        "pe_baaw": {"lookup_ns": pe.pe_baaw.lookup_ns},
         "pe_ipcq": {
             "slots": pe.pe_ipcq.slots,
             "slot_bytes": pe.pe_ipcq.slot_bytes,
@@ -67,10 +68,12 @@ def add_pe(build: Builder, own: dict[str, Properties], sip: int, cube: int, pe: 
     x, y = origin[0] + at[0], origin[1] + at[1]
     parent = build.add(group(names.pe(sip, cube, pe), "pe", sip, cube, pe, x, y), names.cube(sip, cube))
     parts = {}
-    for kind in names.PE_PARTS:
+    translator = names.TRANSLATORS[spec.system.address_model]
+    for part in names.PE_PARTS:
+        kind = translator if part == "pe_mmu" else part
         name = names.pe_part(sip, cube, pe, kind)
         node = component(name, kind, getattr(spec.pe, kind), own[kind], sip, cube, pe, x, y)
-        parts[kind] = build.add(node, parent)
+        parts[part] = build.add(node, parent)
 
     internal = spec.pe.links.internal_gbs
     for a, b in INTERNAL_LINKS:

@@ -142,6 +142,10 @@ def _hbm(spec: TopologySpec) -> Iterator[Problem]:
             " expected a power of two per slice"
         )
         yield Problem((*path, "pseudo_channels"), message, also)
+    model = spec.system.address_model
+    if hbm.mapping == "one_to_one" and model != "la":
+        message = f"is one_to_one with address_model {model}, expected n_to_one, or system.address_model: la"
+        yield Problem((*path, "mapping"), message, (("system", "address_model"),))
     page = max(spec.pe.pe_mmu.page_bytes, spec.system.flit_bytes)
     if hbm.capacity_bytes % (slices * page):
         message = f"is {hbm.capacity_bytes} bytes, expected a multiple of {slices} slices x {page} bytes"
@@ -176,7 +180,7 @@ def parts(spec: TopologySpec) -> Iterator[tuple[Path, str, Part]]:
     for i, io in enumerate(spec.sip.io_chiplets):
         for kind in ("pcie_ep", "io_cpu", "io_noc", "io_ucie", "io_ucie_conn"):
             yield (*IOS, i, kind), kind, getattr(io, kind)
-    for kind in ("router", "m_cpu", "sram", "ucie_conn"):
+    for kind in ("router", "m_cpu", "sram", "channel_router", "ucie_conn"):
         yield (*CUBE, kind), kind, getattr(spec.cube, kind)
     yield (*CUBE, "hbm"), "hbm_ctrl", spec.cube.hbm
     yield (*CUBE, "ucie"), "ucie_port", spec.cube.ucie

@@ -71,12 +71,20 @@ class Hbm(Part):
     slices: int | None = Field(
         default=None, ge=1, le=MAX_PES, description="slices, slice P at PE P's router; one per PE by default"
     )
+    mapping: Literal["n_to_one", "one_to_one"] = Field(
+        default="n_to_one",
+        description="n_to_one: an access is one request; one_to_one: one for each channel (address model la)",
+    )
     switch_penalty_ns: float = Field(
         default=0.0, ge=0, description="ns that a channel loses when it turns from reads to writes or back"
     )
     efficiency: float = Field(
         default=1.0, gt=0, le=1, description="share of the nominal bandwidth that is delivered"
     )
+
+
+class ChannelRouter(Part):
+    """The router of one pseudo-channel, between a slice's router and its controller (one_to_one only)."""
 
 
 class UciePort(Part):
@@ -98,5 +106,8 @@ class Cube(Section):
     m_cpu: MCpu = Field(default_factory=MCpu, description="management CPU")
     sram: Sram = Field(default_factory=Sram, description="shared SRAM")
     hbm: Hbm = Field(default_factory=Hbm, description="HBM and its controllers")
+    channel_router: ChannelRouter = Field(
+        default_factory=ChannelRouter, description="channel routers of the slices (mapping one_to_one)"
+    )
     ucie: UciePort = Field(default_factory=UciePort, description="UCIe ports")
     ucie_conn: Part = Field(default_factory=Part, description="connections of the UCIe ports")

@@ -5,7 +5,7 @@ Everything else asks here, so that a change of the naming scheme is a change of 
     tray  host.cpu  fabric.switch0
     sip{S}  sip{S}.{io}.{pcie_ep|io_cpu|io_noc|io_ucie-{PHY}|io_ucie-{PHY}.conn{N}}
     sip{S}.cube{C}  sip{S}.cube{C}.{m_cpu|sram|r{R}c{C}|hbm_ctrl.pe{P}|ucie-{N|S|E|W}|ucie-{..}.conn{N}}
-    sip{S}.cube{C}.pe{P}  sip{S}.cube{C}.pe{P}.{pe_cpu|pe_scheduler|pe_dma|...}
+    sip{S}.cube{C}.pe{P}  sip{S}.cube{C}.pe{P}.{pe_cpu|pe_scheduler|pe_dma|...}  sip{S}.cube{C}.pe{P}.ch_r{N}
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ PE_PARTS = (
 )
 """Kinds of the parts of a PE, in the order in which they are compiled."""
 
+TRANSLATORS = {"va": "pe_mmu", "pa": "pe_mmu", "la": "pe_baaw"}
+"""The part of a PE that translates its addresses, by address model; it stands in the MMU's place."""
+
 
 def sip(sip: int) -> str:
     """A package."""
@@ -66,6 +69,11 @@ def router(sip: int, cube: int, row: int, col: int) -> str:
 def hbm(sip: int, cube: int, slice_: int) -> str:
     """The controller of an HBM slice; slice P lies at PE P's router."""
     return f"sip{sip}.cube{cube}.hbm_ctrl.pe{slice_}"
+
+
+def channel_router(sip: int, cube: int, slice_: int, channel: int) -> str:
+    """The router of a pseudo-channel, between PE P's router and slice P."""
+    return f"sip{sip}.cube{cube}.pe{slice_}.ch_r{channel}"
 
 
 def m_cpu(sip: int, cube: int) -> str:
@@ -132,14 +140,14 @@ class Name:
     sip: int = -1
     cube: int = -1
     pe: int = -1
-    """PE, or slice of an HBM controller."""
+    """PE, or slice of an HBM controller or channel router."""
     io: str = ""
     row: int = -1
     col: int = -1
     side: str = ""
     phy: str = ""
     index: int = -1
-    """Number of a UCIe connection."""
+    """Number of a UCIe connection or of a slice's channel."""
 
 
 _SIP = r"sip(?P<sip>\d+)"
@@ -157,7 +165,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("sip", _SIP),
         ("cube", _CUBE),
         ("pe", _PE),
-        *((part, rf"{_PE}\.{part}") for part in PE_PARTS),
+        *((part, rf"{_PE}\.{part}") for part in (*PE_PARTS, "pe_baaw")),
+        ("channel_router", rf"{_PE}\.ch_r(?P<index>\d+)"),
         ("router", rf"{_CUBE}\.r(?P<row>\d+)c(?P<col>\d+)"),
         ("hbm_ctrl", rf"{_CUBE}\.hbm_ctrl\.pe(?P<pe>\d+)"),
         ("m_cpu", rf"{_CUBE}\.m_cpu"),

@@ -86,6 +86,12 @@ class PeMmu(Part):
     )
 
 
+class PeBaaw(Part):
+    """The PE's segment table, in place of the MMU in the ``la`` model."""
+
+    lookup_ns: float = Field(default=0.0, ge=0, description="ns that every look-up costs its caller")
+
+
 class PeIpcq(Part):
     """The PE's queues to its neighbours: one receive ring per direction."""
 
@@ -108,4 +114,5 @@ class Pe(Section):
     pe_math: PeMath = Field(default_factory=PeMath, description="vector engine")
     pe_tcm: PeTcm = Field(default_factory=PeTcm, description="tightly coupled memory")
     pe_mmu: PeMmu = Field(default_factory=PeMmu, description="address translation")
+    pe_baaw: PeBaaw = Field(default_factory=PeBaaw, description="segment table (address model la)")
     pe_ipcq: PeIpcq = Field(default_factory=PeIpcq, description="queues to other PEs")

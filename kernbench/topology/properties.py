@@ -32,6 +32,7 @@ KINDS: dict[str, tuple[str, ...]] = {
         "switch_penalty_ns",
         "slice_bytes",
     ),
+    "channel_router": ("slice", "channel"),
     "ucie_port": ("side",),
     "ucie_conn": ("side", "index"),
     "pe_cpu": ("clock_ghz", "dispatch_cycles"),
@@ -42,6 +43,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "pe_math": ("clock_ghz", "lanes"),
     "pe_tcm": ("size_bytes", "read_gbs", "write_gbs", "scheduler_reserved_bytes", "scratch_bytes"),
     "pe_mmu": ("page_bytes", "tlb_overhead_ns"),
+    "pe_baaw": ("lookup_ns",),
     "pe_ipcq": ("slots", "slot_bytes", "credit_bytes"),
 }
 """Wired kinds with the properties that they have beyond :data:`COMMON`."""

@@ -21,6 +21,8 @@ MAX_CUBES = 16
 """Cubes of a package that an address can name: dies 0..15 (ADR-0001 D2.2)."""
 MAX_IO_CHIPLETS = 5
 """IO chiplets of a package that an address can name: dies 16..20 (ADR-0001 D2.2)."""
+LATER = (("cube", "hbm", "mapping"), ("cube", "channel_router"), ("pe", "pe_baaw"))
+"""Keys that came to this format later. At their default they do not count: older machines keep their id."""
 
 
 class InterSip(Section):
@@ -57,8 +59,9 @@ class System(Section):
     flit_bytes: Annotated[PowerOfTwo, Field(ge=1, le=1 << 16)] = Field(
         default=256, description="bytes of a flit, and of an HBM burst"
     )
-    address_model: Literal["va", "pa"] = Field(
-        default="va", description="va: virtual addresses translated by PE_MMU; pa: physical addresses"
+    address_model: Literal["va", "pa", "la"] = Field(
+        default="va",
+        description="va: virtual addresses, PE_MMU; pa: physical addresses; la: logical addresses, PE_BAAW",
     )
     host: Host = Field(default_factory=Host, description="host CPU")
     switch: Switch = Field(default_factory=Switch, description="switch")
@@ -168,5 +171,15 @@ class TopologySpec(Section):
         return side, side
 
     def canonical(self) -> str:
-        """The one text of this content: JSON with sorted keys; the content hash is taken of it."""
-        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """The one text of this content: JSON with sorted keys; the content hash is taken of it.
+
+        :data:`LATER` keys are left out where they have their default.
+        """
+        content, usual = (spec.model_dump(mode="json") for spec in (self, TopologySpec(name=self.name)))
+        for *sections, key in LATER:
+            here, there = content, usual
+            for section in sections:
+                here, there = here[section], there[section]
+            if here[key] == there[key]:
+                del here[key]
+        return json.dumps(content, sort_keys=True, separators=(",", ":"))

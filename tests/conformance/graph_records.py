@@ -110,7 +110,13 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
             "op": draw(st.integers(-1, ops - 1)),
         })  # fmt: skip
     waits = [
-        {"txn": a, "holder": b, "resource": draw(st.sampled_from(places))[0], "ns": draw(QUARTERS)}
+        {
+            "txn": a,
+            "holder": b,
+            "resource": draw(st.sampled_from(places))[0],
+            "ns": draw(QUARTERS),
+            "holders": draw(st.integers(1, 3)),
+        }
         for a, b in draw(_pairs(sent))
     ]
     op_rows = [
@@ -214,7 +220,9 @@ def sample(bench: str = "gemm", **info: Any) -> tuple[RunRecord, TopologyRecord]
         {
             "Transaction": table("Transaction", transactions),
             "Hop": table("Hop", hops),
-            "WaitedFor": table("WaitedFor", [{"txn": 1, "holder": 0, "resource": "dma->r0", "ns": 1.0}]),
+            "WaitedFor": table(
+                "WaitedFor", [{"txn": 1, "holder": 0, "resource": "dma->r0", "ns": 1.0, "holders": 1}]
+            ),
             "Op": table("Op", ops),
             "DependsOn": table("DependsOn", [{"op": 1, "on": 0, "hazard": "issue"}]),
             "Moved": table("Moved", [{"op": 0, "txn": 0}, {"op": 1, "txn": 1}]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -102,8 +101,10 @@ def waits_by_resource(run: RunRecord, topology: TopologyRecord, params: Mapping[
 def who_waited_for_whom(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
     w, t = _columns(run.tables["WaitedFor"]), _columns(run.tables["Transaction"])
     rows = [
-        (int(a), t["kind"][a], t["src"][a], int(b), t["kind"][b], t["src"][b], resource, float(ns))
-        for a, b, resource, ns in zip(w["txn"], w["holder"], w["resource"], w["ns"], strict=True)
+        (int(a), t["kind"][a], t["src"][a], int(b), t["kind"][b], t["src"][b], resource, float(ns), int(n))
+        for a, b, resource, ns, n in zip(
+            w["txn"], w["holder"], w["resource"], w["ns"], w["holders"], strict=True
+        )
         if ns >= params["min_ns"] and params["resource"] in ("", resource)
     ]
     return _sorted(rows, lambda row: (-row[7], row[0], row[3], row[6]), params)
@@ -133,7 +134,117 @@ def taken(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -
     return sorted(rows, key=lambda row: (row[1], row[2]))
 
 
+def ucie_seams(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    used, links = _columns(run.tables["Used"]), _columns(topology.tables["Link"])
+    parts = {row["id"]: row for row in topology.tables["Component"].to_pylist()}
+    ends = {
+        id_: (parts[a], parts[b]) for id_, a, b in zip(links["id"], links["src"], links["dst"], strict=True)
+    }
+    kinds = _kinds(topology)
+    seams: dict[tuple[int, ...], list[int]] = {}
+    for n, resource in enumerate(used["resource"]):
+        if used["is_link"][n] and kinds[resource] == params["kind"]:
+            a, b = ends[resource]
+            seams.setdefault((a["sip"], a["cube"], b["sip"], b["cube"]), []).append(n)
+    rows = [
+        (*seam, len(of), int(used["bytes"][of].sum()), float(used["utilisation"][of].max()),
+         float(used["busy_ns"][of].sum()), float(used["wait_ns"][of].sum()))
+        for seam, of in seams.items()
+    ]  # fmt: skip
+    return _sorted(rows, lambda row: (-row[6], -row[5], *row[:4]), params)
+
+
+def imbalance(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    used, parts = _columns(run.tables["Used"]), _columns(topology.tables["Component"])
+    busy = dict(zip(used["resource"], used["busy_ns"], strict=True))
+    rows: Rows = []
+    for kind in set(parts["kind"]):
+        of = parts["id"][parts["kind"] == kind]
+        known = np.array([busy[i] for i in of if i in busy])
+        total = float(known.sum())
+        if total > 0:
+            most = float(known.max())
+            rows.append((kind, len(of), len(known), total / len(of), most, most * len(of) / total))
+    return sorted(rows, key=lambda row: (-row[5], row[0]))
+
+
+def queue_depth(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    h = _columns(run.tables["Hop"])
+    here = h["resource"] == params["resource"]
+    txn, a, b, wait = (h[name][here] for name in ("txn", "t_in", "t_out", "wait_ns"))
+    rows: Rows = []
+    for number in range(params["intervals"]):
+        t0 = params["start_ns"] + number * params["interval_ns"]
+        t1 = params["start_ns"] + (number + 1) * params["interval_ns"]
+        now = (a < t1) & (b > t0)
+        if now.any():
+            depth = float((np.minimum(b, t1) - np.maximum(a, t0))[now].sum()) / params["interval_ns"]
+            rows.append((t0, len(set(txn[now])), depth, float(wait[now & (b <= t1)].sum())))
+    return rows
+
+
+def costly_pairs(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    w, t = _columns(run.tables["WaitedFor"]), _columns(run.tables["Transaction"])
+    pairs = [(t["src"][a], t["src"][b]) for a, b in zip(w["txn"], w["holder"], strict=True)]
+    rows: Rows = []
+    for pair in set(pairs):
+        of = np.array([p == pair for p in pairs])
+        places = len(set(w["resource"][of]))
+        rows.append((*pair, int(of.sum()), places, float(w["ns"][of].sum()), float(w["ns"][of].max())))
+    return _sorted(rows, lambda row: (-row[4], row[0], row[1]), params)
+
+
+def cone(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    w, t = _columns(run.tables["WaitedFor"]), _columns(run.tables["Transaction"])
+    step = {params["transaction"]: 0}
+    for number in range(1, params["steps"] + 1):
+        for a, b in zip(w["txn"].tolist(), w["holder"].tolist(), strict=True):
+            if step.get(a) == number - 1:
+                step.setdefault(b, number)
+    rows = [
+        (step[n], n, *(t[name][n] for name in ("kind", "src", "dst", "t_submit", "t_done", "wait_ns")))
+        for n in step
+        if step[n]
+    ]
+    return _sorted(rows, lambda row: row[:2], params)
+
+
+def met_on_link(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    h, t = _columns(run.tables["Hop"]), _columns(run.tables["Transaction"])
+    here = np.flatnonzero(h["resource"] == params["resource"])
+    rows: Rows = []
+    for x in here:
+        for y in here:
+            a, b = int(h["txn"][x]), int(h["txn"][y])
+            begin, end = max(h["t_in"][x], h["t_in"][y]), min(h["t_out"][x], h["t_out"][y])
+            if (
+                a < b
+                and h["t_in"][x] < h["t_out"][y]
+                and h["t_in"][y] < h["t_out"][x]
+                and begin >= params["from_ns"]
+            ):
+                rows.append((a, b, t["src"][a], t["src"][b], begin, end - begin))
+    return _sorted(rows, lambda row: (row[4], row[0], row[1], row[5]), params)
+
+
+def uses_link(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    h, t = _columns(run.tables["Hop"]), _columns(run.tables["Transaction"])
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for n in np.flatnonzero(h["resource"] == params["resource"]):
+        txn = h["txn"][n]
+        groups.setdefault((t["src"][txn], t["dst"][txn], t["kind"][txn]), []).append(n)
+    rows = [(*key, len(set(h["txn"][of])), int(h["bytes"][of].sum())) for key, of in groups.items()]
+    return _sorted(rows, lambda row: (-row[4], *row[:3]), params)
+
+
 ORACLES: dict[str, Oracle] = {
+    "bottleneck/ucie-seams": ucie_seams,
+    "bottleneck/imbalance": imbalance,
+    "bottleneck/queue-depth": queue_depth,
+    "contention/costly-pairs": costly_pairs,
+    "contention/cone": cone,
+    "contention/met-on-link": met_on_link,
+    "routing/uses-link": uses_link,
     "bottleneck/busiest-links": busiest_links,
     "bottleneck/busiest-engines": busiest_engines,
     "bottleneck/bandwidth-by-kind": bandwidth_by_kind,
@@ -143,26 +254,3 @@ ORACLES: dict[str, Oracle] = {
     "contention/slowest-transactions": slowest_transactions,
     "routing/taken": taken,
 }
-
-UCIE = {"ucie_internal", "ucie_to_router", "ucie_mesh", "io_to_cube"}
-NOT_FOR = {"COMMAND": set[str](), "MCPU_DMA": {"pe_internal", "pe_to_router"}}
-NOT_FOR["HOST_MEMORY"] = NOT_FOR["MCPU_DMA"]
-
-
-def least_weight(topology: TopologyRecord, src: str, dst: str, traffic: str) -> tuple[float, int] | None:
-    """The least routing weight from ``src`` to ``dst`` in one cube, and the fewest links that give it."""
-    links, kinds = _columns(topology.tables["Link"]), _kinds(topology)
-    banned = NOT_FOR.get(traffic, UCIE)
-    best: dict[str, tuple[float, int]] = {}
-    queue: list[tuple[float, int, str]] = [(0.0, 0, src)]
-    while queue:
-        weight, hops, here = heapq.heappop(queue)
-        if here in best:
-            continue
-        best[here] = (weight, hops)
-        if here not in (src, dst) and kinds[here] != "router":
-            continue  # other components do not pass traffic on
-        for n in np.flatnonzero(links["src"] == here):
-            if links["kind"][n] not in banned:
-                heapq.heappush(queue, (weight + float(links["routing_weight"][n]), hops + 1, links["dst"][n]))
-    return best.get(dst)

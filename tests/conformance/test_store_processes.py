@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-RUNS = 12
+RUNS = 8
 
 WRITER = """
 import sys

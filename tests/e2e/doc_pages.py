@@ -3,7 +3,8 @@
 ``console``: lines after ``$ `` are commands, run by bash (``kernbench`` itself within this process, which is
 quicker, where the line needs no shell); what follows up to the next one is what they print,
 ``...`` standing for anything, nothing for no matter what. Output that begins with ``kernbench: error:``
-means that the command fails. ``python``: run in the namespace of the page. Blocks with ``title="file"`` are
+means that the command fails. A block with ``needs="neo4j"`` runs when ``KERNBENCH_STORE`` names a server.
+``python``: run in the namespace of the page. Blocks with ``title="file"`` are
 written to that file instead. All other blocks are left alone.
 """
 
@@ -38,6 +39,8 @@ def run_page(page: Path, folder: Path) -> int:
         title = _TITLE.search(rest)
         if title:
             (folder / title["file"]).write_text(match["body"], encoding="utf-8")
+            continue
+        if 'needs="neo4j"' in rest and "://" not in os.environ.get("KERNBENCH_STORE", ""):
             continue
         if language == "python":
             # Line numbers in a traceback are then those of the page.

@@ -227,7 +227,19 @@ CASES = [
     argument("no-such-run", "runs show 1999 --store {dir}/kept", r"1999"),
     argument("empty-store", "query busiest-links --store {dir}/none", r"no run"),
     argument("store-url", "runs list --store redis://x", r"redis"),
-    argument("neo4j", "runs list --store neo4j://x", r"Neo4j"),
+    argument(
+        "neo4j-password", "runs list --store neo4j://me:pw@x", r"credentials in the URL; set KERNBENCH_"
+    ),
+    Case(
+        "neo4j-no-credentials", "runs list --store bolt://127.0.0.1:9", FAILED, r"needs KERNBENCH_NEO4J_USER"
+    ),
+    Case(
+        "neo4j-unreachable",
+        "runs list --store bolt://127.0.0.1:9",
+        FAILED,
+        r"store 'bolt://127\.0\.0\.1:9': no Neo4j server answers there; start it",
+        {"auth": "neo4j:a-password"},
+    ),
     argument("damaged-archive", "query waits-by-resource --store {dir}/damaged", r"parquet.*", FAILED),
     argument("newer-archive", "runs show {run} --store {dir}/newer", r"schema version 999", FAILED),
     argument("not-a-store", "runs list --store {dir}/file", r"file"),
@@ -272,9 +284,15 @@ def no_hang() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
-def test_bad_input(case: Case, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input(
+    case: Case, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("USER", "PASSWORD", "AUTH_FILE"):
+        monkeypatch.delenv(f"KERNBENCH_NEO4J_{name}", raising=False)
     for name, text in case.files.items():
         (folder / name).write_text(text, encoding="utf-8")
+        if name == "auth":
+            monkeypatch.setenv("KERNBENCH_NEO4J_AUTH_FILE", str(folder / name))
     before = sorted(os.listdir(folder))
     (run,) = os.listdir(folder / "kept" / "runs")
     status = main([word.format(dir=folder, run=run) for word in case.command.split(" ")])

@@ -24,6 +24,13 @@ def test_page_runs(path: Path, workdir: Path, capsys: pytest.CaptureFixture[str]
     assert run_page(path, workdir) > 0
 
 
+def test_page_about_neo4j_runs_on_a_server(
+    workdir: Path, neo4j_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KERNBENCH_STORE", neo4j_url)
+    assert run_page(ROOT / "docs" / "how-to" / "share-runs-with-neo4j.md", workdir) == 2
+
+
 @pytest.mark.parametrize("path", ALL, ids=names(ALL))
 def test_links_lead_somewhere(path: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)

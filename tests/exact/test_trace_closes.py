@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kernbench.components.dma import Job
 from kernbench.components.machine import Machine
 from kernbench.pe.dma import PeDma
-from kernbench.pe.engine import Job
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Traffic
 from kernbench.sim.ops import Op, Operand

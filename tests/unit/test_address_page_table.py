@@ -100,6 +100,7 @@ def test_ranges_are_checked() -> None:
 def test_address_models() -> None:
     assert address_model("va") is AddressModel.VA
     assert address_model("pa") is AddressModel.PA
-    for name in ("la", "", None):
-        with pytest.raises(ConfigError, match="use one of va, pa"):
+    assert address_model("la") is AddressModel.LA
+    for name in ("ba", "", None):
+        with pytest.raises(ConfigError, match="use one of va, pa, la"):
             address_model(name)

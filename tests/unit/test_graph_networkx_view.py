@@ -35,6 +35,6 @@ def test_labels_keys_and_properties() -> None:
     (hop,) = graph.get_edge_data(("Transaction", 1), ("Link", "dma->r0")).values()
     assert (hop["type"], hop["seq"], hop["wait_ns"]) == ("HOP", 0, 1.0)
     (wait,) = graph.get_edge_data(("Transaction", 1), ("Transaction", 0)).values()
-    assert wait == {"type": "WAITED_FOR", "resource": "dma->r0", "ns": 1.0}
+    assert wait == {"type": "WAITED_FOR", "resource": "dma->r0", "ns": 1.0, "holders": 1}
     assert graph.has_edge(("Component", "r0"), ("Link", "r0->r1"))
     assert graph.has_edge(("Link", "r0->r1"), ("Component", "r1"))

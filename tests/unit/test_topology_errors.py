@@ -34,7 +34,8 @@ BAD_FILES = {
     NAMED + "systm: {}\n": "f.yaml:2: systm: unknown key, did you mean 'system'?",
     NAMED + "cube:\n  hbm:\n    penalty: 1\n    efficency: 1\n": (
         "f.yaml:4: cube.hbm.penalty: unknown key, expected one of overhead_ns, impl, attributes, capacity_bytes,"
-        " pseudo_channels, channel_gbs, slices, switch_penalty_ns, efficiency (and 1 more)"
+        " pseudo_channels, channel_gbs, slices, mapping, switch_penalty_ns, efficiency (and 1"
+        " more)"
     ),
     # types
     NAMED + "system: {sips: two}\n": "f.yaml:2: system.sips: is the text 'two', expected an integer",
@@ -59,8 +60,8 @@ BAD_FILES = {
         "f.yaml:2: cube.router.overhead_ns: is inf, expected a finite number"
     ),
     NAMED + "system: {flit_bytes: 100}\n": "f.yaml:2: system.flit_bytes: is 100, expected a power of two",
-    NAMED + "system: {address_model: la}\n": (
-        "f.yaml:2: system.address_model: is the text 'la', expected 'va' or 'pa'"
+    NAMED + "system: {address_model: ba}\n": (
+        "f.yaml:2: system.address_model: is the text 'ba', expected 'va', 'pa' or 'la'"
     ),
     NAMED + "schema_version: 2\n": "f.yaml:2: schema_version: is 2, expected 1",
     "name: a b\n": "f.yaml:1: name: is the text 'a b', expected a name of letters, digits, . _ -",

@@ -17,6 +17,7 @@ from kernbench.cli.run_report import print_run
     examples=[
         "kernbench run --bench qkv-gemm --verify-data",
         "kernbench run --bench gemm-single-pe --topology minimal --format json",
+        "kernbench run --bench gemm-single-pe --topology minimal --check",
     ],
 )
 @click.option(
@@ -33,6 +34,11 @@ from kernbench.cli.run_report import print_run
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A bench parameter; may be repeated."
 )
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept run; may be repeated.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Check the rules of the simulated machine as it runs: bytes, order, capacity, waits. Takes longer.",
+)
 @click.option("--no-trace", is_flag=True, help="Keep nothing; times are the same.")
 @store_option
 @format_option
@@ -43,6 +49,7 @@ def command(
     verify_data: bool,
     settings: tuple[str, ...],
     tags: tuple[str, ...],
+    check: bool,
     no_trace: bool,
     store: str | None,
     fmt: str,
@@ -66,6 +73,7 @@ def command(
                 trace=not no_trace,
                 tags=tags,
                 progress=progress,
+                check=check or None,
             )
     except api.RunVerificationError as wrong:
         print_run(fmt, wrong.run)

@@ -1,0 +1,1 @@
+"""Explains kept runs from their traces alone."""

@@ -1,0 +1,245 @@
+"""Running plain traffic: from a list of flows or a pattern to a run that is kept like a bench's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import kernbench
+from kernbench.api.result import Run, tags_text
+from kernbench.api.running import Components, Progress, class_names, failed
+from kernbench.api.stores import Store, as_store
+from kernbench.api.summary import busiest_links
+from kernbench.api.topologies import Topology, as_graph, topology_record
+from kernbench.errors import DeadlockError, UsageError
+from kernbench.pgraph import PropertyGraph, RunRecord
+
+if TYPE_CHECKING:
+    from kernbench.probes.traffic import TrafficOutcome
+    from kernbench.probes.traffic_flow import Flow
+
+BENCH = "traffic"
+"""What a kept run of traffic is called."""
+PATTERN = "pattern:"
+
+Flows = str | os.PathLike[str] | Iterable[object]
+"""A file of flows, ``pattern:NAME``, or flows: mappings with the keys of a file's entry, or ``Flow``."""
+
+
+class TrafficRun(Run):
+    """A run of plain traffic. Times in ns, bandwidths in GB/s; see ``docs/explanation/model.md`` on peaks."""
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """One row a flow, in the order given.
+
+        Keys ``name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs
+        peak_fair_gbs``; ``bytes`` is the size of one of ``count`` transfers.
+        """
+        return list(self._properties["flows"])
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """``makespan_ns total_bytes bandwidth_gbs peak_path_gbs peak_fair_gbs``.
+
+        The bandwidth is all bytes over the makespan; the peaks are sums over the flows: of the least
+        bandwidth on each flow's way, and of the max-min fair shares of links and memories.
+        """
+        return dict(self._properties["totals"])
+
+    @property
+    def makespan_ns(self) -> float:
+        """Time from the first transfer's start to the last one's end."""
+        return float(self.totals["makespan_ns"])
+
+    @property
+    def link_kinds(self) -> list[dict[str, Any]]:
+        """Use of the links by kind, the busiest first.
+
+        Keys ``kind links used mean_utilisation max_utilisation bytes wait_ns``: how many such links the
+        topology has and how many carried anything; the mean is over all of them. Utilisation is the time
+        in which a link moved data as a share of the makespan.
+        """
+        return list(self._properties["link_kinds"])
+
+    def busiest_links(self, top: int = 10) -> list[dict[str, Any]]:
+        """The ``top`` links by utilisation, here as a share of the makespan.
+
+        Keys ``resource kind utilisation busy_ns wait_ns bytes transactions``.
+        """
+        rows = busiest_links(self.frame("Used"), top)
+        return [{**row, "utilisation": row["busy_ns"] / self.makespan_ns} for row in rows]
+
+    def summary(self, top: int = 10) -> dict[str, Any]:
+        """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` ``busiest_links``."""
+        return {
+            **self.info,
+            **self.totals,
+            "flows": self.flows,
+            "link_kinds": self.link_kinds,
+            "busiest_links": self.busiest_links(top),
+        }
+
+
+def traffic(
+    flows: Flows,
+    topology: Topology = None,
+    *,
+    params: Mapping[str, object] | None = None,
+    store: Store = None,
+    trace: bool = True,
+    tags: Sequence[str] = (),
+    progress: Progress | None = None,
+    components: Components = None,
+    **more_params: object,
+) -> TrafficRun:
+    """Run flows together and keep the trace as a run of ``traffic``.
+
+    ``flows`` is a file (YAML, JSON or CSV), ``pattern:NAME`` (see :func:`traffic_patterns`), or a list of
+    mappings with the keys ``src dst bytes`` and, where the default does not fit, ``op offset start_ns count
+    period_ns name``. A pattern's parameters go into ``params`` or straight behind the others. The rest is
+    as for :func:`kernbench.run`.
+
+    A flow that is wrong is a ``ConfigError`` that says where and what was expected; no flow at all is an
+    error that begins with ``NO_REQUESTS``.
+    """
+    from kernbench.probes.traffic import run_traffic
+    from kernbench.sim.trace import TraceRecorder
+
+    graph = as_graph(topology)
+    wanted, settings = _wanted(flows, graph, {**(params or {}), **more_params})
+    classes = class_names(components)
+    opened = as_store(store) if trace else None
+    recorder = TraceRecorder() if trace else None
+    started, clock = datetime.now(UTC), time.perf_counter()
+    try:
+        outcome = run_traffic(
+            graph,
+            wanted,
+            instruments=[recorder] if recorder else [],
+            progress=progress,
+            components=classes,
+            traced=trace,
+        )
+    except DeadlockError as error:
+        raise failed(error, kept="; the run is not kept" if trace else "") from error
+    wall_s = time.perf_counter() - clock
+    configured = {
+        "version": kernbench.__version__,
+        "topology": graph.properties["id"],
+        "bench": BENCH,
+        "params": settings,
+        "components": dict(classes or {}),
+    }
+    text = json.dumps(configured, sort_keys=True)
+    properties = {
+        "bench": BENCH,
+        "status": "ok",
+        "sim_ns": outcome.sim_ns,
+        "wall_s": wall_s,
+        "verified": "not asked",
+        "events": outcome.machine.clock.events,
+        "flit_crossings": outcome.machine.fabric.flit_crossings,
+        "launches": [],
+        "params": json.dumps(settings, sort_keys=True),
+        "started_at": started.isoformat(timespec="milliseconds"),
+        "version": kernbench.__version__,
+        "config_hash": hashlib.sha256(text.encode()).hexdigest()[:16],
+        "seed": settings.get("seed", -1),
+        "tags": tags_text(tags),
+        "topology": str(graph.properties["id"]),
+        "topology_name": str(graph.properties["name"]),
+        "hops": recorder.hops if recorder else 0,
+        "host": platform.node(),
+        "flows": outcome.rows(),
+        "totals": outcome.totals(),
+        "link_kinds": _link_kinds(outcome),
+    }
+    tables = _tables(outcome, recorder)
+    if opened is None:
+        return TrafficRun(properties, store=None, tables=tables)
+    run_id = opened.keep(RunRecord(properties, tables), topology_record(graph))
+    return TrafficRun({**properties, "id": run_id}, store=opened)
+
+
+def traffic_patterns() -> list[dict[str, Any]]:
+    """The built-in patterns: ``name formula params``; each parameter has ``name type default help``."""
+    from kernbench.probes.traffic_patterns import patterns
+
+    return [
+        {
+            "name": pattern.name,
+            "formula": pattern.formula,
+            "params": [
+                {"name": p.name, "type": p.type.__name__, "default": p.default, "help": p.help}
+                for p in pattern.params
+            ],
+        }
+        for pattern in patterns()
+    ]
+
+
+def _wanted(
+    flows: Flows, graph: PropertyGraph, given: Mapping[str, object]
+) -> tuple[list[Flow], dict[str, Any]]:
+    """The flows meant, and what a kept run calls its parameters."""
+    from kernbench.probes.traffic_file import read_flows
+    from kernbench.probes.traffic_flow import Flow, make_flows
+    from kernbench.probes.traffic_patterns import find_pattern, pattern_flows, resolve_values
+
+    if isinstance(flows, str) and flows.startswith(PATTERN):
+        pattern = find_pattern(flows.removeprefix(PATTERN))
+        values = resolve_values(pattern, given)
+        return pattern_flows(graph, pattern, values), {"pattern": pattern.name, **values}
+    if given:
+        raise UsageError(f"'{next(iter(given))}' cannot be set: only patterns have parameters")
+    if isinstance(flows, str | os.PathLike):
+        wanted = read_flows(os.fspath(flows))
+    else:
+        entries = (flow.entry() if isinstance(flow, Flow) else flow for flow in flows)
+        wanted = make_flows((entry, _nth(number)) for number, entry in enumerate(entries, 1))
+    return wanted, {"flows": [flow.entry() for flow in wanted]}
+
+
+def _nth(number: int) -> Any:
+    return lambda key: f"flow {number}: {key}" if key else f"flow {number}"
+
+
+def _tables(outcome: TrafficOutcome, recorder: Any) -> dict[str, Any]:
+    import pyarrow as pa
+
+    from kernbench.sim.trace import used
+
+    resources = outcome.machine.resources
+    if recorder is None:
+        return {"Used": pa.table(used(resources, outcome.sim_ns))}
+    columns = {**recorder.tables(resources, outcome.sim_ns), **outcome.log.tables()}
+    return {name: pa.table(table) for name, table in columns.items()}
+
+
+def _link_kinds(outcome: TrafficOutcome) -> list[dict[str, Any]]:
+    links = outcome.machine.links.values()
+    total = Counter(link.kind for link in links)
+    rows = []
+    for kind, count in total.items():
+        carried = [link for link in links if link.kind == kind and link.transactions]
+        shares = [link.busy_ns / outcome.makespan_ns for link in carried]
+        rows.append(
+            {
+                "kind": kind,
+                "links": count,
+                "used": len(carried),
+                "mean_utilisation": sum(shares) / count,
+                "max_utilisation": max(shares, default=0.0),
+                "bytes": sum(link.bytes for link in carried),
+                "wait_ns": sum(link.wait_ns for link in carried),
+            }
+        )
+    return sorted(rows, key=lambda row: (-row["max_utilisation"], row["kind"]))

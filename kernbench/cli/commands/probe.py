@@ -1,0 +1,119 @@
+"""``kernbench probe``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import topology_file
+from kernbench.cli.output import format_option, number, print_csv, print_json, print_table
+from kernbench.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from kernbench.probes import ProbeReport
+
+_SIZE = re.compile(r"(?P<count>\d+)\s*(?P<unit>|B|KiB|MiB)")
+_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+
+
+def _bytes(text: str) -> int:
+    """Bytes as typed: ``4096`` or ``4KiB``."""
+    match = _SIZE.fullmatch(text.strip())
+    nbytes = int(match["count"]) * _UNITS[match["unit"]] if match else 0
+    if nbytes < 1:
+        raise click.BadParameter(f"'{text}' is no size, expected bytes such as 4096 or 4KiB")
+    return nbytes
+
+
+def _size(_ctx: click.Context, _param: click.Parameter, text: str | None) -> int | None:
+    return None if text is None else _bytes(text)
+
+
+def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+    return None if text is None else tuple(_bytes(item) for item in text.split(","))
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench probe --topology minimal --strict",
+        "kernbench probe --case pe-cross-cube-hbm-best --sizes 256,4KiB",
+    ],
+)
+@click.option("--case", metavar="NAME", default="all", show_default=True, help="One case, with all its hops.")
+@click.option(
+    "--topology", metavar="FILE", help="A topology file, or the name of a shipped one.  [default: default]"
+)
+@click.option(
+    "--sizes", callback=_sizes, metavar="LIST", help="Sizes of the sweep.  [default: 256 B to 1 MiB, times 4]"
+)
+@click.option(
+    "--bytes", "nbytes", callback=_size, metavar="SIZE", help="Size of the summary.  [default: 32KiB]"
+)
+@click.option("--hops", is_flag=True, help="Show the hops of all cases.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 when an invariant is violated.")
+@format_option
+def command(
+    case: str,
+    topology: str | None,
+    sizes: tuple[int, ...] | None,
+    nbytes: int | None,
+    hops: bool,
+    strict: bool,
+    fmt: str,
+) -> None:
+    """Measure single transfers on an idle machine and set a formula beside each.
+
+    The cases are found from the topology: from the host to the nearest cube and on, from a PE to its own
+    memory, to the nearest and farthest in its cube, its SIP and another SIP. What must hold of them is
+    checked; every check prints a line that begins with [v], [x] (violated) or [-] (nothing to compare).
+    """
+    file = topology_file(topology)
+    with Progress() as progress:
+        report = api.probe(file, case=case, sizes=sizes, nbytes=nbytes, progress=progress)
+    if fmt == "json":
+        print_json(report.as_dict())
+    elif fmt == "csv":
+        print_csv(*report.flat())
+    else:
+        _print_for_people(report, hops or case != "all")
+    if strict and not report.ok:
+        first = report.violations[0]
+        raise click.ClickException(
+            f"{len(report.violations)} of {len(report.findings)} invariants violated on "
+            f"'{report.topology}'; {first.name}: {first.detail}"
+        )
+
+
+def _print_for_people(report: ProbeReport, with_hops: bool) -> None:
+    from kernbench.probes.cases import CATEGORIES
+    from kernbench.probes.report import size_text
+
+    size = size_text(report.nbytes)
+    print(f"{report.topology}: {len(report.rows)} transfers of {size} and the sweep, each on an idle machine")
+    for category in report.categories:
+        print(f"\n{CATEGORIES[category]}, {size}: ns, formula by cause, GB/s")
+        print_table(*report.summary(category))
+    for category in report.categories:
+        print(f"\n{CATEGORIES[category]}: share of the bottleneck's bandwidth by size")
+        print_table(*report.sweep(category))
+    print("\nways, <BN: the bottleneck>")
+    for line in report.ways():
+        print(line)
+    if with_hops:
+        for title, (columns, cells) in report.hop_tables():
+            print(f"\n{title}")
+            print_table(columns, cells)
+    if report.left_out:
+        print("\nleft out")
+        for out in report.left_out:
+            print(f"{out.name}: {out.reason}")
+    print(f"\ninvariants; simulation and formula differ by {number(report.largest_difference_ns)} ns at most")
+    for finding in report.findings:
+        print(finding.line)
+    for note in report.notes:
+        print(f"[i] {note}")

@@ -1,0 +1,82 @@
+"""``kernbench runs compare``."""
+
+from __future__ import annotations
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import opened, store_option
+from kernbench.cli.output import format_option, number, print_csv, print_json, print_table
+
+_FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
+_CAUSES = ("cause", "before", "after", "change_ns")
+_RESOURCES = (
+    "resource",
+    "kind",
+    "busy_ns_before",
+    "busy_ns_after",
+    "wait_ns_before",
+    "wait_ns_after",
+    "change_ns",
+)
+
+
+def _share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise click.BadParameter(f"'{text}' is no share; write it as 5% or 0.05")
+    return value
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench runs compare last~1 last",
+        "kernbench runs compare last~1 last --threshold 2% --format json",
+    ],
+)
+@click.argument("before")
+@click.argument("after")
+@click.option(
+    "--threshold",
+    default="5%",
+    show_default=True,
+    callback=_share,
+    metavar="SHARE",
+    help="How much slower a figure may get; beyond that the exit status is 1.",
+)
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Resources at most.")
+@store_option
+@format_option
+def command(before: str, after: str, threshold: float, top: int, store: str | None, fmt: str) -> None:
+    """Show what got slower from run BEFORE to run AFTER, where, and by how much.
+
+    Exits 1 when the run's time, its latency or that of a launch has grown by more than the threshold.
+    JSON has before, after (run_id, bench, topology, params, version, started_at), same_config, figures
+    (name, before, after, change_ns, change, slower), causes (cause, before, after, change_ns), resources
+    (resource, kind, busy_ns_before, busy_ns_after, wait_ns_before, wait_ns_after, change_ns), threshold
+    and slower. CSV has the figures.
+    """
+    with opened(store) as kept_in:
+        found = api.compare(before, after, kept_in, threshold, top)
+    figures = [[row[column] for column in _FIGURES] for row in found["figures"]]
+    if fmt == "json":
+        print_json(found)
+    elif fmt == "csv":
+        print_csv(_FIGURES, figures)
+    else:
+        for end in ("before", "after"):
+            print(f"{end}: {found[end]['run_id']}, {found[end]['bench']} on {found[end]['topology']}")
+        print_table(_FIGURES, figures)
+        print("\ncritical path, ns by cause")
+        print_table(_CAUSES, [[row[column] for column in _CAUSES] for row in found["causes"]])
+        print("\nmore time than before at")
+        print_table(_RESOURCES, [[row[column] for column in _RESOURCES] for row in found["resources"]])
+        said = "slower" if found["slower"] else "not slower"
+        print(f"\n{said}, with a threshold of {number(100 * threshold)}%")
+    if found["slower"]:
+        click.get_current_context().exit(1)

@@ -1,0 +1,98 @@
+"""``kernbench topology diagram``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import opened, store_option, topology_file
+from kernbench.cli.output import emit, format_option
+
+_SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench topology diagram default --out diagrams",
+        "kernbench topology diagram minimal --view cube --out cube.dot",
+    ],
+)
+@click.argument("file")
+@click.option(
+    "--view",
+    type=click.Choice([*api.DIAGRAM_VIEWS, "all"]),
+    default="all",
+    show_default=True,
+    help="What to show: the tray, a package, a cube, a PE.",
+)
+@click.option(
+    "--to", type=click.Choice(api.DIAGRAM_FORMATS), help="Format. [default: by --out's ending, else svg]"
+)
+@click.option(
+    "--out",
+    metavar="PATH",
+    default=".",
+    show_default=True,
+    help="A folder, which gets one file a view; with one --view, a file, or - for stdout.",
+)
+@click.option(
+    "--of", "part", metavar="NAME", help="With one --view: the SIP, cube or PE to show, such as sip0.cube5."
+)
+@click.option("--run", "run", metavar="RUN", help="Colour links and parts by their share of this run's time.")
+@store_option
+@format_option
+def command(
+    file: str,
+    view: str,
+    to: str | None,
+    out: str,
+    part: str | None,
+    run: str | None,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Draw the topology FILE: places true to scale, one SIP, cube and PE standing for all of them.
+
+    With --run, where a view draws several links or parts as one, the busiest of them gives the colour.
+    """
+    path = Path(out)
+    is_file = out == "-" or (bool(path.suffix) and not path.is_dir())
+    if view == "all" and (is_file or part is not None):
+        option = "--of" if part is not None else f"--out {out}"
+        raise click.UsageError(f"{option} needs one --view, such as --view cube")
+    if is_file and out != "-":
+        to = _checked(to, path)
+    written = to or "svg"
+    graph = api.load_topology(topology_file(file))
+    views = api.DIAGRAM_VIEWS if view == "all" else (view,)
+    if run is None:
+        texts = {name: api.diagram(graph, name, written, of=part) for name in views}
+    else:
+        with opened(store) as kept_in:
+            found = api.open_run(run, kept_in)
+            texts = {name: api.diagram(graph, name, written, run=found, of=part) for name in views}
+    if out == "-":
+        click.echo(texts[view], nl=False)
+        return
+    files = []
+    for name, text in texts.items():
+        target = path if is_file else path / f"{name}_view{api.diagram_suffix(written)}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8", newline="\n")
+        files.append((name, str(target)))
+    payload = {"files": [{"view": name, "file": target} for name, target in files]}
+    emit(fmt, payload, ("view", "file"), files)
+
+
+def _checked(to: str | None, path: Path) -> str:
+    """The format that fits a file's ending."""
+    by_ending = _SUFFIXES.get(path.suffix.lower())
+    if to is not None:
+        return to
+    if by_ending is None:
+        raise click.UsageError(f"--out {path}: no format ends so; end it in .svg, .mmd or .dot, or give --to")
+    return by_ending

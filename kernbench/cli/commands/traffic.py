@@ -1,0 +1,118 @@
+"""``kernbench traffic``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import assignments, store_option, topology_file
+from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table
+from kernbench.cli.progress import Progress
+
+_FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
+         "wait_ns", "peak_path_gbs", "peak_fair_gbs")  # fmt: skip
+_KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes", "wait_ns")
+_LINK = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
+_SHARES = ("utilisation", "mean_utilisation", "max_utilisation")
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench traffic pattern:transpose --set bytes=16384",
+        "kernbench traffic pattern:neighbour --topology minimal --format json",
+        "kernbench traffic --list",
+    ],
+)
+@click.argument("file", required=False, metavar="[FILE|pattern:NAME]")
+@click.option("--list", "list_all", is_flag=True, help="List the patterns, their formulas and parameters.")
+@click.option(
+    "--topology", metavar="FILE", help="A topology file, or the name of a shipped one.  [default: default]"
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A pattern's parameter; may be repeated."
+)
+@click.option(
+    "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+    help="How many of the busiest links to show.",
+)  # fmt: skip
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept run; may be repeated.")
+@click.option("--no-trace", is_flag=True, help="Keep nothing; times are the same.")
+@store_option
+@format_option
+def command(
+    file: str | None,
+    list_all: bool,
+    topology: str | None,
+    settings: tuple[str, ...],
+    top: int,
+    tags: tuple[str, ...],
+    no_trace: bool,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Run the flows of FILE, or of a built-in pattern, together; print when each began and ended.
+
+    FILE is YAML, JSON or CSV: a list of flows with the keys src (a PE, host or an M_CPU), dst (an HBM slice,
+    an SRAM or a TCM), bytes and, where the default does not fit, op (write or read), start_ns, count,
+    period_ns, offset, name. The run is kept as one of the bench 'traffic' and can be asked like any other.
+    """
+    if (file is None) != list_all:
+        raise click.UsageError("give one of FILE, pattern:NAME and --list")
+    if file is None:
+        _list(fmt)
+        return
+    params = assignments("--set", settings)
+    where = topology_file(topology)
+    with Progress() as progress:
+        run = api.traffic(
+            file, where, params=params, store=store, trace=not no_trace, tags=tags, progress=progress
+        )
+    if fmt == "json":
+        print_json(run.summary(top))
+    elif fmt == "csv":
+        print_csv(_FLOW, [[flow[column] for column in _FLOW] for flow in run.flows])
+    else:
+        _print_for_people(run, top)
+
+
+def _list(fmt: str) -> None:
+    patterns = api.traffic_patterns()
+    rows = [
+        (p["name"], p["formula"], " ".join(f"{q['name']}={q['default']}" for q in p["params"]))
+        for p in patterns
+    ]
+    emit(fmt, {"patterns": patterns}, ("name", "formula", "params"), rows)
+
+
+def _print_for_people(run: api.TrafficRun, top: int) -> None:
+    totals = run.totals
+    for name, value in (
+        ("run", run.id or "not kept"),
+        ("topology", run.topology),
+        ("flows", len(run.flows)),
+        ("makespan", f"{number(totals['makespan_ns'])} ns"),
+        ("bytes", totals["total_bytes"]),
+        ("bandwidth", f"{number(totals['bandwidth_gbs'])} GB/s"),
+        ("path peak", _peak(totals, "peak_path_gbs")),
+        ("fair peak", _peak(totals, "peak_fair_gbs")),
+    ):
+        print(f"{name:<13} {value}")
+    for title, columns, rows in (
+        ("flows", _FLOW, run.flows),
+        ("links by kind", _KIND, [row for row in run.link_kinds if row["used"]]),
+        ("busiest links", _LINK, run.busiest_links(top)),
+    ):
+        print(f"\n{title}")
+        print_table(columns, [[_cell(row, column) for column in columns] for row in rows])
+
+
+def _peak(totals: dict[str, Any], key: str) -> str:
+    return f"{number(totals[key])} GB/s, of which {totals['bandwidth_gbs'] / totals[key]:.1%} reached"
+
+
+def _cell(row: dict[str, Any], column: str) -> Any:
+    return f"{row[column]:.1%}" if column in _SHARES else row[column]

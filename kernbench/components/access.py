@@ -1,0 +1,66 @@
+"""What a component sends to reach memory: one transaction for each physical request, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from kernbench.address import PhysicalRequest
+from kernbench.routing import Traffic
+from kernbench.sim.transaction import Access, Packet, Transaction
+
+if TYPE_CHECKING:
+    from kernbench.components.base import Component
+
+
+def begin(
+    source: Component,
+    traffic: Traffic,
+    kind: str,
+    requests: Iterable[PhysicalRequest],
+    t_submit: float,
+    *,
+    op: int,
+    is_write: bool,
+) -> list[Transaction]:
+    """A transaction for each of ``requests``, by way of its channel router where it has one.
+
+    Those of one slice's channels become one :class:`~kernbench.sim.transaction.Access`.
+    """
+    machine = source.machine
+    transactions = [
+        machine.begin(
+            kind,
+            machine.path(source.resource, request.component, traffic, request.via),
+            request.nbytes,
+            t_submit,
+            op=op,
+            address=request.offset,
+            channel=request.channel,
+            is_write=is_write,
+        )
+        for request in requests
+    ]
+    for _, group in groupby(transactions, lambda t: t.dst if t.channel >= 0 else t.id):
+        parts = list(group)
+        if len(parts) > 1:
+            access = Access(parts[0].id, len(parts))
+            for part in parts:
+                part.access = access
+    return transactions
+
+
+def send(source: Component, transactions: Sequence[Transaction]) -> None:
+    """Send them: data if they write, else commands without bytes.
+
+    Bytes leave in order of address: the requests of one access flit by flit in turn.
+    """
+    machine = source.machine
+    packets = [Packet(t, t.path, t.nbytes if t.is_write else 0, machine.flit_bytes) for t in transactions]
+    for _, group in groupby(packets, lambda packet: packet.transaction.access or packet.transaction):
+        together = list(group)
+        if len(together) > 1:
+            machine.fabric.send_together(together)
+        else:
+            machine.fabric.send(together[0])

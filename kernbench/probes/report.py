@@ -1,0 +1,247 @@
+"""A probe's outcome as one value: for Python, as JSON, as the tables that people see (ADR-0049 D4-D6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kernbench.pgraph import PropertyGraph
+from kernbench.probes.cases import CATEGORIES, Case, Catalogue, LeftOut
+from kernbench.probes.causes import CAUSES
+from kernbench.probes.invariants import Finding, check
+from kernbench.probes.measure import Bench, Measurement, Progress, Row
+
+STANDARD_BYTES = 32 * 1024
+"""The size of the summary: neither overheads nor bandwidth hide the other (ADR-0049 D2)."""
+SWEEP_BYTES = tuple(256 * 4**k for k in range(7))
+"""The sizes of the sweep: 256 B to 1 MiB."""
+
+Table = tuple[tuple[str, ...], list[list[Any]]]
+"""Column names, and rows of cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """What a probe found. Times in ns, bandwidths in GB/s, sizes in bytes."""
+
+    topology: str
+    nbytes: int
+    """The size of the summary."""
+    sizes: tuple[int, ...]
+    """The sizes of the sweep."""
+    rows: tuple[Row, ...]
+    left_out: tuple[LeftOut, ...]
+    """Cases that this machine does not have."""
+    findings: tuple[Finding, ...]
+
+    notes: tuple[str, ...]
+    """What is worth knowing and can be judged by nobody but the reader."""
+
+    @property
+    def ok(self) -> bool:
+        """True when no invariant is violated."""
+        return not self.violations
+
+    @property
+    def violations(self) -> list[Finding]:
+        """The findings of violated invariants."""
+        return [finding for finding in self.findings if finding.ok is False]
+
+    @property
+    def largest_difference_ns(self) -> float:
+        """Between simulation and formula, over all cases and sizes."""
+        return max(abs(m.difference_ns) for row in self.rows for m in row.by_size.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, the same keys for every machine."""
+        return {
+            "topology": self.topology,
+            "ok": self.ok,
+            "bytes": self.nbytes,
+            "largest_difference_ns": self.largest_difference_ns,
+            "cases": [self._case(row) for row in self.rows],
+            "left_out": [{"name": out.name, "reason": out.reason} for out in self.left_out],
+            "invariants": [{"name": f.name, "ok": f.ok, "detail": f.detail} for f in self.findings],
+            "notes": list(self.notes),
+        }
+
+    def _case(self, row: Row) -> dict[str, Any]:
+        m = row.by_size[self.nbytes]
+        return {
+            **_way(row.case),
+            **figures(m),
+            "breakdown": m.prediction.end.breakdown(),
+            "bottleneck": m.prediction.hops[m.prediction.bottleneck].name,
+            "sweep": [figures(row.by_size[size]) for size in self.sizes],
+            "hops": list(hops(m)),
+        }
+
+    # -- as tables ----------------------------------------------------------------------------------
+
+    def summary(self, category: str) -> Table:
+        """One line a case of ``category`` at the standard size."""
+        causes = tuple(cause.value for cause in CAUSES)
+        columns = ("case", "op", "links", "actual_ns", "formula_ns", *causes, "gbs", "limit_gbs", "used")
+        cells = []
+        for row in self._of(category):
+            m = row.by_size[self.nbytes]
+            cells.append(
+                [
+                    *(row.case.name, row.case.op, len(row.case.route.links), m.actual_ns, m.prediction.ns),
+                    *m.prediction.end.shares,
+                    *(m.effective_gbs, m.prediction.bottleneck_gbs, f"{m.utilisation:.1%}"),
+                ]
+            )
+        return columns, cells
+
+    def sweep(self, category: str) -> Table:
+        """For every case of ``category`` how much of the bottleneck each size uses."""
+        columns = ("case", "op", "limit_gbs", *(size_text(size) for size in self.sizes))
+        cells = []
+        for row in self._of(category):
+            used = [row.by_size[size] for size in self.sizes]
+            limit = used[0].prediction.bottleneck_gbs
+            cells.append([row.case.name, row.case.op, limit, *(f"{m.utilisation:.1%}" for m in used)])
+        return columns, cells
+
+    def ways(self) -> Iterator[str]:
+        """From where to where each case goes, and its bottleneck."""
+        for row in self.rows:
+            planned = row.by_size[self.nbytes].prediction
+            at = planned.hops[planned.bottleneck]
+            yield (
+                f"{row.case.title}: {row.case.src} to {row.case.dst}, {len(row.case.route.links)} links,"
+                f" {at.name} <BN:{at.gbs:g}GB/s>"
+            )
+
+    def hop_tables(self) -> Iterator[tuple[str, Table]]:
+        """For every case the places that it passes: when its first flit comes and its last one leaves."""
+        columns = ("place", "gbs", "bytes", "first_in_ns", "last_out_ns", "formula_in", "formula_out", "")
+        for row in self.rows:
+            cells = [
+                [
+                    *(hop[key] for key in ("place", "gbs", "bytes")),
+                    *(hop[key] for key in ("t_in_ns", "t_out_ns", "formula_in_ns", "formula_out_ns")),
+                    f"<BN:{hop['gbs']:g}GB/s>" if hop["bottleneck"] else "",
+                ]
+                for hop in hops(row.by_size[self.nbytes])
+            ]
+            yield f"{row.case.title}, {size_text(self.nbytes)}", (columns, cells)
+
+    def flat(self) -> Table:
+        """Every case at every size, one line each."""
+        cells = [
+            {**_way(row.case), **figures(m), **m.prediction.end.breakdown()}
+            for row in self.rows
+            for m in row.by_size.values()
+        ]
+        return tuple(cells[0]), [list(cell.values()) for cell in cells]
+
+    def _of(self, category: str) -> list[Row]:
+        return [row for row in self.rows if row.case.category == category]
+
+    @property
+    def categories(self) -> list[str]:
+        """Categories that have cases."""
+        return [category for category in CATEGORIES if self._of(category)]
+
+
+def probe(
+    graph: PropertyGraph,
+    *,
+    case: str | None = None,
+    sizes: Sequence[int] = SWEEP_BYTES,
+    nbytes: int = STANDARD_BYTES,
+    components: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> ProbeReport:
+    """Measure ``graph``'s cases (or the one called ``case``) and check what must hold of them.
+
+    ``sizes`` are the sweep's and ``nbytes`` the summary's bytes; ``components`` as for a machine. What does
+    not exist or does not fit is a :class:`~kernbench.errors.UsageError`.
+    """
+    catalogue = Catalogue(graph)
+    chosen = catalogue.chosen(case)
+    left_out = list(catalogue.left_out) if case in (None, "all") else []
+    sweep, limit = tuple(sorted(set(sizes) or {nbytes})), catalogue.limit_bytes
+    if limit is not None and max(*sweep, nbytes) > limit:
+        reason = "a larger transfer is a message for each pseudo-channel, and those meet on the links"
+        left_out.append(LeftOut(f"sizes above {size_text(limit)}", reason))
+        sweep, nbytes = tuple(size for size in sweep if size <= limit) or (limit,), min(nbytes, limit)
+    rows = Bench(graph, components).measure(chosen, [*sweep, nbytes], progress)
+    return ProbeReport(
+        str(graph.properties["name"]),
+        nbytes,
+        sweep,
+        tuple(rows),
+        tuple(left_out),
+        tuple(check(rows)),
+        tuple(notes(rows, nbytes)),
+    )
+
+
+def notes(rows: Sequence[Row], nbytes: int) -> Iterator[str]:
+    """Comparisons without a verdict: reading against writing from the host, and what limits each distance."""
+    times = {row.case.name: row.by_size[nbytes].actual_ns for row in rows if row.case.category != "pe-dma"}
+    both = [hop for name in times if (hop := name.removeprefix("h2d-")) != name and f"d2h-{hop}" in times]
+    if both:
+        gaps = ", ".join(f"{hop} {times[f'd2h-{hop}'] - times[f'h2d-{hop}']:+.3g} ns" for hop in both)
+        yield f"d2h against h2d at {size_text(nbytes)}: {gaps}"
+    limits = {
+        row.case.name: f"{row.by_size[nbytes].prediction.bottleneck_gbs:g}"
+        for row in rows
+        if row.case.category == "pe-dma" and not row.case.name.endswith("-worst")
+    }
+    if len(limits) > 1:
+        yield "bottleneck in GB/s: " + ", ".join(f"{name} {gbs}" for name, gbs in limits.items())
+
+
+def figures(m: Measurement) -> dict[str, Any]:
+    """What one size of one case came to."""
+    return {
+        "bytes": m.nbytes,
+        "actual_ns": m.actual_ns,
+        "formula_ns": m.prediction.ns,
+        "difference_ns": m.difference_ns,
+        "effective_gbs": m.effective_gbs,
+        "bottleneck_gbs": m.prediction.bottleneck_gbs,
+        "utilisation": m.utilisation,
+    }
+
+
+def hops(m: Measurement) -> Iterator[dict[str, Any]]:
+    """The places that a transfer passed, in order, measured and (where the way is the same) predicted."""
+    due = m.prediction.hops
+    for number, hop in enumerate(m.hops):
+        planned = due[number] if number < len(due) and due[number].name == hop.name else None
+        yield {
+            "place": hop.name,
+            "kind": hop.kind,
+            "gbs": hop.gbs if planned is None else planned.gbs,
+            "bytes": hop.nbytes,
+            "t_in_ns": hop.t_in,
+            "t_out_ns": hop.t_out,
+            "formula_in_ns": None if planned is None else planned.t_in,
+            "formula_out_ns": None if planned is None else planned.t_out,
+            "bottleneck": planned is not None and number == m.prediction.bottleneck,
+        }
+
+
+def size_text(nbytes: int) -> str:
+    """``4 KiB``: the largest binary unit that divides ``nbytes``."""
+    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if nbytes % size == 0:
+            return f"{nbytes // size} {unit}"
+    return f"{nbytes} B"
+
+
+def _way(case: Case) -> dict[str, Any]:
+    return {
+        "name": case.name,
+        "category": case.category,
+        "op": case.op,
+        "src": case.src,
+        "dst": case.dst,
+        "links": len(case.route.links),
+    }

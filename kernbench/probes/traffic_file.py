@@ -1,0 +1,108 @@
+"""Reads a file of flows: YAML, JSON or CSV, a list of entries with the keys of :class:`Flow`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from kernbench.errors import ConfigError, UsageError
+from kernbench.probes.traffic_flow import KEYS, REQUIRED, Flow, Where, make_flows
+from kernbench.topology.marked_yaml import load_marked
+
+Entries = Iterator[tuple[object, Where]]
+
+
+def read_flows(path: str | Path) -> list[Flow]:
+    """The flows of a file, by the end of its name: ``.yaml``, ``.yml``, ``.json`` or ``.csv``.
+
+    YAML and JSON hold a list of flows, or a mapping with the one key ``flows`` for it. CSV begins with a
+    line of keys; an empty cell stands for the default. :class:`ConfigError` names file, line (YAML, CSV) or
+    entry (JSON, from 1), key and what was expected; a file that is not there is a :class:`UsageError`.
+    """
+    file = Path(path).expanduser()
+    read = {".yaml": _yaml, ".yml": _yaml, ".json": _json, ".csv": _csv}.get(file.suffix.lower())
+    if read is None:
+        raise UsageError(f"'{file}' is no file of flows: its name must end in .yaml, .yml, .json or .csv")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise UsageError(f"'{file}' does not exist; name a file of flows, or pattern:NAME") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
+        raise ConfigError(f"{file}: cannot be read: {reason}") from None
+    return make_flows(read(text, str(file)))
+
+
+def _listed(data: object, where: str) -> list[object]:
+    """The list of entries in a document; an empty document is an empty list."""
+    if isinstance(data, dict) and list(data) == ["flows"]:
+        data = data["flows"]
+    if data is None:
+        return []
+    if not isinstance(data, list):
+        raise ConfigError(f"{where}: expected a list of flows, or a mapping with the one key 'flows'")
+    return data
+
+
+def _yaml(text: str, source: str) -> Entries:
+    marked = load_marked(text, source)
+    inside = ("flows",) if isinstance(marked.data, dict) else ()
+    for index, entry in enumerate(_listed(marked.data, f"{source}:{marked.line(())}")):
+
+        def where(key: str, index: int = index) -> str:
+            line = marked.line((*inside, index, key))
+            return f"{source}:{line}: flow {index + 1}" + (f": {key}" if key else "")
+
+        yield entry, where
+
+
+def _json(text: str, source: str) -> Entries:
+    def refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ConfigError(f"{source}: {twice}: key given twice in one object, expected it once")
+        return found
+
+    try:
+        data = json.loads(text, object_pairs_hook=refuse_duplicates) if text.strip() else None
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{source}:{error.lineno}: bad JSON: {error.msg}") from None
+    except RecursionError:
+        raise ConfigError(f"{source}: bad JSON: nested too deeply") from None
+    for index, entry in enumerate(_listed(data, source), 1):
+        yield entry, _numbered(f"{source}: flow {index}")
+
+
+def _csv(text: str, source: str) -> Entries:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = [cell.strip() for cell in next(reader, [])]
+        if not any(header):
+            return
+        if len(set(header)) < len(header):
+            raise ConfigError(f"{source}:1: a column is named twice, expected each of {', '.join(KEYS)} once")
+        for key in REQUIRED:
+            if key not in header:
+                raise ConfigError(
+                    f"{source}:1: {key}: no such column, expected a line of column names with it"
+                )
+        begun = reader.line_num + 1
+        for row in reader:
+            line, begun = begun, reader.line_num + 1
+            if not any(cell.strip() for cell in row):
+                continue
+            if len(row) != len(header):
+                raise ConfigError(f"{source}:{line}: has {len(row)} cells, expected {len(header)}")
+            cells = zip(header, (cell.strip() for cell in row), strict=True)
+            yield {key: cell for key, cell in cells if cell}, _numbered(f"{source}:{line}")
+    except csv.Error as error:
+        raise ConfigError(f"{source}:{reader.line_num}: bad CSV: {error}") from None
+
+
+def _numbered(prefix: str) -> Where:
+    return lambda key: f"{prefix}: {key}" if key else prefix

@@ -1,0 +1,68 @@
+"""What the lines of a diagram mean: one entry for each kind of link, or for each step of utilisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernbench.report.colours import STEPS, colour, pen, percent, top_of
+from kernbench.topology.views import Overlay, View
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A sample of a line and what it stands for."""
+
+    colour: str
+    thick: float
+    dashed: bool
+    text: str
+
+
+def legend(view: View, overlay: Overlay | None = None) -> list[Entry]:
+    """Entries in the order in which the view has them."""
+    return _kinds(view) if overlay is None else _steps(overlay)
+
+
+def _kinds(view: View) -> list[Entry]:
+    figures: dict[str, tuple[set[float], set[float]]] = {}
+    for wire in view.wires:
+        gbs, mm = figures.setdefault(wire.kind, (set(), set()))
+        gbs.add(wire.gbs)
+        mm.add(wire.mm)
+    entries = []
+    for kind, (gbs, mm) in figures.items():
+        p = pen(kind)
+        words = [p.name, f"{_span(gbs)} GB/s"]
+        if max(mm) > 0:
+            words.append(f"{_span(mm)} mm")
+        entries.append(Entry(p.colour, p.thick, p.dashed, ", ".join(words)))
+    return entries
+
+
+def _span(values: set[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _steps(overlay: Overlay) -> list[Entry]:
+    top = top_of(overlay.top)
+    entries = [Entry(*colour(0.0, top), False, "idle")]
+    for number in range(len(STEPS)):
+        upper = (number + 1) / len(STEPS) * top
+        lower = "over 0" if number == 0 else f"{number / len(STEPS) * top * 100:.3g}"
+        share = upper - top / len(STEPS) / 2
+        entries.append(Entry(*colour(share, top), False, f"{lower} to {percent(upper)} busy"))
+    return entries
+
+
+def remarks(view: View, overlay: Overlay | None = None, run: str = "") -> list[str]:
+    """What else a reader must know, a line each."""
+    lines = []
+    if view.stretched:
+        lines.append("Places are true to scale but where labels or lines need more room.")
+    if overlay is not None:
+        lines.append(
+            f"Share of the time of {run or 'the run'} for which a link or part was busy; where several are "
+            "drawn as one, the busiest."
+        )
+    return lines

@@ -1,0 +1,231 @@
+"""Neo4j shared by processes: pushers that are killed, many at once, a server that goes away."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from graph.columns import canonical_tables
+from graph.store import SchemaVersionError, StoreError, StoreUrlError, open_store
+from graph.stores import neo4j_push
+from graph.stores.neo4j import Neo4jStore
+from graph.stores.neo4j_address import AUTH_FILE, PASSWORD, USER, parse
+from graph.stores.neo4j_server import Server
+from tests.conformance.graph_records import sample
+from tests.neo4j_server import shared_server
+
+ROOT = Path(__file__).parents[2]
+PUSH = """
+import sys
+from graph.stores import neo4j_push, neo4j_rows
+from graph.store import open_store
+from tests.conformance.graph_records import sample
+neo4j_push.BATCH = neo4j_rows.BATCH = 2  # many small transactions: many places to die at
+store = open_store(sys.argv[1])
+print("begins", flush=True)
+store.keep(*sample(id="mine"))
+print("kept", flush=True)
+"""
+PUSHER = """
+import sys, time
+from graph.store import open_store
+from tests.conformance.graph_records import sample
+store, number, end = open_store(sys.argv[1]), 0, time.monotonic() + float(sys.argv[3])
+while number < 2 or time.monotonic() < end:
+    store.keep(*sample(id=f"{sys.argv[2]}-{number:04}"))
+    number += 1
+print(number)
+assert store.notes == [], store.notes
+"""
+ASKER = """
+import sys, time
+from graph.store import open_store
+store, seen, asked, end = open_store(sys.argv[1]), 0, 0, time.monotonic() + float(sys.argv[3])
+while asked < 2 or time.monotonic() < end:
+    ids = [run["id"] for run in store.runs()]
+    assert len(ids) >= seen, "a run vanished"
+    seen, asked = len(ids), asked + 1
+    if ids:
+        rows = store.query("MATCH (t:Transaction)-[h:HOP]->() RETURN count(h) AS n", run=ids[-1]).rows
+        assert rows == [(12,)], rows
+        assert store.load(ids[0]).tables["Hop"].num_rows == 12
+        used = store.query("MATCH (r:Run)-[:USED]->(p) RETURN r.id AS id, count(p) AS n").rows
+        assert len(used) >= seen and {n for _, n in used} == {6}, used
+print(asked)
+"""
+LEFT = "MATCH (n) WHERE n:InRun{0} OR n.owner = 'run/{0}' OR n.number = {0} RETURN count(n) AS n"
+
+
+def start(script: str, *arguments: object) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def kill_pushers(url: str, times: int, within_s: float) -> int:
+    """Kill a pusher at random times; return at how many of them it had begun and not ended."""
+    chance, half = random.Random(times), 0
+    for _ in range(times):
+        with start(PUSH, url) as pusher:
+            assert pusher.stdout is not None
+            assert pusher.stdout.readline() == "begins\n"
+            time.sleep(chance.random() * within_s)
+            pusher.kill()
+            printed, _ = pusher.communicate()
+        server = Server(parse(url), url)
+        rows = server.read(
+            lambda tx: tx.run(
+                "MATCH (k:KernbenchRun {store: $s}) RETURN k.number AS number, k.state AS state",
+                s=parse(url).name,
+            ).data()
+        )
+        with open_store(url) as store:  # which removes what is left, or finds the run whole
+            numbers = [row["number"] for row in rows]
+            if [row["state"] for row in rows] == ["kept"]:
+                assert store.query("MATCH ()-[h:HOP]->() RETURN count(h) AS n", run="mine").rows == [(12,)]
+                store.remove("mine")
+            else:
+                assert "kept" not in printed
+                half += len(rows)
+                assert store.runs() == []
+        for number in numbers:
+            assert server.read(lambda tx, n=number: tx.run(LEFT.format(n)).single()["n"]) == 0
+        server.close()
+    with start(PUSH, url) as pusher:
+        assert pusher.communicate()[0] == "begins\nkept\n"
+    with open_store(url) as store:
+        assert [run["id"] for run in store.runs()] == ["mine"]
+        assert dict(store.load("mine").tables) == canonical_tables("run", sample()[0].tables, "run")
+    return half
+
+
+def test_killed_pushers_leave_nothing_and_the_next_push_completes(neo4j_url: str) -> None:
+    assert kill_pushers(neo4j_url, 5, 0.4) > 0
+
+
+@pytest.mark.slow
+def test_pushers_killed_at_fifty_points(neo4j_url: str) -> None:
+    assert kill_pushers(neo4j_url, 50, 0.8) > 10
+
+
+def many_at_once(url: str, each: int, seconds: float) -> None:
+    askers = [start(ASKER, url, number, seconds) for number in range(each)]
+    pushers = [start(PUSHER, url, f"p{number}", seconds) for number in range(each)]
+    pushed = 0
+    for process in (*pushers, *askers):
+        printed, errors = process.communicate(timeout=seconds * 5 + 120)
+        assert (process.returncode, errors) == (0, "")
+        pushed += int(printed) if process in pushers else 0
+    with open_store(url) as store:
+        assert len(store.runs()) == pushed
+        whole = "MATCH (r:Run)-[:USED]->(p) WITH r, count(p) AS n WHERE n = 6 RETURN count(r) AS n"
+        assert store.query(whole).rows == [(pushed,)]
+
+
+def test_pushers_and_askers_at_once(neo4j_url: str) -> None:
+    many_at_once(neo4j_url, 3, 3)
+
+
+@pytest.mark.slow
+def test_eight_pushers_and_eight_askers_for_a_minute(neo4j_url: str) -> None:
+    many_at_once(neo4j_url, 8, 60)
+
+
+def test_pushing_the_same_again_changes_nothing(neo4j_url: str) -> None:
+    with Neo4jStore(neo4j_url) as store:
+        assert store.push(*sample(id="a")) == ("a", True)
+        before = store.query("MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN count(r) AS r", run="a").rows
+        assert store.push(*sample(id="a")) == ("a", False)
+        assert (
+            store.query("MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN count(r) AS r", run="a").rows == before
+        )
+        with pytest.raises(StoreError, match="already"):
+            store.push(*sample(id="a", bench="other"))
+        assert len(store.runs()) == 1
+
+
+def test_a_push_that_was_given_up_can_do_no_harm(neo4j_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is taken for dead, cleaned away, and wakes again."""
+    fill = neo4j_push.Push.fill
+
+    def slow(self: neo4j_push.Push, *arguments: object) -> None:
+        monkeypatch.setattr(neo4j_push, "is_dead", lambda *_: True)
+        open_store(neo4j_url).close()
+        fill(self, *arguments)  # type: ignore[arg-type]
+
+    with Neo4jStore(neo4j_url) as store:
+        store.keep(*sample(id="first"))
+        monkeypatch.setattr(neo4j_push.Push, "fill", slow)
+        with pytest.raises(StoreError, match="was given up"):
+            store.keep(*sample(id="a"))
+        assert [run["id"] for run in store.runs()] == ["first"]
+
+
+def test_another_version_is_refused_by_name(neo4j_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_store(neo4j_url) as store:
+        store.keep(*sample(id="a"))
+    monkeypatch.setattr("graph.stores.neo4j_ddl.SCHEMA_VERSION", 999)
+    with pytest.raises(SchemaVersionError, match="schema version 1, but this KernBench knows version 999"):
+        open_store(neo4j_url)
+    monkeypatch.setattr("graph.stores.neo4j_ddl.SCHEMA_VERSION", 1)
+    monkeypatch.setattr("graph.stores.neo4j_ddl.VERSION", 0)
+    with pytest.raises(SchemaVersionError, match="layout version 1, but this KernBench knows version 0"):
+        open_store(neo4j_url)
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_away_mid_push(
+    tmp_path: Path, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with shared_server(tmp_path / "own") as server:
+        monkeypatch.setenv(PASSWORD, server.password)
+        monkeypatch.setattr("graph.stores.neo4j_server._RETRY_S", 1.0)
+        store = open_store(server.url)
+        store.keep(*sample(id="first"))
+        fill = neo4j_push.Push.fill
+
+        def interrupted(self: neo4j_push.Push, *arguments: object) -> None:
+            os.kill(server.pid, signal.SIGKILL)
+            fill(self, *arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(neo4j_push.Push, "fill", interrupted)
+        with pytest.raises(StoreError, match="no Neo4j server answers") as caught:
+            store.keep(*sample(id="a"))
+        assert "\n" not in str(caught.value)
+        with pytest.raises(StoreError, match="no Neo4j server answers"):
+            store.runs()
+        store.close()
+        with pytest.raises(StoreError, match="docker compose up -d, or make neo4j"):
+            open_store(server.url)
+
+
+def test_wrong_credentials_never_show(
+    neo4j_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = os.environ[PASSWORD]
+    monkeypatch.setenv(PASSWORD, "not-this-one")
+    with pytest.raises(StoreError, match="refuses the user or password") as caught:
+        open_store(neo4j_url)
+    assert "not-this-one" not in str(caught.value)
+    monkeypatch.delenv(PASSWORD)
+    with pytest.raises(StoreError, match=f"needs {USER} and {PASSWORD}"):
+        open_store(neo4j_url)
+    (tmp_path / "auth").write_text(f"neo4j:{right}\n", encoding="utf-8")
+    monkeypatch.setenv(AUTH_FILE, str(tmp_path / "auth"))
+    open_store(neo4j_url).close()
+    (tmp_path / "auth").write_text("secret-without-colon", encoding="utf-8")
+    with pytest.raises(StoreError, match="form user:password") as caught:
+        open_store(neo4j_url)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(StoreUrlError, match="credentials in the URL") as url_error:
+        open_store("neo4j://me:secret@host")
+    assert "secret" not in str(url_error.value)

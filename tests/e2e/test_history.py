@@ -1,0 +1,123 @@
+"""Comparing, tagging, thinning out and copying runs, and asking why: through the command line and Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench import api
+from kernbench.errors import UsageError
+
+Cli = Callable[..., Any]
+RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--format", "json")
+
+
+@pytest.fixture
+def two(cli: Cli) -> list[str]:
+    """Ids of two runs, the second of which has twice the work."""
+    return [json.loads(cli(*RUN, "--set", f"k={k}").out)["run_id"] for k in (128, 256)]
+
+
+def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
+    slower = cli("runs", "compare", *two, "--format", "json")
+    assert slower.status == 1
+    assert slower.err == ""
+    found = json.loads(slower.out)
+    assert list(found) == [
+        *("before", "after", "same_config", "figures", "causes", "resources", "threshold", "slower")
+    ]
+    assert (found["before"]["run_id"], found["after"]["run_id"]) == tuple(two)
+    assert (found["slower"], found["same_config"], found["threshold"]) == (True, False, 0.05)
+    old, new = (kb.open_run(run) for run in two)
+    sim = found["figures"][0]
+    assert (sim["name"], sim["before"], sim["after"]) == ("sim_ns", old.sim_ns, new.sim_ns)
+    assert sim["change"] == pytest.approx(new.sim_ns / old.sim_ns - 1)
+    assert sum(row["change_ns"] for row in found["causes"]) == pytest.approx(new.sim_ns - old.sim_ns)
+    for row in found["resources"]:
+        for when, run in (("before", old), ("after", new)):
+            used = run.used
+            (at,) = (n for n, name in enumerate(used["resource"]) if name == row["resource"])
+            assert (row[f"busy_ns_{when}"], row[f"wait_ns_{when}"]) == (
+                used["busy_ns"][at],
+                used["wait_ns"][at],
+            )
+
+    assert cli("runs", "compare", two[1], two[0]).status == 0
+    assert cli("runs", "compare", *two, "--threshold", "500%").status == 0
+    assert cli("runs", "compare", two[0], two[0], "--threshold", "0").status == 0
+    csv = cli("runs", "compare", *two, "--threshold", "0.1", "--format", "csv")
+    assert (csv.status, csv.out.splitlines()[0]) == (1, "name,before,after,change_ns,change,slower")
+    assert cli("runs", "compare", *two).out.splitlines()[-1] == "slower, with a threshold of 5%"
+
+
+@pytest.mark.parametrize("share", ["five", "-1%", "nan", "inf"])
+def test_a_threshold_is_a_share(cli: Cli, share: str) -> None:
+    told = cli("runs", "compare", "a", "b", f"--threshold={share}")
+    assert told.status == 2
+    assert "write it as 5% or 0.05" in told.err
+
+
+def test_tags_come_and_go(cli: Cli, two: list[str]) -> None:
+    assert cli("runs", "tag", two[0], "baseline", 'it\'s "x"').out == 'baseline\nit\'s "x"\n'
+    assert cli("runs", "tag", two[0], "baseline", "more", "--remove", 'it\'s "x"').out == "baseline\nmore\n"
+    assert kb.open_run(two[0]).tags == ["baseline", "more"]
+    assert cli("runs", "tag", two[1]).out == ""
+    for wrong in (("--remove", "absent"), ("  ",)):
+        assert cli("runs", "tag", two[0], *wrong).status == 2
+    assert kb.open_run(two[0]).tags == ["baseline", "more"]
+
+
+def test_the_newest_runs_and_those_with_tags_stay(cli: Cli, two: list[str]) -> None:
+    third = json.loads(cli(*RUN, "--set", "k=64").out)["run_id"]
+    cli("runs", "tag", two[0], "baseline")
+    assert cli("runs", "prune", "--keep", "1", "--dry-run").out == f"{two[1]}\n"
+    assert cli("runs", "prune", "--keep", "0", "--bench", "qkv-gemm").out == ""
+    assert cli("runs", "prune", "--keep", "1").out == f"{two[1]}\n"
+    assert [run.id for run in kb.runs()] == [two[0], third]
+    assert cli("runs", "prune", "--keep", "0", "--tagged").out == f"{two[0]}\n{third}\n"
+    assert kb.runs() == []
+    assert cli("runs", "prune").status == 2
+
+
+def test_runs_go_from_store_to_store_whole(cli: Cli, two: list[str]) -> None:
+    cli("runs", "tag", two[0], "baseline")
+    sent = json.loads(cli("runs", "export", "--to", "other", "--format", "json").out)
+    assert sent == {"runs": [{"run_id": run, "copied": True} for run in two]}
+    again = json.loads(cli("runs", "export", two[0], "--to", "other", "--format", "json").out)
+    assert again == {"runs": [{"run_id": two[0], "copied": False}]}
+    for run in two:
+        here, there = kb.open_run(run), kb.open_run(run, "other")
+        assert here.info == there.info
+        assert all(here.tables[name].equals(there.tables[name]) for name in here.tables)
+    cli("runs", "rm", *two)
+    back = json.loads(cli("runs", "import", two[0], "--from", "other", "--format", "json").out)
+    assert back == {"runs": [{"run_id": two[0], "copied": True}]}
+    assert [run.tags for run in kb.runs()] == [["baseline"]]
+    assert kb.open_run("last").query("busiest-links").rows
+    assert cli("runs", "export", "nothing", "--to", "other").status == 2
+
+
+def test_why_adds_up(cli: Cli, two: list[str]) -> None:
+    found = json.loads(cli("why", two[1], "--format", "json").out)
+    run = kb.open_run(two[1])
+    assert list(found) == ["run_id", "launch", "t_start", "t_end", "ns", "by_cause", "by_place", "steps"]
+    assert (found["run_id"], found["launch"], found["ns"]) == (run.id, None, run.sim_ns)
+    for sums in (found["by_cause"], found["by_place"]):
+        assert sum(sums.values()) == pytest.approx(run.sim_ns, abs=1e-6)
+    launch = json.loads(cli("why", "--launch", "0", "--by", "place", "--format", "json").out)
+    assert launch["ns"] == pytest.approx(run.launches[0]["latency_ns"])
+    lines = cli("why", "--by", "step", "--format", "csv").out.splitlines()
+    assert (lines[0], len(lines)) == ("t_start,t_end,ns,cause,place,what", 1 + len(found["steps"]))
+    assert cli("why", "--launch", "7").status == 2
+    assert cli("why", "nothing").status == 2
+
+
+def test_a_run_without_a_trace_cannot_be_explained(workdir: Any) -> None:
+    with pytest.raises(UsageError, match="run it with trace=True"):
+        kb.run("gemm-single-pe", "minimal", trace=False).critical_path()
+    with pytest.raises(UsageError, match="keep is -1"):
+        api.prune(-1)

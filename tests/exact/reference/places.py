@@ -1,0 +1,282 @@
+"""Components and links of the reference: what each does with a flit that reaches it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.exact.reference.agenda import Act, Agenda, Queue
+
+Properties = dict[str, Any]
+
+
+@dataclass
+class Piece:
+    """What one transaction moves: ``nbytes`` at byte ``offset`` of memory ``target``, over ``route``."""
+
+    target: str
+    offset: int
+    nbytes: int
+    route: tuple[str, ...]
+
+
+@dataclass
+class Txn:
+    """A transaction; ``end`` is called with its answer."""
+
+    number: int
+    piece: Piece
+    writing: bool
+    submitted: float
+    end: Callable[[Txn], None]
+    done: float = -1.0
+
+
+@dataclass
+class Message:
+    """One direction of a transaction: flits of ``sizes`` bytes over ``route``."""
+
+    txn: Txn
+    route: tuple[str, ...]
+    sizes: list[int]
+    arrived: dict[int, int] = field(default_factory=dict)
+    """Flits that have reached each place so far."""
+    committed: int = 0
+    ticket: int = -1
+
+    @property
+    def last(self) -> int:
+        return len(self.sizes) - 1
+
+
+class Wire:
+    """A link: bytes / bandwidth of occupancy, then the flight."""
+
+    def __init__(self, agenda: Agenda, gbs: float, flight_ns: float, far: Place) -> None:
+        self._agenda, self._gbs, self._flight, self._far = agenda, gbs, flight_ns, far
+        self._queue = Queue(agenda)
+
+    def carry(self, message: Message, place: int, flit: int) -> None:
+        """``place`` is where the flit stands on the message's route."""
+
+        def out() -> None:
+            self._agenda.flit(
+                self._agenda.now + self._flight,
+                message.txn.number,
+                place + 1,
+                flit,
+                lambda: self._far.reach(message, place + 1, flit),
+            )
+
+        self._queue.enter(lambda: message.sizes[flit] / self._gbs, out)
+
+
+class Place:
+    """A component: one worker, and the links that leave it."""
+
+    def __init__(self, agenda: Agenda, properties: Properties) -> None:
+        self.agenda = agenda
+        self.overhead = float(properties["overhead_ns"])
+        self.worker = Queue(agenda)
+        self.wires: dict[str, Wire] = {}
+
+    def reach(self, message: Message, place: int, flit: int) -> None:
+        """A flit arrives from a link. Flits of a message never overtake each other."""
+        assert message.arrived.get(place, 0) == flit
+        message.arrived[place] = flit + 1
+        if place == len(message.route) - 1:
+            self.receive(message, flit)
+        else:
+            self.forward(message, place, flit)
+
+    def onward(self, message: Message, place: int, flit: int) -> None:
+        self.wires[message.route[place + 1]].carry(message, place, flit)
+
+    def send(self, message: Message, place: int = 0) -> None:
+        """All flits go onto their link now."""
+        for flit in range(len(message.sizes)):
+            self.onward(message, place, flit)
+
+    def forward(self, message: Message, place: int, flit: int) -> None:
+        raise AssertionError("no route leads through here")
+
+    def receive(self, message: Message, flit: int) -> None:
+        """Most components take whole messages and pay once, at the end."""
+        if flit != message.last:
+            return
+        arrival, ticket = self.agenda.now, self.agenda.ticket()
+
+        def paid() -> None:
+            if self.agenda.now > arrival:
+                self.agenda.callback(self.agenda.now, answered, ticket)
+            else:
+                answered()
+
+        def answered() -> None:
+            txn = message.txn
+            txn.done = self.agenda.now
+            txn.end(txn)
+
+        self.worker.enter(lambda: self.overhead, paid)
+
+
+class Transit(Place):
+    """The worker takes flits as they come; the first of a message pays."""
+
+    def forward(self, message: Message, place: int, flit: int) -> None:
+        cost = self.overhead if flit == 0 else 0.0
+        self.worker.enter(lambda: cost, lambda: self.onward(message, place, flit))
+
+
+class StoreAndForward(Place):
+    """The worker takes whole messages, pays once, and sends them on whole."""
+
+    def forward(self, message: Message, place: int, flit: int) -> None:
+        if flit != message.last:
+            return
+        ticket = self.agenda.ticket()
+
+        def paid() -> None:
+            self.agenda.callback(self.agenda.now, lambda: self.send(message, place), ticket)
+
+        self.worker.enter(lambda: self.overhead, paid)
+
+
+class Memory(Place):
+    """Commits written flits and acknowledges; fetches what a read asks for and sends it in order."""
+
+    def __init__(self, agenda: Agenda, properties: Properties, flit_bytes: int) -> None:
+        super().__init__(agenda, properties)
+        self.flit_bytes = flit_bytes
+
+    def entry(self) -> float:
+        """What the first flit pays at the door."""
+        return self.overhead
+
+    def array(self, message: Message, flit: int, nbytes: int, after: Act) -> None:
+        """Move flit ``flit`` of ``nbytes`` into or out of the memory cells, then ``after()``."""
+        raise NotImplementedError
+
+    def receive(self, message: Message, flit: int) -> None:
+        cost = self.entry() if flit == 0 else 0.0
+        if not message.txn.writing:
+            self.worker.enter(lambda: cost, lambda: self._fetch(message))
+            return
+        if flit == message.last:
+            message.ticket = self.agenda.ticket()
+
+        def committed() -> None:
+            message.committed += 1
+            if message.committed == len(message.sizes):
+                self.agenda.callback(self.agenda.now, acknowledge, message.ticket)
+
+        def acknowledge() -> None:
+            self.send(Message(message.txn, message.route[::-1], [0]))
+
+        self.worker.enter(lambda: cost, lambda: self.array(message, flit, message.sizes[flit], committed))
+
+    def _fetch(self, command: Message) -> None:
+        answer = Message(command.txn, command.route[::-1], flits(command.txn.piece.nbytes, self.flit_bytes))
+        ready = [False] * len(answer.sizes)
+        released = 0
+
+        def fetched(flit: int) -> None:
+            nonlocal released
+            ready[flit] = True
+            while released < len(ready) and ready[released]:
+                number = released
+                self.agenda.flit(
+                    self.agenda.now,
+                    command.txn.number,
+                    0,
+                    number,
+                    lambda number=number: self.onward(answer, 0, number),
+                )
+                released += 1
+
+        for flit, size in enumerate(answer.sizes):
+            self.array(command, flit, size, lambda flit=flit: fetched(flit))
+
+
+class Sram(Memory):
+    """As fast as its link."""
+
+    def array(self, message: Message, flit: int, nbytes: int, after: Act) -> None:
+        after()
+
+
+class Hbm(Memory):
+    """Pseudo-channels by address; a channel serves whole bursts and pays for a change of direction."""
+
+    def __init__(self, agenda: Agenda, properties: Properties, flit_bytes: int) -> None:
+        super().__init__(agenda, properties, flit_bytes)
+        self._channels = [Queue(agenda) for _ in range(int(properties["n_channels"]))]
+        self._direction: list[bool | None] = [None] * len(self._channels)
+        self._burst = int(properties["burst_bytes"])
+        self._burst_ns = self._burst / float(properties["channel_gbs"])
+        self._penalty = float(properties["switch_penalty_ns"])
+
+    def array(self, message: Message, flit: int, nbytes: int, after: Act) -> None:
+        txn = message.txn
+        number = (txn.piece.offset + flit * self.flit_bytes) // self._burst % len(self._channels)
+
+        def duration() -> float:
+            before, self._direction[number] = self._direction[number], txn.writing
+            turned = before is not None and before != txn.writing
+            return self._burst_ns + self._penalty if turned else self._burst_ns
+
+        self._channels[number].enter(duration, after)
+
+
+class Tcm(Memory):
+    """A read port and a write port; an access pays the overhead there, with its first bytes."""
+
+    def __init__(self, agenda: Agenda, properties: Properties, flit_bytes: int) -> None:
+        super().__init__(agenda, properties, flit_bytes)
+        self._ports = {False: Queue(agenda), True: Queue(agenda)}
+        self._gbs = {False: float(properties["read_gbs"]), True: float(properties["write_gbs"])}
+
+    def entry(self) -> float:
+        return 0.0
+
+    def array(self, message: Message, flit: int, nbytes: int, after: Act) -> None:
+        self.access(message.txn.writing, nbytes, after, pays=flit == 0)
+
+    def access(self, writing: bool, nbytes: int, after: Act, *, pays: bool = True) -> None:
+        overhead = self.overhead if pays else 0.0
+        self._ports[writing].enter(lambda: overhead + nbytes / self._gbs[writing], after)
+
+
+class Engines:
+    """DMA engines for reading and for writing, a job each at a time; a line in front of each kind."""
+
+    def __init__(self, agenda: Agenda, reading: int = 1, writing: int = 1, tlb_ns: float = 0.0) -> None:
+        self._agenda, self._tlb = agenda, tlb_ns
+        self._idle = {False: reading, True: writing}
+        self._line: dict[bool, deque[Act]] = {False: deque(), True: deque()}
+
+    def submit(self, writing: bool, issue: Act) -> None:
+        self._line[writing].append(issue)
+        self._next(writing)
+
+    def release(self, writing: bool) -> None:
+        """A job is over."""
+        self._idle[writing] += 1
+        self._next(writing)
+
+    def _next(self, writing: bool) -> None:
+        if self._idle[writing] and self._line[writing]:
+            self._idle[writing] -= 1
+            issue = self._line[writing].popleft()
+            if self._tlb > 0.0:
+                self._agenda.callback(self._agenda.now + self._tlb, issue)
+            else:
+                issue()
+
+
+def flits(nbytes: int, flit_bytes: int) -> list[int]:
+    """Sizes of the flits of a message: whole ones, then the rest; one of 0 for a message without bytes."""
+    whole, rest = divmod(nbytes, flit_bytes)
+    return [flit_bytes] * whole + ([rest] if rest or not whole else [])

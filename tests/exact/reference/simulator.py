@@ -1,0 +1,151 @@
+"""The machine of hardware.md once more, flit by flit with explicit queues; shares no code with the engine.
+
+It reads the compiled graph (properties of components and links) and gets routes as lists of names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from kernbench.pgraph import PropertyGraph
+from tests.exact.reference.agenda import Agenda
+from tests.exact.reference.places import (
+    Engines,
+    Hbm,
+    Message,
+    Piece,
+    Place,
+    Sram,
+    StoreAndForward,
+    Tcm,
+    Transit,
+    Txn,
+    Wire,
+    flits,
+)
+
+TRANSIT = {"router", "switch", "ucie_port", "ucie_conn", "io_noc", "io_ucie", "io_ucie_conn"}
+
+
+class Simulator:
+    """Collects jobs, then runs them; ``txns`` are in order of their numbers."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self.agenda = Agenda()
+        self.flit_bytes = int(graph.properties["flit_bytes"])
+        self.txns: list[Txn] = []
+        self.crossings = 0
+        self._graph = graph
+        self._ns_per_mm = float(graph.properties["ns_per_mm"])
+        self._places: dict[str, Place] = {}
+        self._engines: dict[str, Engines] = {}
+
+    def place(self, name: str) -> Place:
+        """The component ``name``, made when a route first touches it."""
+        found = self._places.get(name)
+        if found is None:
+            found = self._places[name] = self._make(name)
+        return found
+
+    def _make(self, name: str) -> Place:
+        properties = self._graph.node(name).properties
+        kind = str(properties["kind"])
+        if kind == "hbm_ctrl":
+            return Hbm(self.agenda, properties, self.flit_bytes)
+        if kind == "sram":
+            return Sram(self.agenda, properties, self.flit_bytes)
+        if kind == "pe_tcm":
+            return Tcm(self.agenda, properties, self.flit_bytes)
+        if kind in TRANSIT or kind == "pe_dma" or properties.get("cut_through"):
+            return Transit(self.agenda, properties)
+        return StoreAndForward(self.agenda, properties)
+
+    def engines(self, name: str) -> Engines:
+        """The DMA engines of a PE_DMA or an M_CPU."""
+        found = self._engines.get(name)
+        if found is None:
+            properties = self._graph.node(name).properties
+            found = Engines(self.agenda)
+            if properties["kind"] == "pe_dma":
+                mmu = self._graph.node(f"{name.rpartition('.')[0]}.pe_mmu").properties
+                found = Engines(
+                    self.agenda,
+                    int(properties["read_engines"]),
+                    int(properties["write_engines"]),
+                    float(mmu["tlb_overhead_ns"]),
+                )
+            self._engines[name] = found
+        return found
+
+    def _wire(self, names: Sequence[str]) -> None:
+        for here, there in (*pairwise(names), *pairwise(names[::-1])):
+            wires = self.place(here).wires
+            if there not in wires:
+                link = self._graph.edge(f"{here}->{there}").properties
+                flight = float(link["distance_mm"]) * self._ns_per_mm
+                wires[there] = Wire(self.agenda, float(link["bw_gbs"]), flight, self.place(there))
+
+    def dma(self, start: float, source: str, pieces: Sequence[Piece], *, writing: bool) -> None:
+        """A DMA job: all pieces at once, over with the last answer."""
+        engines = self.engines(source)
+        for piece in pieces:
+            self._wire(piece.route)
+        left = len(pieces)
+
+        def answered(txn: Txn) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                engines.release(writing)
+
+        def issue() -> None:
+            made = [self._begin(piece, writing, start, answered) for piece in pieces]
+            for txn in made:
+                self._send(txn)
+
+        self.agenda.callback(start, lambda: engines.submit(writing, issue))
+
+    def host(self, start: float, pieces: Sequence[Piece], *, writing: bool) -> None:
+        """A host transfer: one transaction after the other is put onto the host's link, all at once."""
+        for piece in pieces:
+            self._wire(piece.route)
+
+        def transfer() -> None:
+            for piece in pieces:
+                self._send(self._begin(piece, writing, start, lambda _: None))
+
+        self.agenda.callback(start, transfer)
+
+    def port(self, start: float, source: str, target: str, nbytes: int, *, writing: bool) -> None:
+        """A part of a PE moves bytes through a port of its TCM."""
+        tcm = self.place(target)
+        assert isinstance(tcm, Tcm)
+
+        def access() -> None:
+            txn = self._begin(Piece(target, 0, nbytes, (source, target)), writing, start, lambda _: None)
+
+            def over() -> None:
+                txn.done = self.agenda.now
+
+            tcm.access(writing, nbytes, over)
+
+        self.agenda.callback(start, access)
+
+    def _begin(self, piece: Piece, writing: bool, submitted: float, end: Callable[[Txn], None]) -> Txn:
+        txn = Txn(len(self.txns), piece, writing, submitted, end)
+        self.txns.append(txn)
+        return txn
+
+    def _send(self, txn: Txn) -> None:
+        piece = txn.piece
+        sizes = flits(piece.nbytes, self.flit_bytes)
+        self.crossings += (len(sizes) + 1) * (len(piece.route) - 1)
+        out = sizes if txn.writing else [0]
+        self.place(piece.route[0]).send(Message(txn, piece.route, out))
+
+    def run(self) -> None:
+        """To the end; everything must have been answered."""
+        self.agenda.run()
+        unanswered = [txn.number for txn in self.txns if txn.done < 0]
+        assert not unanswered, f"transactions {unanswered} were never answered"

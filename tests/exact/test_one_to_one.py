@@ -1,0 +1,171 @@
+"""The ``one_to_one`` mapping: lone accesses equal a closed form to 1e-9 ns; channels can be seen to fill."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernbench.components.machine import Machine
+from kernbench.pgraph import PropertyGraph
+from kernbench.routing import Traffic
+from kernbench.sim.ops import Region
+from kernbench.sim.trace import TraceRecorder
+from kernbench.topology import compile_topology, load, names
+from tests.exact.max_plus_channels import ChannelMaxPlus
+
+OBLONG = str(Path(__file__).with_name("oblong.yaml"))
+LA: dict[str, object] = {"system.address_model": "la"}
+ONE_TO_ONE = LA | {"cube.hbm.mapping": "one_to_one"}
+MACHINES: dict[str, tuple[str | None, dict[str, object]]] = {
+    "default": (None, {"system.sips": 1, "sip.cube_mesh": {"w": 2, "h": 2}}),
+    "oblong": (OBLONG, {"cube.channel_router.overhead_ns": 1.5}),
+    "minimal": ("minimal", {}),
+}
+SIZES = (65_536, 1, 255, 256, 257, 1000, 2048, 2049, 4096, 10_000)
+OFFSETS = (0, 1, 255, 256 * 5 + 3)
+MEGABYTE = 1 << 20
+
+
+def compiled(name: str, extra: dict[str, object]) -> PropertyGraph:
+    file, overrides = MACHINES[name]
+    return compile_topology(load(file, overrides | extra))
+
+
+@pytest.fixture(scope="module")
+def graphs() -> dict[str, PropertyGraph]:
+    return {name: compiled(name, ONE_TO_ONE) for name in MACHINES}
+
+
+def lone_ns(machine: Machine, src: str, dst: str, offset: int, nbytes: int, *, write: bool) -> float:
+    transfer = machine.flow(src, dst, offset, nbytes, is_write=write)
+    machine.wait(transfer)
+    machine.settle()
+    return transfer.ns
+
+
+TRANSFERS = [
+    ("default", "sip0.cube0.pe0", "sip0.cube0.hbm_ctrl.pe0"),
+    ("default", "sip0.cube0.pe0", "sip0.cube0.hbm_ctrl.pe7"),
+    ("default", "sip0.cube0.pe0", "sip0.cube3.hbm_ctrl.pe5"),
+    ("default", "sip0.cube2.m_cpu", "sip0.cube2.hbm_ctrl.pe3"),
+    ("default", "host", "sip0.cube3.hbm_ctrl.pe2"),
+    ("oblong", "sip0.cube0.pe1", "sip0.cube0.hbm_ctrl.pe1"),
+    ("oblong", "sip0.cube4.pe5", "sip1.cube2.hbm_ctrl.pe0"),
+    ("oblong", "host", "sip1.cube5.hbm_ctrl.pe4"),
+    ("minimal", "sip0.cube0.pe0", "sip0.cube0.hbm_ctrl.pe0"),
+]
+
+
+@pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
+@pytest.mark.parametrize(("name", "src", "dst"), TRANSFERS)
+def test_a_lone_access_takes_what_the_closed_form_says(
+    graphs: dict[str, PropertyGraph], name: str, src: str, dst: str, write: bool
+) -> None:
+    graph = graphs[name]
+    reference, machine = ChannelMaxPlus(graph), Machine(graph, check=True)
+    kind = {"host": Traffic.HOST_MEMORY, "m_cpu": Traffic.MCPU_DMA}.get(src.rpartition(".")[2])
+    source = {"host": "host.cpu"}.get(src, src if kind else f"{src}.pe_dma")
+    place = names.parse(dst)
+    for turn, nbytes in enumerate(SIZES):
+        offset = OFFSETS[turn % len(OFFSETS)]
+        shares = reference.shares(dst, offset, nbytes)
+        ways = [
+            machine.router.route(
+                source, dst, kind or Traffic.PE_DMA,
+                names.channel_router(place.sip, place.cube, place.pe, channel),
+            ).nodes
+            for channel, _ in shares
+        ]  # fmt: skip
+        expected = reference.access_ns(ways, [n for _, n in shares], write=write)
+        took = lone_ns(machine, src, dst, offset, nbytes, write=write)
+        assert took == pytest.approx(expected, abs=1e-9, rel=0), (nbytes, offset)
+
+
+@pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
+@pytest.mark.parametrize(("name", "src", "dst"), [t for t in TRANSFERS if t[0] == "default"])
+def test_both_mappings_have_one_bandwidth(
+    graphs: dict[str, PropertyGraph], name: str, src: str, dst: str, write: bool
+) -> None:
+    machines = [Machine(graph, traced=False) for graph in (graphs[name], compiled(name, LA))]
+    for nbytes in (4096, MEGABYTE):
+        one, n = (lone_ns(machine, src, dst, 0, nbytes, write=write) for machine in machines)
+        # A burst crosses its channel's own wire, 8 ns at 32 GB/s. That is all, whatever the size.
+        assert 0 <= one - n <= 8 + 1e-9
+
+
+def play(graph: PropertyGraph, offsets: list[int]) -> tuple[Machine, dict[str, object], float]:
+    """PEs 0, 1 ... each write one burst to slice 0, at these offsets; the mean time of a write."""
+    recorder = TraceRecorder()
+    machine = Machine(graph, [recorder], check=True)
+    transfers = [
+        machine.flow(f"sip0.cube0.pe{pe}", "sip0.cube0.hbm_ctrl.pe0", offset, 256, is_write=True)
+        for pe, offset in enumerate(offsets)
+    ]
+    machine.wait(*transfers)
+    machine.settle()
+    mean = statistics.mean(transfer.ns for transfer in transfers)
+    return machine, dict(recorder.tables(machine.resources, machine.clock.now)), mean
+
+
+def test_pes_on_one_channel_queue_at_its_link_and_on_several_they_do_not(
+    graphs: dict[str, PropertyGraph],
+) -> None:
+    burst, stride = 256, 256 * 8
+    _, same, together = play(graphs["default"], [3 * burst + pe * stride for pe in range(8)])
+    _, other, apart = play(graphs["default"], [pe * burst for pe in range(8)])
+    assert together > apart + 8
+
+    def at_channel_links(tables: dict[str, object]) -> dict[str, float]:
+        waits = tables["WaitedFor"]
+        found: dict[str, float] = {}
+        for resource, ns in zip(waits["resource"].to_pylist(), np.asarray(waits["ns"]), strict=True):  # type: ignore[index]
+            if ".ch_r" in resource and "->" in resource:
+                found[resource] = found.get(resource, 0.0) + float(ns)
+        return found
+
+    waited = at_channel_links(same)
+    assert set(waited) == {"sip0.cube0.pe0.ch_r3->sip0.cube0.hbm_ctrl.pe0"}
+    assert waited["sip0.cube0.pe0.ch_r3->sip0.cube0.hbm_ctrl.pe0"] > 8
+    assert at_channel_links(other) == {}
+
+
+def test_a_busy_channel_holds_up_the_requests_that_need_it_and_no_others(
+    graphs: dict[str, PropertyGraph],
+) -> None:
+    graph = graphs["default"]
+    recorder = TraceRecorder()
+    machine = Machine(graph, [recorder], check=True)
+    stride = 256 * 8
+    # PEs 1 to 7 keep channel 2 busy; PE 0 then reads 2 KiB of all channels.
+    dst = "sip0.cube0.hbm_ctrl.pe0"
+    busy = [
+        machine.flow(f"sip0.cube0.pe{pe}", dst, 2 * 256 + pe * stride, 256, is_write=False)
+        for pe in range(1, 8)
+    ]
+    late = machine.flow("sip0.cube0.pe0", dst, 0, stride, is_write=False, start_ns=30.0)
+    machine.wait(*busy, late)
+    transactions = recorder.tables(machine.resources, machine.clock.now)["Transaction"]
+    src = np.array(transactions["src"].to_pylist())  # type: ignore[attr-defined]
+    took = (np.asarray(transactions["t_done"]) - np.asarray(transactions["t_submit"]))[
+        src == "sip0.cube0.pe0.pe_dma"
+    ]
+    assert len(took) == 8, "one request a channel"
+    assert np.argmax(took) == 2
+    assert took[2] > np.delete(took, 2).max() + 8
+
+
+def test_host_and_pe_take_the_channel_routers(graphs: dict[str, PropertyGraph]) -> None:
+    recorder = TraceRecorder()
+    machine = Machine(graphs["default"], [recorder], check=True)
+    pa = machine.addresses.hbm(0, 3, 2, 0)
+    machine.wait(machine.host_write(0, [Region(pa, 4096)]))
+    machine.wait(machine.flow("sip0.cube3.pe2", "sip0.cube3.hbm_ctrl.pe2", 0, 4096, is_write=False))
+    used = recorder.tables(machine.resources, machine.clock.now)["Used"]
+    passed = {str(r): int(b) for r, b in zip(used["resource"], used["bytes"], strict=True)}  # type: ignore[call-overload]
+    routers = [names.channel_router(0, 3, 2, channel) for channel in range(8)]
+    assert [passed[f"{router}->sip0.cube3.hbm_ctrl.pe2"] for router in routers] == [512] * 8
+    assert [passed[f"sip0.cube3.hbm_ctrl.pe2->{router}"] for router in routers] == [512] * 8
+    assert [passed[router] for router in routers] == [1024] * 8

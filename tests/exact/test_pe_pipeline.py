@@ -1,0 +1,229 @@
+"""Times inside a PE, counted by hand from the rules of the pipeline."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernbench.components.machine import Machine
+from kernbench.errors import LaunchError
+from kernbench.kernels import KernelCall
+from kernbench.replay import DataPlane
+from kernbench.sim.ops import Op, Operand, Region
+from kernbench.topology import compile_topology, load
+from tests.exact.max_plus import MaxPlus
+
+HALF = 2  # bytes of an f16
+TILE_NS = 16.0
+PORT_GBS = 512.0
+
+
+class Bench:
+    """One PE with two matrices in its own slice, and what its kernels did."""
+
+    def __init__(self, **overrides: object) -> None:
+        graph = compile_topology(load("minimal", {k.replace("__", "."): v for k, v in overrides.items()}))
+        self.data = DataPlane()
+        self.machine = Machine(graph, [self.data])
+        self.closed = MaxPlus(graph)
+        hbm = self.machine.addresses.hbm
+        self.a, self.b, self.out = (hbm(0, 0, 0, i << 20) for i in range(3))
+        for address in (self.a, self.b):
+            self._fill(address, 512 * 1024)
+
+    def _fill(self, address: int, nbytes: int) -> None:
+        regions = (Region(address, nbytes),)
+        zeros = np.zeros(nbytes // HALF, np.float16)
+        op = Op(
+            self.machine.next_op_id(),
+            "memory",
+            "host_write",
+            (),
+            Operand(zeros.shape, "f16", regions=regions),
+            {"data": zeros},
+        )
+        self.machine.wait(self.machine.host_write(0, regions, op))
+
+    def run(self, kernel: Callable[..., None]) -> tuple[float, list[Op]]:
+        """(ns from the start to the end of the kernel, the ops it caused in order of their ids)."""
+        before = len(self.data.log)
+        request = self.machine.launch(
+            KernelCall(kernel, (self.a, self.b, self.out), data=self.data), [(0, 0, 0)]
+        )
+        self.machine.wait(request)
+        ops = sorted((self.data.log[i] for i in range(before, len(self.data.log))), key=lambda op: op.id)
+        return max(op.t_end for op in ops) - request.t_start, ops
+
+    def read_ns(self, nbytes: int) -> float:
+        return self.closed.read_ns(self._way(), nbytes)
+
+    def write_ns(self, nbytes: int) -> float:
+        return self.closed.write_ns(self._way(), nbytes)
+
+    def _way(self) -> tuple[str, ...]:
+        pe_dma = "sip0.cube0.pe0.pe_dma"
+        router = next(e.target for e in self.machine.graph.out_edges(pe_dma, "LINK") if ".r" in e.target)
+        return (pe_dma, router, "sip0.cube0.hbm_ctrl.pe0")
+
+
+def near(ns: float) -> Any:
+    return pytest.approx(ns, abs=1e-6, rel=0)
+
+
+def test_a_dot_is_fetch_gemm_store() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        x, y = tl.zeros((32, 64)), tl.zeros((64, 32))
+        tl.dot(x, y)
+
+    took, ops = Bench().run(kernel)
+    fetch, store = (32 * 64 + 64 * 32) * HALF / PORT_GBS, 32 * 32 * HALF / PORT_GBS
+    assert took == near(fetch + TILE_NS + store)
+    assert [(op.kind, op.stage) for op in ops if op.kind != "view"] == [
+        ("gemm", "GEMM"),
+        ("tile", "FETCH"),
+        ("tile", "STORE"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "n", "tiles"), [(1, 1, 1, 1), (33, 64, 32, 2), (64, 128, 64, 8), (31, 65, 33, 4)]
+)
+def test_gemm_pays_for_whole_hardware_tiles(m: int, k: int, n: int, tiles: int) -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.dot(tl.zeros((m, k)), tl.zeros((k, n)))
+
+    _, ops = Bench().run(kernel)
+    (gemm,) = (op for op in ops if op.stage == "GEMM")
+    assert gemm.t_end - gemm.t_start == near(tiles * TILE_NS)
+
+
+@pytest.mark.parametrize(("elements", "cycles"), [(1, 1), (128, 1), (129, 2), (1000, 8)])
+@pytest.mark.parametrize(("name", "passes"), [("exp", 1), ("softmax", 5)])
+def test_math_takes_a_cycle_for_each_128_elements_and_pass(
+    elements: int, cycles: int, name: str, passes: int
+) -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        getattr(tl, name)(tl.zeros((elements,)))
+
+    took, _ = Bench().run(kernel)
+    assert took == near(2 * elements * HALF / PORT_GBS + cycles * passes)
+
+
+def test_load_and_store_take_the_closed_form() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.store(out, tl.load(a, shape=(64, 128), dtype="f16"))
+
+    bench = Bench()
+    took, _ = bench.run(kernel)
+    nbytes = 64 * 128 * HALF
+    assert took == near(bench.read_ns(nbytes) + bench.write_ns(nbytes))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_a_composite_over_k_is_a_pipeline(steps: int) -> None:
+    """One output tile: reads in a row, fetch and GEMM beside them, one store and write at the end."""
+
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        k = 64 * steps
+        tl.composite("gemm", tl.ref(a, (32, k), "f16"), tl.ref(b, (k, 32), "f16"), out)
+
+    bench = Bench()
+    took, ops = bench.run(kernel)
+    tile = 32 * 64 * HALF
+    read = fetched = multiplied = 0.0
+    for _ in range(steps):
+        read += 2 * bench.read_ns(tile)
+        fetched = max(read, fetched) + 2 * tile / PORT_GBS
+        multiplied = max(fetched, multiplied) + TILE_NS
+    out_bytes = 32 * 32 * HALF
+    assert took == near(multiplied + out_bytes / PORT_GBS + bench.write_ns(out_bytes))
+    stages = [op.stage for op in ops if op.kind == "tile"]
+    assert {s: stages.count(s) for s in dict.fromkeys(stages)} == {
+        "DMA_READ": 2 * steps, "FETCH": steps, "GEMM": steps, "STORE": 1, "DMA_WRITE": 1,
+    }  # fmt: skip
+
+
+def test_pinned_operands_skip_their_reads() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        x = tl.load(a, shape=(32, 128), dtype="f16")
+        tl.composite("gemm", x, tl.ref(b, (128, 32), "f16"), out)
+
+    _, ops = Bench().run(kernel)
+    assert sum(op.stage == "DMA_READ" for op in ops) == 2
+
+
+def test_epilogues_of_each_scope_run_as_often_as_they_say() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.composite(
+            "gemm", tl.ref(a, (64, 128), "f16"), tl.ref(b, (128, 64), "f16"), out,
+            epilogue=[
+                {"op": "scale", "factor": 2.0, "scope": "k_tile"},
+                {"op": "relu"},
+                {"op": "silu", "scope": "kernel"},
+            ],
+        )  # fmt: skip
+
+    _, ops = Bench().run(kernel)
+    names = [op.name for op in ops if op.stage == "MATH"]
+    assert (names.count("scale"), names.count("relu"), names.count("silu")) == (8, 4, 1)
+    (silu,) = (op for op in ops if op.name == "silu")
+    assert silu.t_end - silu.t_start == near(64 * 64 / 128)
+
+
+def test_gemm_and_math_share_one_slot() -> None:
+    """A composite's tiles and the kernel's own math never work at once."""
+
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        pinned = tl.zeros((32, 512)), tl.zeros((512, 32))
+        steps = [{"op": "scale", "factor": 2.0, "scope": "k_tile"}]
+        done = tl.composite("gemm", *pinned, out, epilogue=steps)
+        for _ in range(6):
+            tl.softmax(tl.zeros((4096,)))
+        tl.wait(done)
+
+    _, ops = Bench().run(kernel)
+    work = sorted((op.t_start, op.t_end) for op in ops if op.stage in ("GEMM", "MATH"))
+    assert len(work) == 8 + 8 + 6
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(work))
+    waited = [op for op in ops if op.stage in ("GEMM", "MATH") and op.t_start > op.t_ready]
+    assert waited
+    assert all(any(hazard == "slot" for _, hazard in op.after) for op in waited)
+
+
+def test_every_caller_pays_the_tlb() -> None:
+    def simple(a: int, b: int, out: int, tl: Any) -> None:
+        tl.load(a, shape=(32, 64), dtype="f16")
+
+    def composite(a: int, b: int, out: int, tl: Any) -> None:
+        tl.composite("gemm", tl.ref(a, (32, 64), "f16"), tl.ref(b, (64, 32), "f16"), out)
+
+    free, paid = Bench(), Bench(pe__pe_mmu__tlb_overhead_ns=7.0)
+    assert paid.run(simple)[0] == near(free.run(simple)[0] + 7.0)
+    assert paid.run(composite)[0] == near(free.run(composite)[0] + 3 * 7.0)
+
+
+def test_dispatch_cycles_are_paid_by_each_command() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        for _ in range(3):
+            tl.exp(tl.zeros((128,)))
+
+    free, paid = Bench(), Bench(pe__pe_cpu__dispatch_cycles=5)
+    assert paid.run(kernel)[0] == near(free.run(kernel)[0] + 3 * 5.0)
+
+
+def test_tile_buffers_never_run_over_and_hold_back_the_feed() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.composite("gemm", tl.ref(a, (128, 256), "f16"), tl.ref(b, (256, 128), "f16"), out)
+
+    wide, narrow = Bench(), Bench(pe__pe_tcm__scheduler_reserved_bytes="12 KiB")
+    slower, _ = narrow.run(kernel)
+    assert slower > wide.run(kernel)[0]
+    tight = Bench(pe__pe_tcm__scheduler_reserved_bytes="8 KiB")
+    with pytest.raises(
+        LaunchError, match=r"a tile needs 10240 bytes of buffers, the scheduler's TCM has 8192"
+    ):
+        tight.run(kernel)

@@ -1,0 +1,83 @@
+"""The probe's closed form against the recursion over flits of ``tests/exact``: two ways to one number.
+
+Neither uses the engine. The closed form looks at a few flits only, the recursion at every one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernbench.pgraph import PropertyGraph
+from kernbench.probes.formula import Formula
+from kernbench.routing import Router, Traffic
+from kernbench.topology import compile_topology, load
+from tests.exact.max_plus import MaxPlus
+
+OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
+ODD = {
+    "system.flit_bytes": 64,
+    "system.switch.link_gbs": 333.0,
+    "cube.router.link_gbs": 100.0,
+    "cube.hbm.pseudo_channels": 16,
+    "cube.hbm.overhead_ns": 3.3,
+    "cube.ucie.connection_gbs": 300.0,
+    "cube.ucie_conn.overhead_ns": 7.7,
+}
+ONE_CHANNEL = {"cube.hbm.pseudo_channels": 1, "cube.hbm.overhead_ns": 5.0, "pe.pe_dma.overhead_ns": 1.5}
+MACHINES = {
+    "default": ("default", {}),
+    "oblong": (OBLONG, {}),
+    "odd": ("default", ODD),
+    "one channel": ("minimal", ONE_CHANNEL),
+}
+SIZES = st.sampled_from((1, 63, 64, 65, 255, 256, 257, 511, 512, 513, 1 << 20)) | st.integers(1, 70_000)
+
+
+class Bed:
+    def __init__(self, name: str) -> None:
+        file, overrides = MACHINES[name]
+        self.graph: PropertyGraph = compile_topology(load(file, overrides))
+        self.router = Router(self.graph)
+        self.formula = Formula(self.graph)
+        self.recursion = MaxPlus(self.graph)
+        kinds = [(str(n.properties["kind"]), n.id) for n in self.graph.nodes()]
+        self.slices = [name for kind, name in kinds if kind == "hbm_ctrl"]
+        self.askers = ["host.cpu"] * 8 + [name for kind, name in kinds if kind == "pe_dma"]
+
+
+bed = cache(Bed)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@settings(max_examples=60)
+@given(data=st.data(), nbytes=SIZES)
+def test_closed_form_is_the_recursion(name: str, data: st.DataObject, nbytes: int) -> None:
+    machine = bed(name)
+    src, dst = data.draw(st.sampled_from(machine.askers)), data.draw(st.sampled_from(machine.slices))
+    traffic = Traffic.HOST_MEMORY if src == "host.cpu" else Traffic.PE_DMA
+    route = machine.router.route(src, dst, traffic)
+    write, read = machine.formula.write(route, nbytes), machine.formula.read(route, nbytes)
+    # The recursion adds thousands of numbers up, which rounds more than the closed form does.
+    assert write.ns == pytest.approx(machine.recursion.write_ns(route.nodes, nbytes), abs=1e-9, rel=1e-12)
+    assert read.ns == pytest.approx(machine.recursion.read_ns(route.nodes, nbytes), abs=1e-9, rel=1e-12)
+    for prediction in (write, read):
+        assert sum(prediction.end.shares) == pytest.approx(prediction.ns, abs=1e-9, rel=1e-12)
+        assert min(prediction.end.shares) >= 0
+        assert all(hop.t_in <= hop.t_out + 1e-9 for hop in prediction.hops)
+        assert prediction.hops[-1].t_out == pytest.approx(prediction.ns)
+
+
+def test_16_kb_to_the_own_slice_by_hand() -> None:
+    """64 flits of 1 ns, one more at the second link, a burst of 8 ns; 2 ns of router each way."""
+    machine = bed("default")
+    route = machine.router.route("sip0.cube0.pe0.pe_dma", "sip0.cube0.hbm_ctrl.pe0", Traffic.PE_DMA)
+    breakdown = machine.formula.write(route, 16 * 1024).end.breakdown()
+    millimetres = 2 * sum(float(link.properties["distance_mm"]) for link in route.links)
+    assert breakdown == pytest.approx(
+        {"setup": 0, "mesh": 4 + 0.01 * millimetres, "ucie": 0, "fabric": 0, "wire": 65, "hbm": 8}
+    )

@@ -1,0 +1,197 @@
+"""SVG, DOT and Mermaid of any topology: well formed, complete, legible, and the same in every process."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib
+import pytest
+from PIL import ImageFont
+
+from kernbench.report.colours import IDLE, STEPS, colour, step, top_of
+from kernbench.report.diagrams import FORMATS
+from kernbench.report.dot import dot
+from kernbench.report.mermaid import mermaid
+from kernbench.report.svg import svg
+from kernbench.topology.views import VIEWS, View, overlay
+from kernbench.topology.views.text import width
+from tests.unit.drawn_topologies import ALL, graph, label
+
+ROOT = Path(__file__).resolve().parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+EVERY = [pytest.param(t, v, id=f"{label(t)}-{v}") for t in ALL for v in VIEWS]
+Rectangle = tuple[float, float, float, float]
+
+
+@cache
+def view(topology: str, name: str) -> View:
+    return VIEWS[name](graph(topology), None)
+
+
+@cache
+def font(size: float, bold: bool) -> ImageFont.FreeTypeFont:
+    """The widest of the fonts that the pictures ask for."""
+    file = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / f"DejaVuSans{'-Bold' if bold else ''}.ttf"
+    return ImageFont.truetype(str(file), round(size * 20))
+
+
+def texts(root: ET.Element) -> Iterator[tuple[str, Rectangle, ET.Element | None]]:
+    """Every text, the rectangle that it takes as the font has it, and the rectangle that it is written on."""
+
+    def walk(element: ET.Element, dx: float, dy: float) -> Iterator[tuple[str, Rectangle, ET.Element | None]]:
+        if move := re.fullmatch(r"translate\((\S+) (\S+)\)", element.get("transform", "")):
+            dx, dy = dx + float(move[1]), dy + float(move[2])
+        for child in element:
+            if child.tag == f"{SVG}text":
+                bold = child.get("class") == "title"
+                size = 16.0 if bold else 11.0
+                text = child.text or ""
+                long = font(size, bold).getlength(text) / 20
+                x, y = float(child.get("x", "")) + dx, float(child.get("y", "")) + dy
+                x -= {"start": 0.0, "middle": long / 2, "end": long}[child.get("text-anchor", "start")]
+                yield text, (x, y - 0.76 * size, x + long, y + 0.24 * size), element.find(f"{SVG}rect")
+            else:
+                yield from walk(child, dx, dy)
+
+    yield from walk(root, 0.0, 0.0)
+
+
+def check_legible(text: str) -> None:
+    root = ET.fromstring(text)
+    wide, high = float(root.get("width", "")), float(root.get("height", ""))
+    found = list(texts(root))
+    for written, (x1, y1, x2, y2), _ in found:
+        assert x1 >= 0, written
+        assert y1 >= 0, written
+        assert x2 <= wide, written
+        assert y2 <= high, written
+    for (one, a, _), (two, b, _) in combinations(found, 2):
+        apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+        assert apart, f"'{one}' lies on '{two}'"
+    for written, (x1, _, x2, _), rect in found:
+        if rect is not None and rect.get("width") != "100%":
+            assert x2 - x1 <= float(rect.get("width", "")), f"'{written}' is wider than its box"
+
+
+@pytest.mark.parametrize(("topology", "name"), EVERY)
+def test_svg_is_well_formed_complete_and_legible(topology: str, name: str) -> None:
+    drawn = view(topology, name)
+    text = svg(drawn)
+    check_legible(text)
+    ids = [g.get("id") for g in ET.fromstring(text).iter(f"{SVG}g") if g.get("id")]
+    assert sorted(ids, key=str) == sorted([*(b.id for b in drawn.boxes), *(w.id for w in drawn.wires)])
+
+
+def test_labels_are_as_wide_as_was_reckoned() -> None:
+    for written in ("PE_FETCH_STORE", "r10c12", "512 / 512 GB/s", "tile 32 x 64 x 32", "conn15"):
+        assert font(11.0, False).getlength(written) / 20 == pytest.approx(width(written), rel=0.01)
+
+
+@pytest.mark.parametrize(("topology", "name"), EVERY)
+def test_dot_names_every_box_and_wire(topology: str, name: str) -> None:
+    drawn = view(topology, name)
+    text = dot(drawn)
+    body = [line for line in text.splitlines() if not line.startswith("//")]
+    assert body[0].startswith("graph ")
+    assert body[0].endswith(" {")
+    assert body[-1] == "}"
+    assert all(line.count('"') % 2 == 0 for line in body)
+    assert all(line.endswith(";") for line in body[1:-1])
+    nodes = re.findall(r'^  "([^"]+)" \[label=', text, re.MULTILINE)
+    assert nodes == [box.id for box in drawn.boxes]
+    edges = re.findall(r'^  "([^"]+)" -- "([^"]+)" \[pos="([^"]+)"', text, re.MULTILINE)
+    assert [(a, b) for a, b, _ in edges] == [(wire.a, wire.b) for wire in drawn.wires]
+    assert all(len(points.split()) % 3 == 1 for *_, points in edges), "no Bezier curve"
+
+
+@pytest.mark.parametrize(("topology", "name"), EVERY)
+def test_mermaid_names_every_box_and_wire(topology: str, name: str) -> None:
+    drawn = view(topology, name)
+    lines = [line.strip() for line in mermaid(drawn).splitlines() if not line.startswith("%%")]
+    assert lines[0] == "flowchart LR"
+    assert sum(line.startswith("subgraph ") for line in lines) == lines.count("end")
+    made = [m[1] for line in lines if (m := re.fullmatch(r'(?:subgraph )?(n\d+)\["[^"]*"\]', line))]
+    assert len(made) == len(set(made)) == sum(box.kind != "label" for box in drawn.boxes)
+    joined = [m for line in lines if (m := re.fullmatch(r"(n\d+) (?:---|-\.-) (n\d+)", line))]
+    assert len(joined) == len(drawn.wires)
+    assert {end for match in joined for end in match.groups()} <= set(made)
+    styled = [int(m[1]) for line in lines if (m := re.match(r"linkStyle (\d+) ", line))]
+    assert styled == list(range(len(joined)))
+
+
+def test_a_run_colours_links_and_parts() -> None:
+    drawn = view("default", "cube")
+    shares = overlay(drawn, {"sip0.cube0.r0c0->sip0.cube0.r0c1": 0.4, "sip0.cube2.sram": 0.04})
+    text = svg(drawn, shares, "20260101-a (some-bench)")
+    check_legible(text)
+    groups = {g.get("id"): g for g in ET.fromstring(text).iter(f"{SVG}g")}
+
+    def stroke(wire: str) -> str | None:
+        line = groups[wire].find(f"{SVG}polyline")
+        assert line is not None
+        return line.get("stroke")
+
+    assert stroke("r0c0--r0c1") == STEPS[3]
+    assert stroke("r0c1--r0c2") == IDLE
+    rect = groups["sram"].find(f"{SVG}rect")
+    assert rect is not None
+    assert STEPS[0] in (rect.get("style") or "")
+    assert "busy 40 %" in (groups["r0c0--r0c1"].findtext(f"{SVG}title") or "")
+    assert ">40 to 50 % busy<" in text
+    assert STEPS[3] in dot(drawn, shares)
+    assert STEPS[3] in mermaid(drawn, shares)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_an_idle_run_is_legible_too(name: str) -> None:
+    drawn = view("minimal", name)
+    text = svg(drawn, overlay(drawn, {}), "a run with a long name " * 5)
+    check_legible(text)
+    assert STEPS[-1] in text
+
+
+def test_the_scale_ends_at_a_round_share_and_every_share_has_a_step() -> None:
+    assert [top_of(share) for share in (0.0, 0.004, 0.01, 0.011, 0.3, 0.5, 1.0)] == [
+        0.01, 0.01, 0.01, 0.02, 0.5, 0.5, 1.0,
+    ]  # fmt: skip
+    assert [step(share, 0.5) for share in (0.0, 0.001, 0.1, 0.1001, 0.5)] == [-1, 0, 0, 1, 4]
+    thick = [colour(share, 1.0)[1] for share in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)]
+    assert thick == sorted(set(thick))
+
+
+def test_the_same_text_in_every_process() -> None:
+    program = (
+        "import hashlib\n"
+        "from kernbench.topology import compile_topology, load\n"
+        "from kernbench.report.diagrams import FORMATS\n"
+        "from kernbench.topology.views import VIEWS\n"
+        "graph = compile_topology(load('default'))\n"
+        "texts = [f.write(v(graph, None), None, '') for v in VIEWS.values() for f in FORMATS.values()]\n"
+        "print(hashlib.sha256(''.join(texts).encode()).hexdigest())\n"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT), "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("topology", ["default", "minimal"])
+def test_the_diagrams_in_the_documentation_are_current(topology: str) -> None:
+    folder = ROOT / "docs" / "diagrams" / topology
+    kept = {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
+    drawn = {f"{name}_view{FORMATS['svg'].suffix}": svg(view(topology, name)) for name in VIEWS}
+    assert kept == drawn, "run 'make diagrams'"
