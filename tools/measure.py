@@ -17,7 +17,7 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import kernbench as kb
@@ -72,16 +72,18 @@ def size_of(folder: Path) -> int:
 
 
 def bench_rows(store: Path) -> Iterator[str]:
+    """Each bench's row; the largest run comes last and is kept last, traced."""
     todo: list[tuple[str, dict[str, object]]] = [(spec.name, {}) for spec in list_all()]
     todo.append(LARGEST)
     for bench, params in todo:
-        on = [run_once(bench, params, store) for _ in range(REPEATS)]
-        off = [run_once(bench, params, None) for _ in range(REPEATS)]
+        repeats = REPEATS if not params else 1
+        off = [run_once(bench, params, None) for _ in range(repeats)]
+        on = [run_once(bench, params, store) for _ in range(max(2, repeats))]
         run = on[-1][0]
         info = run.info
         wall, loop = (statistics.median(o[i] for o in on) for i in (1, 2))
         loop_off = statistics.median(o[2] for o in off)
-        name = bench + ("" if not params else " " + " ".join(f"{k}={v}" for k, v in params.items()))
+        name = bench + "".join(f" {key}={value}" for key, value in params.items())
         archive = size_of(store / "runs" / str(run.id))
         yield (
             f"| {name} | {wall:.2f} | {loop:.2f} | {info['events']:,} | {info['hops']:,} | "
@@ -91,12 +93,32 @@ def bench_rows(store: Path) -> Iterator[str]:
         )
 
 
+def arguments(run: kb.Run, before: kb.Run) -> dict[str, object]:
+    """What to ask about, for each parameter without a default: the busiest link, the slowest transfer ..."""
+    slowest = run.query("contention/slowest-transactions", limit=1).dicts()[0]
+    link = run.query("bottleneck/busiest-links", limit=1).dicts()[0]
+    return {
+        "resource": link["link"],
+        "transaction": slowest["id"] if "id" in slowest else next(iter(slowest.values())),
+        "bench": run.bench,
+        "before": before.id,
+        "after": run.id,
+        "src": "sip0.cube0.pe0.pe_dma",
+        "dst": "sip0.cube15.hbm_ctrl.pe3",
+        "other_src": "sip0.cube1.pe0.pe_dma",
+        "other_dst": "sip0.cube14.hbm_ctrl.pe3",
+        "lost": "sip0.cube5",
+        "within_ns": 100.0,
+    }
+
+
 def question_rows(store: Path) -> Iterator[str]:
-    with closing(kb.open_store(str(store))) as opened:
+    """Each question's name, first and repeated time, rows."""
+    with kb.open_store(str(store)) as opened:
         run = kb.open_run("last", opened)
-        path = {"src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube15.hbm_ctrl.pe3"}
+        known = arguments(run, kb.open_run("last~1", opened))
         for question in kb.questions():
-            params = {p["name"]: path[p["name"]] for p in question["params"] if p["name"] in path}
+            params = {p["name"]: known[p["name"]] for p in question["params"] if p["default"] is None}
             times = []
             rows = 0
             for _ in range(1 + REPEATS):

@@ -26,6 +26,7 @@ from kernbench.runtime import checks
 from kernbench.runtime.checks import CheckResult
 from kernbench.runtime.collection import seldom_collected
 from kernbench.runtime.context import Context
+from kernbench.runtime.interrupt import interruptible
 from kernbench.runtime.launches import LaunchRecord
 from kernbench.runtime.messages import Completion
 from kernbench.sim.instrument import Instrument
@@ -129,7 +130,7 @@ def run_bench(
     results: list[CheckResult] = []
     sim_ns = 0.0
     try:
-        with seldom_collected():
+        with seldom_collected(), interruptible(machine.clock):
             _run(bench, context)
         if verify:
             for wanted in context.checks:

@@ -171,12 +171,16 @@ def test_help_ends_with_examples_that_work(context: click.Context, cli: Cli) -> 
     lines = [line.strip() for line in examples.splitlines()[1:]]
     assert lines
     cli(*RUN)
+    cli(*RUN)  # two, for those that compare
+    # What these print is what they changed, which may be nothing.
+    quiet = path[-1:] in (["tag"], ["prune"])
     for line in lines:
         name, *argv = shlex.split(line)
         assert name == "kernbench"
         ended = cli(*argv)
-        assert (ended.status, ended.err) == (0, ""), line
-        assert ended.out
+        notes = [said for said in ended.err.splitlines() if not said.startswith("kernbench: note: ")]
+        assert (ended.status, notes) == (0, []), line
+        assert ended.out or quiet
 
 
 def test_version(cli: Cli) -> None:

@@ -1,0 +1,33 @@
+"""Ctrl-C while time is simulated ends the run, also when it strikes where exceptions get lost.
+
+Python drops an exception that is raised inside a finaliser, and kernels let go of handles all the time. So
+the signal leaves a mark on the clock as well, and the event loop raises again what was dropped.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kernbench.sim.clock import Clock
+
+
+@contextmanager
+def interruptible(clock: Clock) -> Iterator[None]:
+    """Within the block SIGINT interrupts ``clock``; not where the program has a handler of its own."""
+    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not ours or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        clock.interrupted = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,43 @@
+"""An interrupt that got lost on its way is raised again by the event loop."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+import pytest
+
+from kernbench.runtime.interrupt import interruptible
+from kernbench.sim.clock import Clock
+
+
+class Never:
+    done = False
+
+
+def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
+    clock = Clock()
+
+    def tick() -> None:
+        if clock.now == 5.0:
+            with contextlib.suppress(KeyboardInterrupt):  # as Python does in a finaliser
+                os.kill(os.getpid(), signal.SIGINT)
+        assert clock.now < 1000.0, "the interrupt was lost"
+        clock.call_at(clock.now + 1.0, tick)
+
+    clock.call_at(0.0, tick)
+    with pytest.raises(KeyboardInterrupt), interruptible(clock):
+        clock.advance(Never())
+
+
+def test_a_handler_of_the_program_is_left_alone() -> None:
+    def own(*_: object) -> None:
+        """The program's own."""
+
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        with interruptible(Clock()):
+            assert signal.getsignal(signal.SIGINT) is own
+    finally:
+        signal.signal(signal.SIGINT, before)
