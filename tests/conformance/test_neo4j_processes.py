@@ -72,16 +72,19 @@ def start(script: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def push_seconds(url: str) -> float:
-    """How long a whole push takes on this machine now."""
-    with start(PUSH, url) as pusher:
-        assert pusher.stdout is not None
-        assert pusher.stdout.readline() == "begins\n"
-        begun = time.monotonic()
-        assert pusher.communicate()[0] == "kept\n"
-        taken = time.monotonic() - begun
-    with open_store(url) as store:
-        store.remove("mine")
-    return taken
+    """How long a whole push takes on this machine now; the first one also makes constraints and indexes."""
+    taken = []
+    for _ in range(3):
+        with start(PUSH, url) as pusher:
+            assert pusher.stdout is not None
+            assert pusher.stdout.readline() == "begins\n"
+            begun = time.monotonic()
+            assert pusher.stdout.readline() == "kept\n"
+            taken.append(time.monotonic() - begun)
+            pusher.communicate()
+        with open_store(url) as store:
+            store.remove("mine")
+    return min(taken)
 
 
 def kill_pushers(url: str, times: int) -> int:
