@@ -177,6 +177,7 @@ def test_interrupting_keeps_nothing(workdir: Path, cli: Cli) -> None:
     running = subprocess.Popen(
         [KERNBENCH, "run", "--bench", "endless.py", "--topology", "minimal"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in a shell's background
     )  # fmt: skip
     try:
         give_up = time.monotonic() + 60
