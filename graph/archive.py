@@ -50,8 +50,21 @@ def new_run_id() -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
 
 
-def write_topology(folder: Path, record: TopologyRecord) -> None:
-    """Archive a topology as ``folder``; one that is there already is left alone, unless it is damaged."""
+def canonical_topology(record: TopologyRecord) -> TopologyRecord:
+    """The topology with typed properties and canonical tables; ``ArchiveError`` where it does not fit."""
+    what = f"topology '{check_id('topology', record.id)}'"
+    properties = {
+        prop.name: manifest.typed(prop, getattr(record, prop.name), what)
+        for prop in SCHEMA.label("Topology").properties
+    }
+    return TopologyRecord(**properties, tables=canonical_tables("topology", record.tables, what))
+
+
+def write_topology(folder: Path, record: TopologyRecord, durable: bool = True) -> None:
+    """Archive a topology as ``folder``; one that is there already is left alone, unless it is damaged.
+
+    ``durable`` is as for :func:`graph.atomic.new_folder`.
+    """
     what = f"topology '{check_id('topology', record.id)}'"
     if folder.exists():
         try:
@@ -61,13 +74,11 @@ def write_topology(folder: Path, record: TopologyRecord) -> None:
             raise
         except ArchiveError:
             remove_folder(folder)
-    properties = {
-        prop.name: manifest.typed(prop, getattr(record, prop.name), what)
-        for prop in SCHEMA.label("Topology").properties
-    }
+    whole = canonical_topology(record)
+    properties = {prop.name: getattr(whole, prop.name) for prop in SCHEMA.label("Topology").properties}
     try:
-        with new_folder(folder) as temporary:
-            files = _write_tables(temporary, canonical_tables("topology", record.tables, what))
+        with new_folder(folder, durable) as temporary:
+            files = _write_tables(temporary, whole.tables)
             parts = {"format": "kernbench-topology", "schema_version": SCHEMA_VERSION, "topology": properties,
                      "files": files}  # fmt: skip
             _write_manifest(temporary, parts | {"content": manifest.content_hash(parts)}, what)
@@ -75,14 +86,16 @@ def write_topology(folder: Path, record: TopologyRecord) -> None:
         return  # another process kept the same topology meanwhile
 
 
-def write_run(folder: Path, info: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
+def write_run(
+    folder: Path, info: Mapping[str, Any], tables: Mapping[str, pa.Table], durable: bool = True
+) -> None:
     """Archive a run as ``folder``; ``info`` comes from :func:`complete_info`, ``tables`` are canonical.
 
     ``FileExistsError`` when the folder is there already.
     """
     what = f"run '{info['id']}'"
     names = [prop.name for prop in SCHEMA.run_info]
-    with new_folder(folder) as temporary:
+    with new_folder(folder, durable) as temporary:
         parts = {
             "format": "kernbench-run",
             "schema_version": SCHEMA_VERSION,
@@ -100,13 +113,14 @@ def write_run(folder: Path, info: Mapping[str, Any], tables: Mapping[str, pa.Tab
 
 
 def read_info(folder: Path) -> tuple[dict[str, Any], int, str]:
-    """Info of the run in ``folder``, when it was kept (ns since the epoch), a hash of its whole record."""
+    """Info of the run in ``folder``, when it was kept (ns since the epoch), a hash of all but its tags."""
     content = manifest.read(folder, "run")
     wall = dict(content["wall"])
     kept = int(wall.pop("kept_at_ns", 0))
     values = {"id": folder.name} | content["run"] | wall
     info = {prop.name: values.get(prop.name) for prop in SCHEMA.run_info} | content["extra"]
-    return info, kept, manifest.content_hash(content)
+    lasting = {name: value for name, value in content["wall"].items() if name != "tags"}
+    return info, kept, manifest.content_hash(content | {"wall": lasting})
 
 
 def change_tags(folder: Path, tags: Sequence[str]) -> None:
@@ -161,16 +175,19 @@ def _write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, Any
     files: dict[str, Any] = {}
     for name, data in tables.items():
         path = folder / f"{name}.parquet"
-        pq.write_table(
-            data,
+        with pq.ParquetWriter(
             path,
+            data.schema,
             version="2.6",
             compression="zstd",
             compression_level=3,
             use_dictionary=[column.name for column in SCHEMA.table(name).columns if column.type == "string"],
-            row_group_size=_ROWS_PER_GROUP,
             store_schema=False,
-        )
+        ) as writer:
+            for start in range(0, max(1, data.num_rows), _ROWS_PER_GROUP):
+                # In one piece each, however the rows came: equal rows give equal bytes.
+                rows = data.slice(start, _ROWS_PER_GROUP).combine_chunks()
+                writer.write_table(rows, row_group_size=_ROWS_PER_GROUP)
         files[path.name] = {"rows": data.num_rows, "bytes": path.stat().st_size, "sha256": _sha256(path)}
     return files
 

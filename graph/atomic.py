@@ -75,6 +75,42 @@ def remove_folder(place: Path) -> None:
     shutil.rmtree(doomed, ignore_errors=True)
 
 
+@contextmanager
+def shared(folder: Path) -> Iterator[None]:
+    """Nobody holds ``folder`` (:func:`alone`) within the block. Waits for whoever does."""
+    handle = os.open(folder, os.O_RDONLY) if fcntl is not None else -1
+    try:
+        if handle >= 0:
+            with suppress(OSError):  # a file system without locks: there nobody gets it alone either
+                fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+@contextmanager
+def alone(folder: Path, patience_s: float = 1.0) -> Iterator[bool]:
+    """Whether nobody shares ``folder`` and nobody will within the block; False where that cannot be had.
+
+    The folder itself is locked, with ``flock``, so that no file is left and the kernel lets go of it.
+    """
+    try:
+        handle = os.open(folder, os.O_RDONLY) if fcntl is not None else -1
+    except OSError:
+        handle = -1
+    try:
+        end = time.monotonic() + patience_s
+        held = handle >= 0 and _try_lock(handle)
+        while handle >= 0 and not held and time.monotonic() < end:
+            time.sleep(0.02)
+            held = _try_lock(handle)
+        yield held
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
 def replace_file(path: Path, data: bytes) -> None:
     """Replace the content of one file at once."""
     temporary = path.parent / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"

@@ -78,7 +78,7 @@ def _canonical(table: Table, data: pa.Table, what: str) -> pa.Table:
         if column.null_count:
             raise ArchiveError(f"{what}: column {table.name}.{field.name} has empty values; fill them")
         columns.append(column)
-    result = pa.table(columns, schema=arrow_schema(table)).combine_chunks()
+    result = pa.table(columns, schema=arrow_schema(table))
     if table.key and pc.count_distinct(result[table.key]).as_py() != result.num_rows:
         raise ArchiveError(f"{what}: column {table.name}.{table.key} has an id twice; ids are unique")
     return result

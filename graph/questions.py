@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,8 @@ _PYTHON: dict[str, tuple[type, ...]] = {
 }
 _RESERVED = ("store", "question", "run", "timeout_s")
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
+_UNSTORED = re.compile("[\0\ud800-\udfff]")
+"""The character 0 and halves of characters, which engines cut text at or refuse."""
 _NAME = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
 
 
@@ -32,7 +35,9 @@ class _Model(BaseModel):
 
 
 class Parameter(_Model):
-    """A parameter of a question. Without ``default`` it must be given; ``choices`` limits what may be.
+    """A parameter of a question. Without ``default`` it must be given.
+
+    ``choices`` lists the only values allowed, ``minimum`` is the least number.
 
     A ``derived`` one, of type ``list``, is not for people: whoever asks works it out from the others and
     from what the store does not know, such as the router's tables. Its items are mappings.
@@ -42,6 +47,7 @@ class Parameter(_Model):
     help: str = Field(min_length=3)
     default: Scalar | None = None
     choices: list[Scalar] | None = None
+    minimum: int | float | None = None
     derived: bool = False
 
     @model_validator(mode="after")
@@ -51,9 +57,30 @@ class Parameter(_Model):
                 raise ValueError(f"{value!r} is not of type {self.type}")
         if self.choices and self.default is not None and self.default not in self.choices:
             raise ValueError(f"default {self.default!r} is not among the choices")
+        if self.minimum is not None:
+            if self.type not in ("int", "float"):
+                raise ValueError(f"a minimum is for numbers, not for {self.type}")
+            if isinstance(self.default, int | float) and self.default < self.minimum:
+                raise ValueError(f"default {self.default!r} is less than the minimum")
         if self.derived != (self.type == "list"):
             raise ValueError("lists are derived, and nothing else is")
         return self
+
+    @property
+    def expected(self) -> str:
+        """What a value must be, in words."""
+        if self.choices:
+            return f"one of {self.choices}"
+        if self.type == "string":
+            return "of type string, without the character 0 or halves of characters"
+        return f"of type {self.type}" + ("" if self.minimum is None else f", {self.minimum} or more")
+
+    def value(self, given: Any) -> Any:
+        """``given`` as this type, also from text as typed on a command line; None when it does not fit."""
+        value = _converted(self.type, given)
+        if value is None or (self.choices and value not in self.choices):
+            return None
+        return None if self.minimum is not None and value < self.minimum else value
 
 
 class Column(_Model):
@@ -139,11 +166,11 @@ class Question(_Model):
                 if parameter.default is None:
                     raise QueryError(f"parameter '{name}' is missing: {known}")
                 value = parameter.default
-            value = _converted(parameter.type, value)
-            if value is None or (parameter.choices and value not in parameter.choices):
-                wanted = f"one of {parameter.choices}" if parameter.choices else f"of type {parameter.type}"
-                raise QueryError(f"parameter '{name}' is {given[name]!r}, but must be {wanted}: {known}")
-            bound[name] = value
+            bound[name] = parameter.value(value)
+            if bound[name] is None:
+                raise QueryError(
+                    f"parameter '{name}' is {value!r}, but must be {parameter.expected}: {known}"
+                )
         return bound
 
     def _signature(self) -> str:
@@ -209,7 +236,8 @@ def ask(
     target = None if question.scope == "history" else run or "last"
     if any(not bound[name] for name in question.derived):
         # Nothing was derived, so there is nothing to look up; and an engine cannot type an empty list.
-        store.resolve(run or "last")
+        if target is not None:
+            store.resolve(target)
         return Result([column.name for column in question.returns])
     if unused := set(bound) - set(parameter_names(question.text(store.engine))):
         bound = {name: value for name, value in bound.items() if name not in unused}
@@ -232,7 +260,7 @@ def _is_a(type_: str, value: Any) -> bool:
 
 
 def _converted(type_: str, value: Any) -> Any:
-    """``value`` as ``type_``, also from text as typed on a command line; None when it does not fit."""
+    """``value`` as ``type_``, and as every store can take it; None when it does not fit."""
     if isinstance(value, str) and type_ != "string":
         try:
             if type_ == "bool":
@@ -244,4 +272,11 @@ def _converted(type_: str, value: Any) -> Any:
             return None
     if not _is_a(type_, value):
         return None
-    return float(value) if type_ == "float" else value
+    if isinstance(value, str):
+        return None if _UNSTORED.search(value) else value
+    if type_ == "int":
+        return value if -(2**63) <= value < 2**63 else None
+    if type_ == "float":
+        value = float(value)
+        return value if math.isfinite(value) else None
+    return value

@@ -32,6 +32,8 @@ _API = (
     "runs",
     "traffic",
     "traffic_patterns",
+    "what_if",
+    "what_if_candidates",
 )
 _ELSEWHERE = {"DPPolicy": "kernbench.runtime", "KernBenchError": "kernbench.errors"}
 

@@ -18,6 +18,8 @@ from kernbench.api import run_kernel as run_kernel
 from kernbench.api import runs as runs
 from kernbench.api import traffic as traffic
 from kernbench.api import traffic_patterns as traffic_patterns
+from kernbench.api import what_if as what_if
+from kernbench.api import what_if_candidates as what_if_candidates
 from kernbench.errors import KernBenchError as KernBenchError
 from kernbench.runtime import DPPolicy as DPPolicy
 

@@ -17,7 +17,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -59,11 +59,17 @@ def jars() -> Path:
 
 @contextmanager
 def running(
-    home: Path, password: str, bolt: int = 0, http: int = 0, quick: bool = False
+    home: Path,
+    password: str,
+    bolt: int = 0,
+    http: int = 0,
+    quick: bool = False,
+    more: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, int, int]]:
     """A server with its files in ``home``; gives its bolt port, its http port (0: free ones) and its pid.
 
-    ``quick`` is for short lives: less compiling, so that it starts sooner and never gets as fast.
+    ``quick`` is for short lives: less compiling, so that it starts sooner and never gets as fast. ``more`` are
+    settings of the server besides.
     """
     classpath = f"{jars()}/*"
     fresh = not (home / "conf").exists()
@@ -80,6 +86,7 @@ def running(
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "1 files",
         "server.memory.pagecache.size": "512m",
+        **(more or {}),
     }
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
     (home / "conf" / "neo4j.conf").write_text(text, encoding="utf-8")

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any
 
 from graph.cypher_guard import check_read_only, words
-from graph.store import QUERY_TIMEOUT_S, QueryError, Result, StoreError, resolve_ref
+from graph.store import QUERY_TIMEOUT_S, QueryError, Result, resolve_ref
+from graph.stores.common import OpenedStore
 from graph.stores.ladybug_ddl import HISTORY_LABELS, HISTORY_TYPES
 from graph.stores.ladybug_engine import ENGINE, EngineError, LadybugDatabase
 
 _OPEN_DATABASES = 4
 
 
-class LadybugStore(ABC):
+class LadybugStore(OpenedStore, ABC):
     """Base of the stores whose queries LadybugDB answers. See :class:`graph.store.GraphStore`."""
 
     engine = ENGINE
 
     def __init__(self, url: str) -> None:
-        self._url = url
-        self._lock = threading.RLock()
+        super().__init__(url)
         self._open: OrderedDict[str, LadybugDatabase] = OrderedDict()
-        self._closed = False
-        self.notes: list[str] = []
-
-    @property
-    def url(self) -> str:
-        """What the store was opened with."""
-        return self._url
 
     @abstractmethod
     def runs(self) -> list[dict[str, Any]]:
@@ -74,16 +66,10 @@ class LadybugStore(ABC):
                 ) from error
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """Let go of all databases."""
         with self._lock:
-            self._closed = True
+            super().close()
             while self._open:
                 self._open.popitem()[1].close()
 
@@ -107,7 +93,3 @@ class LadybugStore(ABC):
         """Close the open databases whose key starts with ``prefix``."""
         for key in [key for key in self._open if key.startswith(prefix)]:
             self._open.pop(key).close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StoreError(f"store '{self._url}' is closed; open it again")

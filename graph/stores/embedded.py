@@ -9,31 +9,21 @@ Many processes may read while others write: a run is seen when its folder has it
 
 from __future__ import annotations
 
-import hashlib
-import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from graph import archive
-from graph.atomic import clean_leftovers, is_temporary, remove_folder
+from graph.atomic import alone, clean_leftovers, is_temporary, remove_folder, shared
 from graph.columns import canonical_tables, check_references
-from graph.schema import SCHEMA_VERSION
-from graph.store import ArchiveError, RunNotFoundError, RunRecord, StoreError, TopologyRecord, check_id
+from graph.store import ArchiveError, RunRecord, StoreError, TopologyRecord, check_id
 from graph.stores.base import LadybugStore
-from graph.stores.ladybug_cache import ProjectionCache
+from graph.stores.common import taken
+from graph.stores.embedded_history import History, Kept
+from graph.stores.ladybug_cache import ProjectionCache, entry_name
 from graph.stores.ladybug_engine import LadybugDatabase
-from graph.stores.ladybug_projection import PROJECTION_VERSION, data_bytes, project_history, project_run
-
-_HISTORY_BYTES = 1 << 27
-"""Room for the graph over all runs where it cannot be cached as a file."""
-_log = logging.getLogger(__name__)
-
-
-class _Kept(NamedTuple):
-    info: dict[str, Any]
-    content: str
-    """Hash of the whole record of the run."""
+from graph.stores.ladybug_projection import data_bytes, project_run
 
 
 class EmbeddedStore(LadybugStore):
@@ -44,7 +34,7 @@ class EmbeddedStore(LadybugStore):
         self._runs = path / "runs"
         self._topologies = path / "topologies"
         self._cache = ProjectionCache(path / "cache", self._note)
-        self._seen: dict[str, tuple[int, int, _Kept]] = {}
+        self._seen: dict[str, tuple[int, int, Kept]] = {}
 
     def keep(self, run: RunRecord, topology: TopologyRecord) -> str:
         """Keep a run and its topology; return the run id."""
@@ -55,13 +45,13 @@ class EmbeddedStore(LadybugStore):
         for folder in (self._runs, self._topologies):
             clean_leftovers(folder)
         try:
-            archive.write_topology(self._topologies / check_id("topology", topology.id), topology)
-            check_references({**self.load_topology(topology.id).tables, **tables}, what)
-            archive.write_run(self._runs / info["id"], info, tables)
+            self._topologies.mkdir(parents=True, exist_ok=True)
+            with shared(self._topologies):  # from when the topology is there until a run refers to it
+                archive.write_topology(self._topologies / check_id("topology", topology.id), topology)
+                check_references({**self.load_topology(topology.id).tables, **tables}, what)
+                archive.write_run(self._runs / info["id"], info, tables)
         except FileExistsError as error:
-            raise StoreError(
-                f"{what} is in the store already; give another id, or remove that run first"
-            ) from error
+            raise taken(info["id"]) from error
         except OSError as error:
             raise StoreError(f"{what} cannot be written to {self._runs} ({error.strerror or error}); "
                              "free space, or name another store") from error  # fmt: skip
@@ -76,7 +66,7 @@ class EmbeddedStore(LadybugStore):
         return ref if ref in self._ids() else super().resolve(ref)
 
     def remove(self, run_id: str) -> None:
-        """Forget a run, readable or not."""
+        """Forget a run, readable or not, and its topology where it was the last on it."""
         with self._lock:
             place = self._place(run_id)
             self._forget("history")
@@ -90,6 +80,7 @@ class EmbeddedStore(LadybugStore):
                     f"{place} cannot be removed ({error.strerror or error}); check who owns it"
                 ) from error
             self._cache.prune(f"run-{run_id}~")
+            self._remove_unused_topologies()
 
     def set_tags(self, run_id: str, tags: Sequence[str]) -> None:
         """Replace a run's tags."""
@@ -124,12 +115,9 @@ class EmbeddedStore(LadybugStore):
             raise self._unknown(run_id)
         return self._runs / run_id
 
-    def _unknown(self, run_id: str) -> RunNotFoundError:
-        return RunNotFoundError(f"no run '{run_id}' in store '{self.url}'; list the runs to see their ids")
-
-    def _readable(self) -> dict[str, _Kept]:
+    def _readable(self) -> dict[str, Kept]:
         """What the manifests say, oldest first. A manifest is read again only when its file has changed."""
-        found: list[tuple[int, str, _Kept]] = []
+        found: list[tuple[int, str, Kept]] = []
         for run_id in self._ids():
             folder = self._runs / run_id
             try:
@@ -137,7 +125,7 @@ class EmbeddedStore(LadybugStore):
                 seen = self._seen.get(run_id)
                 if seen is None or seen[0] != changed:
                     info, kept_at, content = archive.read_info(folder)
-                    seen = self._seen[run_id] = (changed, kept_at, _Kept(info, content))
+                    seen = self._seen[run_id] = (changed, kept_at, Kept(info, content))
             except FileNotFoundError:
                 if folder.is_dir():
                     self._note(f"run '{run_id}' is left out: {folder / 'manifest.json'} is missing")
@@ -149,11 +137,27 @@ class EmbeddedStore(LadybugStore):
             found.append((seen[1], run_id, seen[2]))
         return {run_id: kept for _, run_id, kept in sorted(found, key=lambda entry: entry[:2])}
 
+    def _remove_unused_topologies(self) -> None:
+        """Remove topologies that no run refers to, unless a run is being kept, which may be about to."""
+        with alone(self._topologies) as held:
+            ids, kept = self._ids(), self._readable()
+            if not held or len(kept) < len(ids):  # one that cannot be read may refer to any
+                return
+            used = {entry.info["topology"] for entry in kept.values()}
+            for folder in sorted(self._topologies.iterdir()):
+                if folder.name not in used and not is_temporary(folder):
+                    with suppress(OSError):  # another process has removed it, or it stays
+                        remove_folder(folder)
+
     def _run_database(self, run_id: str) -> LadybugDatabase:
         run = self.load(run_id)
-        topology = self.load_topology(run.info["topology"])
+        try:
+            topology = self.load_topology(run.info["topology"])
+        except StoreError:
+            self._place(run_id)  # which has gone meanwhile, or else it is the topology that lacks
+            raise
         _, _, content = archive.read_info(self._runs / run_id)
-        name = f"run-{run_id}~{_key(content, topology.id)}"
+        name = entry_name(f"run-{run_id}", content, run.info["tags"], topology.id)
 
         def fill(database: LadybugDatabase) -> None:
             project_run(database, run, topology)
@@ -166,41 +170,10 @@ class EmbeddedStore(LadybugStore):
         return self._cached(f"run {run_id} {name}", build)
 
     def _history_database(self, with_use: bool) -> LadybugDatabase:
-        kept = self._readable()
-        key = _key(*(entry.content for entry in kept.values()))
-        infos = [entry.info for entry in kept.values()]
-
-        def fill(database: LadybugDatabase) -> None:
-            topologies, used = [], {}
-            for topology_id in dict.fromkeys(info["topology"] for info in infos):
-                try:
-                    topologies.append(self.load_topology(topology_id))
-                except StoreError as error:
-                    self._note(f"the history lacks topology '{topology_id}': {error}")
-            for info in infos if with_use else []:
-                try:
-                    used[info["id"]] = archive.read_run(self._runs / info["id"]).tables["Used"]
-                except StoreError as error:
-                    self._note(f"the history lacks what run '{info['id']}' used: {error}")
-            project_history(database, infos, topologies, used)
+        history = History(self._readable(), self._runs, self.load_topology, self._note)
 
         def build() -> LadybugDatabase:
             self._forget(f"history {with_use}")
-            if not with_use:  # small: quicker made than opened
-                database = LadybugDatabase()
-                fill(database)
-                return database
-            self._cache.prune("history~", keep=f"history~{key}")
-            return self._cache.open(f"history~{key}", fill, runs=len(infos), size=lambda: _HISTORY_BYTES)
+            return history.cached(self._cache) if with_use else history.small()
 
-        return self._cached(f"history {with_use} {key}", build)
-
-    def _note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
-            _log.info("%s", text)
-
-
-def _key(*contents: str) -> str:
-    parts = (str(SCHEMA_VERSION), str(PROJECTION_VERSION), *contents)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+        return self._cached(f"history {with_use} {history.name}", build)

@@ -9,19 +9,40 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from graph.atomic import clean_leftovers, new_folder, remove_folder
+from graph.schema import SCHEMA_VERSION
 from graph.store import StoreError
 from graph.stores.ladybug_engine import EngineError, LadybugDatabase
+from graph.stores.ladybug_projection import PROJECTION_VERSION
 
 _DATABASE = "graph.lbdb"
 _CHECK = "check.json"
 Fill = Callable[[LadybugDatabase], None]
 """Fills an empty database."""
+About = dict[str, Any]
+"""What an entry says about itself, as JSON; ``fill`` may still change it."""
+
+
+class Base(NamedTuple):
+    """An entry from a copy of which a new one is made, and what it lacks."""
+
+    name: str
+    add: Fill
+
+
 _PROBE = "MATCH (r:Run) RETURN count(r) AS runs"
+
+
+def entry_name(prefix: str, *contents: str) -> str:
+    """The name of an entry made from records of these ``contents`` by this version of the projection."""
+    text = "\n".join((str(SCHEMA_VERSION), str(PROJECTION_VERSION), *contents))
+    return f"{prefix}~{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
 class ProjectionCache:
@@ -31,11 +52,19 @@ class ProjectionCache:
         self._folder = folder
         self._note = note
 
-    def open(self, name: str, fill: Fill, runs: int, size: Callable[[], int]) -> LadybugDatabase:
-        """The entry ``name`` opened for reading, built with ``fill`` when needed.
+    def open(
+        self,
+        name: str,
+        fill: Fill,
+        runs: int,
+        size: Callable[[], int],
+        about: About | None = None,
+        base: Base | None = None,
+    ) -> LadybugDatabase:
+        """The entry ``name`` opened for reading, built when needed: from ``base``, or else with ``fill``.
 
         ``runs`` is the number of Run nodes it must have; ``size`` gives the bytes of its data, which is asked
-        only when the graph must be built in memory.
+        only when the graph must be built in memory; ``about`` is kept with it.
         """
         place = self._folder / name
         if place.exists():
@@ -46,7 +75,8 @@ class ProjectionCache:
             with suppress(OSError):
                 remove_folder(place)
         try:
-            _build(place, fill)
+            if base is None or not self._grown(place, base, about):
+                _build(place, fill, about)
         except FileExistsError:
             pass  # another process was quicker, or the damaged entry cannot be removed
         except (OSError, EngineError) as error:
@@ -57,6 +87,26 @@ class ProjectionCache:
             self._note(f"cache {place} cannot be read; the graph is built in memory")
             return _in_memory(fill, size)
         return database
+
+    def entries(self, prefix: str) -> Iterator[tuple[str, About]]:
+        """Names of the entries that begin with ``prefix``, and what they say about themselves."""
+        with suppress(OSError):
+            for place in sorted(self._folder.glob(f"{prefix}*")):
+                with suppress(OSError, ValueError, KeyError, TypeError):
+                    yield place.name, dict(json.loads((place / _CHECK).read_bytes())["about"])
+
+    def _grown(self, place: Path, base: Base, about: About | None) -> bool:
+        """Whether ``place`` could be made from ``base``, which may be damaged or vanish meanwhile."""
+        source = self._folder / base.name
+        try:
+            if not _is_whole(source):
+                return False
+            _build(place, base.add, about, source / _DATABASE)
+        except FileExistsError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError, StoreError):
+            return False
+        return True
 
     def prune(self, prefix: str, keep: str = "") -> None:
         """Remove entries whose name starts with ``prefix``, but for ``keep``, and what dead writers left."""
@@ -72,7 +122,7 @@ class ProjectionCache:
             if not _is_whole(place):
                 return None
             database = LadybugDatabase(place / _DATABASE, read_only=True)
-        except (OSError, ValueError, EngineError):
+        except (OSError, ValueError, KeyError, TypeError, EngineError):
             return None
         with suppress(StoreError, RuntimeError):
             if database.query(_PROBE, {}, timeout_s=10.0).rows == [(runs,)]:
@@ -81,11 +131,13 @@ class ProjectionCache:
         return None
 
 
-def _build(place: Path, fill: Fill) -> None:
+def _build(place: Path, fill: Fill, about: About | None, source: Path | None = None) -> None:
     with new_folder(place, durable=False) as temporary:
+        if source is not None:
+            shutil.copyfile(source, temporary / _DATABASE)
         with LadybugDatabase(temporary / _DATABASE) as database:
             fill(database)
-        _write_check(temporary)
+        _write_check(temporary, about or {})
 
 
 def _in_memory(fill: Fill, size: Callable[[], int]) -> LadybugDatabase:
@@ -94,10 +146,11 @@ def _in_memory(fill: Fill, size: Callable[[], int]) -> LadybugDatabase:
     return database
 
 
-def _write_check(folder: Path) -> None:
+def _write_check(folder: Path, about: About) -> None:
     path = folder / _DATABASE
     state = path.stat()
-    check = {"bytes": state.st_size, "changed_ns": state.st_mtime_ns, "sha256": _sha256(path)}
+    check = {"bytes": state.st_size, "changed_ns": state.st_mtime_ns, "sha256": _sha256(path),
+             "about": about}  # fmt: skip
     (folder / _CHECK).write_text(json.dumps(check))
 
 
@@ -114,7 +167,7 @@ def _is_whole(place: Path) -> bool:
     if _sha256(path) != check["sha256"]:
         return False
     with suppress(OSError):
-        _write_check(place)
+        _write_check(place, check["about"])
     return True
 
 

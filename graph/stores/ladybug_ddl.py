@@ -36,7 +36,9 @@ def history_statements() -> list[str]:
     for rel in SCHEMA.relationships:
         if rel.type in HISTORY_TYPES:
             pairs = tuple(pair for pair in rel.pairs if set(pair) <= set(HISTORY_LABELS))
-            statements.append(_relationship(rel, pairs))
+            # USED is by far the most, and a list of it per place would be written anew with every run.
+            forward = " WITH (storage_direction='fwd')" if rel.type == "USED" else ""
+            statements.append(_relationship(rel, pairs) + forward)
     return statements
 
 

@@ -52,15 +52,16 @@ class LadybugDatabase:
     def create(self, statements: Iterable[str]) -> None:
         """Run statements that create tables."""
         for statement in statements:
-            self._write(statement, {})
+            self.write(statement, {})
 
     def copy(self, table: str, data: pa.Table, pair: tuple[str, str] | None = None) -> None:
         """Append ``data`` to a node table, or to the part of a relationship table between ``pair``."""
         if data.num_rows:
             ends = f" (from='{pair[0]}', to='{pair[1]}')" if pair else ""
-            self._write(f"COPY `{table}` FROM $rows{ends}", {"rows": data})
+            self.write(f"COPY `{table}` FROM $rows{ends}", {"rows": data})
 
-    def _write(self, statement: str, params: dict[str, Any]) -> None:
+    def write(self, statement: str, params: dict[str, Any]) -> None:
+        """Run one statement that changes the database; ``EngineError`` when it fails."""
         try:
             with self._lock:
                 self._connection.execute(statement, params)
@@ -131,6 +132,8 @@ def _translated(error: RuntimeError, timeout_s: float) -> QueryError:
         )
     if "read-only" in message or "write" in message.lower().split(" in a ")[0]:
         return ReadOnlyError(f"queries only read: {message}")
+    if "Undirected rel pattern" in message:
+        return QueryError("the query follows USED in both directions; write (r:Run)-[:USED]->(place)")
     return QueryError(f"the query is not valid here: {message}")
 
 

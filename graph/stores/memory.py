@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
-from graph.archive import complete_info
+from graph.archive import canonical_topology, complete_info
 from graph.columns import canonical_tables, check_references
-from graph.manifest import json_text, typed
-from graph.schema import SCHEMA
-from graph.store import RunNotFoundError, RunRecord, StoreError, TopologyRecord, check_id
+from graph.manifest import json_text
+from graph.store import RunRecord, StoreError, TopologyRecord
 from graph.stores.base import LadybugStore
+from graph.stores.common import taken
 from graph.stores.ladybug_engine import LadybugDatabase
 from graph.stores.ladybug_projection import data_bytes, project_history, project_run
 
@@ -31,10 +31,10 @@ class MemoryStore(LadybugStore):
         tables = canonical_tables("run", run.tables, what)
         with self._lock:
             self._check_open()
-            kept = self._topologies.get(topology.id) or _canonical(topology)
+            kept = self._topologies.get(topology.id) or canonical_topology(topology)
             check_references({**kept.tables, **tables}, what)
             if info["id"] in self._runs:
-                raise StoreError(f"{what} is in the store already; give another id, or remove that run first")
+                raise taken(info["id"])
             json_text(info, what)
             self._topologies[kept.id] = kept
             self._runs[info["id"]] = RunRecord(MappingProxyType(info), MappingProxyType(tables))
@@ -48,10 +48,12 @@ class MemoryStore(LadybugStore):
             return [dict(record.info) for record in self._runs.values()]
 
     def remove(self, run_id: str) -> None:
-        """Forget a run."""
+        """Forget a run, and its topology where it was the last on it."""
         with self._lock:
-            self._record(run_id)
+            topology = self._record(run_id).info["topology"]
             del self._runs[run_id]
+            if all(record.info["topology"] != topology for record in self._runs.values()):
+                del self._topologies[topology]
             self._forget("history")
             self._forget(f"run {run_id} ")
 
@@ -81,7 +83,7 @@ class MemoryStore(LadybugStore):
     def _record(self, run_id: str) -> RunRecord:
         self._check_open()
         if run_id not in self._runs:
-            raise RunNotFoundError(f"no run '{run_id}' in store 'memory:'; list the runs to see their ids")
+            raise self._unknown(run_id)
         return self._runs[run_id]
 
     def _run_database(self, run_id: str) -> LadybugDatabase:
@@ -97,21 +99,11 @@ class MemoryStore(LadybugStore):
     def _history_database(self, with_use: bool) -> LadybugDatabase:
         def build() -> LadybugDatabase:
             runs = list(self._runs.values())
-            used = {run.info["id"]: run.tables["Used"] for run in runs} if with_use else {}
+            used = {run.info["id"]: run.tables["Used"] for run in runs} if with_use else None
             topologies = list(self._topologies.values())
-            size = sum(table.nbytes for table in used.values()) + data_bytes(*topologies)
+            size = sum(table.nbytes for table in (used or {}).values()) + data_bytes(*topologies)
             database = LadybugDatabase(data_bytes=size)
             project_history(database, [run.info for run in runs], topologies, used)
             return database
 
         return self._cached(f"history {with_use}", build)
-
-
-def _canonical(topology: TopologyRecord) -> TopologyRecord:
-    what = f"topology '{check_id('topology', topology.id)}'"
-    tables: Mapping[str, Any] = MappingProxyType(canonical_tables("topology", topology.tables, what))
-    values = {
-        prop.name: typed(prop, getattr(topology, prop.name), what)
-        for prop in SCHEMA.label("Topology").properties
-    }
-    return TopologyRecord(tables=tables, **values)

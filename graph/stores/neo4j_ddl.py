@@ -7,7 +7,7 @@ nodes of the graph over all runs. ``_run`` numbers the graph that a node belongs
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from graph.schema import SCHEMA, SCHEMA_VERSION
@@ -15,13 +15,16 @@ from graph.store import SchemaVersionError, StoreError
 from graph.stores.neo4j_server import RefusedError, Server
 
 _TURNS, _PAUSE_S = 10, 0.3
-VERSION = 1
+VERSION = 2
 """Of how this store lays things out. Raised together with a new entry of ``MIGRATIONS``."""
 _META = (
     "MATCH (d:KernbenchDatabase {name: 'kernbench'}) RETURN d.version AS version, d.schema_version AS schema"
 )
 _SET = """MERGE (d:KernbenchDatabase {name: 'kernbench'})
           ON CREATE SET d.graphs = 0, d.kept = 0 SET d.version = $version, d.schema_version = $schema"""
+
+
+_OF_2 = ("CREATE INDEX kernbench_run_topology IF NOT EXISTS FOR (n:KernbenchRun) ON (n.store, n.topology)",)
 
 
 def statements() -> list[str]:
@@ -47,11 +50,11 @@ def statements() -> list[str]:
             for prop in label.properties
             if prop.indexed and prop.name != label.key
         ]
-    return found
+    return [*found, *_OF_2]
 
 
-def _create(server: Server) -> None:
-    for statement in statements():
+def _create(server: Server, wanted: Iterable[str]) -> None:
+    for statement in wanted:
         _create_one(server, statement)
     server.write(lambda tx: tx.run("CALL db.awaitIndexes(60)").consume())
 
@@ -76,8 +79,14 @@ def _create_one(server: Server, statement: str) -> None:
                 server.write(lambda tx: tx.run(f"DROP INDEX {name} IF EXISTS").consume())  # noqa: B023
 
 
-MIGRATIONS: dict[int, Callable[[Server], None]] = {0: _create}
-"""From each version to the next; 0 is a database that no KernBench has used."""
+MIGRATIONS: dict[int, Callable[[Server], None]] = {
+    0: lambda server: _create(server, statements()),
+    1: lambda server: _create(server, _OF_2),
+}
+"""From each version to a later one; 0 is a database that no KernBench has used. Each may be done again, as
+far as it came when it was interrupted: the version is raised when it is complete.
+
+1 to 2: runs say at once which topology they are on, so that topologies without runs can be removed."""
 
 
 def version(server: Server, url: str) -> int:
@@ -101,6 +110,6 @@ def migrate(server: Server, url: str) -> None:
     found = version(server, url)
     while found < VERSION:
         MIGRATIONS[found](server)
-        found += 1
+        found = found + 1 if found else VERSION
         values = {"version": found, "schema": SCHEMA_VERSION}
         server.write(lambda tx: tx.run(_SET, values).consume())  # noqa: B023

@@ -6,11 +6,12 @@ it keeps. So the very Parquet files of the archive lie beside the graph, in piec
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
@@ -20,18 +21,57 @@ from graph.store import RunRecord, TopologyRecord
 
 PIECE = 1 << 20
 """Bytes in one piece: a property, and a message to the server, is best not much larger."""
-Pieces = list[tuple[str, int, bytes]]
-"""Name of the file, number of the piece, content."""
 
 
-def run_files(info: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Pieces:
+class Piece(NamedTuple):
+    """A part of a file."""
+
+    file: str
+    part: int
+    data: bytes
+
+
+class Archived:
+    """A record as the files of its archive, which lie in a temporary folder for the length of a ``with``."""
+
+    def __init__(self, write: Callable[[Path], None]) -> None:
+        """``write`` makes the archive as the folder that it is given."""
+        self._folder = _folder({})
+        try:
+            self._place = self._folder.path / "record"
+            write(self._place)
+            self.manifest = (self._place / manifest.NAME).read_bytes()
+        except BaseException:
+            self._folder.__exit__()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._folder.__exit__()
+
+    def pieces(self) -> Iterator[Piece]:
+        """All files but the manifest, piece by piece; may be asked again."""
+        for path in sorted(self._place.iterdir()):
+            if path.name == manifest.NAME:
+                continue
+            with path.open("rb") as file:
+                for number in itertools.count():
+                    data = file.read(PIECE)
+                    if not data and number:
+                        break
+                    yield Piece(path.name, number, data)
+
+
+def archived_run(info: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Archived:
     """The files of a run's archive."""
-    return _pieces(lambda folder: archive.write_run(folder, info, tables))
+    return Archived(lambda folder: archive.write_run(folder, info, tables, durable=False))
 
 
-def topology_files(record: TopologyRecord) -> Pieces:
+def archived_topology(record: TopologyRecord) -> Archived:
     """The files of a topology's archive."""
-    return _pieces(lambda folder: archive.write_topology(folder, record))
+    return Archived(lambda folder: archive.write_topology(folder, record, durable=False))
 
 
 class FetchedTables(Mapping[str, pa.Table]):
@@ -76,18 +116,6 @@ def topology_record(data: bytes, fetch: Callable[[], Mapping[str, bytes]]) -> To
     with _folder({manifest.NAME: data}) as folder:
         properties = manifest.read(folder.path, "topology")["topology"]
     return TopologyRecord(**properties, tables=FetchedTables("topology", fetch))
-
-
-def _pieces(write: Callable[[Path], None]) -> Pieces:
-    found: Pieces = []
-    with _folder({}) as folder:
-        place = folder.path / "record"
-        write(place)
-        for path in sorted(place.iterdir()):
-            data = path.read_bytes()
-            for number, start in enumerate(range(0, max(1, len(data)), PIECE)):
-                found.append((path.name, number, data[start : start + PIECE]))
-    return found
 
 
 class _folder:  # noqa: N801 (used as a function is)

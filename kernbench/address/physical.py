@@ -160,7 +160,9 @@ class PhysAddr:
 
 def _check(field: Bits, value: int) -> None:
     if not 0 <= value < field.limit:
-        raise AddressError(f"{field.name} {value} does not fit its bits; use 0..{field.limit - 1:#x}")
+        base = "d" if field.limit <= 32 else "#x"  # numbers of things are decimal, places are not
+        most = field.limit - 1
+        raise AddressError(f"{field.name} {value:{base}} does not fit its bits; use 0..{most:{base}}")
 
 
 def _kind(addr: int) -> Kind:

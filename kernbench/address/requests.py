@@ -16,7 +16,8 @@ class PhysicalRequest(NamedTuple):
 
     ``channel`` and ``via``: the pseudo-channel that serves it and the channel router that leads there; -1
     and ``""`` for an aggregated request, whose bytes lie one after another. Those of a channel's request lie
-    in bursts of ``burst_bytes`` that begin ``stride`` bytes apart.
+    in bursts of ``burst_bytes`` that begin ``stride`` bytes apart. ``opens``: it is the first of the requests
+    that stand for one aggregated one, which those behind it without ``opens`` belong to.
     """
 
     component: str
@@ -27,6 +28,7 @@ class PhysicalRequest(NamedTuple):
     via: str = ""
     burst_bytes: int = 0
     stride: int = 0
+    opens: bool = True
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """The request's bytes as ``(pa, nbytes)``, in order of address."""
@@ -63,7 +65,7 @@ def by_channel(
         requests.append(
             PhysicalRequest(
                 component, pa + start - offset, start, size,
-                channel, routers[channel], burst_bytes, count * burst_bytes,
+                channel, routers[channel], burst_bytes, count * burst_bytes, burst == first,
             )
         )  # fmt: skip
     return requests

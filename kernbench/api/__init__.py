@@ -13,8 +13,9 @@ from kernbench.api.probing import probe
 from kernbench.api.result import Frame, Run
 from kernbench.api.running import RunVerificationError, run
 from kernbench.api.stores import borrowed, default_store, open_run, open_store, runs
-from kernbench.api.topologies import TRAFFIC, load_topology, route, topology_counts
+from kernbench.api.topologies import TRAFFIC, load_topology, route, topology_counts, topology_overrides
 from kernbench.api.traffic import TrafficRun, traffic, traffic_patterns
+from kernbench.api.what_if import what_if, what_if_candidates
 from kernbench.pgraph import PropertyGraph
 
 __all__ = [
@@ -52,6 +53,9 @@ __all__ = [
     "runs",
     "tag",
     "topology_counts",
+    "topology_overrides",
     "traffic",
     "traffic_patterns",
+    "what_if",
+    "what_if_candidates",
 ]

@@ -22,8 +22,8 @@ def library() -> Mapping[str, Question]:
 def questions() -> list[dict[str, Any]]:
     """The library as plain data: ``name title scope params returns notes``, in order of name.
 
-    Each parameter has ``name type default help choices`` (without a default it must be given), each returned
-    column ``name type unit help``.
+    Each parameter has ``name type default help choices minimum`` (without a default it must be given), each
+    returned column ``name type unit help``.
     """
     return [
         {
@@ -64,7 +64,7 @@ def ask(
         if question.derived:
             from kernbench.api.deriving import derive
 
-            bound |= derive(opened, question, run or "last", bound)
+            bound |= derive(opened, question, run, bound)
         return ask_question(opened, question, run, **bound)
 
 

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Callable
 from importlib import metadata
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import kernbench
-from kernbench.api.stores import default_store, open_store
+from kernbench.api.stores import check_can_be_written, default_store, folder_of, open_store
 from kernbench.data_files import data_dir
 
 _NEEDED = (
     *("simpy", "greenlet", "numpy", "ml_dtypes", "networkx", "scipy", "pydantic", "pyyaml", "pyarrow"),
-    *("ladybug", "click", "rich"),
+    *("ladybug", "click"),
 )
 _BACKENDS = (("memory:", "ladybug"), ("folder", "ladybug"), ("neo4j:", "neo4j"))
+
+
+@runtime_checkable
+class _Database(Protocol):
+    """A store on a server, which somebody may have used with another version of KernBench."""
+
+    @property
+    def schema_version(self) -> int | None: ...
 
 
 def doctor(store: str | None = None) -> dict[str, Any]:
@@ -86,10 +94,22 @@ def _benches() -> str:
 def _store(url: str) -> str:
     from kernbench.pgraph import SCHEMA_VERSION
 
-    if url != "memory:" and ":" not in url and not Path(url).expanduser().exists():
+    folder = folder_of(url)
+    if folder is not None and not folder.exists():
+        check_can_be_written(folder)
         return f"{url}: empty, will be made by the first run; schema version {SCHEMA_VERSION}"
     opened = open_store(url)
     try:
-        return f"{opened.url}: {len(opened.runs())} runs, schema version {SCHEMA_VERSION}"
+        runs = len(opened.runs())
+        kept = f"{runs} run{'' if runs == 1 else 's'}"
+        if isinstance(opened, _Database):
+            version = opened.schema_version
+            if version is None:
+                return f"{url}: reachable, not used yet; the first run makes schema version {SCHEMA_VERSION}"
+            return f"{url}: reachable, {kept}, schema version {version}"
+        limit = (
+            "" if folder is None or os.access(folder, os.W_OK) else "; read only, no run can be kept there"
+        )
+        return f"{url}: {kept}, schema version {SCHEMA_VERSION}{limit}"
     finally:
         opened.close()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kernbench.analysis.critical_path import CriticalPath
+    from kernbench.analysis.trace_index import TraceIndex
 
 Frame = dict[str, NDArray[Any]]
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
@@ -101,6 +102,19 @@ class Run:
     def launches(self) -> list[dict[str, Any]]:
         """The kernel launches in order: ``launch kernel pes t_submit t_start t_done latency_ns``."""
         return list(self._properties.get("launches") or [])
+
+    @property
+    def again(self) -> dict[str, Any]:
+        """What it takes to run it again beside its parameters and its topology: ``bench device components``.
+
+        ``bench`` is as the user named it. ``UsageError`` for a run that was kept without them.
+        """
+        found = self._properties.get("again")
+        if found is None:
+            raise UsageError(
+                f"run '{self.id}' was kept by a version that did not note how to run it again; run it first"
+            )
+        return dict(found)
 
     @property
     def info(self) -> dict[str, Any]:
@@ -210,7 +224,13 @@ class Run:
             raise UsageError(f"the run of '{self.bench}' has no trace to explain it; run it with trace=True")
         if launch is not None and not 0 <= launch < len(self.launches):
             raise UsageError(f"the run has no launch {launch}; it has {len(self.launches)}, counted from 0")
-        return critical_path(self.tables, self.launches, self.sim_ns, launch)
+        return critical_path(self._trace_index, self.sim_ns, launch)
+
+    @cached_property
+    def _trace_index(self) -> TraceIndex:
+        from kernbench.analysis.trace_index import TraceIndex
+
+        return TraceIndex(self.tables, self.launches)
 
     def query(self, name: str, /, **params: object) -> Result:
         """Ask this run the library question ``name``; ``kernbench query --list`` shows them."""

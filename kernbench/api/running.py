@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import kernbench
 from kernbench.api.result import Run, tags_text
-from kernbench.api.stores import Store, as_store
+from kernbench.api.stores import Store, keeper
 from kernbench.api.topologies import Topology, as_graph, topology_record
 from kernbench.errors import KernBenchError, VerificationError
 from kernbench.pgraph import PropertyGraph, RunRecord
@@ -42,12 +42,14 @@ class RunVerificationError(VerificationError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Program:
+class Program:
     """What is run: a registered bench with checked parameters, or a bare function."""
 
     name: str
     run: Callable[[Any], Any]
     params: dict[str, Any]
+    named: str = ""
+    """How :func:`run` finds it again by name; empty for a function that it cannot."""
 
 
 def run(
@@ -83,10 +85,10 @@ def run(
     from kernbench.runtime import run_bench
     from kernbench.sim.trace import TraceRecorder
 
-    program = _program(bench, {**(params or {}), **more_params})
+    program = program_of(bench, {**(params or {}), **more_params})
     graph = as_graph(topology)
     extra = class_names(components)
-    opened = as_store(store) if trace else None
+    opened = keeper(store) if trace else None
     recorder = TraceRecorder() if trace else None
     started, clock = datetime.now(UTC), time.perf_counter()
     outcome = run_bench(
@@ -110,7 +112,8 @@ def run(
         "params": json.dumps(program.params, sort_keys=True, default=repr),
         "started_at": started.isoformat(timespec="milliseconds"),
         "version": kernbench.__version__,
-        "config_hash": _config_hash(program, graph, device, extra),
+        "config_hash": config_hash(program, graph, device, extra),
+        "again": {"bench": program.named, "device": device, "components": dict(extra or {})},
         "seed": program.params.get("seed", -1),
         "tags": tags_text(tags),
         "topology": str(graph.properties["id"]),
@@ -129,8 +132,9 @@ def run(
     return result
 
 
-def _program(bench: str | Callable[[Any], Any], values: Mapping[str, object]) -> _Program:
-    from kernbench.benches import resolve
+def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) -> Program:
+    """The program that ``bench`` means, its parameters set from ``values``."""
+    from kernbench.benches import list_all, resolve
     from kernbench.benches.registry import registered_in
 
     if callable(bench):
@@ -138,10 +142,12 @@ def _program(bench: str | Callable[[Any], Any], values: Mapping[str, object]) ->
         spec = next((spec for spec in known if spec.run is bench), None)
         if spec is None:
             name = re.sub(r"[^a-z0-9]+", "-", getattr(bench, "__name__", "").lower()).strip("-")
-            return _Program(name or "function", bench, dict(values))
+            return Program(name or "function", bench, dict(values))
+        named = spec.name if any(spec is shipped for shipped in list_all()) else ""
     else:
         spec = resolve(str(bench))
-    return _Program(spec.name, spec.run, spec.resolve_params(values))
+        named = spec.name if str(bench).strip().isdigit() else str(bench).strip()
+    return Program(spec.name, spec.run, spec.resolve_params(values), named)
 
 
 def class_names(components: Components) -> Mapping[str, str] | None:
@@ -202,8 +208,8 @@ def _figures(outcome: BenchOutcome, wall_s: float) -> dict[str, Any]:
     }
 
 
-def _config_hash(
-    program: _Program, graph: PropertyGraph, device: str, components: Mapping[str, str] | None
+def config_hash(
+    program: Program, graph: PropertyGraph, device: str, components: Mapping[str, str] | None
 ) -> str:
     """Over everything that decides what happens: version, topology, bench with its source, settings."""
     try:

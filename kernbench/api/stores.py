@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from kernbench.api.result import Run
-from kernbench.pgraph import GraphStore
+from kernbench.pgraph import GraphStore, StoreError
 from kernbench.pgraph import open_store as _open_store
 
 STORE_VARIABLE = "KERNBENCH_STORE"
@@ -33,6 +34,29 @@ def open_store(url: str | os.PathLike[str] | None = None) -> GraphStore:
 def as_store(store: Store) -> GraphStore:
     """``store`` itself when it is open already, else opened."""
     return open_store(store) if store is None or isinstance(store, str | os.PathLike) else store
+
+
+def keeper(store: Store) -> GraphStore:
+    """As :func:`as_store`, to keep a run in: ``StoreError`` now where it could not be kept at its end."""
+    opened = as_store(store)
+    folder = folder_of(opened.url)
+    if folder is not None:
+        check_can_be_written(folder)
+    return opened
+
+
+def folder_of(url: str) -> Path | None:
+    """The folder that a store's URL means, if it means one."""
+    return None if ":" in url or not url.strip() else Path(url).expanduser()
+
+
+def check_can_be_written(folder: Path) -> None:
+    """``StoreError`` when ``folder`` cannot be written or, where it does not exist, cannot be made."""
+    above = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not above.is_dir():
+        raise StoreError(f"store '{folder}' cannot be made: '{above}' is a file; name another folder")
+    if not os.access(above, os.W_OK):
+        raise StoreError(f"store '{folder}' cannot be written: no writing to '{above}'; name another folder")
 
 
 @contextmanager

@@ -13,6 +13,9 @@ PASSED_THROUGH = frozenset(
 )
 """Kinds of components that only hand traffic on; all others do work of their own and count as engines."""
 
+_COUNTED_ELSEWHERE = frozenset({"pseudo_channel"})
+"""Kinds whose use is also that of the engine that they are parts of."""
+
 _SHOWN = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
 
 
@@ -32,7 +35,8 @@ def busiest_links(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, 
 
 def busiest_engines(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, Any]]:
     """The same for components that do work of their own: PE engines, memories, CPUs, PCIe endpoints."""
-    works = np.array([kind not in PASSED_THROUGH for kind in used["kind"]], dtype=bool)
+    others = PASSED_THROUGH | _COUNTED_ELSEWHERE
+    works = np.array([kind not in others for kind in used["kind"]], dtype=bool)
     return _busiest(used, ~used["is_link"].astype(bool) & works, top)
 
 

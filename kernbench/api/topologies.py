@@ -47,11 +47,35 @@ def topology_counts(graph: PropertyGraph) -> dict[str, dict[str, int]]:
     return {"components": dict(components.most_common()), "links": dict(links.most_common())}
 
 
+def topology_overrides(graph: PropertyGraph) -> list[dict[str, Any]]:
+    """The parts that are faster or slower than their kind, in the order of the topology file.
+
+    Each has ``where``, ``speed`` (a number or ``"free"``), and how many ``components`` and ``links`` it is.
+    """
+    from kernbench.topology.overrides import matching
+
+    found = []
+    for override in json.loads(str(graph.properties["spec"])).get("overrides", []):
+        parts = matching(graph, override["where"])
+        components = sum(part in graph for part in parts)
+        found.append(
+            {
+                "where": override["where"],
+                "speed": "free" if override["free"] else override["speed"],
+                "components": components,
+                "links": len(parts) - components,
+            }
+        )
+    return found
+
+
 def component(graph: PropertyGraph, name: str) -> str:
     """The component that a user means by ``name``: ``host`` is the host CPU, a PE stands for its DMA.
 
     ``UsageError`` for a name that the topology does not have.
     """
+    from kernbench.topology.properties import PARTS
+
     full = _SHORT.get(name, name)
     if full in graph and graph.node(full).properties["kind"] == "pe":
         full = f"{full}.pe_dma"
@@ -61,7 +85,10 @@ def component(graph: PropertyGraph, name: str) -> str:
             "'sip0.cube0.pe0', 'sip0.cube0.hbm_ctrl.pe1' or 'host'"
         )
     if not graph.node(full).properties["impl"]:
-        raise UsageError(f"'{name}' is a whole {graph.node(full).properties['kind']}; name a part of it")
+        kind = str(graph.node(full).properties["kind"])
+        if kind in PARTS:
+            raise UsageError(f"'{name}' has no wires; name '{full.rpartition('.')[0]}', which it is in")
+        raise UsageError(f"'{name}' is a whole {kind}; name a part of it")
     return full
 
 

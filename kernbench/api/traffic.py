@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import kernbench
 from kernbench.api.result import Run, tags_text
 from kernbench.api.running import Components, Progress, class_names, failed
-from kernbench.api.stores import Store, as_store
+from kernbench.api.stores import Store, keeper
 from kernbench.api.summary import busiest_links
 from kernbench.api.topologies import Topology, as_graph, topology_record
-from kernbench.errors import DeadlockError, UsageError
+from kernbench.errors import DeadlockError, InvariantError, UsageError
 from kernbench.pgraph import PropertyGraph, RunRecord
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def traffic(
     tags: Sequence[str] = (),
     progress: Progress | None = None,
     components: Components = None,
+    check: bool | None = None,
     **more_params: object,
 ) -> TrafficRun:
     """Run flows together and keep the trace as a run of ``traffic``.
@@ -116,7 +117,7 @@ def traffic(
     graph = as_graph(topology)
     wanted, settings = _wanted(flows, graph, {**(params or {}), **more_params})
     classes = class_names(components)
-    opened = as_store(store) if trace else None
+    opened = keeper(store) if trace else None
     recorder = TraceRecorder() if trace else None
     started, clock = datetime.now(UTC), time.perf_counter()
     try:
@@ -127,18 +128,11 @@ def traffic(
             progress=progress,
             components=classes,
             traced=trace,
+            check=check,
         )
-    except DeadlockError as error:
+    except (DeadlockError, InvariantError) as error:
         raise failed(error, kept="; the run is not kept" if trace else "") from error
     wall_s = time.perf_counter() - clock
-    configured = {
-        "version": kernbench.__version__,
-        "topology": graph.properties["id"],
-        "bench": BENCH,
-        "params": settings,
-        "components": dict(classes or {}),
-    }
-    text = json.dumps(configured, sort_keys=True)
     properties = {
         "bench": BENCH,
         "status": "ok",
@@ -151,7 +145,8 @@ def traffic(
         "params": json.dumps(settings, sort_keys=True),
         "started_at": started.isoformat(timespec="milliseconds"),
         "version": kernbench.__version__,
-        "config_hash": hashlib.sha256(text.encode()).hexdigest()[:16],
+        "config_hash": config_hash(graph, settings, classes),
+        "again": {"bench": BENCH, "device": "all", "components": dict(classes or {})},
         "seed": settings.get("seed", -1),
         "tags": tags_text(tags),
         "topology": str(graph.properties["id"]),
@@ -167,6 +162,20 @@ def traffic(
         return TrafficRun(properties, store=None, tables=tables)
     run_id = opened.keep(RunRecord(properties, tables), topology_record(graph))
     return TrafficRun({**properties, "id": run_id}, store=opened)
+
+
+def config_hash(
+    graph: PropertyGraph, settings: Mapping[str, Any], components: Mapping[str, str] | None
+) -> str:
+    """Over everything that decides what happens: version, topology, flows, components."""
+    configured = {
+        "version": kernbench.__version__,
+        "topology": graph.properties["id"],
+        "bench": BENCH,
+        "params": settings,
+        "components": dict(components or {}),
+    }
+    return hashlib.sha256(json.dumps(configured, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def traffic_patterns() -> list[dict[str, Any]]:

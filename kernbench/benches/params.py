@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from kernbench.errors import BenchError, UsageError
 
 ParamType = type[int] | type[float] | type[str] | type[bool]
@@ -72,13 +74,16 @@ class Param:
             except KeyError:
                 raise ValueError(f"{text!r} is not a bool; use true or false") from None
         try:
-            return int(text, 0) if self.type is int else float(text)
+            if self.type is float:
+                return float(text)
+            return int(text, 10 if text.strip(" +-0_").isdecimal() else 0)  # 064 is a number, 0x40 is one too
         except ValueError:
             raise ValueError(
                 f"{text!r} is not {'a whole number' if self.type is int else 'a number'}"
             ) from None
 
     def _typed(self, value: object) -> ParamValue:
+        value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, bool) != (self.type is bool):
             raise ValueError(f"{value!r} is not of type {self.type.__name__}")
         if self.type is float and isinstance(value, int):
@@ -120,15 +125,11 @@ def resolve_params(
             raise UsageError(_unknown(bench, key, declared))
     resolved: dict[str, ParamValue] = {}
     for name, param in declared.items():
-        source, value = "", param.default
+        source, value = "", given.get(name, param.default)
+        if name not in given and param.env is not None and param.env in environ:
+            source, value = f" (from environment variable {param.env})", environ[param.env]
         try:
-            if name in given:
-                source, resolved[name] = "", param.accept(given[name])
-            elif param.env is not None and param.env in environ:
-                source = f" (from environment variable {param.env})"
-                resolved[name] = param.accept(environ[param.env])
-            else:
-                resolved[name] = value
+            resolved[name] = param.accept(value)
         except ValueError as error:
             raise UsageError(f"bench '{bench}', parameter '{name}'{source}: {error}") from None
     return resolved

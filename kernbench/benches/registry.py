@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,11 +45,16 @@ class BenchSpec:
         return resolve_params(self.name, self.params, values, environ)
 
 
-def bench(*, name: str, description: str, params: Sequence[Param] = ()) -> Callable[[Run], Run]:
+def bench(
+    *misplaced: object, name: str, description: str, params: Sequence[Param] = ()
+) -> Callable[[Run], Run]:
     """Register ``run(torch)`` as a bench. ``name`` is kebab-case, ``description`` a short sentence.
 
-    The function is returned unchanged. A bad or repeated name is a :class:`BenchError`.
+    The function is returned unchanged. A bad or repeated name, or a function that does not take ``torch``
+    alone, is a :class:`BenchError`.
     """
+    if misplaced:
+        raise BenchError('write @bench(name="my-bench", description="What it runs."), with names')
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise BenchError(
             f"bench name {name!r}: use kebab-case, lower case letters and digits such as 'my-bench'"
@@ -62,6 +68,10 @@ def bench(*, name: str, description: str, params: Sequence[Param] = ()) -> Calla
         seen.add(param.name)
 
     def register(run: Run) -> Run:
+        try:
+            inspect.signature(run).bind(None)
+        except TypeError as problem:
+            raise BenchError(f"bench '{name}' must be a function of torch alone: {problem}") from None
         module = run.__module__
         for other, benches in _by_module.items():
             same_room = _shipped(other) == _shipped(module)
@@ -126,7 +136,7 @@ def resolve(identifier: str) -> BenchSpec:
     if not text:
         raise UsageError("bench name is empty; 'kernbench list' shows the benches")
     benches = list_all()
-    if text.isdigit():
+    if text.isdecimal():
         if not 1 <= int(text) <= len(benches):
             raise UsageError(f"no bench has index {text}; indices go from 1 to {len(benches)}")
         return benches[int(text) - 1]

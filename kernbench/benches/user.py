@@ -62,13 +62,10 @@ def _load_file(place: str) -> str:
     try:
         with _importable(path.parent):
             spec.loader.exec_module(module)
-    except Exception as error:
+    except BaseException as error:
         del sys.modules[module_name]
-        if isinstance(error, KernBenchError):
-            raise
-        raise UsageError(
-            f"bench file '{place}' cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        told = _unimportable(f"bench file '{place}'", error)
+        raise told from None if told is error else error
     return module_name
 
 
@@ -76,13 +73,19 @@ def _load_module(place: str) -> str:
     try:
         with _importable(Path.cwd()):
             importlib.import_module(place)
-    except KernBenchError:
-        raise
-    except Exception as error:
-        raise UsageError(
-            f"bench module '{place}' cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+    except BaseException as error:
+        told = _unimportable(f"bench module '{place}'", error)
+        raise told from None if told is error else error
     return place
+
+
+def _unimportable(what: str, error: BaseException) -> BaseException:
+    """What to raise when a user's module raised ``error`` while it was imported."""
+    if isinstance(error, SystemExit):  # it would end this program, with the module's own exit status
+        return UsageError(f"{what} exits while it is imported; put that under if __name__ == '__main__'")
+    if isinstance(error, KernBenchError) or not isinstance(error, Exception):
+        return error
+    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}")
 
 
 @contextmanager

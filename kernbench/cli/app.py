@@ -26,6 +26,7 @@ app = LazyGroup(
         "traffic": Entry(f"{_HERE}.traffic", "Run a list of flows, or a pattern of traffic, together."),
         "query": Entry(f"{_HERE}.query", "Ask a question of a kept run."),
         "why": Entry(f"{_HERE}.why", "Show what made the time of a kept run."),
+        "what-if": Entry(f"{_HERE}.what_if", "Estimate, then measure, a run on a faster machine."),
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
         "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
         "figures": Entry(f"{_HERE}.figures", "Draw where the time and the bandwidth of DMA transfers go."),

@@ -30,7 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_stdout()
         return PIPE_CLOSED
     except KeyboardInterrupt:
-        return _report("interrupted; nothing was kept", INTERRUPTED)
+        keeps = next((arg for arg in args if not arg.startswith("-")), "") in ("run", "traffic")
+        return _report("interrupted; nothing was kept" if keeps else "interrupted", INTERRUPTED)
     except Exception as error:
         if debug:
             traceback.print_exc()

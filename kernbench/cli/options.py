@@ -20,7 +20,34 @@ def store_option(function: Function) -> Function:
     return click.option(
         "--store",
         metavar="URL",
-        help="Where runs are kept: a folder, or memory:  [default: $KERNBENCH_STORE or .kernbench]",
+        help="Where runs are kept: a folder, memory: or neo4j://HOST:7687  [default: $KERNBENCH_STORE or "
+        ".kernbench]",
+    )(function)
+
+
+def topology_option(function: Function) -> Function:
+    """``--topology FILE``, passed as ``topology``; None stands for the default topology."""
+    return click.option(
+        "--topology", metavar="FILE", help="A file, or the name of a shipped one.  [default: default]"
+    )(function)
+
+
+def kept_options(function: Function) -> Function:
+    """``--tag`` and ``--no-trace``, passed as ``tags`` and ``no_trace``: whether and how a run is kept."""
+    tag = click.option(
+        "--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept run; may be repeated."
+    )
+    no_trace = click.option("--no-trace", is_flag=True, help="Keep nothing; times are the same.")
+    return tag(no_trace(function))
+
+
+def check_option(function: Function) -> Function:
+    """``--check``, passed as ``check``: watch the simulated machine as it runs."""
+    return click.option(
+        "--check",
+        is_flag=True,
+        help="Check the rules of the simulated machine as it runs: bytes, order, capacity, waits. "
+        "Takes longer.",
     )(function)
 
 

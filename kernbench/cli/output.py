@@ -5,17 +5,21 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
+import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from kernbench.cli.table import table
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Sequence[Any]
+
+_PERCENT = re.compile(r"[-+]?\d+(\.\d+)?%")
 
 
 def format_option(function: Function) -> Function:
@@ -51,6 +55,15 @@ def emit(
         print_table(columns, rows)
 
 
+def emit_list(fmt: str, key: str, column: str, texts: Sequence[str]) -> None:
+    """Print texts: for people and their shells one a line and nothing above; as JSON under ``key``."""
+    if fmt == "table":
+        for text in texts:
+            print(text)
+    else:
+        emit(fmt, {key: list(texts)}, (column,), [(text,) for text in texts])
+
+
 def print_json(value: Any) -> None:
     """``value`` as one line of JSON. numpy's numbers become JSON's; NaN and infinity become null."""
     print(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
@@ -66,31 +79,16 @@ def print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
 
 def print_table(columns: Sequence[str], rows: Iterable[Row]) -> None:
     """Aligned columns: fitted to the terminal, or in full width when stdout is a pipe or a file."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     shown = [[plain(cell) for cell in row] for row in rows]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, column in enumerate(columns):
-        numeric = any(_is_number(row[index]) for row in shown)
-        table.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
-    for row in shown:
-        table.add_row(*(Text(_table_cell(cell)) for cell in row))
-    if sys.stdout.isatty():
-        Console(highlight=False).print(table)
-    else:
-        for line in _unfolded(table):
-            print(line)
-
-
-def _unfolded(table: Table) -> list[str]:
-    from rich.console import Console
-
-    console = Console(width=1_000_000, color_system=None, highlight=False)
-    with console.capture() as capture:
-        console.print(table)
-    return [line.rstrip() for line in capture.get().splitlines()]
+    numeric = [any(_is_number(row[index]) for row in shown) for index in range(len(columns))]
+    cells = [[_printable(_table_cell(cell)) for cell in row] for row in shown]
+    on_terminal = sys.stdout.isatty()
+    made = table(columns, cells, numeric, shutil.get_terminal_size().columns if on_terminal else None)
+    bold = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    for line in made.head:
+        print(f"\x1b[1m{line}\x1b[0m" if bold else line)
+    for line in made.body:
+        print(line)
 
 
 def plain(value: Any) -> Any:
@@ -117,6 +115,8 @@ def number(value: float | None) -> str:
 
 
 def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return _PERCENT.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -130,6 +130,11 @@ def _table_cell(value: Any) -> str:
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False)
     return str(value)
+
+
+def _printable(text: str) -> str:
+    """What a terminal would obey, such as an escape character, is written out."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _csv_cell(value: Any) -> Any:

@@ -26,11 +26,16 @@ value on one line and nothing else.
 |---|---|
 | `run`, `runs show` | `run_id bench params topology topology_id sim_ns latency_ns verified status wall_s events hops flit_crossings started_at version config_hash tags launches[] busiest_links[] busiest_engines[]` |
 | `runs list` | `runs[]`, each as above without the last three |
+| `runs compare` | `before{} after{} same_config figures[] causes[] resources[] threshold slower` |
+| `runs export`, `runs import` | `runs[]`: `run_id copied` |
+| `runs prune`, `runs rm` | `runs[]`: ids |
+| `runs tag` | `tags[]` |
+| `why` | `run_id launch t_start t_end ns by_cause{} by_place{} steps[]`, each step `t_start t_end ns cause place what transaction hop` |
 | `probe` | `topology ok bytes largest_difference_ns cases[] left_out[] invariants[] notes[]`; each case `name category op src dst links bytes actual_ns formula_ns difference_ns effective_gbs bottleneck_gbs utilisation breakdown{} bottleneck sweep[] hops[]` |
 | `query` | `name columns rows`; with `--list` `questions[]` |
 | `traffic` | as `run` without `launches` and `busiest_engines`, and `makespan_ns total_bytes bandwidth_gbs peak_path_gbs peak_fair_gbs flows[] link_kinds[]`, each flow with `name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs peak_fair_gbs`; with `--list` `patterns[]` |
 | `list` | `benches[]` |
-| `topology check` | `topology id components links` |
+| `topology check` | `topology id components links overrides` |
 | `topology show` | the topology's properties, `components` and `links` by kind; with `--from` and `--to` `src dst traffic weight_mm hops[]` |
 | `topology diagram` | `files[]`: `view file` |
 | `figures` | `files[] latency[] bandwidth[] left_out[]`; keys of the rows as in the CSV files |

@@ -44,7 +44,7 @@ def _facts(summary: dict[str, Any]) -> Iterable[tuple[str, str]]:
     yield "verified", _VERIFIED[summary["verified"]]
     yield "took", f"{number(summary['wall_s'])} s, {summary['events']} events, {rate:.0f} events/s"
     if summary["tags"]:
-        yield "tags", " ".join(summary["tags"])
+        yield "tags", ", ".join(summary["tags"])
 
 
 def _section(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:

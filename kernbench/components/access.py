@@ -26,11 +26,12 @@ def begin(
 ) -> list[Transaction]:
     """A transaction for each of ``requests``, by way of its channel router where it has one.
 
-    Those of one slice's channels become one :class:`~kernbench.sim.transaction.Access`.
+    Those that stand for one aggregated request become one :class:`~kernbench.sim.transaction.Access`.
     """
     machine = source.machine
-    transactions = [
-        machine.begin(
+    pieces: list[list[Transaction]] = []
+    for request in requests:
+        transaction = machine.begin(
             kind,
             machine.path(source.resource, request.component, traffic, request.via),
             request.nbytes,
@@ -40,15 +41,15 @@ def begin(
             channel=request.channel,
             is_write=is_write,
         )
-        for request in requests
-    ]
-    for _, group in groupby(transactions, lambda t: t.dst if t.channel >= 0 else t.id):
-        parts = list(group)
-        if len(parts) > 1:
-            access = Access(parts[0].id, len(parts))
-            for part in parts:
+        if request.opens:
+            pieces.append([])
+        pieces[-1].append(transaction)
+    for piece in pieces:
+        if len(piece) > 1:
+            access = Access(piece[0].id, len(piece))
+            for part in piece:
                 part.access = access
-    return transactions
+    return [transaction for piece in pieces for transaction in piece]
 
 
 def send(source: Component, transactions: Sequence[Transaction]) -> None:

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 from kernbench.pgraph import Node
 from kernbench.sim.node import FabricNode
 from kernbench.sim.ops import Op
-from kernbench.sim.transaction import Packet, Path, Transaction
+from kernbench.sim.transaction import Packet, Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
     from kernbench.routing import Traffic
 
 
 class Component(FabricNode):
     """One component. ``self.properties`` are its node's; ``self.machine`` what it is wired into."""
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         properties = node.properties
         super().__init__(node.id, float(properties["overhead_ns"]))
         self.node = node
@@ -88,8 +88,3 @@ class Component(FabricNode):
     def waiting(self) -> list[str]:
         """What this component still waits for, a line each, for a report of a deadlock."""
         return []
-
-
-def answer(packet: Packet, machine: Machine, path: Path, nbytes: int) -> None:
-    """Send the second half of a transaction (acknowledgement or data as one burst) back over ``path``."""
-    machine.fabric.send(Packet(packet.transaction, path, nbytes, machine.fabric.flit_bytes))

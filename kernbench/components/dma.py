@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kernbench.address import PhysicalRequest
 from kernbench.components import access
+from kernbench.errors import AddressError
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Traffic
 from kernbench.sim.ops import Op, Region
@@ -81,8 +82,7 @@ class DmaEngines:
     A job that spans several memories sends one transaction to each, or one to each channel, all at once. It
     is done when the last is answered, and holds its engine until then. ``regions`` gives the physical
     regions behind an address, ``requests`` what to send for them; that takes ``translation_ns`` of a job's
-    time. ``used`` is told of each job's direction and its share of
-    its engines' time, ns.
+    time. ``used`` is told of each job's direction and its share of its engines' time, ns.
     """
 
     def __init__(
@@ -106,8 +106,23 @@ class DmaEngines:
         self._reading = EngineGroup(f"{owner.resource}#read", reading)
         self._writing = EngineGroup(f"{owner.resource}#write", writing)
 
+    def check(self, address: int, nbytes: int) -> None:
+        """Refuse a transfer of ``nbytes`` at ``address`` that cannot be carried out.
+
+        :class:`AddressError` for an address that leads to no memory, :class:`RoutingError` for a memory that
+        cannot be reached.
+        """
+        machine = self.owner.machine
+        for request in self.requests(address, nbytes):
+            if not machine.component(request.component).takes_flits:
+                raise AddressError(
+                    f"address {request.pa:#x} leads to '{request.component}', which is no memory; "
+                    "read and write HBM, SRAM and TCM"
+                )
+            machine.path(self.owner.resource, request.component, self.traffic, request.via)
+
     def submit(self, job: Job) -> None:
-        """Queue a job; ``job.done`` is called when it is over."""
+        """Queue a job; ``job.done`` is called when it is over. :meth:`check` it first."""
         owner = self.owner
         job.t_ready = owner.clock.now
         group = self._group(job)

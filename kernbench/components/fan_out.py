@@ -12,13 +12,13 @@ from kernbench.routing import Traffic
 from kernbench.sim.transaction import Packet
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class FanOut(Component):
     """A command processor in the tree host - IO CPU - M CPU - PE. Launch messages carry 0 bytes."""
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self._open: dict[int, int] = {}
         self._launches: dict[int, tuple[Launch, str]] = {}

@@ -20,7 +20,7 @@ from kernbench.topology import names
 
 if TYPE_CHECKING:
     from kernbench.components.base import Component
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 _SOURCES = {PeDma: Traffic.PE_DMA, Host: Traffic.HOST_MEMORY, MCpu: Traffic.MCPU_DMA}
 _OP_NAMES = {Traffic.PE_DMA: "dma", Traffic.HOST_MEMORY: "host", Traffic.MCPU_DMA: "mcpu"}
@@ -50,7 +50,7 @@ class Transfer(Request):
         return self.t_done - self.t_submit
 
 
-def endpoint(machine: Machine, src: str) -> tuple[Component, Traffic]:
+def endpoint(machine: Board, src: str) -> tuple[Component, Traffic]:
     """The component behind the name of a source, and the traffic that it sends.
 
     A PE stands for its DMA and ``host`` for the host CPU. Others are a :class:`UsageError`.
@@ -68,7 +68,7 @@ def endpoint(machine: Machine, src: str) -> tuple[Component, Traffic]:
     )
 
 
-def address_of(machine: Machine, dst: str, offset: int, nbytes: int) -> int:
+def address_of(machine: Board, dst: str, offset: int, nbytes: int) -> int:
     """Physical address of byte ``offset`` of memory ``dst``.
 
     :class:`UsageError` when that is no memory, or has no ``nbytes`` bytes from there on.
@@ -96,7 +96,7 @@ def address_of(machine: Machine, dst: str, offset: int, nbytes: int) -> int:
     return window.base + offset
 
 
-def start(machine: Machine, transfer: Transfer, source: Component, traffic: Traffic, region: Region) -> None:
+def start(machine: Board, transfer: Transfer, source: Component, traffic: Traffic, region: Region) -> None:
     """Hand ``transfer`` to its source now."""
     name = f"{_OP_NAMES[traffic]}_{'write' if transfer.is_write else 'read'}"
     op = Op(machine.next_op_id(), "memory", name, nbytes=region.nbytes)

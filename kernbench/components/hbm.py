@@ -8,9 +8,20 @@ from kernbench.components.memory import Memory
 from kernbench.pgraph import Node
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet
+from kernbench.topology import names
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
+
+
+class Channel(Server):
+    """One pseudo-channel: a part of its slice, in the graph as ``node``, with its use counted by itself."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.id)
+        self.node = node
+        self.writing: bool | None = None
+        """Direction of its last burst; None before the first."""
 
 
 class HbmSlice(Memory):
@@ -19,19 +30,28 @@ class HbmSlice(Memory):
     A request of one channel (mapping ``one_to_one``) names it.
 
     A channel serves a burst in ``burst_bytes / channel_gbs`` ns, whole even where the flit is shorter;
-    a change between reading and writing costs ``switch_penalty_ns`` first.
+    a change between reading and writing costs ``switch_penalty_ns`` first. The slice is as busy as its
+    channels are on average or, where that is more, as its entry with its overhead.
     """
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
-        self.channels = [Server(f"{node.id}#{i}") for i in range(self.integer("n_channels"))]
-        self._writing: list[bool | None] = [None] * len(self.channels)
-        self._burst_bytes = self.integer("burst_bytes")
-        self._shift = self._burst_bytes.bit_length() - 1
+        sip, cube, _ = self.place
+        self.channels = [
+            Channel(machine.graph.node(names.pseudo_channel(sip, cube, self.integer("slice"), number)))
+            for number in range(self.integer("n_channels"))
+        ]
+        self._shift = self.integer("burst_bytes").bit_length() - 1
         self._mask = len(self.channels) - 1
-        self._burst_ns = self._burst_bytes / self.number("channel_gbs")
+        self._flit_bytes = machine.flit_bytes
+        self._burst_ns = self.integer("burst_bytes") / self.number("channel_gbs")
         self._penalty_ns = self.number("switch_penalty_ns")
-        self._busy_share = self._burst_ns / len(self.channels)
+        self._entry_busy_ns = 0.0
+
+    def wired(self) -> None:
+        """Put the channels into the machine's table of resources."""
+        for channel in self.channels:
+            self.machine.number(channel)
 
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.commit`."""
@@ -43,15 +63,27 @@ class HbmSlice(Memory):
 
     def _burst(self, packet: Packet, flit: int, time: float, writing: bool) -> tuple[float, Server]:
         transaction = packet.transaction
-        index = transaction.channel
+        index, step, last = transaction.channel, 1, packet.last
         if index < 0:
-            address = transaction.address + flit * self.machine.fabric.flit_bytes
-            index = (address >> self._shift) & self._mask
+            address = transaction.address + flit * self._flit_bytes
+            index, step = (address >> self._shift) & self._mask, len(self.channels)
         channel = self.channels[index]
         duration = self._burst_ns
-        if self._writing[index] is not writing:
-            if self._writing[index] is not None:
+        if channel.writing is not writing:
+            if channel.writing is not None:
                 duration += self._penalty_ns
-            self._writing[index] = writing
-        self.busy_ns += self._busy_share
-        return channel.occupy(time, duration, transaction) + duration, channel
+            channel.writing = writing
+        done = channel.occupy(time, duration, transaction) + duration
+        channel.busy_ns += duration
+        channel.bytes += self._flit_bytes if flit != last else packet.last_bytes
+        if flit < step:
+            channel.arrive(time)
+        if flit + step > last:
+            channel.leave(done, 0, 0.0, 0.0)
+        return done, channel
+
+    def leave(self, time: float, nbytes: int, busy_ns: float, wait_ns: float) -> None:
+        """See :meth:`Server.leave`; ``busy_ns`` is that of the entry."""
+        super().leave(time, nbytes, 0.0, wait_ns)
+        self._entry_busy_ns += busy_ns
+        self.busy_ns = max(self._entry_busy_ns, sum(c.busy_ns for c in self.channels) / len(self.channels))

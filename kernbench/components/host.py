@@ -48,8 +48,10 @@ class Host(Component):
             request.part_done(self.clock.now)
 
         if not requests:
-            request.open = 1
-            request.part_done(self.clock.now)
+            if op is not None:
+                self.finish(op, begun, begun, begun)
+            request.part_done(begun)
+            return
         sent = access.begin(
             self,
             Traffic.HOST_MEMORY,
@@ -77,7 +79,6 @@ class Host(Component):
         """Send map or unmap entries down the tree of one SIP; every MMU answers by being done."""
         request.open = len(pes)
         if not pes:
-            request.open = 1
             request.part_done(self.clock.now)
             return
         message = MapMessage(request, tuple(sorted(pes)), entries, install)

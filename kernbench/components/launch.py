@@ -12,7 +12,8 @@ from kernbench.errors import KernelError, LaunchError
 from kernbench.pe.commands import KernelCall
 
 Target = tuple[int, int, int]
-_MACHINERY = (Path(__file__).resolve().parents[1] / "kernels", Path(__file__).resolve().parents[1] / "pe")
+_KERNBENCH = Path(__file__).parents[1]
+_BENCHES = _KERNBENCH / "benches"
 
 
 @dataclass(eq=False)
@@ -78,8 +79,7 @@ class Launch:
         """The kernel has failed on PE ``where``; the first failure is the launch's error."""
         if self.failure is not None:
             return
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [f for f in frames if not any(Path(f.filename).is_relative_to(m) for m in _MACHINERY)]
+        own = [f for f in traceback.extract_tb(error.__traceback__) if _is_kernel(Path(f.filename))]
         at = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
         # An error of tl says kernel, PE and time itself.
         told = f"kernel '{self.call.name}' on {where} at "
@@ -95,3 +95,8 @@ class Launch:
         self.failure.traceback_text = "".join(  # type: ignore[attr-defined]
             traceback.format_exception(type(error), error, error.__traceback__)
         )
+
+
+def _is_kernel(file: Path) -> bool:
+    """Whether code of ``file`` may be a kernel's own, rather than what carries kernels out."""
+    return file.is_relative_to(_BENCHES) or not file.is_relative_to(_KERNBENCH)

@@ -1,46 +1,30 @@
-"""A compiled graph brought to life: one component per node, one link per edge, one clock.
+"""The simulated machine as the host side sees it: it submits requests and waits.
 
-This is all that the host side sees of the simulated machine: it submits requests and waits. It knows no
-route and calls no component.
+The host side knows no route and calls no component.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import count, pairwise
-from typing import TypeVar
+from itertools import count
 
-from kernbench.address import AddressMap
-from kernbench.components import flows
-from kernbench.components.base import Component
-from kernbench.components.dma import dma_engines
+from kernbench.components import deadlock, flows
+from kernbench.components.board import Board
 from kernbench.components.host import Host
 from kernbench.components.launch import Launch
-from kernbench.components.registry import component_class
 from kernbench.components.request import Request
-from kernbench.errors import DeadlockError, LaunchError, RoutingError, UsageError
+from kernbench.errors import DeadlockError, LaunchError, UsageError
 from kernbench.pe.commands import KernelCall
 from kernbench.pgraph import PropertyGraph
-from kernbench.routing import Router, Traffic
-from kernbench.sim.clock import Clock
-from kernbench.sim.fabric import Fabric, FlitFabric
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.invariants import InvariantChecker, wanted
-from kernbench.sim.node import Link
+from kernbench.sim.invariants import InvariantChecker
 from kernbench.sim.ops import Op, Region
-from kernbench.sim.server import Server
-from kernbench.sim.transaction import Path, Transaction
-
-AnyRequest = TypeVar("AnyRequest", bound=Request)
+from kernbench.topology import names
 
 
-class Machine:
-    """The simulated machine of one run.
-
-    ``instruments`` watch it; ``components`` are extra ``impl: module:Class`` entries; ``traced`` False
-    keeps no hops (the times are the same). With ``check`` the rules of :mod:`kernbench.sim.invariants` are
-    checked as it runs (None: where the environment says so).
-    """
+class Machine(Board):
+    """The simulated machine of one run. Its arguments are those of :class:`Board`."""
 
     def __init__(
         self,
@@ -51,177 +35,15 @@ class Machine:
         traced: bool = True,
         check: bool | None = None,
     ) -> None:
-        self.graph = graph
-        self.clock = Clock()
-        self.router = Router(graph)
-        self.addresses = AddressMap(graph)
-        self.instruments = tuple(instruments)
-        self.checker: InvariantChecker | None = None
-        self.traced = traced
-        self.flit_bytes = int(graph.properties["flit_bytes"])
-        self.fabric: Fabric = FlitFabric(self.clock, self.flit_bytes)
-        if wanted(check):
-            self.checker = InvariantChecker(self.fabric, self.clock, dma_engines(graph))
-            self.fabric = self.checker.fabric
-            self.instruments = (self.checker, *self.instruments)
-        self.resources: list[Server] = []
-        self.in_flight: dict[int, Transaction] = {}
-        self._open: dict[int, Request] = {}
-        self._paths: dict[tuple[str, str, Traffic, str], Path] = {}
-        self._transaction_ids = count()
-        self._op_ids = count()
-        self._launch_ids = count()
-        self._request_ids = count()
-        self.components: dict[str, Component] = {}
-        self.links: dict[tuple[str, str], Link] = {}
-        self._wire(components)
+        super().__init__(graph, instruments, components, traced=traced, check=check)
         hosts = [c for c in self.components.values() if isinstance(c, Host)]
         if len(hosts) != 1:
             raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
         self.host = hosts[0]
-
-    def _wire(self, components: Mapping[str, str] | None) -> None:
-        ns_per_mm = float(self.graph.properties["ns_per_mm"])
-        for node in self.graph.nodes():
-            impl = str(node.properties["impl"])
-            if impl:
-                made = component_class(impl, node.id, components)(node, self)
-                self.components[node.id] = made
-                self._number(made)
-        for edge in self.graph.edges("LINK"):
-            p = edge.properties
-            link = Link(
-                edge.id,
-                str(p["kind"]),
-                float(p["bw_gbs"]),
-                float(p["distance_mm"]) * ns_per_mm,
-                self.flit_bytes,
-            )
-            self.links[edge.source, edge.target] = link
-            self._number(link)
-        for component in self.components.values():
-            component.wired()
-        if self.checker is not None:
-            self.checker.attach(self.resources)
-
-    def _number(self, server: Server) -> None:
-        server.index = len(self.resources)
-        self.resources.append(server)
-
-    # -- what components use ------------------------------------------------------------------------
-
-    def component(self, name: str) -> Component:
-        """The component called ``name``."""
-        return self.components[name]
-
-    def link(self, source: str, target: str) -> Link:
-        """The direct link between two components; :class:`RoutingError` when there is none."""
-        try:
-            return self.links[source, target]
-        except KeyError:
-            raise RoutingError(f"no link from '{source}' to '{target}'; add it to the topology") from None
-
-    def path(self, source: str, target: str, traffic: Traffic, via: str = "") -> Path:
-        """The compiled route, with its reverse; the same object for the same question.
-
-        ``via`` is the channel router by which it enters a slice that has them.
-        """
-        key = (source, target, traffic, via)
-        path = self._paths.get(key)
-        if path is None:
-            route = self.router.route(source, target, traffic, via)
-            path = self._compile(route.nodes)
-            path.reverse = self._compile(route.nodes[::-1])
-            self._paths[key] = path
-        return path
-
-    def _compile(self, names: Sequence[str]) -> Path:
-        hops = pairwise(names)
-        return Path([self.components[n] for n in names], [self.links[hop] for hop in hops])
-
-    def begin(
-        self,
-        kind: str,
-        path: Path,
-        nbytes: int,
-        t_submit: float,
-        *,
-        parent: int = -1,
-        op: int = -1,
-        address: int = 0,
-        channel: int = -1,
-        is_write: bool = False,
-        message: object = None,
-    ) -> Transaction:
-        """A new transaction over ``path``, known to be in flight until :meth:`end`."""
-        transaction = Transaction(
-            next(self._transaction_ids),
-            kind,
-            path.nodes[0].resource,
-            path.nodes[-1].resource,
-            nbytes,
-            t_submit,
-            path,
-            parent=parent,
-            op=op,
-            address=address,
-            channel=channel,
-            is_write=is_write,
-            message=message,
-            traced=self.traced,
-        )
-        self.in_flight[transaction.id] = transaction
-        return transaction
-
-    def end(self, transaction: Transaction) -> None:
-        """The transaction is answered now: tell the instruments, then whoever waits for it."""
-        transaction.t_done = self.clock.now
-        if transaction.waits:
-            transaction.wait_ns = sum(wait.ns for wait in transaction.waits)
-        del self.in_flight[transaction.id]
-        for instrument in self.instruments:
-            instrument.transaction_done(transaction)
-        if transaction.on_done is not None:
-            transaction.on_done(transaction)
-
-    def report(self, op: Op) -> None:
-        """A component has carried out ``op``."""
-        for instrument in self.instruments:
-            instrument.op_done(op)
-
-    def started(self, launch: Launch, time: float) -> None:
-        """All PEs of ``launch`` begin at ``time``."""
-        launch.request.t_start = time
-        for instrument in self.instruments:
-            instrument.launch_started(launch.id, launch.call.name, len(launch.targets), time)
-
-    def ended(self, launch: Launch) -> None:
-        """The host has all answers to ``launch``."""
-        for instrument in self.instruments:
-            instrument.launch_ended(launch.id)
-
-    def next_op_id(self) -> int:
-        """The id of the next data operation."""
-        return next(self._op_ids)
-
-    def next_launch_id(self) -> int:
-        """The id of the next launch."""
-        return next(self._launch_ids)
-
-    # -- what the host side uses --------------------------------------------------------------------
+        self._launch_ids = count()
 
     def _request(self, label: str) -> Request:
-        return self._opened(Request(label, self.clock.now))
-
-    def _opened(self, request: AnyRequest) -> AnyRequest:
-        number = next(self._request_ids)
-        self._open[number] = request
-
-        def answered(_: Request) -> None:
-            del self._open[number]
-
-        request.on_done = answered
-        return request
+        return Request(label, self.clock.now)
 
     def host_write(self, sip: int, regions: Sequence[Region], op: Op | None = None) -> Request:
         """Write from the host to device memory, one transaction a region.
@@ -254,7 +76,6 @@ class Machine:
         if not begin >= self.clock.now:
             raise UsageError(f"a transfer cannot start at {begin} ns, it is {self.clock.now} ns already")
         transfer = flows.Transfer(source.resource, dst, nbytes, is_write=is_write, t_submit=begin)
-        self._opened(transfer)
         self.clock.call_at(begin, flows.start, self, transfer, source, traffic, region)
         return transfer
 
@@ -278,7 +99,12 @@ class Machine:
             raise LaunchError(
                 f"launch of '{call.name}': no PE holds a shard of its arguments; pass a placed tensor"
             )
-        number = self.next_launch_id()
+        for place, times in Counter(targets).items():
+            if names.pe_part(*place, "pe_cpu") not in self.components:
+                raise UsageError(f"launch of '{call.name}': the topology has no such PE as {place}")
+            if times > 1:
+                raise UsageError(f"launch of '{call.name}': names PE {place} twice; name each PE once")
+        number = next(self._launch_ids)
         request = self._request(f"launch {number} of '{call.name}' on {len(targets)} PEs")
         self.host.launch(Launch(number, call, tuple(sorted(targets)), request))
         return request
@@ -287,7 +113,7 @@ class Machine:
         """Let simulated time run until all of ``requests`` are answered; raise the first one's error."""
         for request in requests:
             if not request.done and not self.clock.advance(request):
-                raise DeadlockError(self._deadlock(request))
+                raise DeadlockError(deadlock.report(self, request.label))
             if request.error is not None:
                 raise request.error
         if self.checker is not None and not self.clock.entries:
@@ -303,24 +129,3 @@ class Machine:
     def _check_at_rest(self, checker: InvariantChecker) -> None:
         waiting = [line for component in self.components.values() for line in component.waiting()]
         checker.at_rest(list(self.in_flight.values()), waiting)
-
-    def _deadlock(self, request: Request) -> str:
-        lines = [
-            f"nothing can happen any more at {self.clock.now:.3f} ns, but '{request.label}' is unanswered"
-        ]
-        for transaction in list(self.in_flight.values())[:10]:
-            where = (
-                self.resources[transaction.rows[-1].resource].resource
-                if transaction.rows
-                else transaction.src
-            )
-            lines.append(
-                f"transaction {transaction.id} ({transaction.kind}, {transaction.src} to {transaction.dst}, "
-                f"sent at {transaction.t_submit:.3f} ns) was last seen at {where}"
-            )
-        for component in self.components.values():
-            lines.extend(component.waiting())
-            if len(lines) > 40:
-                lines.append("...")
-                break
-        return "; ".join(lines)

@@ -14,7 +14,7 @@ from kernbench.sim.server import Server
 from kernbench.sim.transaction import HopRow, Packet
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class Memory(Component):
@@ -22,7 +22,7 @@ class Memory(Component):
 
     takes_flits = True
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self.entry_ns = self.overhead_ns
         """What a transaction pays before its first flit stands at the array; 0 where the array takes it."""
@@ -32,7 +32,7 @@ class Memory(Component):
         raise NotImplementedError
 
     def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
-        """A flit is asked for at ``time``: when it is ready to leave, and by which server."""
+        """A flit of the answer is asked for at ``time``: when it is ready to leave, and by which server."""
         raise NotImplementedError
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
@@ -75,18 +75,15 @@ class Memory(Component):
         answer = Packet(transaction, transaction.path.reverse, transaction.nbytes, fabric.flit_bytes)
         packet.node_start[len(packet.links)] = begun
         times: list[float] = []
-        ready, slowest = inside, self.server_of(packet)
+        ready: float = inside
+        slowest: Server = self
         for flit in range(answer.last + 1):
-            done, server = self.fetch(packet, flit, inside)
+            done, server = self.fetch(answer, flit, inside)
             if done > ready:
                 ready, slowest = done, server
             times.append(ready)
         self._leave(packet, time, begun, inside, ready, slowest, transaction.nbytes)
         fabric.stream(answer, times)
-
-    def server_of(self, packet: Packet) -> Server:
-        """The server that a packet without bytes would use."""
-        return self
 
     def _leave(
         self,
@@ -104,7 +101,11 @@ class Memory(Component):
         if begun > time:
             wait += transaction.blame(self.index, self.waited_for(transaction, time, begun))
         if server is not self and done > inside:
-            wait += transaction.blame(self.index, server.waited_for(transaction, inside, done))
+            # A part of the memory that is in the machine's table tells of its waits itself.
+            place = server.index if server.index >= 0 else self.index
+            behind = transaction.blame(place, server.waited_for(transaction, inside, done))
+            server.wait_ns += behind
+            wait += behind
         self.leave(done, nbytes, self.entry_ns if packet.pays else 0.0, wait)
         if transaction.traced:
             hop = len(packet.links)

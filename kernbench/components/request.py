@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 
 class Request:
     """A host operation in flight. Times in ns; ``t_start`` is the common kernel start of a launch."""
@@ -19,7 +17,6 @@ class Request:
         self.error: Exception | None = None
         self.open = 0
         """Parts that are still unanswered."""
-        self.on_done: Callable[[Request], None] | None = None
 
     def part_done(self, time: float, error: Exception | None = None) -> None:
         """One part is answered; the request is done with its last. The first error stays."""
@@ -29,5 +26,3 @@ class Request:
         if self.open <= 0 and not self.done:
             self.done = True
             self.t_done = time
-            if self.on_done is not None:
-                self.on_done(self)

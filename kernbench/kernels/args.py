@@ -14,12 +14,14 @@ class Placement:
     """A tensor as one PE sees it: addresses in bytes, in the address model of the run.
 
     ``base`` is where the tensor begins for that PE; ``local`` and ``local_shape`` are its own shard, both
-    ``None`` for a PE that can reach the tensor but holds no part of it.
+    ``None`` for a PE that can reach the tensor but holds no part of it. ``reach`` is how many bytes from
+    ``base`` on belong to the tensor: ``None`` for all of it, fewer where shards are apart (``pa`` model).
     """
 
     base: int
     local: int | None = None
     local_shape: tuple[int, ...] | None = None
+    reach: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +44,6 @@ class TensorArg:
             raise KernelError(
                 f"tensor '{self.name}' is not placed on sip{sip}.cube{cube}.pe{pe}; launch on its shards"
             )
-        return Pointer(place.base, self.name, self.shape, self.dtype, place.local, place.local_shape)
+        return Pointer(
+            place.base, self.name, self.shape, self.dtype, place.local, place.local_shape, place.reach
+        )

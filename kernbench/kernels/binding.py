@@ -9,6 +9,7 @@ from typing import Any
 from kernbench.errors import KernelError
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_SUSPENDABLE = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
 _RESERVED = object()
 
 
@@ -27,7 +28,7 @@ class Binding:
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         self.function = function
         self.name = name
-        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        if any(is_one(function) for is_one in _SUSPENDABLE):
             raise KernelError(f"kernel '{name}' must be a plain function, without yield and async")
         try:
             self._signature = inspect.signature(function)

@@ -16,7 +16,7 @@ from kernbench.kernels.args import TensorArg
 from kernbench.kernels.binding import Binding, name_of
 from kernbench.kernels.issue import ValueSource
 from kernbench.kernels.tl import Language
-from kernbench.pe.commands import Command, PeContext, Wait
+from kernbench.pe.commands import Command, Completion, PeContext, Wait
 
 
 class KernelCall:
@@ -74,6 +74,7 @@ class KernelThread:
         self._tl = Language(binding.name, pe, self._hand_over, data)
         self._pe = pe
         self._closing = False
+        self._waits_for: Sequence[Completion] = ()
         self._greenlet = greenlet(self._run)
 
     def resume(self) -> Command | None:
@@ -96,18 +97,25 @@ class KernelThread:
             self._greenlet.throw(GreenletExit)
 
     def describe(self) -> str:
-        """Kernel, PE, the call it is in and the line of the kernel, for a deadlock report."""
+        """Kernel, PE, the call it is in, its line and what it waits for, for a deadlock report."""
         subject = f"kernel '{self._binding.name}' on {self._pe.name}"
         if self._greenlet.dead:
             return f"{subject}: finished"
         frame = self._greenlet.gr_frame
         if not self._greenlet or frame is None:
             return f"{subject}: not started"
-        call = f"in tl.{self._tl._current}" if self._tl._current else "at its end, waiting for composites"
-        return f"{subject}: {call}{_line(frame)}"
+        call = f"in tl.{self._tl._current}" if self._tl._current else "at its end"
+        awaited = [completion.label for completion in self._waits_for if not completion.done]
+        waiting = f", waiting for {', '.join(awaited)}" if awaited else ""
+        return f"{subject}: {call}{_line(frame)}{waiting}"
 
     def _run(self) -> None:
-        self._binding.call(self._args, self._kwargs, self._tl)
+        try:
+            self._binding.call(self._args, self._kwargs, self._tl)
+        except SystemExit as error:
+            # It would end the whole program, as if the run had gone well.
+            told = KernelError(f"it exits with {error.code!r}; return instead")
+            raise told.with_traceback(error.__traceback__) from error
         unfinished = self._tl._unfinished()
         if unfinished:
             self._hand_over(Wait(unfinished))
@@ -122,6 +130,7 @@ class KernelThread:
             raise GreenletExit
         parent = self._greenlet.parent
         assert parent is not None
+        self._waits_for = command.completions if isinstance(command, Wait) else ()
         parent.switch(command)
 
 

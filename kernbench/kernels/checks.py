@@ -12,6 +12,7 @@ import numpy as np
 from kernbench.errors import UsageError
 from kernbench.kernels.pointer import Pointer
 from kernbench.pe import dtypes
+from kernbench.replay.numeric import holds
 
 I32_MIN, I32_MAX = -(2**31), 2**31 - 1
 
@@ -94,9 +95,22 @@ def nbytes(dims: tuple[int, ...], dtype_name: str) -> int:
 
 
 def fits(argument: str, ptr: object, size: int) -> None:
-    """Refuse an access of ``size`` bytes that starts at a pointer and runs past the end of its tensor."""
-    if isinstance(ptr, Pointer) and size > ptr.nbytes:
+    """Refuse an access of ``size`` bytes that starts at a pointer and leaves its tensor."""
+    if not isinstance(ptr, Pointer) or size <= ptr.reach:
+        return
+    if ptr.reach < ptr.nbytes:
         raise BadArgumentError(
             argument,
-            f"{size} bytes run past the end of tensor '{ptr.name}', {ptr.nbytes} bytes of shape {ptr.shape}",
+            f"{size} bytes run past this PE's {ptr.reach} bytes of tensor '{ptr.name}'; its shards are apart "
+            "in the pa address model, so use .local and tl.local_shape",
         )
+    raise BadArgumentError(
+        argument,
+        f"{size} bytes run past the end of tensor '{ptr.name}', {ptr.nbytes} bytes of shape {ptr.shape}",
+    )
+
+
+def held(argument: str, value: float, dtype_name: str) -> None:
+    """Refuse a number that integer type ``dtype_name`` cannot hold; float types take every number."""
+    if not holds(dtype_name, value):
+        raise BadArgumentError(argument, f"{value} is not an {dtype_name} value")

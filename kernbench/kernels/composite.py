@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -119,7 +118,10 @@ class CompositeCalls(MemoryCalls):
             if not checks.is_scalar(b):
                 raise BadArgumentError("b", "must be a number; add a tensor with the residual epilogue")
             scalars[1] = checks.scalar("b", b)
-        return {"scalars": scalars}, promotion.math_result(rule, [a.dtype], list(scalars.values()))
+        dtype = promotion.math_result(rule, [a.dtype], list(scalars.values()))
+        for number in scalars.values():
+            checks.held("b", number, dtype)
+        return {"scalars": scalars}, dtype
 
     def _start(
         self,
@@ -151,17 +153,18 @@ class CompositeCalls(MemoryCalls):
                 Epilogue(step.op, step.scope, None if index is None else operands[index], step.factor)
             )
         out = Operand(shape, target.dtype, address=target.address)
-        size = math.fsum([checks.nbytes(o.shape, o.dtype) for o in (*operands, out)])
+        size = sum(checks.nbytes(o.shape, o.dtype) for o in (*operands, out))
         kind, name = ("gemm", "composite_gemm") if gemm else ("math", f"composite_{op_name}")
         params = {**params, "tile": tile, "epilogue": listed}
-        op = self._op(self._pe.next_op_id(), kind, name, tuple(operands), out, params, int(size))
+        op = self._op(self._pe.next_op_id(), kind, name, tuple(operands), out, params, size)
         completion = Completion(f"{name} (op {op.id})", op.id)
         # Operands stay in scratch until the pipeline has read them, whatever the kernel does with its names.
         completion.then(held.clear)
-        self._outstanding = [*self._unfinished(), completion]
         passes = 1 if gemm else MATH_OPS[op_name].passes
         second = operands[1] if gemm else None
         self._send(Composite(op, kind, operands[0], second, out, tile, passes, commands, completion))
+        # Only what the PE has taken: one that it refuses never ends.
+        self._outstanding = [*self._unfinished(), completion]
         return completion
 
 

@@ -95,6 +95,8 @@ class _Memory:
     def write(self, operand: Operand, value: Array) -> None:
         """Replace the operand's bytes."""
         data, index = self._bytes(operand)
+        if not self._segments[index][1].flags.writeable:
+            raise KernelError(f"{data.size} bytes at {operand.address:#x} are in an array that is read-only")
         data[:] = _raw(value)
         self._written[index] = True
 
@@ -139,8 +141,8 @@ class _Program:
 
     def run(self, call: KernelCall, pe: PeContext) -> None:
         """Run the kernel to its end; what it raises says which program it was."""
+        thread = call.start(pe)
         try:
-            thread = call.start(pe)
             while (command := thread.resume()) is not None:
                 if isinstance(command, Cycles | Wait):
                     continue
@@ -152,6 +154,8 @@ class _Program:
         except Exception as problem:
             problem.add_note(f"in kernel '{call.name}' on {pe.name}, program_id {pe.program_id}")
             raise
+        finally:
+            thread.close()
 
     def _execute(self, op: Op) -> None:
         inputs = [

@@ -143,10 +143,11 @@ class MathCalls(Issuer):
                 ) from None
         typed = [handle.dtype for argument, handle in handles.items() if argument != "cond"]
         dtype = promotion.math_result(MATH_OPS[name], typed, list(scalars.values()))
+        labels = list(arguments)
+        for position, number in scalars.items():
+            checks.held(labels[position], number, dtype)
         operands = tuple(handle.operand() for handle in handles.values())
-        in_bytes = 0
-        for handle in handles.values():
-            in_bytes += handle.nbytes
+        in_bytes = sum(handle.nbytes for handle in handles.values())
         return self._issue(name, operands, shape, dtype, math.prod(shape), in_bytes, {"scalars": scalars})
 
     def _along(self, name: str, x: object, axis: object) -> TensorHandle:

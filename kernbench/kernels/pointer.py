@@ -18,6 +18,8 @@ class Pointer(int):
     name: str
     shape: tuple[int, ...]
     dtype: str
+    reach: int
+    """Bytes from the address on that belong to the tensor."""
     _local: int | None
     _local_shape: tuple[int, ...] | None
 
@@ -29,14 +31,19 @@ class Pointer(int):
         dtype: str,
         local: int | None = None,
         local_shape: tuple[int, ...] | None = None,
+        reach: int | None = None,
     ) -> Pointer:
-        """A pointer to ``address``; ``local``/``local_shape`` are ``None`` where the PE has no shard."""
+        """A pointer to ``address``; ``local``/``local_shape`` are ``None`` where the PE has no shard.
+
+        ``reach``: bytes of the tensor from ``address`` on, ``None`` for all of it.
+        """
         self = super().__new__(cls, address)
         self.name = name
         self.shape = tuple(shape)
         self.dtype = dtypes.dtype(dtype).name
         self._local = local
         self._local_shape = None if local_shape is None else tuple(local_shape)
+        self.reach = self.nbytes if reach is None else reach
         return self
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,6 @@ from kernbench.kernels import checks
 from kernbench.kernels.checks import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import Issuer, tl_call
-from kernbench.pe import dtypes
 from kernbench.pe.commands import Define
 from kernbench.replay.semantics import compute
 from kernbench.sim.ops import Op
@@ -30,24 +28,22 @@ class ViewCalls(Issuer):
         first, last = checks.integer("start", start), checks.integer("end", end)
         if last <= first:
             raise BadArgumentError("end", f"{last} is not above start {first}")
+        name = checks.dtype("dtype", dtype)
         for argument, value in (("start", first), ("end", last - 1)):
-            checks.scalar(argument, value)
-        return self._constant("arange", (last - first,), dtype, {"start": first, "stop": last})
+            checks.held(argument, checks.scalar(argument, value), name)
+        return self._constant("arange", (last - first,), name, {"start": first, "stop": last})
 
     @tl_call
     def zeros(self, shape: object, dtype: str = "f16") -> TensorHandle:
         """Zeros of ``shape``."""
-        return self._constant("zeros", checks.shape("shape", shape), dtype, {})
+        return self._constant("zeros", checks.shape("shape", shape), checks.dtype("dtype", dtype), {})
 
     @tl_call
     def full(self, shape: object, value: float, dtype: str = "f16") -> TensorHandle:
         """``shape`` filled with ``value``, which must be representable if dtype is an integer type."""
         number = checks.scalar("value", value)
         name = checks.dtype("dtype", dtype)
-        if not dtypes.dtype(name).is_float:
-            limits = np.iinfo(dtypes.dtype(name).numpy)
-            if not (math.isfinite(number) and limits.min <= number <= limits.max and number == int(number)):
-                raise BadArgumentError("value", f"{number} is not an {name} value")
+        checks.held("value", number, name)
         return self._constant("full", checks.shape("shape", shape), name, {"value": number})
 
     @tl_call
@@ -75,7 +71,6 @@ class ViewCalls(Issuer):
     def _constant(
         self, name: str, shape: tuple[int, ...], dtype: str, params: dict[str, Any]
     ) -> TensorHandle:
-        dtype = checks.dtype("dtype", dtype)
         # Numbers that nothing computes are known at once; built only if the kernel looks at them.
         return self._produce(
             "view",

@@ -10,13 +10,13 @@ from kernbench.pe.translator import Translator
 from kernbench.pgraph import Node
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class PeBaaw(Translator):
     """Segment table of one PE. A look-up costs its caller ``lookup_ns``."""
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self.delay_ns = self.number("lookup_ns")
         self.table = Baaw(machine.addresses)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kernbench.components.launch import Launch
 from kernbench.components.messages import LaunchDone, LaunchMessage
+from kernbench.errors import AddressError, KernelError, RoutingError
 from kernbench.pe import commands as c
 from kernbench.pe.part import PePart
-from kernbench.pe.scheduler import PeScheduler
+from kernbench.pe.scheduler import EngineCommand, PeScheduler
 from kernbench.pgraph import Node
 from kernbench.routing import Traffic
 from kernbench.sim.ops import Op
 from kernbench.sim.transaction import Packet
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class PeCpu(PePart):
@@ -27,7 +28,7 @@ class PeCpu(PePart):
     Each command but a definition costs ``dispatch_cycles`` of the PE's clock before it is handed on.
     """
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self._queue: deque[tuple[Launch, int, str]] = deque()
         self._launch: Launch | None = None
@@ -37,6 +38,8 @@ class PeCpu(PePart):
         self._last_op = -1
         self._resumed_by = -1
         """Id of the operation whose end let the kernel go on last; -1 when it was the launch."""
+        self._started: list[c.Completion] = []
+        """Composites of the kernel that may still be running."""
         self._cycle_ns = 1.0 / self.number("clock_ghz")
         self._dispatch_ns = self.number("dispatch_cycles") * self._cycle_ns
 
@@ -79,6 +82,7 @@ class PeCpu(PePart):
         index, count = launch.program_id(self.place)
         scratch_offset, scratch_bytes = self._scratch
         self._last_op = self._resumed_by = -1
+        self._started = []
         context = c.PeContext(
             *self.place,
             self.resource.rpartition(".")[0],
@@ -90,7 +94,11 @@ class PeCpu(PePart):
             self.machine.next_op_id,
             launch.id,
         )
-        self._kernel = launch.call.start(context)
+        try:
+            self._kernel = launch.call.start(context)
+        except Exception as error:
+            self._failed(error)
+            return
         self._run()
 
     def _run(self) -> None:
@@ -98,36 +106,49 @@ class PeCpu(PePart):
         launch, kernel = self._launch, self._kernel
         assert launch is not None
         assert kernel is not None
-        try:
-            while True:
+        while True:
+            try:
                 command = kernel.resume()
                 if command is None:
                     break
-                if isinstance(command, c.Define):
-                    now = float(self.clock.now)
-                    command.op.launch = launch.id
-                    self.finish(command.op, now, now, now)
-                elif self._dispatch_ns > 0.0:
-                    self.clock.call_at(self.clock.now + self._dispatch_ns, self._dispatch_later, command)
-                    return
-                elif not self._dispatch(command):
-                    return
-        except Exception as error:
-            kernel.close()
-            launch.fail(self.resource.rpartition(".")[0], float(self.clock.now), error)
+                if not isinstance(command, c.Define | c.Cycles | c.Wait):
+                    self._check(command, kernel)
+            except Exception as error:
+                self._failed(error)
+                return
+            if isinstance(command, c.Define):
+                now = float(self.clock.now)
+                command.op.launch = launch.id
+                self.finish(command.op, now, now, now)
+            elif self._dispatch_ns > 0.0:
+                self.busy_ns += self._dispatch_ns
+                self.clock.call_at(self.clock.now + self._dispatch_ns, self._dispatch_later, command)
+                return
+            elif not self._dispatch(command):
+                return
         self._over()
 
-    def _dispatch_later(self, command: c.Command) -> None:
+    def _check(self, command: EngineCommand | c.Composite, kernel: c.KernelThread) -> None:
+        """Refuse a command that the hardware could not carry out, in the name of the call that gave it."""
         try:
-            at_once = self._dispatch(command)
-        except Exception as error:
-            assert self._launch is not None
-            assert self._kernel is not None
+            self._scheduler.check(command)
+        except (AddressError, RoutingError, KernelError) as problem:
+            subject, _, call = kernel.describe().partition(": ")
+            at = f"{subject} at {self.clock.now:g} ns: {call}"
+            raise KernelError(f"{at}: {problem}" if call else f"{at}{problem}") from problem
+
+    def _failed(self, error: Exception) -> None:
+        """Stop the kernel; its launch ends when what it has started is over, and no longer uses memory."""
+        launch = self._launch
+        assert launch is not None
+        if self._kernel is not None:
             self._kernel.close()
-            self._launch.fail(self.resource.rpartition(".")[0], float(self.clock.now), error)
+        launch.fail(self.resource.rpartition(".")[0], float(self.clock.now), error)
+        if self._after(self._started, self._over):
             self._over()
-            return
-        if at_once:
+
+    def _dispatch_later(self, command: c.Command) -> None:
+        if self._dispatch(command):
             self._run()
 
     def _dispatch(self, command: c.Command) -> bool:
@@ -139,7 +160,7 @@ class PeCpu(PePart):
             self.clock.call_at(self.clock.now + command.count * self._cycle_ns, self._run)
             return False
         if isinstance(command, c.Wait):
-            return self._wait(command)
+            return self._after(command.completions, self._run)
         assert not isinstance(command, c.Define)
         op = command.op
         op.launch = launch.id
@@ -148,7 +169,7 @@ class PeCpu(PePart):
         if self._resumed_by not in (-1, self._last_op):
             op.after.append((self._resumed_by, "wait"))
         if isinstance(command, c.Composite):
-            self._scheduler.check(command)
+            self._started = [*(one for one in self._started if not one.done), command.completion]
             self.hand_over(self._scheduler, self._scheduler.submit, command, self._run)
             return True
         self.hand_over(self._scheduler, self._scheduler.submit, command, lambda: self._command_done(op))
@@ -158,8 +179,9 @@ class PeCpu(PePart):
         self._last_op = self._resumed_by = op.id
         self._run()
 
-    def _wait(self, command: c.Wait) -> bool:
-        missing = [completion for completion in command.completions if not completion.done]
+    def _after(self, completions: Sequence[c.Completion], then: Callable[[], None]) -> bool:
+        """Call ``then`` with the last of ``completions``; True, and no call, when all are done already."""
+        missing = [completion for completion in completions if not completion.done]
         left = len(missing)
 
         def one_done(completion: c.Completion) -> None:
@@ -167,7 +189,7 @@ class PeCpu(PePart):
             left -= 1
             if left == 0:
                 self._resumed_by = completion.op
-                self._run()
+                then()
 
         for completion in missing:
             completion.then(partial(one_done, completion))

@@ -13,7 +13,7 @@ from kernbench.sim.node import TRANSIT
 from kernbench.sim.transaction import Packet
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class PeDma(PePart):
@@ -22,7 +22,7 @@ class PeDma(PePart):
     role = TRANSIT  # on the way to its own PE's TCM; as a destination it takes whole messages
     sends = True
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         # With an overhead, flits that pass may be held back; the worker then takes every one of them.
         self.own_service = self.overhead_ns > 0.0
@@ -61,6 +61,10 @@ class PeDma(PePart):
     def submit(self, job: Job) -> None:
         """Queue a job; ``job.done`` is called when it is over."""
         self.engines.submit(job)
+
+    def check(self, address: int, nbytes: int) -> None:
+        """Refuse a transfer that cannot be carried out; see :meth:`DmaEngines.check`."""
+        self.engines.check(address, nbytes)
 
     def receive(self, packet: Packet) -> None:
         """The data of a read or the acknowledgement of a write."""

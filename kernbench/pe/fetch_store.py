@@ -20,21 +20,21 @@ class PeFetchStore(PePart):
         """Pay this component's overhead, move the stage's bytes, pass the token on."""
         op = self.stage_op(token)
         ready = float(self.clock.now)
-        self.transactions += 1
-        self.bytes += token.stage.nbytes
-        if self.overhead_ns > 0.0:
-            begun = self.occupy(ready, self.overhead_ns, op)
-            self.clock.call_at(begun + self.overhead_ns, self._move, token, op, ready)
+        self.arrive(ready)
+        begun = self.occupy(ready, self.overhead_ns, op)
+        if begun + self.overhead_ns > ready:
+            self.clock.call_at(begun + self.overhead_ns, self._move, token, op, ready, begun)
         else:
-            self._move(token, op, ready)
+            self._move(token, op, ready, begun)
 
-    def _move(self, token: Token, op: Op, ready: float) -> None:
-        write = token.stage.kind == "STORE"
+    def _move(self, token: Token, op: Op, ready: float, begun: float) -> None:
+        write, nbytes = token.stage.kind == "STORE", token.stage.nbytes
 
         def done(start: float) -> None:
             now = self.clock.now
-            self.both_ways(write, now - start)
-            self.finish(op, ready, start, now)
+            self.both_ways(write, self.overhead_ns + now - start)
+            self.leave(now, nbytes, 0.0, begun - ready)
+            self.finish(op, ready, begun if self.overhead_ns > 0.0 else start, now)
             self.pass_on(token)
 
-        self._tcm.access(self, op, token.stage.nbytes, write=write, done=done)
+        self._tcm.access(self, op, nbytes, write=write, done=done)

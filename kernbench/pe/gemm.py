@@ -11,7 +11,7 @@ from kernbench.pgraph import Node
 from kernbench.sim.server import Server
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class PeGemm(ComputeEngine):
@@ -20,7 +20,7 @@ class PeGemm(ComputeEngine):
     One tile takes ``tile_m * tile_k * tile_n / macs_per_ns`` ns (16 ns for 32 x 64 x 32 at 4096 MAC/ns).
     """
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self.tile = (self.integer("tile_m"), self.integer("tile_k"), self.integer("tile_n"))
         tile_m, tile_k, tile_n = self.tile

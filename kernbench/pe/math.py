@@ -11,13 +11,13 @@ from kernbench.pe.plans import Stage
 from kernbench.pgraph import Node
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class PeMath(ComputeEngine):
     """``lanes`` elements a cycle and pass: ``ceil(elements / lanes) * passes / clock_ghz`` ns."""
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self._lanes = self.integer("lanes")
         self._cycle_ns = 1.0 / self.number("clock_ghz")

@@ -10,7 +10,7 @@ from kernbench.pe.translator import Translator
 from kernbench.pgraph import Node
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class PeMmu(Translator):
@@ -19,7 +19,7 @@ class PeMmu(Translator):
     In the ``pa`` model nothing is ever mapped and an address is its own translation.
     """
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self.delay_ns = self.number("tlb_overhead_ns")
         self.table = PageTable(self.integer("page_bytes"))

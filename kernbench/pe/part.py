@@ -11,7 +11,7 @@ from kernbench.pgraph import Node
 from kernbench.sim.ops import Op
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class Token:
@@ -44,7 +44,7 @@ class Token:
 class PePart(Component):
     """A component inside a PE; its siblings are reached by their part names."""
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self.busy_by_way = [0.0, 0.0]
         """Busy ns of reading and of writing, for parts that do both at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kernbench.components.dma import Job
@@ -17,11 +17,12 @@ from kernbench.pe.part import PePart, Token
 from kernbench.pe.plans import Stage, TilePlan, simple
 from kernbench.pe.translator import translator_of
 from kernbench.pgraph import Node
+from kernbench.sim.ops import Operand
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
-Engine_command = c.Load | c.Store | c.Gemm | c.Math
+EngineCommand = c.Load | c.Store | c.Gemm | c.Math
 
 
 @dataclass(eq=False)
@@ -35,13 +36,12 @@ class Pipeline:
     under_way: int = 0
     fed: bool = False
     held: TilePlan | None = None
-    transactions: list[int] = field(default_factory=list)
 
 
 class PeScheduler(PePart):
     """One feed loop in order of submission; a tile is fed when its buffers fit the reserved TCM."""
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self._feeds: deque[Pipeline] = deque()
         self._buffers_used = 0
@@ -54,7 +54,7 @@ class PeScheduler(PePart):
         self._dma, self._gemm, self._translator = dma, gemm, translator_of(self)
         self._buffer_bytes = int(self.sibling("pe_tcm").node.properties["scheduler_reserved_bytes"])
 
-    def submit(self, command: Engine_command | c.Composite, done: Callable[[], None]) -> None:
+    def submit(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
         """Carry out ``command``; ``done()`` when a blocking one is over (never for a composite)."""
         now = self.clock.now
         begun = self.occupy(now, self.overhead_ns, command.op)
@@ -65,7 +65,7 @@ class PeScheduler(PePart):
         else:
             self._dispatch(command, done)
 
-    def _dispatch(self, command: Engine_command | c.Composite, done: Callable[[], None]) -> None:
+    def _dispatch(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
         if isinstance(command, c.Composite):
             self._feeds.append(Pipeline(command, tiles_of(command, self._gemm.tile), self.clock.now))
             self._translate(command)
@@ -88,10 +88,9 @@ class PeScheduler(PePart):
         """What the op log needs to know: where operands lie (no time for that) and the tile in use."""
         if command.head == "gemm" and command.op.params.get("tile") is None:
             command.op.params["tile"] = self._gemm.tile
-        for operand in (*command.op.inputs, command.op.output):
-            if operand is not None and operand.handle is None and operand.address is not None:
-                nbytes = c.operand_bytes(operand)
-                operand.regions = self._translator.regions(operand.address, nbytes)
+        for operand in _in_memory(command):
+            assert operand.address is not None
+            operand.regions = self._translator.regions(operand.address, c.operand_bytes(operand))
 
     def _start(self, token: Token) -> None:
         first = self.sibling(token.stage.part)
@@ -123,8 +122,19 @@ class PeScheduler(PePart):
             token.fed_by = made_room
             self._start(token)
 
-    def check(self, command: c.Composite) -> None:
-        """Refuse a composite whose largest tile does not fit the scheduler's TCM."""
+    def check(self, command: EngineCommand | c.Composite) -> None:
+        """Refuse what cannot be carried out, before any of it has begun.
+
+        :class:`KernelError` for a composite whose largest tile does not fit the scheduler's TCM,
+        :class:`AddressError` or :class:`RoutingError` for memory that does not exist or cannot be reached.
+        """
+        if isinstance(command, c.Load | c.Store):
+            self._dma.check(command.address, command.nbytes)
+        if not isinstance(command, c.Composite):
+            return
+        for operand in _in_memory(command):
+            assert operand.address is not None
+            self._dma.check(operand.address, c.operand_bytes(operand))
         largest = max(tile.buffer_bytes for tile in tiles_of(command, self._gemm.tile))
         if largest > self._buffer_bytes:
             raise KernelError(
@@ -149,3 +159,10 @@ class PeScheduler(PePart):
         return [
             f"{self.resource} feeds '{p.command.op.name}', {p.under_way} tiles under way" for p in self._feeds
         ]
+
+
+def _in_memory(command: c.Composite) -> Iterator[Operand]:
+    """The operands that a composite reads from memory or writes there."""
+    for operand in (*command.op.inputs, command.op.output):
+        if operand is not None and operand.handle is None and operand.address is not None:
+            yield operand

@@ -13,7 +13,7 @@ from kernbench.sim.server import Server
 from kernbench.sim.transaction import HopRow, Packet, Path
 
 if TYPE_CHECKING:
-    from kernbench.components.machine import Machine
+    from kernbench.components.board import Board
 
 
 class PeTcm(Memory):
@@ -22,7 +22,7 @@ class PeTcm(Memory):
     It times accesses; the bytes themselves are in the data plane.
     """
 
-    def __init__(self, node: Node, machine: Machine) -> None:
+    def __init__(self, node: Node, machine: Board) -> None:
         super().__init__(node, machine)
         self.entry_ns = 0.0  # paid at the port, which siblings use as well: first come first served there
         self._read_port = Server(f"{node.id}#read")

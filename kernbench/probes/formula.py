@@ -138,7 +138,6 @@ class Formula:
 
     def __init__(self, graph: PropertyGraph) -> None:
         self._flit = int(graph.properties["flit_bytes"])
-        self._ns_per_mm = float(graph.properties["ns_per_mm"])
         self._graph = graph
 
     def write(self, route: Route, nbytes: int, setup_ns: float = 0.0) -> Prediction:
@@ -157,7 +156,7 @@ class Formula:
         """Times of a full flit, of the last flit of ``nbytes``, and of flight, ns."""
         gbs = float(link["bw_gbs"])
         rest = nbytes - (self.flits(nbytes) - 1) * self._flit
-        return self._flit / gbs, rest / gbs, float(link["distance_mm"]) * self._ns_per_mm
+        return self._flit / gbs, rest / gbs, float(link["delay_ns"])
 
     def component(self, name: str) -> Properties:
         """Properties of the component ``name``."""

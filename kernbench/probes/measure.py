@@ -77,9 +77,16 @@ class _Watch(Instrument):
 class Bench:
     """Measures cases of one compiled topology."""
 
-    def __init__(self, graph: PropertyGraph, components: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        graph: PropertyGraph,
+        components: Mapping[str, str] | None = None,
+        *,
+        check: bool | None = None,
+    ) -> None:
         self._graph = graph
         self._components = components
+        self._check = check
         self._formula = Formula(graph)
         self._parts: dict[frozenset[object], PropertyGraph] = {}
 
@@ -112,7 +119,7 @@ class Bench:
         sips = frozenset(properties["sip"] for properties in ends)
         if sips not in self._parts:
             self._parts[sips] = packages(self._graph, sips)
-        return Machine(self._parts[sips], [watch], self._components), watch
+        return Machine(self._parts[sips], [watch], self._components, check=self._check), watch
 
     def _transfer(self, machine: Machine, watch: _Watch, case: Case, nbytes: int) -> Measurement:
         watch.ended.clear()

@@ -154,12 +154,13 @@ def probe(
     sizes: Sequence[int] = SWEEP_BYTES,
     nbytes: int = STANDARD_BYTES,
     components: Mapping[str, str] | None = None,
+    checked: bool | None = None,
     progress: Progress | None = None,
 ) -> ProbeReport:
     """Measure ``graph``'s cases (or the one called ``case``) and check what must hold of them.
 
-    ``sizes`` are the sweep's and ``nbytes`` the summary's bytes; ``components`` as for a machine. What does
-    not exist or does not fit is a :class:`~kernbench.errors.UsageError`.
+    ``sizes`` are the sweep's and ``nbytes`` the summary's bytes; ``components`` as for a machine, ``checked``
+    as its ``check``. What does not exist or does not fit is a :class:`~kernbench.errors.UsageError`.
     """
     catalogue = Catalogue(graph)
     chosen = catalogue.chosen(case)
@@ -169,7 +170,7 @@ def probe(
         reason = "a larger transfer is a message for each pseudo-channel, and those meet on the links"
         left_out.append(LeftOut(f"sizes above {size_text(limit)}", reason))
         sweep, nbytes = tuple(size for size in sweep if size <= limit) or (limit,), min(nbytes, limit)
-    rows = Bench(graph, components).measure(chosen, [*sweep, nbytes], progress)
+    rows = Bench(graph, components, check=checked).measure(chosen, [*sweep, nbytes], progress)
     return ProbeReport(
         str(graph.properties["name"]),
         nbytes,

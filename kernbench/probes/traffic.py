@@ -19,6 +19,9 @@ from kernbench.runtime.session import NoRequestsError
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.ops import Op
 
+Progress = Callable[[float, int], None]
+"""Called now and then with (simulated ns, events so far); both are 0 until the simulation begins."""
+
 
 class _Ops(Instrument):
     """Logs the operations. Traffic moves no values, so nothing depends on anything."""
@@ -109,11 +112,14 @@ def run_traffic(
     flows: Sequence[Flow],
     *,
     instruments: Sequence[Instrument] = (),
-    progress: Callable[[float, int], None] | None = None,
+    progress: Progress | None = None,
     components: Mapping[str, str] | None = None,
     traced: bool = True,
+    check: bool | None = None,
 ) -> TrafficOutcome:
     """Run ``flows`` on a machine made from ``graph`` until the last transfer is answered.
+
+    ``check`` and ``traced`` are the machine's.
 
     Transfers that start at one instant are handed over in the order of the flows, first transfers before
     second ones. :class:`NoRequestsError` without a flow; :class:`ConfigError`, which says where the flow was
@@ -128,10 +134,10 @@ def run_traffic(
             f"the flows ask for {wanted} transfers, at most {MAX_TRANSFERS} are run; lower count"
         )
     ops = _Ops()
-    machine = Machine(graph, [ops, *instruments], components, traced=traced)
+    machine = Machine(graph, [ops, *instruments], components, traced=traced, check=check)
     machine.clock.on_progress = progress
     with seldom_collected():
-        transfers = _submit(machine, flows)
+        transfers = _submit(machine, flows, progress)
         reached = peaks(machine, flows)
         machine.wait(*(transfer for one in transfers for transfer in one))
     return TrafficOutcome(
@@ -139,10 +145,12 @@ def run_traffic(
     )
 
 
-def _submit(machine: Machine, flows: Sequence[Flow]) -> list[list[Transfer]]:
+def _submit(machine: Machine, flows: Sequence[Flow], progress: Progress | None) -> list[list[Transfer]]:
     """Every transfer, handed over in order of time, repetition and flow."""
     for flow in flows:
         _check(machine, flow)
+        if progress is not None:
+            progress(0.0, 0)  # routes of a large machine take their time
     transfers: list[list[Transfer]] = [[] for _ in flows]
     turns = sorted(
         (flow.start_ns + turn * flow.period_ns, turn, index)

@@ -19,8 +19,9 @@ def read_flows(path: str | Path) -> list[Flow]:
     """The flows of a file, by the end of its name: ``.yaml``, ``.yml``, ``.json`` or ``.csv``.
 
     YAML and JSON hold a list of flows, or a mapping with the one key ``flows`` for it. CSV begins with a
-    line of keys; an empty cell stands for the default. :class:`ConfigError` names file, line (YAML, CSV) or
-    entry (JSON, from 1), key and what was expected; a file that is not there is a :class:`UsageError`.
+    line of keys; an empty cell stands for the default, and a column without a name must be empty.
+    :class:`ConfigError` names file, line (YAML, CSV) or entry (JSON, from 1), key and what was expected; a
+    file that is not there is a :class:`UsageError`.
     """
     file = Path(path).expanduser()
     read = {".yaml": _yaml, ".yml": _yaml, ".json": _json, ".csv": _csv}.get(file.suffix.lower())
@@ -74,6 +75,10 @@ def _json(text: str, source: str) -> Entries:
         raise ConfigError(f"{source}:{error.lineno}: bad JSON: {error.msg}") from None
     except RecursionError:
         raise ConfigError(f"{source}: bad JSON: nested too deeply") from None
+    except ConfigError:
+        raise
+    except ValueError:  # Python's limit on the digits of a whole number
+        raise ConfigError(f"{source}: bad JSON: a number has too many digits") from None
     for index, entry in enumerate(_listed(data, source), 1):
         yield entry, _numbered(f"{source}: flow {index}")
 
@@ -81,16 +86,16 @@ def _json(text: str, source: str) -> Entries:
 def _csv(text: str, source: str) -> Entries:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        header = [cell.strip() for cell in next(reader, [])]
-        if not any(header):
+        header = next(([cell.strip() for cell in row] for row in reader if any(map(str.strip, row))), [])
+        if not header:
             return
-        if len(set(header)) < len(header):
-            raise ConfigError(f"{source}:1: a column is named twice, expected each of {', '.join(KEYS)} once")
+        top = f"{source}:{reader.line_num}"
+        named = [key for key in header if key]
+        if len(set(named)) < len(named):
+            raise ConfigError(f"{top}: a column is named twice, expected each of {', '.join(KEYS)} once")
         for key in REQUIRED:
             if key not in header:
-                raise ConfigError(
-                    f"{source}:1: {key}: no such column, expected a line of column names with it"
-                )
+                raise ConfigError(f"{top}: {key}: no such column, expected a line of column names with it")
         begun = reader.line_num + 1
         for row in reader:
             line, begun = begun, reader.line_num + 1
@@ -98,8 +103,10 @@ def _csv(text: str, source: str) -> Entries:
                 continue
             if len(row) != len(header):
                 raise ConfigError(f"{source}:{line}: has {len(row)} cells, expected {len(header)}")
-            cells = zip(header, (cell.strip() for cell in row), strict=True)
-            yield {key: cell for key, cell in cells if cell}, _numbered(f"{source}:{line}")
+            cells = [(key, cell.strip()) for key, cell in zip(header, row, strict=True) if cell.strip()]
+            if stray := [cell for key, cell in cells if not key]:
+                raise ConfigError(f"{source}:{line}: '{stray[0]}' is in a column without a name, name it")
+            yield dict(cells), _numbered(f"{source}:{line}")
     except csv.Error as error:
         raise ConfigError(f"{source}:{reader.line_num}: bad CSV: {error}") from None
 

@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
+from kernbench.address import ADDRESS_SPACE
 from kernbench.errors import ConfigError
+from kernbench.topology.problems import show
 
 Where = Callable[[str], str]
 """Gives the beginning of an error about a key of a flow: file, line or entry, and key."""
 
 MAX_TRANSFERS = 1_000_000
 """Most transfers of one run: each is kept with all its hops."""
+LATEST_NS = 1e12
+"""Latest start of a transfer, ns. Time is a double: later than that it no longer tells picoseconds apart."""
 
 
 def _in_code(key: str) -> str:
@@ -62,7 +66,14 @@ class Flow:
 KEYS = tuple(f.name for f in fields(Flow) if f.name != "where")
 """Keys of an entry of a file."""
 REQUIRED = tuple(f.name for f in fields(Flow) if f.default is MISSING and f.name != "where")
-_LEAST = {"bytes": 1, "count": 1, "offset": 0, "start_ns": 0, "period_ns": 0}
+_RANGES: Mapping[str, tuple[int, float]] = {
+    "bytes": (1, ADDRESS_SPACE),
+    "count": (1, MAX_TRANSFERS),
+    "offset": (0, ADDRESS_SPACE),
+    "start_ns": (0, LATEST_NS),
+    "period_ns": (0, LATEST_NS),
+}
+"""Least and most of each number."""
 
 
 def make_flow(entry: object, where: Where) -> Flow:
@@ -81,7 +92,14 @@ def make_flow(entry: object, where: Where) -> Flow:
         if entry.get(key) is None:
             raise ConfigError(f"{where(key)}: is missing, expected a value")
     values: dict[str, Any] = {k: _value(k, v, where) for k, v in entry.items() if v is not None}
-    return Flow(**values, where=where)
+    flow = Flow(**values, where=where)
+    latest = flow.start_ns + (flow.count - 1) * flow.period_ns
+    if latest > LATEST_NS:
+        raise ConfigError(
+            f"{where('period_ns')}: is {flow.period_ns:g}, so the last of {flow.count} transfers starts at "
+            f"{latest:g} ns, expected {LATEST_NS:g} ns at the latest"
+        )
+    return flow
 
 
 def make_flows(entries: Iterable[tuple[object, Where]]) -> list[Flow]:
@@ -110,11 +128,18 @@ def _value(key: str, value: object, where: Where) -> str | int | float:
     number = _number(value)
     whole = key in ("bytes", "count", "offset")
     kind = "a whole number" if whole else "a number"
-    if number is None or not math.isfinite(number) or (whole and number != int(number)):
-        raise ConfigError(f"{where(key)}: is {value!r}, expected {kind} of at least {_LEAST[key]}")
-    if number < _LEAST[key]:
-        raise ConfigError(f"{where(key)}: is {number:g}, expected {kind} of at least {_LEAST[key]}")
+    least, most = _RANGES[key]
+    if number is None or (isinstance(number, float) and not _is_one(number, whole)):
+        raise ConfigError(f"{where(key)}: is {show(value)}, expected {kind} of at least {least}")
+    if number < least:
+        raise ConfigError(f"{where(key)}: is {show(number)}, expected {kind} of at least {least}")
+    if number > most:
+        raise ConfigError(f"{where(key)}: is {show(number)}, expected at most {most:.16g}")
     return int(number) if whole else float(number)
+
+
+def _is_one(number: float, whole: bool) -> bool:
+    return math.isfinite(number) and (not whole or number.is_integer())
 
 
 def _number(value: object) -> int | float | None:

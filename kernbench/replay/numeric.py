@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,35 @@ def cast(array: Array, dtype_name: str) -> Array:
         return array
     with np.errstate(all="ignore"):
         from_float = array.dtype.kind not in "biu"
+        if target.name == "bf16" and array.dtype.kind in "biuf" and array.dtype.itemsize > 2:
+            array = _to_odd(array)
         if target.is_float or not from_float:
             return array.astype(target.numpy)
         limits = np.iinfo(target.numpy)
         # f64 holds every i32 exactly; f32 would round 2**31 - 1 up and out of range.
         wide = np.clip(np.nan_to_num(array.astype(np.float64), nan=0.0), limits.min, limits.max)
         return wide.astype(target.numpy)
+
+
+def _to_odd(array: Array) -> Array:
+    """``array`` in f32, rounded to odd, so that rounding the result to a shorter type rounds only once."""
+    if array.dtype == np.float32:
+        return array
+    exact = array.astype(np.float64)
+    near = exact.astype(np.float32)
+    inexact = np.isfinite(near) & (near != exact)
+    cut = np.where(np.abs(near) > np.abs(exact), np.nextafter(near, np.float32(0)), near)
+    odd = (cut.view(np.uint32) | np.uint32(1)).view(np.float32)
+    return np.where(inexact, odd, near)
+
+
+def holds(dtype_name: str, value: float) -> bool:
+    """Whether a number is a value of an integer type; float types take every number, rounded."""
+    target = dtypes.dtype(dtype_name)
+    if target.is_float:
+        return True
+    limits = np.iinfo(target.numpy)
+    return math.isfinite(value) and limits.min <= value <= limits.max and value == int(value)
 
 
 def widen(array: Array) -> Array:

@@ -54,7 +54,8 @@ def stacked_dot(ops: Sequence[Op], inputs: Sequence[Sequence[Array]]) -> list[Ar
             raise UsageError(f"op {op.id} cannot be stacked with op {ops[0].id}: not of its shapes and types")
     a = np.stack([np.reshape(pair[0], ops[0].inputs[0].shape) for pair in inputs])
     b = np.stack([np.reshape(pair[1], ops[0].inputs[1].shape) for pair in inputs])
-    values = cast(_round(product(a, b), _accumulator(ops[0])), _output(ops[0]).dtype)
+    accumulator = _accumulator(ops[0])
+    values = cast(_round(_product(a, b, accumulator), accumulator), _output(ops[0]).dtype)
     return list(values)
 
 
@@ -91,8 +92,16 @@ def _round(total: Array, accumulator: str) -> Array:
     return widen(cast(widen(total), accumulator))
 
 
+def _product(a: Array, b: Array, accumulator: str) -> Array:
+    """``a @ b``, unrounded; integers that accumulate in a float type are multiplied as floats."""
+    if dtypes.dtype(accumulator).is_float:
+        a, b = widen(a), widen(b)
+    return product(a, b)
+
+
 def _dot(op: Op, inputs: Sequence[Array]) -> Array:
-    return _round(product(inputs[0], inputs[1]), _accumulator(op))
+    accumulator = _accumulator(op)
+    return _round(_product(inputs[0], inputs[1], accumulator), accumulator)
 
 
 def _composite_gemm(op: Op, inputs: Sequence[Array]) -> Array:
@@ -102,7 +111,7 @@ def _composite_gemm(op: Op, inputs: Sequence[Array]) -> Array:
     tile_k = int((op.params.get("tile") or DEFAULT_TILE)[1])
     total: Array | None = None
     for k in range(0, a.shape[1], tile_k):
-        partial = product(a[:, k : k + tile_k], b[k : k + tile_k, :])
+        partial = _product(a[:, k : k + tile_k], b[k : k + tile_k, :], accumulator)
         partial = epilogues.apply(steps, "k_tile", partial, inputs)
         total = _round(partial if total is None else total + partial, accumulator)
     assert total is not None

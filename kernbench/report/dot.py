@@ -45,7 +45,8 @@ def _node(box: Box, view: View, overlay: Overlay | None) -> str:
     if overlay is not None and overlay.boxes.get(box.id):
         paint, thick = colour(overlay.boxes[box.id], top_of(overlay.top))
         more += f', color="{paint}", penwidth={thick:.1f}'
-    label = "\n".join(box.lines)
+    # The label of a frame would touch its edge, were there no line above it.
+    label = "\n".join(["", *box.lines] if box.is_frame and box.lines else box.lines)
     return (
         f'  {_quoted(box.id)} [label={_quoted(label)}, pos="{x:.1f},{view.height - y:.1f}", '
         f'width={box.w / _INCH:.3f}, height={box.h / _INCH:.3f}, fillcolor="{FILLS.get(box.kind, "#f3f4f6")}"'

@@ -63,11 +63,12 @@ def _drawn(box: Box, inside: dict[str, list[Box]], number: dict[str, str], inden
     children = inside.get(box.id, [])
     labels = [child for child in children if child.kind == "label"]
     lines = [*box.lines, *(line for label in labels for line in label.lines)] or [box.id]
-    text = "<br/>".join(line.replace('"', "#quot;") for line in lines)
+    texts = [line.replace('"', "#quot;") for line in lines]
     name = number[box.id]
     if len(children) == len(labels):
-        return [f'{indent}{name}["{text}"]']
-    drawn = [f'{indent}subgraph {name}["{text}"]']
+        return [f'{indent}{name}["{"<br/>".join(texts)}"]']
+    # Mermaid leaves room for one line above what is in a subgraph.
+    drawn = [f'{indent}subgraph {name}["{", ".join(texts)}"]']
     for child in children:
         if child not in labels:
             drawn += _drawn(child, inside, number, indent + "  ")

@@ -184,7 +184,7 @@ class Router:
             raise RoutingError(f"'{name}' is not a component of this topology, {hint}")
         node = self._graph.node(name)
         if next(self._graph.out_edges(name, "LINK"), None) is None:
-            raise RoutingError(f"'{name}' is a group of components without wires, name one of its components")
+            raise RoutingError(f"'{name}' has no wires, name a component that has")
         return node
 
 

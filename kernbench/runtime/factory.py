@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from kernbench.errors import UsageError
 from kernbench.pe import dtypes
-from kernbench.replay.numeric import cast
 from kernbench.runtime.devices import Ahbm
 from kernbench.runtime.placement import SINGLE_PE, DPPolicy, check_shape, place
 from kernbench.runtime.storage import Storage
-from kernbench.runtime.tensors import Tensor
+from kernbench.runtime.tensors import Tensor, real_numbers
 
 
 class TensorFactory:
@@ -97,9 +96,9 @@ class TensorFactory:
         name: str | None = None,
     ) -> Tensor:
         """A tensor with the values of ``array``, written by the host; ``dtype`` as the array's, or given."""
-        values = np.asarray(array)
+        values = real_numbers(array, "from_numpy")
         kind = dtypes.of_numpy(values.dtype) if dtype is None else dtypes.dtype(dtype)
-        return self.empty(values.shape, dtype=kind.name, dp=dp, name=name).write(cast(values, kind.name))
+        return self.empty(values.shape, dtype=kind.name, dp=dp, name=name).write(values)
 
     def _before_making(self) -> None:
         """Called before a tensor is made."""

@@ -42,6 +42,8 @@ def box_of(key: Any, shape: tuple[int, ...], what: str) -> tuple[Box, tuple[slic
             pick.append(slice(None, None, k.step))
             continue
         try:
+            if isinstance(k, bool):  # an int to Python, a mask to numpy
+                raise TypeError
             number = operator.index(k)
         except TypeError:
             raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +88,13 @@ def submit(
     if not callable(kernel):
         raise UsageError(f"launch '{name}': {kernel!r} is not a kernel function")
     labelled = {**{f"argument {i}": a for i, a in enumerate(args)}, **constexpr}
+    for label, value in labelled.items():
+        inside = value.values() if isinstance(value, Mapping) else value
+        if isinstance(inside, Collection) and any(isinstance(v, Tensor) for v in inside):
+            raise UsageError(
+                f"launch '{name}': {label} holds a tensor inside a {type(value).__name__}; "
+                "pass every tensor as an argument of its own"
+            )
     tensors = list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
     message = KernelLaunch(
         driver.envelope(_device(tensors)),

@@ -156,7 +156,7 @@ def _placement(
         return Placement(va) if own is None else Placement(va, va + own.offset_bytes, own.shape)
     if own is not None:
         assert own.pa is not None
-        return Placement(own.pa, own.pa, own.shape)
+        return Placement(own.pa, own.pa, own.shape, own.nbytes)
     reach = nearest(shards, cube, pe)
     if len(reach) == 1:
         assert reach[0].pa is not None

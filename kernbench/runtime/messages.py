@@ -12,14 +12,9 @@ from dataclasses import dataclass
 from kernbench.errors import UsageError
 
 
-def _whole(value: object, field: str, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(f"{what}: {field} is {value!r}; it must be a whole number of 0 or more")
-
-
-def _positive(value: object, field: str, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError(f"{what}: {field} is {value!r}; it must be a whole number of 1 or more")
+def _whole(value: object, field: str, what: str, minimum: int = 0) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+        raise UsageError(f"{what}: {field} is {value!r}; it must be a whole number of {minimum} or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,7 @@ class ShardRef:
     def __post_init__(self) -> None:
         for field in ("sip", "cube", "pe", "pa", "offset_bytes"):
             _whole(getattr(self, field), field, "shard")
-        _positive(self.nbytes, "nbytes", "shard")
+        _whole(self.nbytes, "nbytes", "shard", minimum=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +85,7 @@ class MapEntry:
     def __post_init__(self) -> None:
         _whole(self.va, "va", "mapping")
         _whole(self.pa, "pa", "mapping")
-        _positive(self.nbytes, "nbytes", "mapping")
+        _whole(self.nbytes, "nbytes", "mapping", minimum=1)
 
 
 @dataclass(frozen=True, slots=True)

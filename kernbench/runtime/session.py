@@ -137,10 +137,8 @@ def run_bench(
                 results += checks.verify(wanted, context.storage, data)
     except KernBenchError as failure:
         error = failure
-    except Exception as failure:
-        error = BenchError(
-            f"bench '{bench.name}' raised {type(failure).__name__}: {failure}{_where(failure)}"
-        )
+    except (Exception, SystemExit) as failure:
+        error = BenchError(f"bench '{bench.name}' {_raised(failure)}{_where(failure)}")
         error.__cause__ = failure
     finally:
         sim_ns = float(machine.clock.now)
@@ -177,9 +175,22 @@ def _run(bench: Bench, context: Context) -> None:
     context.wait_all()
 
 
+def _raised(error: BaseException) -> str:
+    if isinstance(error, SystemExit):  # it would end the program as if the run had gone well
+        return f"exits with {error.code!r}; return from run(torch) instead"
+    return f"raised {type(error).__name__}: {error}"
+
+
 def _where(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    """`` (file:line)`` of the innermost frame that is the user's: neither of this package nor installed."""
+    ours = str(Path(__file__).parents[1])
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if "site-packages" not in path.parts and (
+            not frame.filename.startswith(ours) or path.parent.name == "benches"
+        ):
+            return f" ({path.name}:{frame.lineno})"
+    return ""
 
 
 def error_code(error: BaseException) -> str:

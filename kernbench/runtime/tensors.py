@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernbench.errors import UsageError
 from kernbench.kernels import TensorArg
 from kernbench.pe import dtypes
-from kernbench.replay.numeric import cast
+from kernbench.replay.numeric import cast, holds
 from kernbench.runtime.driver import shard_ref
 from kernbench.runtime.indexing import Box, box_of, intersect, span
 from kernbench.runtime.messages import TensorArgRef
@@ -24,6 +24,17 @@ if TYPE_CHECKING:
     from kernbench.runtime.storage import Storage
 
 Array = NDArray[Any]
+
+
+def real_numbers(values: ArrayLike, what: str) -> Array:
+    """``values`` as an array in native byte order; :class:`UsageError` unless they are real numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise UsageError(f"{what}: {error}") from None
+    if array.dtype.kind not in "biufV" or array.dtype.names is not None:
+        raise UsageError(f"{what}: values of dtype {array.dtype} are not real numbers")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 class Tensor:
@@ -130,28 +141,39 @@ class Tensor:
         self._storage.settle()
         for sip in self.allocation.copies:
             if isinstance(source, Tensor):
-                values = source.numpy(sip if sip in source.sips else None)
+                self.write(source.numpy(sip if sip in source.sips else None), sip)
             else:
-                values = np.asarray(source)
-            if values.shape != self.shape:
-                raise UsageError(
-                    f"tensor '{self.name}' of shape {self.shape}: copy_ from shape {values.shape}; "
-                    "make them equal"
-                )
-            self.write(cast(values, self.dtype), sip)
+                self.write(source, sip)
         return self
 
     def fill(self, value: float) -> Tensor:
-        """Submit host writes of ``value`` to every element of every copy, and return the tensor."""
-        return self.write(cast(np.full(self.shape, value), self.dtype))
+        """Submit host writes of ``value`` to every element of every copy, and return the tensor.
 
-    def write(self, values: Array, sip: int | None = None) -> Tensor:
-        """Submit host writes of ``values`` (this shape and dtype) to every copy, or to that of ``sip``.
+        An integer tensor takes only integers of its range. Like :meth:`write` this does not wait.
+        """
+        number = real_numbers(value, f"tensor '{self.name}'")
+        if number.shape:
+            raise UsageError(f"tensor '{self.name}': filled with shape {number.shape}; give one number")
+        if not holds(self.dtype, number.item()):
+            raise UsageError(
+                f"tensor '{self.name}': {number} is not an {self.dtype} value; use another dtype"
+            )
+        return self.write(np.full(self.shape, number))
+
+    def write(self, values: ArrayLike, sip: int | None = None) -> Tensor:
+        """Submit host writes of ``values`` (same shape, cast to this dtype) to all copies or that of ``sip``.
 
         Unlike :meth:`copy_` this does not wait for launches that may use the tensor.
         """
+        array = real_numbers(values, f"tensor '{self.name}'")
+        if array.shape != self.shape:
+            raise UsageError(
+                f"tensor '{self.name}' of shape {self.shape}: written from shape {array.shape}; "
+                "make them equal"
+            )
+        array = cast(array, self.dtype)
         for number in self.sips if sip is None else (sip,):
-            self._writes += self._storage.write(self.copy_of(number), values, self.dtype)
+            self._writes += self._storage.write(self.copy_of(number), array, self.dtype)
         return self
 
     # -- its memory ---------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ class InvariantChecker(Instrument):
         for row in transaction.rows:
             waited[row.resource] += row.wait_ns
         for wait in transaction.waits:
-            waited[wait.resource] -= wait.ns
+            waited[self.fabric.within.get(wait.resource, wait.resource)] -= wait.ns
             users = self.fabric.users.get(wait.resource, set())
             if wait.holder == transaction.id or wait.holder not in users or not wait.ns > 0.0:
                 place = self._resources[wait.resource].resource

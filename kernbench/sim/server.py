@@ -46,7 +46,11 @@ class Server:
             self.free = time + duration
             return time
         if self.holder is not owner:
-            self._runs.append((self.since, self.holder))
+            runs = self._runs
+            # Whoever asks from now on asks about what comes after ``time``.
+            while len(runs) > 1 and runs[1][0] <= time:
+                runs.popleft()
+            runs.append((self.since, self.holder))
             self.holder = owner
             self.since = free
         self.free = free + duration

@@ -36,7 +36,10 @@ HOLDERS_NAMED = 8
 
 
 class Wait(NamedTuple):
-    """A transaction stood behind ``holder`` at ``resource`` for ``ns``; ``holders`` > 1: behind so many."""
+    """A transaction stood behind ``holder`` at ``resource`` for ``ns``; ``holders`` > 1: behind so many.
+
+    Of a component whose parts are resources themselves (an HBM slice's pseudo-channels), it is the part.
+    """
 
     holder: int
     resource: int

@@ -10,7 +10,7 @@ runs unless invariants are checked.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any
@@ -64,6 +64,8 @@ class WatchedFabric:
         """Bytes that have reached the end of a packet's way, by transaction."""
         self.users: dict[int, set[int]] = {}
         """Transactions that have been at a resource, by its number."""
+        self.within: dict[int, int] = {}
+        """The component that a resource is a part of, by their numbers; hops are told of the component."""
         assert clock.on_flit is not None
         self._on_flit = clock.on_flit
         clock.on_flit = self._arrive
@@ -80,17 +82,25 @@ class WatchedFabric:
 
     def watch(self, node: FabricNode) -> None:
         """Check the uses of a component and of all servers that it holds as attributes."""
-        users = self.users.setdefault(node.index, set())
+        for value in (node, *vars(node).values()):
+            for server in value if isinstance(value, list | tuple) else (value,):
+                shared = isinstance(server, FabricNode) and server is not node
+                if isinstance(server, Server) and not shared and server not in self._turns:
+                    self._turns[server] = Turns(server, self._note_user(node, server))
+
+    def _note_user(self, node: FabricNode, server: Server) -> Callable[[Any], None]:
+        """Notes who occupies ``server``: as a user of it, where it is a resource, else of its ``node``."""
+        place = node.index
+        if server.index >= 0 and server is not node:
+            place = server.index
+            self.within[place] = node.index
+        users = self.users.setdefault(place, set())
 
         def used(owner: Any) -> None:
             if isinstance(owner, Transaction):
                 users.add(owner.id)
 
-        for value in (node, *vars(node).values()):
-            for server in value if isinstance(value, list | tuple) else (value,):
-                shared = isinstance(server, FabricNode) and server is not node
-                if isinstance(server, Server) and not shared and server not in self._turns:
-                    self._turns[server] = Turns(server, used)
+        return used
 
     # -- what components ask for ----------------------------------------------------------------------
 

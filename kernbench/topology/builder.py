@@ -48,7 +48,13 @@ class Builder:
         key = (kind, gbs, mm, mm if weight_mm is None else weight_mm)
         shared = self._links.get(key)
         if shared is None:
-            shared = {"kind": kind, "bw_gbs": gbs, "distance_mm": mm, "routing_weight": key[3]}
+            shared = {
+                "kind": kind,
+                "bw_gbs": gbs,
+                "distance_mm": mm,
+                "delay_ns": mm * self.spec.system.ns_per_mm,
+                "routing_weight": key[3],
+            }
             self._links[key] = shared
         add_edge = self.graph.add_edge
         add_edge(Edge(names.link(a, b), a, b, "LINK", shared))

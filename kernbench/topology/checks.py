@@ -26,6 +26,7 @@ def problems(spec: TopologySpec) -> list[Problem]:
         *_hbm(spec),
         *_tcm(spec),
         *_attributes(spec),
+        *_overrides(spec),
     ]
 
 
@@ -171,6 +172,15 @@ def _attributes(spec: TopologySpec) -> Iterator[Problem]:
             if name in reserved(kind):
                 message = "is a property that the compiler sets, expected another name"
                 yield Problem((*path, "attributes", name), message)
+
+
+def _overrides(spec: TopologySpec) -> Iterator[Problem]:
+    """What ``where`` means is seen when the machine is compiled."""
+    for i, override in enumerate(spec.overrides):
+        if (override.speed is not None) == override.free:
+            given = "both speed and free" if override.free else "neither speed nor free"
+            message = f"has {given}, expected one of 'speed: 2.0' and 'free: true'"
+            yield Problem(("overrides", i), message)
 
 
 def parts(spec: TopologySpec) -> Iterator[tuple[Path, str, Part]]:

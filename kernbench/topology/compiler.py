@@ -1,6 +1,7 @@
 """Compiles a topology into the property graph that the simulator is wired from.
 
-One node per component, ``CONTAINS`` edges from tray to package to cube to PE to part, and one ``LINK``
+One node per component, ``CONTAINS`` edges from tray to package to cube to PE to part and from HBM slice to
+pseudo-channel, and one ``LINK``
 edge per direction of every wire (every link has its twin). The graph's own ``id`` is a hash of the
 validated content, so equal topologies have equal ids wherever they were compiled.
 """
@@ -13,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kernbench.pgraph import Properties, PropertyGraph
-from kernbench.topology import names
+from kernbench.topology import names, overrides
+from kernbench.topology.build_channels import add_channels
 from kernbench.topology.build_cube import add_cube, add_seams
 from kernbench.topology.build_io import add_io_chiplet
 from kernbench.topology.build_pe import part_properties
@@ -29,6 +31,8 @@ def compile_topology(spec: TopologySpec) -> PropertyGraph:
     with _collector_paused():
         build = Builder(spec, PropertyGraph(_graph_properties(spec)))
         _add_system(build)
+        overrides.apply(build.graph, spec.overrides, spec.name)
+        add_channels(build)
     return build.graph
 
 

@@ -34,7 +34,7 @@ def find(path: str | Path | None) -> Path:
     if wanted.is_file() and path is not None:
         return wanted
     known = shipped()
-    if str(wanted) in known and not wanted.is_dir():
+    if str(wanted) in known:
         return known[str(wanted)]
     if wanted.is_dir():
         raise ConfigError(f"{wanted}: is a folder, expected a topology file")
@@ -77,6 +77,8 @@ def parse(
         raise report(from_pydantic(error, TopologySpec), source, marked, paths) from None
     if found := checks.problems(spec):
         raise report(found, source, marked, paths)
+    for i, override in enumerate(spec.overrides):
+        override.note_place(f"{source}:{marked.line(('overrides', i, 'where'))}")
     return spec
 
 

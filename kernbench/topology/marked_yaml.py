@@ -28,27 +28,46 @@ class Marked:
 
 
 class _Loader(yaml.SafeLoader):
-    """SafeLoader that also reads ``1e9`` as a number, as YAML 1.2 does."""
+    """SafeLoader with YAML 1.2's numbers: ``1e9`` is one; ``010`` (8 in YAML 1.1) and ``1:30`` (90) not."""
 
 
-_Loader.yaml_implicit_resolvers = {k: list(v) for k, v in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith((":int", ":float"))]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 _Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+"), list("-+0123456789")
+    "tag:yaml.org,2002:int",
+    re.compile(r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*)$"),
+    list("-+0123456789"),
 )
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(
+        r"([-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?|[-+]?[0-9]+[eE][-+]?[0-9]+"
+        r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$"
+    ),
+    list("-+.0123456789"),
+)
+
+ALIASED_NODES = 1_000_000
+"""Values that aliases may add to a document: a page of them could stand for more than any memory holds."""
 
 
 def load_marked(text: str, source: str) -> Marked:
     """Read one YAML document; ``source`` is what errors call it.
 
-    Raises :class:`ConfigError` for bad syntax, a key given twice, and an alias within its own anchor.
+    Raises :class:`ConfigError` for bad syntax, a key given twice, an alias within its own anchor, and
+    nesting or aliases without measure.
     """
+    loader: _Loader | None = None
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
         marked = Marked(None)
         if root is not None:
             marked.lines[()] = root.start_mark.line + 1
-            marked.data = _construct(loader, root, (), marked.lines, source, ())
+            document = _Document(loader, source, marked.lines, len(text) + ALIASED_NODES)
+            marked.data = document.construct(root, (), ())
         return marked
     except ConfigError:
         raise
@@ -62,6 +81,9 @@ def load_marked(text: str, source: str) -> Marked:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ConfigError(f"{source}:{line}: bad YAML: {error.reason}") from None
+    except RecursionError:
+        line = loader.line + 1 if loader else 1
+        raise ConfigError(f"{source}:{line}: bad YAML: nested too deeply") from None
 
 
 def _flat(message: object) -> str:
@@ -72,61 +94,73 @@ def load_value(text: str) -> object:
     """A value as the file would read it; text that is not YAML is taken as it stands."""
     try:
         return yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError):
+    except (yaml.YAMLError, ValueError, RecursionError):
         return text
 
 
-def _construct(
-    loader: _Loader,
-    node: yaml.Node,
-    path: Path,
-    lines: dict[Path, int],
-    source: str,
-    parents: tuple[yaml.Node, ...],
-) -> object:
-    if any(node is parent for parent in parents):
-        raise ConfigError(f"{source}:{node.start_mark.line + 1}: {dotted(path)}: alias refers to itself")
-    inside = (*parents, node)
-    if isinstance(node, yaml.SequenceNode):
-        items = []
-        for i, item in enumerate(node.value):
-            lines[(*path, i)] = item.start_mark.line + 1
-            items.append(_construct(loader, item, (*path, i), lines, source, inside))
-        return items
-    if isinstance(node, yaml.MappingNode):
-        _refuse_duplicates(loader, node, path, source)
-        loader.flatten_mapping(node)
-        data: dict[object, object] = {}
-        for key_node, value_node in node.value:
-            key = _key(loader, key_node, path, source)
-            lines[(*path, key)] = key_node.start_mark.line + 1
-            data[key] = _construct(loader, value_node, (*path, key), lines, source, inside)
-        return data
-    try:
-        value: object = loader.construct_object(node, deep=True)
-    except ValueError as error:  # it looks like a date or a number but is none
-        message = f"{source}:{node.start_mark.line + 1}: {dotted(path)}: is '{node.value}': {_flat(error)}"
-        raise ConfigError(message) from None
-    return value
+@dataclass(slots=True)
+class _Document:
+    """One document on its way from nodes to plain data."""
+
+    loader: _Loader
+    source: str
+    lines: dict[Path, int]
+    left: int
+    """Values that it may still have."""
+    merged: set[int] = field(default_factory=set)
+    """Mappings whose ``<<`` are resolved already: those of an anchor are met again at each alias."""
+
+    def construct(self, node: yaml.Node, path: Path, parents: tuple[yaml.Node, ...]) -> object:
+        """The value of a node; its lines, and those of all in it, are noted."""
+        if any(node is parent for parent in parents):
+            raise self._error(node, path, "alias refers to itself")
+        self.left -= 1
+        if self.left < 0:
+            raise self._error(node, path, f"aliases add more than {ALIASED_NODES} values, expected fewer")
+        inside = (*parents, node)
+        if isinstance(node, yaml.SequenceNode):
+            items = []
+            for i, item in enumerate(node.value):
+                self.lines[(*path, i)] = item.start_mark.line + 1
+                items.append(self.construct(item, (*path, i), inside))
+            return items
+        if isinstance(node, yaml.MappingNode):
+            if id(node) not in self.merged:
+                self._refuse_duplicates(node, path)
+                self.loader.flatten_mapping(node)
+                self.merged.add(id(node))
+            data: dict[object, object] = {}
+            for key_node, value_node in node.value:
+                key = self._key(key_node, path)
+                self.lines[(*path, key)] = key_node.start_mark.line + 1
+                data[key] = self.construct(value_node, (*path, key), inside)
+            return data
+        try:
+            return self.loader.construct_object(node, deep=True)
+        except ValueError as error:  # it looks like a date or a number but is none
+            problem = _flat(error).partition(";")[0]  # what follows is advice to programmers
+            raise self._error(node, path, f"is '{_short(node.value)}': {problem}") from None
+
+    def _key(self, node: yaml.Node, path: Path) -> str:
+        if not isinstance(node, yaml.ScalarNode):
+            raise self._error(node, path, "has a list or mapping as a key, expected text")
+        return str(node.value)
+
+    def _refuse_duplicates(self, node: yaml.MappingNode, path: Path) -> None:
+        seen: dict[str, int] = {}
+        for key_node, _ in node.value:
+            key, line = self._key(key_node, path), key_node.start_mark.line + 1
+            if key in seen:
+                message = f"key given twice (first in line {seen[key]}), expected it once"
+                raise self._error(key_node, (*path, key), message)
+            seen[key] = line
+
+    def _error(self, node: yaml.Node, path: Path, message: str) -> ConfigError:
+        return ConfigError(f"{self.source}:{node.start_mark.line + 1}: {dotted(path)}: {message}")
 
 
-def _key(loader: _Loader, node: yaml.Node, path: Path, source: str) -> str:
-    if not isinstance(node, yaml.ScalarNode):
-        where = f"{source}:{node.start_mark.line + 1}: {dotted(path)}"
-        raise ConfigError(f"{where}: has a list or mapping as a key, expected text")
-    return str(node.value)
-
-
-def _refuse_duplicates(loader: _Loader, node: yaml.MappingNode, path: Path, source: str) -> None:
-    seen: dict[str, int] = {}
-    for key_node, _ in node.value:
-        key, line = _key(loader, key_node, path, source), key_node.start_mark.line + 1
-        if key in seen:
-            raise ConfigError(
-                f"{source}:{line}: {dotted((*path, key))}: key given twice (first in line {seen[key]}),"
-                " expected it once"
-            )
-        seen[key] = line
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def dotted(path: Path) -> str:

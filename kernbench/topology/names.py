@@ -5,6 +5,7 @@ Everything else asks here, so that a change of the naming scheme is a change of 
     tray  host.cpu  fabric.switch0
     sip{S}  sip{S}.{io}.{pcie_ep|io_cpu|io_noc|io_ucie-{PHY}|io_ucie-{PHY}.conn{N}}
     sip{S}.cube{C}  sip{S}.cube{C}.{m_cpu|sram|r{R}c{C}|hbm_ctrl.pe{P}|ucie-{N|S|E|W}|ucie-{..}.conn{N}}
+    sip{S}.cube{C}.hbm_ctrl.pe{P}.pc{N}
     sip{S}.cube{C}.pe{P}  sip{S}.cube{C}.pe{P}.{pe_cpu|pe_scheduler|pe_dma|...}  sip{S}.cube{C}.pe{P}.ch_r{N}
 """
 
@@ -76,6 +77,11 @@ def channel_router(sip: int, cube: int, slice_: int, channel: int) -> str:
     return f"sip{sip}.cube{cube}.pe{slice_}.ch_r{channel}"
 
 
+def pseudo_channel(sip: int, cube: int, slice_: int, channel: int) -> str:
+    """A pseudo-channel of an HBM slice: a part of its controller, without wires."""
+    return f"sip{sip}.cube{cube}.hbm_ctrl.pe{slice_}.pc{channel}"
+
+
 def m_cpu(sip: int, cube: int) -> str:
     """A cube's management CPU."""
     return f"sip{sip}.cube{cube}.m_cpu"
@@ -140,7 +146,7 @@ class Name:
     sip: int = -1
     cube: int = -1
     pe: int = -1
-    """PE, or slice of an HBM controller or channel router."""
+    """PE, or slice of an HBM controller, pseudo-channel or channel router."""
     io: str = ""
     row: int = -1
     col: int = -1
@@ -168,6 +174,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         *((part, rf"{_PE}\.{part}") for part in (*PE_PARTS, "pe_baaw")),
         ("channel_router", rf"{_PE}\.ch_r(?P<index>\d+)"),
         ("router", rf"{_CUBE}\.r(?P<row>\d+)c(?P<col>\d+)"),
+        ("pseudo_channel", rf"{_CUBE}\.hbm_ctrl\.pe(?P<pe>\d+)\.pc(?P<index>\d+)"),
         ("hbm_ctrl", rf"{_CUBE}\.hbm_ctrl\.pe(?P<pe>\d+)"),
         ("m_cpu", rf"{_CUBE}\.m_cpu"),
         ("sram", rf"{_CUBE}\.sram"),

@@ -51,8 +51,12 @@ KINDS: dict[str, tuple[str, ...]] = {
 GROUPS = ("tray", "sip", "cube", "pe")
 """Kinds that hold others and are not wired."""
 
+PARTS: dict[str, tuple[str, ...]] = {"pseudo_channel": ("slice", "channel", "bw_gbs")}
+"""Kinds that are parts of a wired component and not wired themselves, as :data:`KINDS`."""
+
 LABELS: dict[str, tuple[str, str]] = {
-    kind: ("Component", "".join(word.capitalize() for word in kind.split("_"))) for kind in (*GROUPS, *KINDS)
+    kind: ("Component", "".join(word.capitalize() for word in kind.split("_")))
+    for kind in (*GROUPS, *KINDS, *PARTS)
 }
 """Labels of the nodes of each kind: ``Component`` and the kind in CamelCase."""
 
@@ -86,6 +90,12 @@ def component(
     properties.update(own)
     properties.update(part.attributes)
     return Node(name, LABELS[kind], properties)
+
+
+def part(name: str, whole: Node, kind: str, own: Properties) -> Node:
+    """A part of the wired component ``whole``: in the same place, without wires or time of its own."""
+    properties = {**whole.properties, "name": name, "kind": kind, "impl": "", "overhead_ns": 0.0}
+    return Node(name, LABELS[kind], {key: properties[key] for key in COMMON} | own)
 
 
 def _common(

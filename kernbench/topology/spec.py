@@ -13,6 +13,7 @@ from pydantic import Field
 
 from kernbench.topology.cube_spec import Cube
 from kernbench.topology.fields import Gbs, Mm, Part, PowerOfTwo, Section
+from kernbench.topology.overrides_spec import Override
 from kernbench.topology.pe_spec import Pe
 
 MAX_SIPS = 16
@@ -21,7 +22,7 @@ MAX_CUBES = 16
 """Cubes of a package that an address can name: dies 0..15 (ADR-0001 D2.2)."""
 MAX_IO_CHIPLETS = 5
 """IO chiplets of a package that an address can name: dies 16..20 (ADR-0001 D2.2)."""
-LATER = (("cube", "hbm", "mapping"), ("cube", "channel_router"), ("pe", "pe_baaw"))
+LATER = (("cube", "hbm", "mapping"), ("cube", "channel_router"), ("pe", "pe_baaw"), ("overrides",))
 """Keys that came to this format later. At their default they do not count: older machines keep their id."""
 
 
@@ -148,6 +149,9 @@ class TopologySpec(Section):
     cube: Cube = Field(default_factory=Cube, description="every cube")
     pe: Pe = Field(default_factory=Pe, description="every processing element")
     routing: Routing = Field(default_factory=Routing, description="routing policy")
+    overrides: Annotated[tuple[Override, ...], Field(strict=False)] = Field(
+        default=(), description="parts that are faster or slower than the rest of their kind"
+    )
 
     @property
     def cubes_per_sip(self) -> int:

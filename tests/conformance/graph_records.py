@@ -16,6 +16,7 @@ from graph.schema import SCHEMA
 from graph.store import RunRecord, TopologyRecord
 
 QUARTERS = st.integers(0, 4000).map(lambda n: n / 4)
+CHANNEL = "pseudo_channel"
 KINDS = ("router_mesh", "router_to_hbm", "pe_to_router")
 HAZARDS = ("raw", "war", "waw", "handle", "stage", "slot", "issue")
 TEXT = st.text("ab'\"`$\\/;{} \n→é", max_size=12)
@@ -29,10 +30,14 @@ def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
 
 @st.composite
 def topologies(draw: st.DrawFn) -> TopologyRecord:
-    """One cube with 1 to 9 routers in a mesh, each with a memory or DMA engine, and links both ways."""
+    """One cube with 1 to 9 routers in a mesh, each with a memory or DMA engine, and links both ways.
+
+    Memories may contain pseudo-channels, which no link leads to.
+    """
     width, height = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     components: list[dict[str, Any]] = []
     links: list[dict[str, Any]] = []
+    within: dict[str, str] = {}
 
     def component(id_: str, kind: str, x: float, y: float) -> str:
         components.append({
@@ -58,14 +63,18 @@ def topologies(draw: st.DrawFn) -> TopologyRecord:
             if y:
                 link(f"r{y - 1}c{x}", here, KINDS[0], draw(weight))
             if draw(st.booleans()):
-                link(component(f"hbm{y}{x}", "hbm_ctrl", 2.0 * x, 2.0 * y), here, KINDS[1], draw(weight))
+                memory = component(f"hbm{y}{x}", "hbm_ctrl", 2.0 * x, 2.0 * y)
+                link(memory, here, KINDS[1], draw(weight))
+                for channel in range(draw(st.integers(0, 2))):
+                    within[component(f"{memory}.pc{channel}", CHANNEL, 2.0 * x, 2.0 * y)] = memory
             else:
                 link(component(f"dma{y}{x}", "pe_dma", 2.0 * x, 2.0 * y), here, KINDS[2], draw(weight))
     component("cube0", "cube", 0.0, 0.0)
+    contains = [{"parent": within.get(c["id"], "cube0"), "child": c["id"]} for c in components[:-1]]
     tables = {
         "Component": table("Component", components),
         "Link": table("Link", links),
-        "Contains": table("Contains", [{"parent": "cube0", "child": c["id"]} for c in components[:-1]]),
+        "Contains": table("Contains", contains),
     }
     return TopologyRecord(f"t{draw(st.integers(0, 10**12))}", draw(TEXT), draw(TEXT), tables)
 
@@ -85,12 +94,15 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
     link_ids = topology.tables["Link"]["id"].to_pylist()
     kind_of = dict(zip(link_ids, topology.tables["Link"]["kind"].to_pylist(), strict=True))
     kind_of |= dict(zip(components, topology.tables["Component"]["kind"].to_pylist(), strict=True))
-    places = [(id_, True) for id_ in link_ids] + [(id_, False) for id_ in components]
+    channels = [id_ for id_ in components if kind_of[id_] == CHANNEL]
+    places = [(id_, True) for id_ in link_ids]
+    places += [(id_, False) for id_ in components if id_ not in channels]
+    busy = draw(st.lists(st.sampled_from(places), min_size=1, max_size=4))
     sent, ops = draw(st.integers(0, 8)), draw(st.integers(0, 6))
     hops: list[dict[str, Any]] = []
     transactions: list[dict[str, Any]] = []
     for number in range(sent):
-        way = draw(st.lists(st.sampled_from(places), max_size=4))
+        way = draw(st.lists(st.sampled_from(busy) | st.sampled_from(places), max_size=4))
         start, nbytes = draw(QUARTERS), draw(st.integers(0, 2**40))
         rows = []
         for seq, (resource, is_link) in enumerate(way):
@@ -119,6 +131,9 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
         }
         for a, b in draw(_pairs(sent))
     ]
+    caused = [
+        {"parent": draw(st.integers(0, n - 1)), "child": n} for n in range(1, sent) if draw(st.booleans())
+    ]
     op_rows = [
         {
             "id": number, "kind": "memory", "name": "dma_read", "stage": "", "launch": 0, "bytes": 256,
@@ -138,9 +153,14 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
         }
         for resource, is_link in dict.fromkeys((h["resource"], h["is_link"]) for h in hops)
     ]  # fmt: skip
+    used += [
+        {"resource": channel, "is_link": False, "kind": CHANNEL, "bytes": draw(st.integers(0, 2**30)),
+         "busy_ns": draw(QUARTERS), "wait_ns": 0.0, "utilisation": 0.5, "transactions": 1, "max_queue": 0}
+        for channel in channels if draw(st.booleans())
+    ]  # fmt: skip
     tables = {
         "Transaction": table("Transaction", transactions),
-        "Caused": table("Caused", [{"parent": 0, "child": n} for n in range(1, sent)]),
+        "Caused": table("Caused", caused),
         "Hop": table("Hop", hops),
         "WaitedFor": table("WaitedFor", waits),
         "Op": table("Op", op_rows),

@@ -54,7 +54,8 @@ def busiest_engines(run: RunRecord, topology: TopologyRecord, params: Mapping[st
         (r, kinds[r], used["utilisation"][i], used["busy_ns"][i], used["bytes"][i], used["transactions"][i],
          used["wait_ns"][i], used["max_queue"][i])
         for i, r in enumerate(used["resource"])
-        if not used["is_link"][i] and params["kind"] in ("", kinds[r])
+        if not used["is_link"][i] and (params["kind"] or kinds[r] != "pseudo_channel")
+        and params["kind"] in ("", kinds[r])
     ]  # fmt: skip
     return _sorted(rows, lambda row: (-row[2], -row[3], row[0]), params)
 
@@ -195,17 +196,32 @@ def costly_pairs(run: RunRecord, topology: TopologyRecord, params: Mapping[str, 
 
 
 def cone(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    w, t = _columns(run.tables["WaitedFor"]), _columns(run.tables["Transaction"])
-    step = {params["transaction"]: 0}
-    for number in range(1, params["steps"] + 1):
-        for a, b in zip(w["txn"].tolist(), w["holder"].tolist(), strict=True):
-            if step.get(a) == number - 1:
-                step.setdefault(b, number)
-    rows = [
-        (step[n], n, *(t[name][n] for name in ("kind", "src", "dst", "t_submit", "t_done", "wait_ns")))
-        for n in step
-        if step[n]
+    """Steps by relaxing every edge until nothing changes; ways by looking at every edge again."""
+    w, c, t = (_columns(run.tables[name]) for name in ("WaitedFor", "Caused", "Transaction"))
+    at = {int(n): row for row, n in enumerate(t["id"])}
+    edges = [
+        ("WAITED_FOR", *edge)
+        for edge in zip(w["txn"].tolist(), w["holder"].tolist(), w["resource"], w["ns"].tolist(), strict=True)
     ]
+    edges += [
+        ("CAUSED", child, parent, "", 0.0)
+        for child, parent in zip(c["child"].tolist(), c["parent"].tolist(), strict=True)
+    ]
+    step = {params["transaction"]: 0}
+    while True:
+        closer = {b: step[a] + 1 for _, a, b, _, _ in edges if a in step and step.get(b, 10**9) > step[a] + 1}
+        if not closer:
+            break
+        step |= closer
+    rows: Rows = []
+    for n, steps in step.items():
+        if steps and steps <= (params["steps"] or steps):
+            ways = [e for e in edges if e[2] == n and step.get(e[1], -9) == steps - 1]
+            relation, through, _, resource, lost = min(
+                ways, key=lambda e: (e[0] == "CAUSED", -e[4], e[1], e[3])
+            )
+            own = (t[k][at[n]] for k in ("kind", "src", "dst", "t_submit", "t_done", "wait_ns"))
+            rows.append((steps, n, relation, through, resource, lost, *own))
     return _sorted(rows, lambda row: row[:2], params)
 
 

@@ -1,63 +1,71 @@
-"""Questions over many runs, on every store, against plain Python over the runs that were kept."""
+"""Questions over many runs, on every store: what counts as a run of a bench, and what as slower."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+import pytest
 
-from graph.questions import ask
-from graph.store import RunRecord
-from tests.conformance.conftest import NewStore
-from tests.conformance.graph_records import runs, topologies
-from tests.conformance.test_store_questions import LIBRARY
+from graph.store import GraphStore, TopologyRecord
+from kernbench import api
+from tests.conformance.graph_records import sample
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_history_is_that_of_the_runs(new_store: NewStore, data: st.DataObject) -> None:
-    topology = data.draw(topologies())
-    kept: list[RunRecord] = []
-    with new_store() as store:
-        for number in range(data.draw(st.integers(2, 5))):
-            run = data.draw(runs(topology))
-            more = {
-                "id": f"r{number}",
-                "params": {"m": data.draw(st.integers(1, 2))},
-                "status": data.draw(st.sampled_from(["ok", "ok", "failed"])),
-                "verified": data.draw(st.sampled_from(["yes", "no", "not asked"])),
-            }
-            store.keep(RunRecord({**run.info, **more}, run.tables), topology)
-            kept.append(run)
-        infos = store.runs()
-        for bench in ("gemm", "copy"):
-            of = [info for info in infos if info["bench"] == bench and info["status"] == "ok"]
-            fastest = min((info["sim_ns"] for info in of), default=0.0)
-            assert ask(store, LIBRARY["history/bench-over-time"], bench=bench).rows == [
-                (i["id"], i["started_at"], i["version"], i["topology_name"], i["params"], i["sim_ns"],
-                 i["sim_ns"] / fastest if fastest > 0 else 1.0, i["tags"])
-                for i in sorted(of, key=lambda i: (i["started_at"], i["id"]))
-            ]  # fmt: skip
-            groups: dict[tuple[str, str], list[float]] = {}
-            for i in of:
-                if i["verified"] != "no":
-                    groups.setdefault((i["params"], i["topology_name"]), []).append(i["sim_ns"])
-            assert ask(store, LIBRARY["history/best-of-sweep"], bench=bench).rows == sorted(
-                ((*key, len(times), min(times)) for key, times in groups.items()),
-                key=lambda row: (row[3], row[0], row[1]),
-            )
-        rows = ask(store, LIBRARY["history/slower-where"], before="r0", after="r1", limit=1000).rows
-        assert rows == _slower(kept[0], kept[1])
-        assert ask(store, LIBRARY["history/slower-where"], before="r0", after="r0").rows == []
+def keep(store: GraphStore, id: str, sim_ns: float, topology: str = "", **info: Any) -> None:
+    run, machine = sample(id=id, sim_ns=sim_ns, started_at=f"2025-01-{10 + len(store.runs())}", **info)
+    if topology:
+        machine = TopologyRecord(f"id-{id}", topology, "spec: 2", machine.tables)
+    store.keep(run, machine)
 
 
-def _slower(before: RunRecord, after: RunRecord) -> list[tuple[Any, ...]]:
-    totals: dict[tuple[str, str], list[Any]] = {}
-    for run, sign in ((before, -1), (after, 1)):
-        for row in run.tables["Used"].to_pylist():
-            total = totals.setdefault((row["resource"], row["kind"]), [0.0, 0.0, 0])
-            for n, name in enumerate(("busy_ns", "wait_ns", "bytes")):
-                total[n] += sign * row[name]
-    found = [(*key, *total) for key, total in totals.items() if total[0] > 0 or total[1] > 0]
-    return sorted(found, key=lambda row: (-(row[2] + row[3]), row[0]))
+def asked(store: GraphStore, name: str, *columns: str, **params: Any) -> list[tuple[Any, ...]]:
+    rows = api.ask(f"history/{name}", store=store, params=params).dicts()
+    return [tuple(row[column] for column in columns) for row in rows]
+
+
+def test_a_run_is_compared_with_the_one_before_and_the_best(store: GraphStore) -> None:
+    for id, ns in (("a", 100.0), ("b", 80.0), ("c", 100.0), ("d", 83.0), ("e", 90.0)):
+        keep(store, id, ns)
+    keep(store, "other", 500.0, params={"m": 2})
+    shown = ("run", "before", "best", "change", "over_best")
+    slower = [("c", "b", "b", 0.25, 0.25), ("e", "d", "b", 7 / 83, 0.125)]
+    assert asked(store, "regressions", *shown) == slower
+    assert asked(store, "regressions", "run", threshold=0.2) == [("c",)]
+    everything = asked(store, "regressions", *shown, threshold=-1)
+    assert [row[:3] for row in everything] == [
+        ("b", "a", "a"),
+        ("c", "b", "b"),
+        ("d", "c", "b"),
+        ("e", "d", "b"),
+    ]
+    assert everything[0][3:] == (-0.2, -0.2)
+    assert asked(store, "regressions", "run", bench="none", threshold=-1) == []
+
+
+def test_what_is_no_run_of_the_machine_is_left_out(store: GraphStore) -> None:
+    keep(store, "good", 100.0)
+    keep(store, "failed", 10.0, status="failed")
+    keep(store, "wrong", 20.0, verified="no")
+    keep(store, "if1", 30.0, topology="small.what-if")
+    keep(store, "if2", 60.0, topology="small.what-if")
+    keep(store, "late", 110.0)
+    assert asked(store, "regressions", "run", "before", "best_ns") == [("late", "good", 100.0)]
+    assert asked(store, "regressions", "run", "before", topology="small.what-if") == [("if2", "if1")]
+    over = asked(store, "bench-over-time", "run", "times_fastest", bench="gemm")
+    assert over == [("good", 1.0), ("late", pytest.approx(1.1))]
+    over = asked(store, "bench-over-time", "run", "times_fastest", bench="gemm", topology="small.what-if")
+    assert over == [("if1", 1.0), ("if2", 2.0)]
+    best = asked(store, "best-of-sweep", "topology", "topology_id", "runs", "best_ns", bench="gemm")
+    assert best == [
+        ("small.what-if", "id-if1", 1, 30.0),
+        ("small.what-if", "id-if2", 1, 60.0),
+        ("small", "0123456789abcdef", 2, 100.0),
+    ]
+    assert len(asked(store, "runs", "run")) == 6
+
+
+def test_an_empty_store_has_no_history(store: GraphStore) -> None:
+    for name in ("runs", "regressions"):
+        assert asked(store, name, "run") == []
+    for name in ("bench-over-time", "best-of-sweep"):
+        assert asked(store, name, bench="gemm") == []

@@ -1,75 +1,79 @@
-"""Every question of the library, on every store, over generated runs, against numpy on the raw columns."""
+"""Every question of the library, on every store, over generated runs, against numpy on the raw columns.
+
+All runs are kept in one store and then asked one by one, so that what leaks from one run into another shows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+import random
+from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from graph.questions import ask, load_library
-from graph.store import GraphStore, QueryError, RunRecord, TopologyRecord
+from graph.questions import ask
+from graph.store import GraphStore, QueryError, RunRecord
+from kernbench import api
 from tests.conformance.conftest import NewStore
-from tests.conformance.graph_records import runs, sample, topologies
+from tests.conformance.generated_runs import LIBRARY, NAMES, SIZES, how_many, made_up
+from tests.conformance.graph_records import sample
+from tests.conformance.history_oracle import HISTORY
 from tests.conformance.question_oracle import ORACLES
-
-LIBRARY = load_library(Path(__file__).parents[2] / "queries")
-FEW = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
-CHECKED_OTHERWISE = (
-    *("routing/path", "routing/distances", "routing/within", "routing/shared-links", "routing/loss"),
-    *("routing/single-points", "history/runs", "history/bench-over-time", "history/best-of-sweep"),
-    "history/slower-where",
-)
-"""By test_store_routes and test_store_history: what they need is more than one generated run."""
-
-
-def _parameters(draw: Any, name: str, run: RunRecord, topology: TopologyRecord) -> dict[str, Any]:
-    """Parameters that now and then select something."""
-    kinds = ["", "dma_read", *topology.tables["Link"]["kind"].to_pylist(), "router", "no such"]
-    components = topology.tables["Component"]["id"].to_pylist()
-    places = sorted({*run.tables["Hop"]["resource"].to_pylist(), components[0]})
-    if name in ("bottleneck/queue-depth", "contention/met-on-link", "routing/uses-link"):
-        return {key: draw(_PLACED[key](places)) for key in LIBRARY[name].params}
-    values = {
-        "transaction": st.integers(0, 8),
-        "steps": st.integers(1, 4),
-        "kind": st.sampled_from(kinds),
-        "limit": st.integers(1, 5),
-        "min_ns": st.integers(0, 1000).map(float),
-        "resource": st.sampled_from(["", *components]),
-        "src": st.sampled_from(run.tables["Transaction"]["src"].to_pylist() or components),
-        "dst": st.sampled_from(run.tables["Transaction"]["dst"].to_pylist() or components),
-    }
-    return {key: draw(values[key]) for key in LIBRARY[name].params}
-
-
-_PLACED: dict[str, Callable[[list[str]], st.SearchStrategy[Any]]] = {
-    "resource": st.sampled_from,
-    "start_ns": lambda _: st.integers(0, 40).map(float),
-    "interval_ns": lambda _: st.sampled_from([0.25, 64.0, 512.0]),
-    "intervals": lambda _: st.integers(1, 30),
-    "from_ns": lambda _: st.integers(0, 1000).map(float),
-    "limit": lambda _: st.integers(1, 5),
-}
+from tests.conformance.test_store_routes import ROUTES
+from tests.conformance.test_store_simulated import CHAINS
 
 
 def test_every_question_is_checked() -> None:
-    assert sorted([*ORACLES, *CHECKED_OTHERWISE]) == sorted(LIBRARY)
+    assert sorted([*ORACLES, *HISTORY, *ROUTES, *CHAINS]) == sorted(LIBRARY)
 
 
-@FEW
-@given(data=st.data())
-def test_answers_are_those_of_the_raw_columns(new_store: NewStore, data: st.DataObject) -> None:
-    topology = data.draw(topologies())
-    run = data.draw(runs(topology))
+@pytest.mark.parametrize("size", SIZES)
+def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) -> None:
+    asked: dict[str, set[str]] = {name: set() for name in ORACLES}
     with new_store() as store:
-        store.keep(run, topology)
-        for name, oracle in ORACLES.items():
-            params = _parameters(data.draw, name, run, topology)
-            assert ask(store, LIBRARY[name], **params).rows == oracle(run, topology, params), name
+        cases = made_up(how_many(size, store), tuple(ORACLES))
+        for case in cases:
+            store.keep(case.run, case.topology)
+        for case in cases:
+            for name, oracle in ORACLES.items():
+                run, params = case.run.info["id"], case.params[name]
+                rows = api.ask(name, run, store, params).rows
+                assert rows == oracle(case.run, case.topology, params), (name, run, params)
+                asked[name].add(run)
+    least = {"few": 6, "many": 200}[size]
+    assert min(len(runs) for runs in asked.values()) >= least
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_history_is_that_of_the_runs(new_store: NewStore, size: str) -> None:
+    """Asked again and again, of histories of five lengths."""
+    asked, found, draw = Counter[str](), Counter[str](), random.Random(7)
+    count = {"few": 25, "many": 210}[size]
+    cases = made_up(count, tuple(ORACLES))
+    with new_store() as store:
+        for number, case in enumerate(cases, 1):
+            store.keep(case.run, case.topology)
+            if number % (count // 5):
+                continue
+            infos = store.runs()
+            records = {str(c.run.info["id"]): c.run for c in cases[:number]}
+            for _ in range(count // 5):
+                params = {
+                    "bench": draw.choice(["", "gemm", "gemm", "copy", 'it\'s "x"', "none"]),
+                    "topology": draw.choice(["", "", "", *NAMES]),
+                    "threshold": draw.choice([-1.0, 0.05, 0.5]),
+                    "limit": draw.choice([3, 1000]),
+                    "before": draw.choice(list(records)),
+                    "after": draw.choice(list(records)),
+                }
+                for name, oracle in HISTORY.items():
+                    given = {key: params[key] for key, p in LIBRARY[name].params.items() if not p.derived}
+                    rows = api.ask(name, store=store, params=given).rows
+                    assert rows == oracle(infos, records, given), (name, given)
+                    asked[name] += 1
+                    found[name] += bool(rows)
+    assert min(asked[name] for name in HISTORY) >= count
+    assert min(found[name] for name in HISTORY) >= count // 12
 
 
 def test_history_lists_runs_newest_first(store: GraphStore) -> None:
@@ -99,7 +103,11 @@ def test_a_run_is_named_or_the_last(store: GraphStore) -> None:
         ({"limit": "3; MATCH (n) DETACH DELETE n"}, "must be of type int"),
         ({"limit": 2.5}, "must be of type int"),
         ({"limit": True}, "must be of type int"),
+        ({"limit": -1}, "must be of type int, 0 or more"),
+        ({"limit": 2**63}, "must be of type int"),
         ({"kind": 3}, "must be of type string"),
+        ({"kind": "router\0"}, "without the character 0"),
+        ({"kind": "\ud800"}, "halves of characters"),
     ],
 )
 def test_parameters_are_typed(store: GraphStore, params: dict[str, Any], message: str) -> None:
@@ -116,10 +124,7 @@ def test_a_missing_parameter_and_a_wrong_choice_are_explained(store: GraphStore)
         ask(store, path, src="a", dst="b", traffic="X", route=[])
 
 
-@pytest.mark.parametrize("value", ["x' OR 1=1 //", "'}) DETACH DELETE r //", "`", "$limit", "\\"])
-def test_hostile_values_select_nothing(store: GraphStore, value: str) -> None:
-    store.keep(*sample(id="a"))
-    assert ask(store, LIBRARY["bottleneck/busiest-links"], kind=value).rows == []
-    assert ask(store, LIBRARY["history/runs"], bench=value).rows == []
-    assert ask(store, LIBRARY["contention/who-waited-for-whom"], resource=value).rows == []
-    assert len(ask(store, LIBRARY["history/runs"])) == 1
+@pytest.mark.parametrize("value", ["nan", "inf", float("-inf")])
+def test_times_are_finite(store: GraphStore, value: Any) -> None:
+    with pytest.raises(QueryError, match=r"'min_ns' is .* but must be of type float"):
+        ask(store, LIBRARY["contention/who-waited-for-whom"], min_ns=value)

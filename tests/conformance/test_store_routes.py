@@ -1,137 +1,309 @@
-"""Questions about routes, on every store: the answers are the router's own, weak points are weak."""
+"""Questions about routes, on every store, over generated machines, against networkx on the graph.
+
+What a route may use is written down in tests/property/test_routing_properties.py, without the router.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernbench import api
 from kernbench.api.topologies import topology_record
 from kernbench.errors import KernBenchError, RoutingError
-from kernbench.pgraph import GraphStore, PropertyGraph, RunRecord
-from kernbench.routing import Router, Traffic
-from kernbench.routing.loss import members, without
+from kernbench.pgraph import GraphStore, PropertyGraph, QueryError, RunRecord
+from kernbench.routing import Traffic
 from tests.conformance.conftest import NewStore
+from tests.conformance.generated_runs import examples
 from tests.conformance.graph_records import table
+from tests.property.test_routing_properties import allowed
 
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
-KINDS = ["pe_dma", "hbm_ctrl", "m_cpu", "host_cpu", "pe_cpu", "io_cpu", "sram", "pe_tcm", "router", "pcie_ep"]
+ROUTES = ("routing/path", "routing/shared-links", "routing/distances", "routing/within", "routing/loss",
+          "routing/single-points")  # fmt: skip
+PER_MACHINE = 6
+MOST_LINKS = 1 << 20
+"""More than a way can have, so that weights are compared first and numbers of links second."""
+ENDS = {
+    "PE_DMA": (["pe_dma"], ["hbm_ctrl", "sram", "pe_tcm"]),
+    "MCPU_DMA": (["m_cpu"], ["hbm_ctrl", "sram"]),
+    "HOST_MEMORY": (["host_cpu"], ["hbm_ctrl", "sram"]),
+    "COMMAND": (["host_cpu", "io_cpu", "m_cpu"], ["io_cpu", "m_cpu", "pe_cpu"]),
+}
+"""What sends each kind of traffic, and what takes it."""
+Digraph = nx.DiGraph
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A machine and what is asked about it: ``(src, dst, traffic)``, and something to lose for each."""
+
+    graph: PropertyGraph
+    pairs: list[tuple[str, str, str]]
+    lost: list[str]
+
+
+@st.composite
+def _asked(draw: st.DrawFn) -> Asked:
+    name = draw(st.sampled_from(["minimal", "minimal", "minimal", "minimal", OBLONG]))
+    sides = draw(st.lists(st.sampled_from("NSEW"), min_size=1, max_size=2, unique=True))
+    overrides = {
+        "system.sips": draw(st.integers(1, 2)),
+        "sip.cube_mesh": {"w": draw(st.integers(1, 2)), "h": draw(st.integers(1, 2))},
+        "sip.io_chiplets": [{"name": f"io{n}", "side": side} for n, side in enumerate(sides)],
+        "cube.ucie.n_connections": draw(st.integers(1, 3)),
+        "routing.connection": draw(st.sampled_from(["nearest", "first"])),
+    }
+    graph = api.load_topology(name, overrides if name == "minimal" else None)
+    by_kind: dict[str, list[str]] = {}
+    for node in graph.nodes():
+        by_kind.setdefault(str(node.properties["kind"]), []).append(node.id)
+    links = [edge.id for edge in graph.edges("LINK")]
+    pairs, lost = [], []
+    for _ in range(PER_MACHINE):
+        traffic = draw(st.sampled_from(list(ENDS)))
+        src, dst = (
+            draw(st.sampled_from([n for kind in kinds for n in by_kind[kind]])) for kinds in ENDS[traffic]
+        )
+        pairs.append((src, dst, traffic))
+        whole = draw(st.sampled_from(["link", "link", "router", "ucie_port", "cube", "pe", "hbm_ctrl"]))
+        lost.append(draw(st.sampled_from(links if whole == "link" else by_kind[whole])))
+    return Asked(graph, pairs, lost)
 
 
 @cache
-def machine(topology: str, connection: str) -> tuple[PropertyGraph, Router]:
-    graph = api.load_topology(topology, {"routing.connection": connection} if connection else None)
-    return graph, Router(graph)
+def generated(count: int) -> list[Asked]:
+    return examples(_asked(), count)
 
 
-def keep(store: GraphStore, graph: PropertyGraph) -> None:
-    store.keep(RunRecord({"bench": "none"}, {}), topology_record(graph))
-
-
-@pytest.mark.parametrize("connection", ["nearest", "first"])
-@pytest.mark.parametrize("topology", ["default", OBLONG], ids=["default", "oblong"])
-@settings(
-    max_examples=2,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(data=st.data())
-def test_the_path_is_the_routers(
-    new_store: NewStore, topology: str, connection: str, data: st.DataObject
-) -> None:
-    graph, router = machine(topology, connection)
-    ends = st.sampled_from([n.id for n in graph.nodes() if n.properties["kind"] in KINDS])
-    found = 0
+@pytest.mark.parametrize("count", [5, pytest.param(35, marks=pytest.mark.slow)])
+def test_routes_are_those_of_the_graph(new_store: NewStore, count: int) -> None:
+    asked, found = Counter[str](), Counter[str]()
     with new_store() as store:
-        keep(store, graph)
-        for traffic, _ in itertools.product(Traffic, range(12)):
-            src, dst = data.draw(ends), data.draw(ends)
-            params = {"src": src, "dst": dst, "traffic": traffic.value}
-            if not _reaches(router, src, dst, traffic.value):
-                with pytest.raises(RoutingError, match=f"no route from '{src}' to '{dst}'"):
-                    api.ask("routing/path", store=store, params=params)
-                continue
-            route = router.route(src, dst, traffic)
-            rows = api.ask("routing/path", store=store, params=params).dicts()
-            assert [row["link"] for row in rows] == [link.id for link in route.links]
-            assert [row["component"] for row in rows] == list(route.nodes[1:])
-            assert all((row["path_weight"], row["hops"]) == (route.weight, len(route.links)) for row in rows)
-            found += 1
-    assert found
+        runs = []
+        for case in generated(count):
+            record = {"Transaction": table("Transaction", _sent(case))}
+            runs.append(store.keep(RunRecord({"bench": "none"}, record), topology_record(case.graph)))
+        for case, run in zip(generated(count), runs, strict=True):
+            machine = Machine(case.graph)
+            for number, pair in enumerate(case.pairs):
+                other = case.pairs[number - 1]
+                asking = Asking(store, run, machine)
+                for name, rows in (
+                    ("routing/path", asking.path(*pair)),
+                    ("routing/shared-links", asking.shared(pair, other)),
+                    ("routing/distances", asking.distances(pair[0], pair[1], pair[2])),
+                    ("routing/within", asking.within(pair[0], pair[1], pair[2])),
+                    ("routing/single-points", asking.points(*pair)),
+                    ("routing/loss", asking.loss(case, case.lost[number])),
+                ):
+                    asked[name] += 1
+                    found[name] += bool(rows)
+    assert dict.fromkeys(ROUTES, count * PER_MACHINE) == asked
+    assert min(found[name] for name in ROUTES) >= count
 
 
-def test_what_two_routes_share_and_how_far_things_are(store: GraphStore) -> None:
-    graph, router = machine(OBLONG, "")
-    keep(store, graph)
-    src, dst = "sip0.cube0.pe0.pe_dma", "sip0.cube0.hbm_ctrl.pe1"
-    first = [link.id for link in router.route(src, dst, Traffic.PE_DMA).links]
-    pes = [n.id for n in graph.nodes() if n.properties["kind"] == "pe_dma"]
-    for other in pes:
-        second = [link.id for link in router.route(other, dst, Traffic.PE_DMA).links]
-        rows = api.ask(
-            "routing/shared-links",
-            store=store,
-            params={"src": src, "dst": dst, "other_src": other, "other_dst": dst},
-        ).rows
-        expected = [(first.index(x) + 1, second.index(x) + 1, x) for x in first if x in second]
-        assert [row[:3] for row in rows] == expected
-
-    everything = {"src": src, "kind": "hbm_ctrl", "limit": 10_000}
-    far = api.ask("routing/distances", store=store, params=everything).dicts()
-    slices = [n.id for n in graph.nodes() if n.properties["kind"] == "hbm_ctrl"]
-    assert sorted(row["component"] for row in far) == sorted(slices)
-    per_mm = float(graph.properties["ns_per_mm"])
-    for row in far:
-        route = router.route(src, row["component"], Traffic.PE_DMA)
-        ns = sum(graph.node(n).properties["overhead_ns"] for n in route.nodes)
-        ns += per_mm * sum(e.properties["distance_mm"] for e in route.links)
-        assert (row["weight"], row["hops"]) == (route.weight, len(route.links))
-        assert row["ns"] == pytest.approx(ns, abs=1e-9)
-    limit = far[len(far) // 2]["ns"]
-    near = api.ask("routing/within", store=store, params={**everything, "within_ns": limit}).dicts()
-    assert near == [row for row in far if row["ns"] <= limit]
-
-
-def test_a_loss_changes_the_routes_over_it(store: GraphStore) -> None:
-    graph, router = machine(OBLONG, "")
-    pes = [n.id for n in graph.nodes() if n.properties["kind"] == "pe_dma"]
-    slices = [n.id for n in graph.nodes() if n.properties["kind"] == "hbm_ctrl"]
-    pairs = list(itertools.product(pes[:3], slices[:6]))
-    sent = [
-        {"id": n, "kind": "dma_read", "src": a, "dst": b, "bytes": 1, "t_submit": 0.0, "t_done": 1.0,
+def _sent(case: Asked) -> list[dict[str, Any]]:
+    """One transaction for every pair, and for the first a second one."""
+    kinds = {"PE_DMA": "dma_read", "MCPU_DMA": "dma_write", "HOST_MEMORY": "host_read", "COMMAND": "launch"}
+    return [
+        {"id": n, "kind": kinds[traffic], "src": src, "dst": dst, "bytes": 1, "t_submit": 0.0, "t_done": 1.0,
          "service_ns": 1.0, "wait_ns": 0.0, "op": -1}
-        for n, (a, b) in enumerate(pairs + pairs[:2])
+        for n, (src, dst, traffic) in enumerate([*case.pairs, case.pairs[0]])
     ]  # fmt: skip
-    store.keep(
-        RunRecord({"bench": "none"}, {"Transaction": table("Transaction", sent)}), topology_record(graph)
-    )
-    wire = next(
-        e.id for e in router.route(*pairs[-1], Traffic.PE_DMA).links if "mesh" in e.properties["kind"]
-    )
-    for lost in (wire, slices[0], "sip0.cube0"):
-        rest, gone = without(graph, lost)
-        rows = {
-            (r["src"], r["dst"]): r
-            for r in api.ask("routing/loss", store=store, params={"lost": lost}).dicts()
-        }
-        broken = [p for p in pairs if gone & {e.id for e in router.route(*p, Traffic.PE_DMA).links}]
-        assert broken
-        assert sorted(rows) == sorted(broken)
-        fresh = Router(rest)
-        for pair, row in rows.items():
-            assert row["transactions"] == (pairs + pairs[:2]).count(pair)
-            try:
-                weight = fresh.route(*pair, Traffic.PE_DMA).weight
-            except RoutingError:
-                assert not row["reachable"]
+
+
+class Machine:
+    """A compiled graph as networkx sees it."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self.graph = graph
+        self.links = {edge.id: edge for edge in graph.edges("LINK")}
+        self._ways: dict[tuple[str, str, str], Digraph[str]] = {}
+
+    def ways(self, src: str, dst: str, traffic: str) -> Digraph[str]:
+        """What may be used from ``src`` to ``dst``; links have ``nm`` and ``ns``."""
+        key = (src, dst, traffic)
+        if key not in self._ways:
+            self._ways[key] = allowed(self.graph, src, dst, Traffic(traffic))
+        return self._ways[key]
+
+    def overhead(self, name: str) -> float:
+        return float(self.graph.node(name).properties["overhead_ns"])
+
+    def wire(self, a: str, b: str) -> float:
+        return float(self.links[f"{a}->{b}"].properties["delay_ns"])
+
+    def gone(self, lost: str) -> set[str]:
+        """Links that are lost with ``lost``, a link (then its twin, too), a component or a group."""
+        if lost in self.links:
+            a, _, b = lost.partition("->")
+            return {lost, f"{b}->{a}"}
+        inside, todo = set(), [lost]
+        while todo:
+            inside.add(todo[-1])
+            todo += [edge.target for edge in self.graph.out_edges(todo.pop(), "CONTAINS")]
+        return {name for name, edge in self.links.items() if {edge.source, edge.target} & inside}
+
+    def best(self, ways: Digraph[str], src: str, dst: str) -> tuple[float, float, float] | None:
+        """Least weight in mm; least and most ns among all ways of that weight that have fewest links."""
+        if not {src, dst} <= set(ways):
+            return None
+
+        def cost(a: str, b: str, edge: dict[str, int]) -> int:
+            return edge["nm"] * MOST_LINKS + 1
+
+        ahead = nx.single_source_dijkstra_path_length(ways, src, weight=cost)
+        behind = nx.single_source_dijkstra_path_length(ways.reverse(copy=False), dst, weight=cost)
+        total = ahead.get(dst)
+        if total is None:
+            return None
+        tight: Digraph[str] = nx.DiGraph()
+        tight.add_node(src)
+        for a, b, nm in ways.edges(data="nm"):
+            if a in ahead and b in behind and ahead[a] + nm * MOST_LINKS + 1 + behind[b] == total:
+                tight.add_edge(a, b)
+        ns = {src: (self.overhead(src), self.overhead(src))}
+        for node in nx.topological_sort(tight):
+            for after in tight.successors(node):
+                here = [t + self.wire(node, after) + self.overhead(after) for t in ns[node]]
+                there = ns.get(after, (here[0], here[1]))
+                ns[after] = (min(here[0], there[0]), max(here[1], there[1]))
+        return total // MOST_LINKS / 1e6, *ns[dst]
+
+
+class Asking:
+    """Asks a store about one machine, and checks what it answers."""
+
+    def __init__(self, store: GraphStore, run: str, machine: Machine) -> None:
+        self.store, self.run, self.machine = store, run, machine
+
+    def ask(self, name: str, **params: object) -> list[dict[str, Any]]:
+        return api.ask(f"routing/{name}", self.run, self.store, params).dicts()
+
+    def path(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
+        ways = self.machine.ways(src, dst, traffic)
+        best = self.machine.best(ways, src, dst)
+        if best is None:
+            with pytest.raises(RoutingError, match=f"no route from '{src}' to '{dst}'"):
+                self.ask("path", src=src, dst=dst, traffic=traffic)
+            return []
+        rows = self.ask("path", src=src, dst=dst, traffic=traffic)
+        passed = [src, *(row["component"] for row in rows)]
+        assert [row["link"] for row in rows] == [f"{a}->{b}" for a, b in itertools.pairwise(passed)]
+        assert all(ways.has_edge(a, b) for a, b in itertools.pairwise(passed))
+        assert passed[-1] == dst or (not rows and src == dst)
+        assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+        for row in rows:
+            link = self.machine.links[row["link"]].properties
+            assert (row["kind"], row["weight"]) == (link["kind"], link["routing_weight"])
+            assert (row["path_weight"], row["hops"]) == (best[0], len(rows))
+        assert sum(round(row["weight"] * 1e6) for row in rows) == round(best[0] * 1e6)
+        return rows
+
+    def shared(self, pair: tuple[str, str, str], other: tuple[str, str, str]) -> list[dict[str, Any]]:
+        src, dst, traffic = pair
+        ends = {"src": src, "dst": dst, "other_src": other[0], "other_dst": other[1], "traffic": traffic}
+        ways = [pair, (other[0], other[1], traffic)]
+        if any(self.machine.best(self.machine.ways(*way), *way[:2]) is None for way in ways):
+            with pytest.raises(RoutingError, match="no route from"):
+                self.ask("shared-links", **ends)
+            return []
+        first, second = ([row["link"] for row in self.path(*way)] for way in ways)
+        rows = self.ask("shared-links", **ends)
+        assert [(row["seq"], row["other_seq"], row["link"]) for row in rows] == [
+            (n, second.index(link) + 1, link) for n, link in enumerate(first, 1) if link in second
+        ]
+        for row in rows:
+            link = self.machine.links[row["link"]].properties
+            assert (row["kind"], row["bw_gbs"]) == (link["kind"], link["bw_gbs"])
+        return rows
+
+    def distances(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
+        kind = str(self.machine.graph.node(dst).properties["kind"])
+        rows = self.ask("distances", src=src, kind=kind, traffic=traffic, limit=10_000)
+        reached = {row["component"]: row for row in rows}
+        for node in self.machine.graph.nodes():
+            if node.properties["kind"] == kind:
+                best = self.machine.best(self.machine.ways(src, node.id, traffic), src, node.id)
+                assert (best is not None) == (node.id in reached)
+                if best:
+                    row = reached.pop(node.id)
+                    assert (row["weight"], row["kind"]) == (best[0], kind)
+                    assert best[1] - 1e-9 <= row["ns"] <= best[2] + 1e-9
+                    if node.id == dst:
+                        assert row["hops"] == len(self.path(src, dst, traffic))
+        assert not reached
+        assert [(r["ns"], r["component"]) for r in rows] == sorted((r["ns"], r["component"]) for r in rows)
+        return rows
+
+    def within(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
+        kind = str(self.machine.graph.node(dst).properties["kind"])
+        given: dict[str, object] = {"src": src, "kind": kind, "traffic": traffic}
+        far = self.ask("distances", **given, limit=10_000)
+        limit = far[len(far) // 2]["ns"] if far else 1.0
+        rows = self.ask("within", **given, within_ns=limit, limit=10_000)
+        assert rows == [row for row in far if row["ns"] <= limit]
+        assert self.ask("within", **given, within_ns=limit, limit=1) == rows[:1]
+        return rows
+
+    def points(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
+        ways = self.machine.ways(src, dst, traffic)
+        if src == dst or not nx.has_path(ways, src, dst):
+            return []  # what is said then is checked below
+        rows = self.ask("single-points", src=src, dst=dst, traffic=traffic)
+        way = nx.shortest_path(ways, src, dst)
+        passed = [place for a, b in itertools.pairwise(way) for place in (f"{a}->{b}", b)][:-1]
+        expected = [place for place in passed if not nx.has_path(_less(ways, place), src, dst)]
+        assert [row["resource"] for row in rows] == expected
+        assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+        return rows
+
+    def loss(self, case: Asked, lost: str) -> list[dict[str, Any]]:
+        gone = self.machine.gone(lost)
+        rows = {(r["src"], r["dst"], r["traffic"]): r for r in self.ask("loss", lost=lost, limit=10_000)}
+        answer = list(rows.values())
+        for pair in dict.fromkeys(case.pairs):
+            if not self.machine.best(self.machine.ways(*pair), *pair[:2]):
                 continue
-            assert (row["reachable"], row["new_weight"]) == (True, weight)
+            used = {row["link"] for row in self.path(*pair)}
+            assert bool(used & gone) == (pair in rows)
+            if used & gone:
+                row = rows.pop(pair)
+                sent = [
+                    transaction
+                    for transaction in _sent(case)
+                    if (transaction["src"], transaction["dst"]) == pair[:2]
+                ]
+                best = self.machine.best(self.machine.ways(*pair), *pair[:2])
+                new = self.machine.best(_less(self.machine.ways(*pair), *gone), *pair[:2])
+                assert (row["transactions"], row["reachable"]) == (len(sent), new is not None)
+                assert best is not None
+                assert row["weight"] == best[0]
+                assert best[1] - 1e-9 <= row["ns"] <= best[2] + 1e-9
+                assert row["new_weight"] == (new[0] if new else 0.0)
+                least, most = new[1:] if new else (0.0, 0.0)
+                assert least - 1e-9 <= row["new_ns"] <= most + 1e-9
+        assert not rows
+        return answer
+
+
+def _less(ways: Digraph[str], *places: str) -> Digraph[str]:
+    """``ways`` without those links and components."""
+    wires = [place.split("->") for place in places if "->" in place]
+    rest = nx.DiGraph(ways)
+    rest.remove_edges_from([(a, b) for a, b in wires])
+    rest.remove_nodes_from([place for place in places if "->" not in place])
+    return rest
 
 
 @pytest.mark.parametrize(
@@ -143,40 +315,40 @@ def test_a_loss_changes_the_routes_over_it(store: GraphStore) -> None:
         ("host.cpu", "sip0", "HOST_MEMORY"),
     ],
 )
-def test_without_a_single_point_there_is_no_way(store: GraphStore, src: str, dst: str, traffic: str) -> None:
-    graph, router = machine(OBLONG, "")
-    keep(store, graph)
-    params = {"src": src, "dst": dst, "traffic": traffic}
-    points = [row[1] for row in api.ask("routing/single-points", store=store, params=params).rows]
-    senders, takers = _ends(graph, src, traffic), _ends(graph, dst, traffic)
-    route = router.route(senders[0], takers[0], Traffic(traffic))
-    on_it = [place for link in route.links for place in (link.id, link.target)][:-1]
-    assert set(points) <= set(on_it)
-    assert points == sorted(points, key=on_it.index)
-    for place in on_it:
-        rest, _ = without(graph, place)
-        fresh = Router(rest)
-        assert (place in points) == all(not _reaches(fresh, a, b, traffic) for a in senders for b in takers)
+def test_points_of_sets_lie_on_every_way(store: GraphStore, src: str, dst: str, traffic: str) -> None:
+    graph = api.load_topology(OBLONG)
+    run = store.keep(RunRecord({"bench": "none"}, {}), topology_record(graph))
+    machine = Machine(graph)
+    rows = Asking(store, run, machine).ask("single-points", src=src, dst=dst, traffic=traffic)
+    senders = _inside(graph, src, ENDS[traffic][0] + (["pe_cpu"] if traffic == "COMMAND" else []))
+    takers = _inside(graph, dst, ["m_cpu", "pe_cpu", "io_cpu"] if traffic == "COMMAND" else
+                     ["hbm_ctrl", "sram", "pe_tcm"])  # fmt: skip
+    pairs = [(a, b) for a in senders for b in takers if nx.has_path(machine.ways(a, b, traffic), a, b)]
+    way = nx.shortest_path(machine.ways(*pairs[0], traffic), *pairs[0])
+    passed = [place for a, b in itertools.pairwise(way) for place in (f"{a}->{b}", b)][:-1]
+    expected = [p for p in passed if not _reaches(machine, pairs, traffic, p)]
+    assert [row["resource"] for row in rows] == expected
+    kinds = [machine.links[p].properties["kind"] if "->" in p else graph.node(p).properties["kind"]
+             for p in expected]  # fmt: skip
+    assert [row["kind"] for row in rows] == kinds
 
 
-def _reaches(router: Router, src: str, dst: str, traffic: str) -> bool:
-    try:
-        router.route(src, dst, Traffic(traffic))
-    except RoutingError:
-        return False
-    return True
+def _reaches(machine: Machine, pairs: Iterable[tuple[str, str]], traffic: str, less: str) -> bool:
+    """Whether any of the pairs does without ``less``."""
+    for a, b in pairs:
+        rest = _less(machine.ways(a, b, traffic), less)
+        if a in rest and b in rest and nx.has_path(rest, a, b):
+            return True
+    return False
 
 
-def _ends(graph: PropertyGraph, name: str, traffic: str) -> list[str]:
-    inside = list(members(graph, name))
-    if len(inside) == 1:
-        return inside
-    wanted = {
-        "COMMAND": {"m_cpu", "pe_cpu", "io_cpu"},
-        "PE_DMA": {"pe_dma"},
-        "HOST_MEMORY": {"hbm_ctrl", "sram", "pe_tcm"},
-    }
-    return [n for n in inside if graph.node(n).properties["kind"] in wanted[traffic]]
+def _inside(graph: PropertyGraph, name: str, kinds: list[str]) -> list[str]:
+    inside, todo = [], [name]
+    while todo:
+        here = todo.pop()
+        inside.append(here)
+        todo += [edge.target for edge in graph.out_edges(here, "CONTAINS")]
+    return inside if len(inside) == 1 else [n for n in inside if graph.node(n).properties["kind"] in kinds]
 
 
 @pytest.mark.parametrize(
@@ -186,18 +358,11 @@ def _ends(graph: PropertyGraph, name: str, traffic: str) -> list[str]:
         ("routing/path", {"src": "host.cpu", "dst": "host.cpu", "route": "[]"}),
         ("routing/loss", {"lost": "x' OR 1=1 //"}),
         ("routing/single-points", {"src": "sip0.cube0.pe0", "dst": "host.cpu", "traffic": "MCPU_DMA"}),
+        ("routing/single-points", {"src": "sip0.cube0.sram", "dst": "host.cpu", "traffic": "PE_DMA"}),
     ],
 )
-def test_what_is_not_there_is_said(store: GraphStore, name: str, params: dict[str, str]) -> None:
-    keep(store, machine("minimal", "")[0])
-    from kernbench.pgraph import QueryError
-
+def test_what_is_not_there_is_said(store: GraphStore, name: str, params: Mapping[str, str]) -> None:
+    store.keep(RunRecord({"bench": "none"}, {}), topology_record(api.load_topology("minimal")))
     with pytest.raises((KernBenchError, QueryError)) as told:
         api.ask(name, store=store, params=params)
     assert "\n" not in str(told.value)
-
-
-def test_dominators_are_what_they_say() -> None:
-    """The library's notion of what lies on every way is the one meant here."""
-    above = nx.immediate_dominators(nx.DiGraph([(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]), 0)
-    assert (above[4], above[3]) == (3, 0)

@@ -124,6 +124,26 @@ CASES = [
         r"m\.yaml:5: .*cubes.*77",
     ),
     topology(
+        "override-nowhere",
+        HEAD + "overrides:\n  - {where: 'kind:ruter', speed: 2}\n",
+        r"m\.yaml:4: overrides\.0\.where: 'kind:ruter' matches nothing, did you mean 'kind:router'",
+    ),
+    topology(
+        "override-no-time",
+        HEAD + "overrides:\n  - {where: 'kind:ucie_conn', speed: 2}\n",
+        r"m\.yaml:4: overrides\.0\.where: .*takes no time",
+    ),
+    topology(
+        "override-speed",
+        HEAD + "overrides:\n  - {where: tray, speed: -2}\n",
+        r"m\.yaml:4: overrides\.0\.speed: is -2, expected",
+    ),
+    topology(
+        "override-both",
+        HEAD + "overrides:\n  - {where: tray, speed: 2, free: true}\n",
+        r"m\.yaml:4: overrides\.0: has both speed and free, expected one",
+    ),
+    topology(
         "unknown-impl",
         HEAD + "cube:\n  router: {impl: my.router}\n",
         r"'my\.router' is not registered; add it to a components file",
@@ -224,6 +244,27 @@ CASES = [
     ),
     argument("cypher-syntax", "query --cypher MATCH --store {dir}/kept", r"."),
     argument("cypher-writes", "query --cypher CREATE(n:Run) --store {dir}/kept", r"read"),
+    argument(
+        "what-if-nowhere",
+        "what-if --store {dir}/kept --speed kind:ruter=2",
+        r"'kind:ruter' matches nothing, did you mean 'kind:router'",
+    ),
+    argument("what-if-no-time", "what-if --store {dir}/kept --speed kind:ucie_conn=2", r"takes no time"),
+    argument("what-if-speed", "what-if --store {dir}/kept --speed tray=fast", r"'tray' is 'fast', expected"),
+    argument(
+        "what-if-zero", "what-if --store {dir}/kept --speed tray=0", r"'tray' is '0', expected a number"
+    ),
+    argument("what-if-form", "what-if --store {dir}/kept --speed tray", r"--speed 'tray': write it as"),
+    argument("what-if-launch", "what-if --store {dir}/kept --launch 7", r"no launch 7; it has 1"),
+    argument(
+        "what-if-other-bench",
+        "what-if --store {dir}/kept --speed tray=2 --bench qkv-gemm",
+        r"cannot be run again: bench .qkv-gemm. has no parameter",
+    ),
+    argument(
+        "what-if-older-run", "what-if --store {dir}/older --speed tray=2", r"did not note how to run it"
+    ),
+    argument("what-if-no-run", "what-if --store {dir}/none", r"no run"),
     argument("no-such-run", "runs show 1999 --store {dir}/kept", r"1999"),
     argument("empty-store", "query busiest-links --store {dir}/none", r"no run"),
     argument("store-url", "runs list --store redis://x", r"redis"),
@@ -267,6 +308,10 @@ def folder(tmp_path: Path, kept: Path) -> Path:
     (manifest,) = (tmp_path / "newer").glob("runs/*/manifest.json")
     content = json.loads(manifest.read_text(encoding="utf-8"))
     manifest.write_text(json.dumps({**content, "schema_version": 999}), encoding="utf-8")
+    shutil.copytree(kept, tmp_path / "older")
+    (manifest,) = (tmp_path / "older").glob("runs/*/manifest.json")
+    extra = {key: value for key, value in content["extra"].items() if key != "again"}
+    manifest.write_text(json.dumps({**content, "extra": extra}), encoding="utf-8")
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     return tmp_path
 

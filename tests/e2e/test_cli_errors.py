@@ -106,6 +106,13 @@ def kept(cli: Cli) -> list[dict[str, Any]]:
         (("runs", "show"), ["RUN"]),
         (("runs", "show", "last"), ["no runs"]),
         (("runs", "rm", "20200101"), ["20200101"]),
+        (("runs", "import", "--from", "nowhere"), ["'nowhere' holds no runs"]),
+        (("runs", "export", "--to", "there"), ["'.kernbench' holds no runs"]),
+        (("topology", "diagram", "minimal", "--out", "all.svg"), ["--out all.svg needs one --view"]),
+        (
+            ("topology", "diagram", "minimal", "--view", "pe", "--out", "pe.png"),
+            ["pe.png", ".svg, .mmd or .dot"],
+        ),
         (("topology", "check"), ["FILE"]),
         (("topology", "check", "nowhere.yaml"), ["nowhere.yaml"]),
         (("topology", "show", "minimal", "--from", "host"), ["--to"]),
@@ -119,6 +126,28 @@ def test_wrong_usage(argv: tuple[str, ...], fragments: list[str], cli: Cli, work
     check_error(ended, 2, *fragments)
     assert ended.out == ""
     assert not list(workdir.glob(".kernbench/*run*/*"))
+
+
+@pytest.mark.parametrize("argv", [RUN, ("traffic", "pattern:all-local", "--topology", "minimal")])
+def test_a_run_that_could_not_be_kept_is_not_begun(
+    argv: tuple[str, ...], cli: Cli, workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begun(*_: object, **__: object) -> None:
+        raise AssertionError("it was begun")
+
+    monkeypatch.setattr("kernbench.runtime.run_bench", begun)
+    monkeypatch.setattr("kernbench.probes.traffic.run_traffic", begun)
+    (workdir / "file").touch()
+    check_error(cli(*argv, "--store", "file/store"), 1, "'file/store' cannot be made", "is a file")
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # who runs the tests may write anywhere
+    check_error(cli(*argv, "--store", "folder"), 1, "'folder' cannot be written", str(workdir))
+
+
+def test_diagrams_go_into_folders_with_any_name_but_not_into_files(cli: Cli, workdir: Path) -> None:
+    assert cli("topology", "diagram", "minimal", "--out", "drawn.v2").status == 0
+    assert len(list((workdir / "drawn.v2").glob("*_view.svg"))) == 4
+    (workdir / "file").touch()
+    check_error(cli("topology", "diagram", "minimal", "--out", "file"), 2, "--out file is a file", "folder")
 
 
 def test_a_mistake_in_a_topology_is_a_failed_check_with_its_line(cli: Cli, workdir: Path) -> None:

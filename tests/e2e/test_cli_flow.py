@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -113,7 +114,7 @@ def test_the_same_facts_in_every_format(cli: Cli) -> None:
         assert all(len(row) == len(head) for row in rows)
         assert [line for line in table if line.split() == head], f"no such head in the table of {argv}"
         assert table[-1].split()[0] == rows[-1][0] or not rows[-1][0]
-        longest = max((v for v in value.values() if isinstance(v, list)), key=len, default=rows)
+        longest = max((v for v in value.values() if isinstance(v, list)), key=len, default=[]) or rows
         assert len(longest) == len(rows)
 
 
@@ -157,6 +158,46 @@ def test_doctor_says_what_is_wrong_with_a_store(cli: Cli, workdir: Path) -> None
     assert ended.err.startswith("kernbench: error: store: ")
 
 
+def test_doctor_says_what_a_server_holds(cli: Cli, neo4j_url: str) -> None:
+    used = cli("doctor", "--store", neo4j_url)
+    assert used.status == 0
+    assert re.search(
+        rf"store +ok +{neo4j_url}: reachable, (not used yet|0 runs, schema version 1\n)", used.out
+    )
+    assert cli(*RUN, "--store", neo4j_url).status == 0
+    assert f"{neo4j_url}: reachable, 1 run, schema version 1\n" in cli("doctor", "--store", neo4j_url).out
+
+
+def test_doctor_says_where_no_store_can_be_made(cli: Cli, workdir: Path) -> None:
+    (workdir / "file").touch()
+    ended = cli("doctor", "--store", "file/store")
+    assert ended.status == 1
+    assert f"store 'file/store' cannot be made: '{workdir / 'file'}' is a file" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "value"),
+    [
+        (("tag", "last", "one", "two"), {"tags": ["one", "two"]}),
+        (("prune", "--keep", "0", "--dry-run"), {"runs": ["{run}"]}),
+        (("rm", "last"), {"runs": ["{run}"]}),
+    ],
+)
+def test_what_changes_the_history_says_so_in_any_format(
+    argv: tuple[str, ...], value: dict[str, list[str]], cli: Cli
+) -> None:
+    run = one_json_value(cli(*RUN, "--format", "json").out)["run_id"]
+    (key, texts), *_ = value.items()
+    texts = [text.format(run=run) for text in texts]
+    formats = ("table", "csv", "json") if argv[0] != "rm" else ("json",)
+    for fmt in formats:
+        out = cli("runs", *argv, "--format", fmt).out
+        if fmt == "json":
+            assert one_json_value(out) == {key: texts}
+        else:
+            assert out.splitlines()[fmt == "csv" :] == texts
+
+
 def contexts() -> list[click.Context]:
     return list(commands(app, None, "kernbench"))
 
@@ -174,6 +215,8 @@ def test_help_ends_with_examples_that_work(context: click.Context, cli: Cli) -> 
     cli(*RUN)  # two, for those that compare
     # What these print is what they changed, which may be nothing.
     quiet = path[-1:] in (["tag"], ["prune"])
+    if path[-1:] == ["import"]:
+        cli("runs", "export", "--to", "archive")
     for line in lines:
         name, *argv = shlex.split(line)
         assert name == "kernbench"

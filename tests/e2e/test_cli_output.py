@@ -117,6 +117,7 @@ def test_progress_is_wiped_when_work_fails() -> None:
 def test_progress_says_the_share_where_it_is_known() -> None:
     assert line(2.5e6, 3_000_000, 2.0, 0.4) == "simulated 2.500 ms, 3.0 M events, 1.5 M events/s, 40 % done"
     assert line(12.0, 7, 0.0, None) == "simulated 12 ns, 7 events, 0 events/s"
+    assert line(0.0, 0, 3.0, None) == "preparing"
 
 
 def test_progress_is_shown_on_a_terminal(

@@ -24,7 +24,6 @@ class MaxPlus:
 
     def __init__(self, graph: PropertyGraph) -> None:
         self.flit = int(graph.properties["flit_bytes"])
-        self.ns_per_mm = float(graph.properties["ns_per_mm"])
         self.node = {n.id: n.properties for n in graph.nodes()}
         self.link = {(e.source, e.target): e.properties for e in graph.edges("LINK")}
 
@@ -44,7 +43,7 @@ class MaxPlus:
     def cross(self, source: str, target: str, times: Times, sizes: Times) -> Times:
         """Over one link: bytes / bandwidth each, then the flight."""
         link = self.link[source, target]
-        return self.serve(times, sizes / float(link["bw_gbs"])) + float(link["distance_mm"]) * self.ns_per_mm
+        return self.serve(times, sizes / float(link["bw_gbs"])) + float(link["delay_ns"])
 
     def through(self, name: str, times: Times) -> Times:
         """Through a component that is not the end of the way."""

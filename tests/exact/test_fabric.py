@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbench.sim.clock import Clock
-from kernbench.sim.fabric import FlitFabric
+from kernbench.sim.flit_fabric import FlitFabric
 from kernbench.sim.node import TRANSIT, FabricNode, Link
 from kernbench.sim.transaction import Packet, Path, Transaction
 

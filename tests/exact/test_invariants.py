@@ -18,7 +18,7 @@ from kernbench.components.memory import Memory
 from kernbench.errors import InvariantError
 from kernbench.pe.dma import PeDma
 from kernbench.pe.tcm import PeTcm
-from kernbench.sim.fabric import FlitFabric
+from kernbench.sim.flit_fabric import FlitFabric
 from kernbench.sim.node import Link
 from kernbench.sim.ops import Region
 from kernbench.sim.server import Server
@@ -170,14 +170,14 @@ def two_jobs_an_engine(patch: Patch) -> None:
 
 def jumped_queue(patch: Patch) -> None:
     """Commands without bytes go ahead of data that wait for a link."""
-    inject = FlitFabric._inject
+    inject = FlitFabric.inject
 
     def jump(self: FlitFabric, packet: Packet, hop: int) -> None:
         if not packet.nbytes:
             packet.links[hop].free = self.clock.now
         inject(self, packet, hop)
 
-    patch.setattr(FlitFabric, "_inject", jump)
+    patch.setattr(FlitFabric, "inject", jump)
 
 
 def miscounted_use(patch: Patch) -> None:
@@ -329,7 +329,7 @@ def test_a_violation_names_transaction_place_and_time(monkeypatch: Patch) -> Non
     with pytest.raises(
         InvariantError,
         match=r"^invariant 'work': transaction 0 \(dma_write, sip0\.cube0\.pe0\.pe_dma to "
-        r"sip0\.cube0\.hbm_ctrl\.pe0\) at sip0\.cube0\.hbm_ctrl\.pe0#0, [\d.]+ ns: waits until [\d.]+ ns, "
+        r"sip0\.cube0\.hbm_ctrl\.pe0\) at sip0\.cube0\.hbm_ctrl\.pe0\.pc0, [\d.]+ ns: waits until [\d.]+ ns, "
         r"though all others are served by [\d.]+ ns$",
     ):
         bench("two cubes").measured([Flow(0, "hbm", 0, 0, 256, True, 0.0)], True)

@@ -11,8 +11,10 @@ import pytest
 from kernbench.components.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Traffic
+from kernbench.sim.instrument import Instrument
 from kernbench.sim.ops import Region
 from kernbench.sim.trace import TraceRecorder
+from kernbench.sim.transaction import Transaction
 from kernbench.topology import compile_topology, load, names
 from tests.exact.max_plus_channels import ChannelMaxPlus
 
@@ -169,3 +171,27 @@ def test_host_and_pe_take_the_channel_routers(graphs: dict[str, PropertyGraph]) 
     assert [passed[f"{router}->sip0.cube3.hbm_ctrl.pe2"] for router in routers] == [512] * 8
     assert [passed[f"sip0.cube3.hbm_ctrl.pe2->{router}"] for router in routers] == [512] * 8
     assert [passed[router] for router in routers] == [1024] * 8
+
+
+class Accesses(Instrument):
+    """How many requests each access had, by the first of them, and the overheads that were paid."""
+
+    def __init__(self) -> None:
+        self.sizes: dict[int, int] = {}
+
+    def transaction_done(self, transaction: Transaction) -> None:
+        if transaction.access is not None:
+            self.sizes[transaction.access.first] = transaction.access.size
+
+
+@pytest.mark.parametrize("gap", [0, 65_536], ids=["behind each other", "apart"])
+def test_two_pieces_of_one_slice_are_two_accesses(graphs: dict[str, PropertyGraph], gap: int) -> None:
+    """As they would be two requests where an access is one: each pays its overheads."""
+    seen = Accesses()
+    machine = Machine(graphs["default"], [seen], check=True)
+    pa = machine.addresses.hbm(0, 3, 2, 0)
+    machine.wait(machine.host_write(0, [Region(pa, 2048), Region(pa + 2048 + gap, 512), Region(pa, 1024)]))
+    assert seen.sizes == {0: 8, 8: 2, 10: 4}
+    plain = Machine(compiled("default", LA))
+    plain.wait(plain.host_write(0, [Region(pa, 2048), Region(pa + 2048 + gap, 512), Region(pa, 1024)]))
+    assert abs(machine.clock.now - plain.clock.now) <= 8 + 1e-9

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from kernbench.components.hbm import HbmSlice
 from kernbench.pe.dma import PeDma
 from kernbench.pe.tcm import PeTcm
-from kernbench.sim.fabric import FlitFabric
+from kernbench.sim.flit_fabric import FlitFabric
 from kernbench.sim.transaction import Packet
 from tests.exact.reference.cases import TOPOLOGIES, Agreement, Case, Flow, cases
 
@@ -54,7 +54,7 @@ def patterned(pattern: str, seed: int, flows: int, most_bytes: int) -> Case:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("name", ["minimal", "four cubes", "penalties"])
+@pytest.mark.parametrize("name", ["minimal", "four cubes", "penalties", "one to one, penalties"])
 def test_patterns_with_long_queues(name: str, pattern: str) -> None:
     Agreement().compare(name, patterned(pattern, 0, 24, 3000))
 
@@ -91,14 +91,15 @@ def _forget_the_penalty(patch: pytest.MonkeyPatch) -> None:
     burst = HbmSlice._burst
 
     def no_turns(self: HbmSlice, packet: Packet, flit: int, time: float, writing: bool) -> object:
-        self._writing = [writing] * len(self._writing)
+        for channel in self.channels:
+            channel.writing = writing
         return burst(self, packet, flit, time, writing)
 
     patch.setattr(HbmSlice, "_burst", no_turns)
 
 
 def _overtake(patch: pytest.MonkeyPatch) -> None:
-    inject = FlitFabric._inject
+    inject = FlitFabric.inject
 
     def jump_the_queue(self: FlitFabric, packet: Packet, hop: int) -> None:
         link = packet.links[hop]
@@ -106,7 +107,25 @@ def _overtake(patch: pytest.MonkeyPatch) -> None:
             link.free = self.clock.now
         inject(self, packet, hop)
 
-    patch.setattr(FlitFabric, "_inject", jump_the_queue)
+    patch.setattr(FlitFabric, "inject", jump_the_queue)
+
+
+def _one_request_after_another(patch: pytest.MonkeyPatch) -> None:
+    def send_all(self: FlitFabric, packets: Sequence[Packet]) -> None:
+        for packet in packets:
+            self.send(packet)
+
+    patch.setattr(FlitFabric, "send_together", send_all)
+
+
+def _pay_for_every_request(patch: pytest.MonkeyPatch) -> None:
+    made = Packet.__init__
+
+    def init(self: Packet, *args: object) -> None:
+        made(self, *args)  # type: ignore[arg-type]
+        self.pays = True
+
+    patch.setattr(Packet, "__init__", init)
 
 
 TURNS = [Flow(0, "hbm", 0, 0, 4096, turn % 2 == 0, 0.0) for turn in range(6)]
@@ -129,6 +148,16 @@ def test_a_broken_engine_disagrees(
     breakage(monkeypatch)
     with pytest.raises(AssertionError, match="ns in the engine and at"):
         Agreement().compare("penalties", case, check=False)
+
+
+@pytest.mark.parametrize("breakage", [_one_request_after_another, _pay_for_every_request])
+def test_an_engine_with_broken_channel_requests_disagrees(
+    breakage: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Agreement().compare("one to one, penalties", TURNS)
+    breakage(monkeypatch)
+    with pytest.raises(AssertionError, match="ns in the engine and at"):
+        Agreement().compare("one to one, penalties", TURNS, check=False)
 
 
 def test_cases_hold_contention() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.critical_path import CAUSES, CriticalPath, critical_path
+from kernbench.analysis.critical_path import CAUSES, CriticalPath, TraceIndex, critical_path
 from kernbench.benches import list_all
+from kernbench.runtime import DPPolicy
+from tests.property.generated_kernels import arrays, genes
+from tests.property.generated_kernels import kernel_of as generated
+from tests.small_machines import small
 
 LONG = [("gpt3-qkv", "default")]
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
@@ -134,4 +139,114 @@ def test_a_run_without_transactions_has_no_chain() -> None:
     run = kb.run("gemm-single-pe", machine("minimal"), store="memory:")
     empty = {name: table.slice(0, 0) for name, table in run.tables.items()}
     with pytest.raises(ValueError, match="no transactions"):
-        critical_path(empty, [], 0.0)
+        critical_path(TraceIndex(empty, []), 0.0)
+
+
+# -- many PEs, cubes and SIPs -----------------------------------------------------------------------
+
+SHARDED = {"va": small("va"), "one_to_one": small("one_to_one"), "oblong": machine(OBLONG)}
+BETWEEN = ("", "wait", "read", "part", "copy", "write", "make")
+"""What the host does after a launch."""
+
+
+@pytest.mark.parametrize("model", ["va", "one_to_one", pytest.param("oblong", marks=pytest.mark.slow)])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    launches=st.lists(st.tuples(genes | st.just([]), st.sampled_from(BETWEEN)), min_size=1, max_size=4),
+    types=st.tuples(*[st.sampled_from(["f16", "f32", "i8"])] * 4),
+)
+def test_shards_on_two_sips_close(model: str, launches: Any, types: Any) -> None:
+    """Kernels that read each other's shards, on both SIPs, with the host's own traffic between them."""
+    graph = SHARDED[model]
+    programs = int(graph.properties["cubes_per_sip"]) * int(graph.properties["pes_per_cube"])
+    given_ = arrays(types, programs, 1)
+
+    def bench(torch: Any) -> None:
+        x, w, y, out = (
+            torch.from_numpy(array, dp=DPPolicy() if name == "w" else DPPolicy("row_wise", "row_wise"))
+            for name, array in given_.items()
+        )
+        made: list[Any] = []
+        for steps, then in launches:
+            handle = torch.launch("generated", generated(steps), x, w, y, out)
+            if then == "wait":
+                handle.wait()
+            elif then == "read":
+                x.numpy(1)
+            elif then == "part":
+                x[1, ::3]
+            elif then == "copy":
+                y.copy_(x if x.dtype == y.dtype else given_["y"])
+            elif then == "write":
+                w.fill(1)
+            elif then == "make":
+                made[:] = [torch.zeros(3, 5)]  # frees the one before, and its mapping
+
+    check(kb.run(bench, graph, store="memory:"))
+
+
+def test_kernels_that_do_nothing_close() -> None:
+    """A PE that is free at the very moment at which its launch starts does not wait for itself."""
+
+    def bench(torch: Any) -> None:
+        x = torch.zeros(4)
+        torch.launch("nothing", lambda x, tl: None, x)
+        torch.launch("long", lambda x, tl: tl.cycles(100_000), x)
+        for _ in range(300):
+            torch.launch("nothing", lambda x, tl: None, x)
+
+    run = kb.run(bench, machine("minimal"), store="memory:")
+    assert check(run).by_cause()["component"] > 50_000
+    assert set(run.critical_path(301).by_cause()) <= {"launch", "queue"}
+
+
+def test_launches_that_were_sent_at_one_moment_are_told_apart() -> None:
+    """The wait before a launch's start is for its own launch messages, also when others are under way."""
+
+    def bench(torch: Any) -> None:
+        torch.ahbm.set_device(0)
+        x = torch.zeros(4)
+        torch.ahbm.set_device(1)
+        y = torch.zeros(4)
+        torch.wait_all()
+        torch.launch("first", lambda x, tl: tl.cycles(10), x)
+        torch.launch("second", lambda x, tl: tl.cycles(10), y)
+
+    run = kb.run(bench, SHARDED["va"], store="memory:")
+    assert len({launch["t_submit"] for launch in run.launches}) == 1
+    index = TraceIndex(run.tables, run.launches)
+    assert [[m.dst for m in index.told(n)] for n in (0, 1)] == [
+        ["sip0.cube0.pe0.pe_cpu"],
+        ["sip1.cube0.pe0.pe_cpu"],
+    ]
+    for n in (0, 1):
+        assert {step.place.partition(".")[0] for step in run.critical_path(n).steps} >= {f"sip{n}"}
+        assert f"sip{1 - n}" not in {step.place.partition(".")[0] for step in run.critical_path(n).steps}
+
+
+# -- plain traffic ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", SHARDED)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_random_traffic_closes(model: str, data: Any) -> None:
+    names = [node.id for node in SHARDED[model].nodes()]
+    pes = [name.removesuffix(".pe_dma") for name in names if name.endswith(".pe_dma")]
+    slices = [name for name in names if re.search(r"\.hbm_ctrl\.pe\d+$", name)]
+    anywhere = [*slices, *(name for name in names if name.endswith((".sram", ".pe_tcm")))]
+    others = ["host", *(name for name in names if name.endswith(".m_cpu"))]
+
+    def flow() -> dict[str, object]:
+        src = data.draw(st.sampled_from(pes) | st.sampled_from(others))
+        return {
+            "src": src,
+            "dst": data.draw(st.sampled_from(anywhere if src in pes else slices)),
+            "bytes": data.draw(st.sampled_from([1, 64, 256, 1000, 5000])),
+            "op": data.draw(st.sampled_from(["read", "write"])),
+            "start_ns": data.draw(st.sampled_from([0, 0, 10, 500.5])),
+            "count": data.draw(st.sampled_from([1, 1, 3])),
+        }
+
+    run = kb.traffic([flow() for _ in range(data.draw(st.integers(1, 10)))], SHARDED[model], store="memory:")
+    assert check(run).steps

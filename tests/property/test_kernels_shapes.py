@@ -98,6 +98,119 @@ def test_elementwise_broadcasting(shapes, dtype, name, seed):
     assert out.tobytes() == expected.tobytes()
 
 
+def promoted(a, b):
+    """The type of a result of these two types: a float beats an integer, unlike floats meet in f32."""
+    floats = {name for name in (a, b) if DTYPES[name].is_float}
+    if floats:
+        return floats.pop() if len(floats) == 1 else "f32"
+    return "i8" if a == b == "i8" else "i32"
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    shapes=broadcastable(),
+    types=st.tuples(ALL, ALL),
+    name=st.sampled_from(["add", "sub", "mul", "div", "maximum", "minimum"]),
+    number=st.sampled_from([None, 3, -2, 0.75]),
+    swap=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_types_that_differ(shapes, types, name, number, swap, seed):
+    """Two tensors, or a tensor and a number on either side: result type, value, and wrapping of integers."""
+    x, y = values(seed, shapes[0], types[0]), values(seed + 1, shapes[1], types[1])
+    found = []
+
+    def kernel(x, y, tl):
+        pair = (tl.load(x), tl.load(y) if number is None else number)
+        result = getattr(tl, name)(*(pair[::-1] if swap else pair))
+        found.append((result.dtype, result.data.copy()))
+
+    interpret(kernel, x, y)
+    (dtype, got), other = found[0], y if number is None else number
+    expected_type = promoted(types[0], types[1] if number is None else types[0])
+    if number is not None and isinstance(number, float) and not DTYPES[types[0]].is_float:
+        expected_type = "f32"
+    if name == "div" and not DTYPES[expected_type].is_float:
+        expected_type = "f32"
+    assert dtype == expected_type
+    wide = np.float32 if DTYPES[dtype].is_float else np.int64
+    pair = (x.astype(wide), np.asarray(other).astype(wide))
+    function = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide}.get(name)
+    with np.errstate(all="ignore"):
+        exact = (function or getattr(np, name))(*(pair[::-1] if swap else pair)).astype(DTYPES[dtype].numpy)
+    assert got.tobytes() == exact.tobytes()
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    m=SIZES,
+    k=SIZES,
+    n=SIZES,
+    tile=st.tuples(st.integers(1, 50), st.integers(1, 50), st.integers(1, 50)),
+    dtype=st.sampled_from(["f32", "i8"]),
+    out=st.sampled_from(["f32", "i32"]),
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["bias", "relu", "gelu", "silu", "scale", "dequant", "row", "residual"]),
+            st.sampled_from(["k_tile", "output_tile", "kernel"]),
+        ),
+        max_size=4,
+    ),
+    seed=st.integers(0, 99),
+)
+def test_epilogues_of_any_shape_in_any_scope(m, k, n, tile, dtype, out, steps, seed):
+    """Partial products of K tiles, their steps, the sum, its steps, those of the whole: by numpy in f64."""
+    a, b, bias, residual = (
+        (values(seed + i, shape, dtype) // (1 if dtype == "f32" else 20)).astype(DTYPES[dtype].numpy)
+        for i, shape in enumerate([(m, k), (k, n), (n,), (m, n)])
+    )
+    row = values(seed + 4, (n,), "f32") * np.float32(0.1)
+    fields = {
+        "bias": {"op": "bias", "bias": "bias"},
+        "scale": {"op": "scale", "factor": 0.125},
+        "dequant": {"op": "dequant", "scale": 0.25, "zero_point": 2},
+        "row": {"op": "dequant", "scale": "row"},
+        "residual": {"op": "residual", "residual": "residual"},
+    }
+    meaning = {
+        "bias": lambda x: x + bias,
+        "relu": lambda x: np.maximum(x, 0),
+        "gelu": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+        "silu": lambda x: x / (1 + np.exp(-x)),
+        "scale": lambda x: x * 0.125,
+        "dequant": lambda x: (x - 2) * 0.25,
+        "row": lambda x: x * row,
+        "residual": lambda x: x + residual,
+    }
+
+    def kernel(a, b, bias, residual, row, to, tl):
+        given_ = {"bias": tl.load(bias), "residual": tl.ref(residual), "row": row}
+        epilogue = [
+            {key: given_.get(value, value) if key != "op" else value for key, value in fields[op].items()}
+            | {"scope": scope}
+            if op in fields
+            else {"op": op, "scope": scope}
+            for op, scope in steps
+        ]
+        tl.composite("gemm", a, tl.load(b), to, epilogue=epilogue, tile_shape=tile)
+
+    to = np.zeros((m, n), DTYPES[out].numpy)
+    interpret(kernel, a, b, bias, residual, row, out=to)
+
+    def apply(scope, x):
+        with np.errstate(over="ignore"):
+            for op, wanted in steps:
+                x = meaning[op](x) if wanted == scope else x
+        return x
+
+    wide_a, wide_b = a.astype(float), b.astype(float)
+    cuts = range(0, k, tile[1])
+    total = sum(apply("k_tile", wide_a[:, c : c + tile[1]] @ wide_b[c : c + tile[1]]) for c in cuts)
+    expected = apply("kernel", apply("output_tile", total))
+    slack = 1e-4 * (1 + np.abs(expected)) * (1 + len(cuts)) + (1 if out == "i32" else 0)
+    assert (np.abs(to - expected) <= slack).all()
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     shape=st.lists(st.integers(1, 7), min_size=1, max_size=3),

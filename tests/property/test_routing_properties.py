@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from kernbench.errors import RoutingError
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Route, Router, Traffic
 from kernbench.topology import compile_topology, load, names, parse
+from tests.fresh_process import said
 
 MANY = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
@@ -219,14 +218,7 @@ def test_routes_are_the_same_in_every_process() -> None:
         "print(fingerprint(some_routes()))"
     )
     for seed in ("0", "4711"):
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.strip() == here
+        assert said(program, seed) == here
 
 
 def test_the_order_of_questions_does_not_matter() -> None:

@@ -50,7 +50,7 @@ def test_a_channel_that_is_touched_at_both_ends_is_one_request() -> None:
 
 def test_aggregated_is_one_request() -> None:
     (request,) = table(N_TO_ONE_MAP).resolve(LA_BASE + 300, 2048)
-    assert request == (CTRL, SLICE + 4396, 4396, 2048, -1, "", 0, 0)
+    assert request == (CTRL, SLICE + 4396, 4396, 2048, -1, "", 0, 0, True)
     assert list(request.runs()) == [(SLICE + 4396, 2048)]
 
 

@@ -119,7 +119,7 @@ def test_each_unit_ends_at_its_budget(kind: Kind) -> None:
         (lambda: PhysAddr.hbm(-1, 0, 0), "sip_id -1"),
         (lambda: PhysAddr.hbm(0, 16, 0), "die_id 16"),
         (lambda: PhysAddr.hbm(0, 0, 1 << 37), "hbm_offset"),
-        (lambda: PhysAddr.hbm(0, 0, -1), "hbm_offset -1"),
+        (lambda: PhysAddr.hbm(0, 0, -1), "hbm_offset -0x1"),
         (lambda: PhysAddr.cube_sram(0, 0, 32 * MIB), "sram_offset"),
         (lambda: PhysAddr.pe_local(0, 0, 16, PeUnit.IPCQ, 0), "pe_id 16"),
         (lambda: PhysAddr.pe_local(0, 0, 0, PeUnit.IPCQ, 256 * KIB), "sub_offset"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 from kernbench.benches import registry
@@ -185,6 +186,18 @@ def test_a_wrong_value_names_parameter_and_bench(values, environ, words):
         assert word in str(caught.value)
 
 
+def test_numbers_are_taken_as_people_and_programs_write_them():
+    params = [Param("m", int, "64", "rows"), Param("f", float, 1, "factor"), Param("on", bool, "yes", "flag")]
+    resolved = resolve_params("b", params, {}, {})
+    assert resolved == {"m": 64, "f": 1.0, "on": True}
+    assert [type(value) for value in resolved.values()] == [int, float, bool]
+    texts = {"064": 64, "0x40": 64, "-0_7": -7, " +8 ": 8, "0": 0, "0b11": 3}
+    assert {text: params[0].accept(text) for text in texts} == texts
+    taken = resolve_params("b", params, {"m": np.int64(5), "f": np.float32(0.5), "on": np.bool_(False)}, {})
+    assert taken == {"m": 5, "f": 0.5, "on": False}
+    assert [type(value) for value in taken.values()] == [int, float, bool]
+
+
 def test_a_bench_without_parameters_says_so():
     with pytest.raises(UsageError, match="has no parameters"):
         resolve_params("b", (), {"m": "1"}, {})
@@ -214,3 +227,25 @@ def test_a_declaration_is_checked(fields):
 def test_a_parameter_is_declared_once():
     with pytest.raises(BenchError, match="'m' is declared twice"):
         bench(name="a", description="x", params=[PARAMS[0], PARAMS[0]])
+
+
+@pytest.mark.parametrize("text", ["import sys; sys.exit(0)", "raise SystemExit('done')"])
+def test_a_file_that_exits_does_not_end_the_program(tmp_path, monkeypatch, text):
+    path = write(tmp_path / "leaves.py", text)
+    with pytest.raises(UsageError, match=r"leaves\.py' exits while it is imported"):
+        resolve(str(path))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="'leaves' exits while it is imported"):
+        resolve("leaves:any")
+
+
+def test_a_bench_takes_torch_alone():
+    with pytest.raises(BenchError, match=r"'two-of-them' must be a function of torch alone.*'extra'"):
+        bench(name="two-of-them", description="x")(lambda torch, extra: None)
+    with pytest.raises(BenchError, match="with names"):
+        bench("my-bench", name="a", description="x")
+
+
+def test_a_digit_that_is_no_number_is_no_index():
+    with pytest.raises(UsageError, match="no bench is called"):
+        resolve("\u00b2")

@@ -51,6 +51,11 @@ def test_a_good_question(tmp_path: Path) -> None:
         ({"params": {}}, "declared are"),
         ({"params": {"limit": {"type": "int", "help": "many", "default": "three"}}}, "not of type int"),
         ({"params": {"limit": {"type": "int"}}}, r"params\.limit\.help: "),
+        (
+            {"params": {"limit": {"type": "int", "help": "many", "default": 3, "minimum": 4}}},
+            "less than the minimum",
+        ),
+        ({"params": {"limit": {"type": "string", "help": "many", "minimum": 4}}}, "a minimum is for numbers"),
         ({"params": {"run": {"type": "int", "help": "many"}}, "cypher": "RETURN $run AS id"}, "another name"),
         ({"cypher": "MATCH (r) DELETE r RETURN $limit AS id"}, "only read"),
         ({"cypher_other": "CREATE (:Run {id: $limit})"}, "cypher_other: queries only read"),

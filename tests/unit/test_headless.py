@@ -10,7 +10,7 @@ import sys
 import pytest
 
 OPTIONAL = ("textual", "neo4j", "matplotlib")
-HEAVY = ("numpy", "pyarrow", "networkx", "pydantic", "scipy", "ladybug", "rich", "simpy", "yaml")
+HEAVY = ("numpy", "pyarrow", "networkx", "pydantic", "scipy", "ladybug", "simpy", "yaml")
 
 
 def modules_after(code: str) -> set[str]:

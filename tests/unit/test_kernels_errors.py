@@ -57,6 +57,12 @@ CALLS = [
     (lambda tl, x: tl.add(tl.zeros((3,)), "1"), "b", "not a tensor handle"),
     (lambda tl, x: tl.mul(tl.zeros((3,)), 2**31), "b", "32 bits"),
     (lambda tl, x: tl.mul(tl.zeros((3,)), np.complex64(1j)), "b", "not a real number"),
+    (lambda tl, x: tl.add(tl.zeros((3,), "i8"), 300), "b", "300 is not an i8 value"),
+    (lambda tl, x: tl.maximum(-129, tl.zeros((3,), "i8")), "a", "-129 is not an i8 value"),
+    (lambda tl, x: tl.clamp(tl.zeros((3,), "i8"), -1, 128), "max", "128 is not an i8 value"),
+    (lambda tl, x: tl.where(tl.zeros((3,)), tl.zeros((3,), "i8"), 128), "b", "128 is not an i8 value"),
+    (lambda tl, x: tl.arange(0, 129, "i8"), "end", "128 is not an i8 value"),
+    (lambda tl, x: tl.arange(-129, 0, "i8"), "start", "-129 is not an i8 value"),
     (lambda tl, x: tl.clamp(1, tl.zeros((3,)), 2), "x", "not a tensor handle"),
     (lambda tl, x: tl.clamp(tl.zeros((3,)), [0], 2), "min", "not a tensor handle"),
     (lambda tl, x: tl.where(1, tl.zeros((3,)), 2), "cond", "not a tensor handle"),
@@ -231,3 +237,36 @@ def test_kernels_are_plain_functions():
             KernelCall(function)
     with pytest.raises(KernelError, match="plain Python function"):
         KernelCall(3)
+
+
+async def _asynchronous_generator(x, tl):
+    yield tl.load(x)
+
+
+def test_an_asynchronous_generator_is_no_kernel():
+    with pytest.raises(KernelError, match="without yield and async"):
+        KernelCall(_asynchronous_generator, [X])
+
+
+def test_a_composite_takes_only_numbers_of_its_type():
+    def kernel(tl):
+        tl.composite("add", tl.zeros((2, 2), "i8"), 200, 0)
+
+    assert "argument 'b': 200 is not an i8 value" in fails(kernel)
+
+
+def test_a_kernel_that_exits_fails():
+    def kernel(tl):
+        raise SystemExit(0)
+
+    assert "exits with 0" in fails(kernel)
+
+
+def test_a_pointer_reaches_as_far_as_its_tensor_does_from_there():
+    """Where shards are apart, the base is that of the PE's own: behind it lies something else."""
+    apart = TensorArg("x", (4, 4), "f16", default=Placement(256, 256, (1, 4), reach=8))
+    assert "32 bytes run past this PE's 8 bytes of tensor 'x'" in fails(lambda x, tl: tl.load(x), apart)
+    assert "past this PE's" in fails(lambda x, tl: tl.store(x, tl.zeros((5,))), apart)
+    pe = FakePe()
+    pe.run(lambda x, tl: tl.store(x.local, tl.load(x, (4,))), apart)
+    assert len(pe.commands) == 2

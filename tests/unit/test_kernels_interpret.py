@@ -202,3 +202,30 @@ def test_long_loops_keep_no_values():
         assert tracemalloc.get_traced_memory()[1] < 4_000_000  # 500 results are 65 MB
     finally:
         tracemalloc.stop()
+
+
+def test_what_is_read_only_stays_so():
+    def kernel(x, tl):
+        tl.store(x, tl.load(x) + 1)
+
+    x = np.zeros(4, np.float32)
+    x.flags.writeable = False
+    with pytest.raises(KernelError, match="read-only"):
+        interpret(kernel, x)
+
+
+def test_a_kernel_that_fails_is_closed():
+    after = []
+
+    def kernel(x, tl):
+        try:
+            tl.load(x + 4096, (4,), "f32")
+        finally:
+            after.append("finally")
+            tl.store(x, tl.zeros((4,), "f32"))
+            after.append("stored")
+
+    x = np.ones(4, np.float32)
+    with pytest.raises(KernelError, match="not within any array"):
+        interpret(kernel, x)
+    assert (after, x.tolist()) == (["finally"], [1, 1, 1, 1])

@@ -147,7 +147,7 @@ def test_describe_says_call_and_line():
     assert f"in tl.composite at test_kernels_thread.py:{line + 1}" in thread.describe()
     wait = thread.resume()
     assert isinstance(wait, Wait)
-    assert thread.describe().endswith("at its end, waiting for composites")
+    assert thread.describe().endswith("at its end, waiting for composite_exp (op 100)")
     wait.completions[0].complete()
     assert thread.resume() is None
     assert thread.describe().endswith("finished")

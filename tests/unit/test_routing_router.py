@@ -236,7 +236,7 @@ def test_same_question_same_object_and_back_again(router: Router) -> None:
             "sip0.cube0",
             "host.cpu",
             Traffic.COMMAND,
-            "'sip0.cube0' is a group of components without wires, name one of its components",
+            "'sip0.cube0' has no wires, name a component that has",
         ),
         (
             "host.cpu",

@@ -16,20 +16,9 @@ from kernbench.errors import AllocationError, KernelError, LaunchError, UsageErr
 from kernbench.replay import DataPlane
 from kernbench.runtime import Context, DPPolicy
 from kernbench.runtime.placement import SPLITS
-from kernbench.topology import compile_topology, load
+from tests.small_machines import minimal, small
 
-SMALL = {
-    "system.sips": 2,
-    "sip.cube_mesh.w": 2,
-    "sip.cube_mesh.h": 1,
-    "cube.pes.count": 2,
-    "cube.pes.corners": ["NW"],
-}
-GRAPHS = {
-    "va": compile_topology(load(None, overrides=SMALL)),
-    "pa": compile_topology(load(None, overrides=SMALL | {"system.address_model": "pa"})),
-    "minimal": compile_topology(load("minimal")),
-}
+GRAPHS = {"va": small("va"), "pa": small("pa"), "minimal": minimal()}
 ALL = DPPolicy("row_wise", "row_wise")
 
 
@@ -465,3 +454,93 @@ def test_the_same_program_takes_the_same_time():
         return handle.record, torch.now
 
     assert times() == times()
+
+
+# -- values from the host -------------------------------------------------------------------------
+
+
+def test_arrays_come_in_any_layout_and_byte_order():
+    torch = make("minimal")
+    array = np.arange(24, dtype=np.float32).reshape(4, 6)
+    for given_array in (array.astype(">f4"), array[::-1, ::2], array.T, np.asfortranarray(array)):
+        tensor = torch.from_numpy(given_array)
+        assert tensor.dtype == "f32"
+        np.testing.assert_array_equal(tensor.numpy(), given_array)
+        np.testing.assert_array_equal(torch.empty(given_array.shape).copy_(given_array).numpy(), given_array)
+
+
+@pytest.mark.parametrize("values", [np.ones(3, complex), ["a", "b", "c"], [[1], [1, 2], []], [None] * 3])
+def test_only_real_numbers_become_tensors(values):
+    torch = make("minimal")
+    with pytest.raises(UsageError):
+        torch.from_numpy(values, dtype="f32")
+    with pytest.raises(UsageError):
+        torch.zeros(3).copy_(values)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"), [(300, "i8"), (1.5, "i32"), (float("nan"), "i8"), ([1, 2], "i8")]
+)
+def test_a_tensor_is_not_filled_with_what_its_type_cannot_hold(value, dtype):
+    torch = make("minimal")
+    with pytest.raises(UsageError, match=r"not an? i|give one number"):
+        torch.full((2,), value, dtype=dtype)
+    np.testing.assert_array_equal(torch.full((2,), -128.0, dtype="i8").numpy(), [-128, -128])
+
+
+def test_what_is_written_has_the_tensors_shape_and_gets_its_type():
+    torch = make()
+    tensor = torch.zeros(4, 4, dtype="i32", dp=ALL)
+    for shape in ((2, 2), (8, 8), (4,), ()):
+        with pytest.raises(UsageError, match="make them equal"):
+            tensor.write(np.zeros(shape, np.int32))
+    assert tensor.write(np.full((4, 4), 2.75)).numpy().tolist() == [[2] * 4] * 4
+
+
+def test_writes_without_waits_keep_their_order():
+    torch = make()
+    tensor = torch.zeros(64, 64, dp=DPPolicy("row_wise", "replicate"))
+    tensor.fill(1).fill(2).write(np.full((64, 64), 3.0))
+    assert np.unique(tensor.numpy(1)).tolist() == [3]
+
+
+def test_a_tensor_inside_a_list_is_refused():
+    torch = make("minimal")
+    x = torch.zeros(4)
+    for inside in ([x], (1, x), {"x": x}):
+        with pytest.raises(UsageError, match=r"argument 1 holds a tensor inside a (list|tuple|dict)"):
+            torch.launch("k", copy_kernel, x, inside)
+
+
+def test_in_the_pa_model_a_base_reaches_only_the_pes_own_shard():
+    """Behind it lies another tensor, whose bytes would be taken for the rest."""
+    torch = make("pa")
+    x = torch.from_numpy(np.arange(32, dtype=np.int32), dp=ALL)
+    torch.from_numpy(np.full(64, -1, np.int32), dp=DPPolicy())
+    y = torch.empty(32, dtype="i32", dp=DPPolicy())
+    with pytest.raises(LaunchError, match="128 bytes run past this PE's 32 bytes of tensor"):
+        torch.launch("k", lambda x, y, tl: tl.store(y.local, tl.load(x)), x, y).wait()
+
+
+# -- kernels that fail ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_failed_launch_ends_with_what_its_kernels_had_started(streamed):
+    """Before that its tensors' memory is neither unmapped nor given to others."""
+
+    def broken(x, y, tl):
+        tl.composite("exp", x.local if streamed else tl.load(x.local), None, y.local)
+        raise ValueError("by design")
+
+    torch = make()
+    x, y = torch.zeros(256, 256, dtype="f32"), torch.zeros(256, 256, dtype="f32")
+    handle = torch.launch("broken", broken, x, y)
+    with pytest.raises(LaunchError, match="by design"):
+        handle.wait()
+    np.testing.assert_array_equal(y.numpy(1), np.ones((256, 256)))
+    del x, y, handle
+    z = torch.from_numpy(np.full((256, 256), 7, np.float32))
+    w = torch.from_numpy(np.full((256, 256), 7, np.float32))
+    torch._driver.machine.settle()
+    assert np.unique([z.numpy(), w.numpy()]).tolist() == [7]

@@ -87,6 +87,8 @@ def test_intersect_is_local():
         (1.0, UsageError),
         (None, UsageError),
         ([0, 1], UsageError),
+        (True, UsageError),
+        ((0, False), UsageError),
     ],
 )
 def test_other_indices_are_refused(key, error):

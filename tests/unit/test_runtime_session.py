@@ -192,3 +192,27 @@ def test_instruments_progress_and_params():
     assert watch.names == [op.name for op in outcome.data.log]
     assert seen == sorted(seen)
     assert seen[-1][0] == outcome.sim_ns
+
+
+def test_a_bench_that_exits_does_not_end_the_program():
+    def run(torch):
+        torch.zeros(4)
+        raise SystemExit(0)
+
+    outcome = run_bench(GRAPH, Mine(run))
+    assert outcome.completion.error_code == "BENCH_FAILED"
+    assert "'mine' exits with 0" in outcome.completion.error_message
+    assert "test_runtime_session.py:" in outcome.completion.error_message
+
+
+def test_an_error_inside_a_library_names_the_users_line():
+    def run(torch):
+        torch.zeros(4)
+        np.stack([np.zeros(1), np.zeros(2)])
+
+    line = run.__code__.co_firstlineno + 2
+    message = run_bench(GRAPH, Mine(run)).completion.error_message
+    assert message.endswith(f"(test_runtime_session.py:{line})")
+    without = run_bench(GRAPH, Mine(lambda: None)).completion.error_message
+    assert "TypeError" in without
+    assert ".py:" not in without

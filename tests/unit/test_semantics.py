@@ -244,3 +244,26 @@ def test_stacked_dots_equal_single_ones_and_refuse_mixtures():
     other = op("gemm", "dot", pairs[0], (6, 5), "f16", acc_dtype="f32")
     with pytest.raises(UsageError, match="cannot be stacked"):
         stacked_dot([ops[0], other], [pairs[0], pairs[0]])
+
+
+@pytest.mark.parametrize("kind", ["dot", "composite_gemm"])
+def test_integers_that_accumulate_in_floats_do_not_wrap(kind):
+    a = np.full((2, 3), 60_000, np.int32)
+    got = compute(op("gemm", kind, [a, a.T.copy()], (2, 2), "f32", acc_dtype="f32", tile=(2, 2, 2)), [a, a.T])
+    np.testing.assert_array_equal(got, np.full((2, 2), 3 * 60_000.0**2, F32))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_casts_to_bf16_round_once(sign):
+    """Just above the middle of two values; by way of f32 it would be the middle, and go to the even one."""
+    above = sign * np.array([2**24 + 2**16 + 1], np.int32)
+    assert cast(above, "bf16").astype(np.int64) == sign * (2**24 + 2**17)
+    assert cast(above.astype(np.int64), "bf16").astype(np.int64) == sign * (2**24 + 2**17)
+    below = sign * np.array([1 + 2.0**-7 + 2.0**-8 - 2.0**-40])
+    assert cast(below, "bf16").astype(float) == sign * (1 + 2.0**-7)
+    middle = sign * np.array([1 + 2.0**-8])
+    assert cast(middle, "bf16").astype(float) == sign
+    for value in (np.inf, np.nan, 0.0, 1e300, 1e-300):
+        with np.errstate(all="ignore"):
+            direct = np.array([sign * value]).astype(BF16)
+        assert cast(np.array([sign * value]), "bf16").tobytes() == direct.tobytes()

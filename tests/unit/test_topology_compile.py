@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.topology import compile_topology, load, names, parse
-from kernbench.topology.properties import COMMON, KINDS, LABELS
+from kernbench.topology.properties import COMMON, KINDS, LABELS, PARTS
+from tests.fresh_process import said
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def test_default_counts(default: PropertyGraph) -> None:
     per_cube = Counter(n.properties["kind"] for n in default.nodes() if n.properties["cube"] == 5)
     assert per_cube == {
         "cube": 2, "router": 64, "m_cpu": 2, "sram": 2, "hbm_ctrl": 16, "ucie_port": 8, "ucie_conn": 32,
-        "pe": 16, **dict.fromkeys(names.PE_PARTS, 16),
+        "pseudo_channel": 128, "pe": 16, **dict.fromkeys(names.PE_PARTS, 16),
     }  # fmt: skip
 
 
@@ -64,10 +63,32 @@ def test_every_node_has_its_kinds_properties_and_no_others(default: PropertyGrap
     assert {str(n.properties["kind"]) for n in default.nodes()} == set(LABELS) - of_the_la_model
     for node in default.nodes():
         kind = str(node.properties["kind"])
-        assert tuple(node.properties) == COMMON + KINDS.get(kind, ())
+        assert tuple(node.properties) == COMMON + {**KINDS, **PARTS}.get(kind, ())
         assert node.id == node.properties["name"]
         assert node.labels == LABELS[kind]
         assert node.properties["impl"] == (f"builtin.{kind}" if kind in KINDS else "")
+
+
+def test_pseudo_channels_are_parts_of_their_slice_without_wires(default: PropertyGraph) -> None:
+    slice_ = names.hbm(1, 3, 2)
+    parts = [edge.target for edge in default.out_edges(slice_, "CONTAINS")]
+    assert parts == [names.pseudo_channel(1, 3, 2, channel) for channel in range(8)]
+    for channel, part in enumerate(parts):
+        node = default.node(part)
+        assert own(node) == {"slice": 2, "channel": channel, "bw_gbs": 32.0}
+        shared = ("sip", "cube", "pe", "x_mm", "y_mm")
+        assert [node.properties[key] for key in shared] == [
+            default.node(slice_).properties[key] for key in shared
+        ]
+        assert not [*default.out_edges(part, "LINK"), *default.out_edges(part, "CONTAINS")]
+
+
+def test_a_faster_slice_has_faster_channels() -> None:
+    twice = {"overrides": [{"where": names.hbm(0, 0, 0), "speed": 2.0}]}
+    plain, fast = (compile_topology(load("minimal", extra)) for extra in ({}, twice))
+    for channel in range(int(plain.node(names.hbm(0, 0, 0)).properties["n_channels"])):
+        name = names.pseudo_channel(0, 0, 0, channel)
+        assert fast.node(name).properties["bw_gbs"] == 2 * float(plain.node(name).properties["bw_gbs"])
 
 
 def test_labels() -> None:
@@ -265,14 +286,7 @@ def test_id_depends_on_content_alone() -> None:
     assert compile_topology(load("minimal", {"cube.sram.overhead_ns": 3})).properties["id"] != first
     program = "from kernbench.topology import *; print(compile_topology(load('minimal')).properties['id'])"
     for seed in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.strip() == first
+        assert said(program, seed) == first
 
 
 MINIMAL_BODY = """

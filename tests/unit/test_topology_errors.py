@@ -28,6 +28,14 @@ BAD_FILES = {
     ),
     NAMED + "? [a, b]\n: 1\n": "f.yaml:2: (file): has a list or mapping as a key, expected text",
     NAMED + "sip: &x [*x]\n": "f.yaml:2: sip.0: alias refers to itself",
+    NAMED + "sip: " + "[" * 2500 + "\n": "f.yaml:2: bad YAML: nested too deeply",
+    NAMED + "system: {sips: 1" + "0" * 5000 + "}\n": (
+        "f.yaml:2: system.sips: is '100000000000000000000000000000000000000000000000000000000...': Exceeds the"
+        " limit (4300 digits) for integer string conversion: value has 5001 digits"
+    ),
+    NAMED + "system: {sips: 010}\n": "f.yaml:2: system.sips: is the text '010', expected an integer",
+    NAMED
+    + "system: {ns_per_mm: 1:30}\n": "f.yaml:2: system.ns_per_mm: is the text '1:30', expected a number",
     "name: 2020-13-45\n": "f.yaml:1: name: is '2020-13-45': month must be in 1..12",
     # keys
     "system: {sips: 2}\n": "f.yaml:1: name: is missing, expected a value",
@@ -200,6 +208,12 @@ def test_missing_file_lists_what_ships() -> None:
     assert str(caught.value) == (
         "defualt: no such topology file, expected a path or one of default, minimal, six-sip-torus, tray-16"
     )
+
+
+def test_a_folder_does_not_hide_a_shipped_topology(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "minimal").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load("minimal").name == "minimal"
 
 
 def test_folder_and_binary_file(tmp_path: Path) -> None:

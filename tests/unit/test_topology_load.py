@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
 
+from kernbench.errors import ConfigError
 from kernbench.topology import TopologySpec, find, load, parse, shipped
 from kernbench.topology.fields import Section
 
@@ -30,7 +32,7 @@ def _missing(section: Section, file: dict[str, object], path: str = "") -> list[
             out.append(here)
         elif isinstance(value, Section):
             out += _missing(value, file[key], here)  # type: ignore[arg-type]
-        elif isinstance(value, tuple) and isinstance(value[0], Section):
+        elif isinstance(value, tuple) and value and isinstance(value[0], Section):
             out += _missing(value[0], file[key][0], here)  # type: ignore[index]
     return out
 
@@ -122,6 +124,28 @@ def test_anchors_and_merge_keys() -> None:
         ("io0", "N", 7.0),
         ("io1", "S", 7.0),
     ]
+
+
+def test_an_anchor_that_merges_and_overrides_can_be_used_again() -> None:
+    spec = parse(
+        "name: t\n"
+        "sip:\n"
+        "  io_chiplets:\n"
+        "  - &one {name: io0, side: N, io_cpu: &cpu {overhead_ns: 7}}\n"
+        "  - {name: io1, side: S, io_cpu: &other {<<: *cpu, overhead_ns: 9}}\n"
+        "  - {name: io2, side: W, io_cpu: *other}\n"
+    )
+    assert [io.io_cpu.overhead_ns for io in spec.sip.io_chiplets] == [7.0, 9.0, 9.0]
+
+
+def test_aliases_of_aliases_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine of nine of nine ...: 3e9 values in a page of text."""
+    text = "name: t\na: &a [0, 0, 0, 0, 0, 0, 0, 0, 0]\n" + "".join(
+        f"{after}: &{after} [{', '.join(['*' + before] * 9)}]\n" for before, after in pairwise("abcdefghij")
+    )
+    monkeypatch.setattr("kernbench.topology.marked_yaml.ALIASED_NODES", 10_000)
+    with pytest.raises(ConfigError, match=r"f\.yaml:\d+: .*: aliases add more than 10000 values"):
+        parse(text, "f.yaml")
 
 
 def test_canonical_text_is_itself_a_topology() -> None:

@@ -54,6 +54,7 @@ def test_what_is_no_name_is_refused(text: str) -> None:
 def test_every_compiled_component_parses_to_its_own_place() -> None:
     for node in compile_topology(load()).nodes():
         name, p = names.parse(node.id), node.properties
-        own_pe = p["slice"] if name.kind == "hbm_ctrl" else p["pe"]
+        own_pe = p["slice"] if name.kind in ("hbm_ctrl", "pseudo_channel") else p["pe"]
         assert (name.kind, name.sip, name.cube, name.pe) == (p["kind"], p["sip"], p["cube"], own_pe)
         assert (name.row, name.col) == (p.get("row", -1), p.get("col", -1))
+        assert name.index == p.get("channel", name.index)

@@ -68,13 +68,17 @@ WRONG = {
         (GOOD + "- src: host\n  dst: x\n  bytes: 1.5\n", "4: flow 2: bytes: is 1.5, expected a whole number"),
         (GOOD + "- {src: host, dst: x, bytes: 1,\n   op: copy}\n", "3: flow 2: op: is 'copy', expected read"),
         ("- {src: host, dst: x, bytes: 1, start_ns: .nan}\n", "1: flow 1: start_ns: is nan, expected"),
+        ("- {src: host, dst: x, bytes: 1, start_ns: 1e18}\n", "1: flow 1: start_ns: is 1e+18, expected"),
+        (f"- {{src: host, dst: x, bytes: 1{'0' * 400}}}\n", "1: flow 1: bytes: is 1000"),
+        ("- {src: host, dst: x, bytes: 1, count: 5,\n   period_ns: 5e11}\n",
+         "2: flow 1: period_ns: is 5e+11, so the last of 5 transfers starts at 2e+12 ns, expected 1e+12 ns"),
         ("- {src: host, dst: x, bytes: 1, start_ns: -1}\n", "1: flow 1: start_ns: is -1, expected"),
-        ("- {src: host, dst: x, bytes: true}\n", "1: flow 1: bytes: is True, expected a whole number"),
+        ("- {src: host, dst: x, bytes: true}\n", "1: flow 1: bytes: is true, expected a whole number"),
         ("- {src: 7, dst: x, bytes: 1}\n", "1: flow 1: src: is 7, expected a text"),
         ("- {src: host, dst: x, bytes: 1, size: 1}\n", "1: flow 1: size: unknown key, expected one of"),
         ("- {src: host, dst: x, bytes: 1, by: 1,\n   cuont: 2}\n", "1: flow 1: by: unknown key"),
         ("- host\n", "1: flow 1: is 'host', expected a mapping with src"),
-        ("flows:\n- {src: host,\n   dst: x, bytes: no}\n", "3: flow 1: bytes: is False"),
+        ("flows:\n- {src: host,\n   dst: x, bytes: no}\n", "3: flow 1: bytes: is false"),
         ("flow: []\n", "1: expected a list of flows"),
         ("- {src: host, src: host}\n", "1: 0.src: key given twice"),
         ("- {src: [\n", "2: bad YAML"),
@@ -86,11 +90,13 @@ WRONG = {
     "f.json": [
         ('[{"src": "host"}]', " flow 1: dst: is missing"),
         ('[{"src": "host", "dst": "x", "bytes": 1},\n{"src": "host", "dst": "x", "bytes": "k"}]',
-         " flow 2: bytes: is 'k', expected a whole number"),
+         " flow 2: bytes: is the text 'k', expected a whole number"),
         ('[\n{"src": }]', "2: bad JSON"),
         ('[{"src": "a", "src": "b"}]', " src: key given twice"),
         ('"flows"', " expected a list of flows"),
         ("[" * 100_000, " bad JSON: nested too deeply"),
+        ('[{"bytes": 1' + "0" * 5000 + "}]", " bad JSON: a number has too many digits"),
+        ('[{"src": "host", "dst": "x", "bytes": Infinity}]', " flow 1: bytes: is inf, expected"),
     ],
     "f.csv": [
         ("src,dst,bytes\nhost,x,1\n\nhost,x,0\n", "4: bytes: is 0, expected"),
@@ -99,8 +105,11 @@ WRONG = {
         ("src,dst,bytes,bytes\nhost,x,1,1\n", "1: a column is named twice"),
         ("src,dst,bytes,cuont\nhost,x,1,1\n", "2: cuont: unknown key, did you mean 'count'?"),
         ("src,dst,bytes\n,x,1\n", "2: src: is missing"),
+        ("\nsrc,dst,bytes,\nhost,x,1,\nhost,x,1,9\n", "4: '9' is in a column without a name, name it"),
         ('src,dst,bytes\n"host,x,1\n', "2: bad CSV"),
-        ("src,dst,bytes\nhost,x,ten\n", "2: bytes: is 'ten', expected a whole number"),
+        ("src,dst,bytes\nhost,x,1e999\n", "2: bytes: is the text '1e999', expected a whole number"),
+        ("src,dst,bytes,count\nhost,x,1,1e7\n", "2: count: is 10000000.0, expected at most 1000000"),
+        ("src,dst,bytes\nhost,x,ten\n", "2: bytes: is the text 'ten', expected a whole number"),
         ('src,dst,bytes,name\nhost,x,1,"a\nb"\nhost,x,,c\n', "4: bytes: is missing"),
     ],
 }  # fmt: skip
@@ -136,6 +145,24 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "folder.yaml").mkdir()
     with pytest.raises(ConfigError, match="cannot be read"):
         read_flows(tmp_path / "folder.yaml")
+
+
+def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
+    """A byte order mark, CRLF, quotes, and empty cells to the end of every line."""
+    (tmp_path / "f.csv").write_bytes(
+        b'\xef\xbb\xbfsrc,"dst",bytes,name,,\r\n"host",x,64,"a ""b"", c",,\r\n\r\nhost,x,32,,,\r\n'
+    )
+    assert read_flows(tmp_path / "f.csv") == [
+        Flow("host", "x", 64, name='a "b", c'),
+        Flow("host", "x", 32, name="flow2"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["f.yaml", "f.csv"])
+def test_a_number_with_a_leading_nought_is_decimal_in_every_format(tmp_path: Path, name: str) -> None:
+    text = {"f.yaml": "- {src: host, dst: x, bytes: 010}\n", "f.csv": "src,dst,bytes\nhost,x,010\n"}[name]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read_flows(tmp_path / name)[0].bytes == 10
 
 
 def test_numbers_are_read_as_people_write_them(tmp_path: Path) -> None:

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import click
 
 from kernbench import api
 from kernbench.cli.group import Command
-from kernbench.cli.options import topology_file
+from kernbench.cli.options import Function, topology_file, topology_option
 from kernbench.cli.output import emit, format_option
 from kernbench.cli.progress import Progress
+
+
+def _bytes(option: str, default: int, text: str) -> Callable[[Function], Function]:
+    return click.option(option, type=click.IntRange(min=1), default=default, show_default=True, help=text)
 
 
 @click.command(cls=Command, examples=["kernbench figures --out figures --topology minimal"])
 @click.option(
     "--out", metavar="DIR", required=True, help="Folder for the figures (PNG) and their numbers (CSV)."
 )
-@click.option("--topology", metavar="FILE", help="A file, or the name of a shipped one.  [default: default]")
-@click.option(
-    "--latency-bytes",
-    type=click.IntRange(min=1),
-    default=api.LATENCY_BYTES,
-    show_default=True,
-    help="Bytes of a transfer whose time is taken apart.",
-)
-@click.option(
-    "--bandwidth-bytes",
-    type=click.IntRange(min=1),
-    default=api.BANDWIDTH_BYTES,
-    show_default=True,
-    help="Bytes of each transfer whose bandwidth is measured.",
-)
+@topology_option
+@_bytes("--latency-bytes", api.LATENCY_BYTES, "Bytes of a transfer whose time is taken apart.")
+@_bytes("--bandwidth-bytes", api.BANDWIDTH_BYTES, "Bytes of each transfer whose bandwidth is measured.")
 @format_option
 def command(out: str, topology: str | None, latency_bytes: int, bandwidth_bytes: int, fmt: str) -> None:
     """Measure PE DMA transfers, alone and contending, near and far; draw where their time goes.

@@ -9,7 +9,7 @@ import click
 
 from kernbench import api
 from kernbench.cli.group import Command
-from kernbench.cli.options import topology_file
+from kernbench.cli.options import check_option, topology_file, topology_option
 from kernbench.cli.output import format_option, number, print_csv, print_json, print_table
 from kernbench.cli.progress import Progress
 
@@ -40,14 +40,12 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
 @click.command(
     cls=Command,
     examples=[
-        "kernbench probe --topology minimal --strict",
+        "kernbench probe --topology minimal --strict --check",
         "kernbench probe --case pe-cross-cube-hbm-best --sizes 256,4KiB",
     ],
 )
 @click.option("--case", metavar="NAME", default="all", show_default=True, help="One case, with all its hops.")
-@click.option(
-    "--topology", metavar="FILE", help="A topology file, or the name of a shipped one.  [default: default]"
-)
+@topology_option
 @click.option(
     "--sizes", callback=_sizes, metavar="LIST", help="Sizes of the sweep.  [default: 256 B to 1 MiB, times 4]"
 )
@@ -55,6 +53,7 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
     "--bytes", "nbytes", callback=_size, metavar="SIZE", help="Size of the summary.  [default: 32KiB]"
 )
 @click.option("--hops", is_flag=True, help="Show the hops of all cases.")
+@check_option
 @click.option("--strict", is_flag=True, help="Exit with status 1 when an invariant is violated.")
 @format_option
 def command(
@@ -63,6 +62,7 @@ def command(
     sizes: tuple[int, ...] | None,
     nbytes: int | None,
     hops: bool,
+    check: bool,
     strict: bool,
     fmt: str,
 ) -> None:
@@ -74,7 +74,9 @@ def command(
     """
     file = topology_file(topology)
     with Progress() as progress:
-        report = api.probe(file, case=case, sizes=sizes, nbytes=nbytes, progress=progress)
+        report = api.probe(
+            file, case=case, sizes=sizes, nbytes=nbytes, progress=progress, check=check or None
+        )
     if fmt == "json":
         print_json(report.as_dict())
     elif fmt == "csv":

@@ -6,7 +6,14 @@ import click
 
 from kernbench import api
 from kernbench.cli.group import Command
-from kernbench.cli.options import assignments, store_option, topology_file
+from kernbench.cli.options import (
+    assignments,
+    check_option,
+    kept_options,
+    store_option,
+    topology_file,
+    topology_option,
+)
 from kernbench.cli.output import format_option
 from kernbench.cli.progress import Progress
 from kernbench.cli.run_report import print_run
@@ -23,9 +30,7 @@ from kernbench.cli.run_report import print_run
 @click.option(
     "--bench", required=True, metavar="NAME", help="Name or index from 'kernbench list', or file.py[:name]."
 )
-@click.option(
-    "--topology", metavar="FILE", help="A topology file, or the name of a shipped one.  [default: default]"
-)
+@topology_option
 @click.option("--device", default="all", show_default=True, metavar="all|sip:N", help="The SIPs to run on.")
 @click.option(
     "--verify-data", is_flag=True, help="Compute the results and check them against the bench's reference."
@@ -33,13 +38,8 @@ from kernbench.cli.run_report import print_run
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A bench parameter; may be repeated."
 )
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept run; may be repeated.")
-@click.option(
-    "--check",
-    is_flag=True,
-    help="Check the rules of the simulated machine as it runs: bytes, order, capacity, waits. Takes longer.",
-)
-@click.option("--no-trace", is_flag=True, help="Keep nothing; times are the same.")
+@kept_options
+@check_option
 @store_option
 @format_option
 def command(

@@ -32,6 +32,10 @@ def _share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:
     return value
 
 
+def _percent(change: float | None) -> str | None:
+    return None if change is None else f"{change:+.1%}"
+
+
 @click.command(
     cls=Command,
     examples=[
@@ -71,11 +75,14 @@ def command(before: str, after: str, threshold: float, top: int, store: str | No
     else:
         for end in ("before", "after"):
             print(f"{end}: {found[end]['run_id']}, {found[end]['bench']} on {found[end]['topology']}")
-        print_table(_FIGURES, figures)
+        print_table(_FIGURES, [[*row[:4], _percent(row[4]), row[5]] for row in figures])
         print("\ncritical path, ns by cause")
         print_table(_CAUSES, [[row[column] for column in _CAUSES] for row in found["causes"]])
-        print("\nmore time than before at")
-        print_table(_RESOURCES, [[row[column] for column in _RESOURCES] for row in found["resources"]])
+        if found["resources"]:
+            print("\nmore time than before at")
+            print_table(_RESOURCES, [[row[column] for column in _RESOURCES] for row in found["resources"]])
+        else:
+            print("\nno component and no link took more time than before")
         said = "slower" if found["slower"] else "not slower"
         print(f"\n{said}, with a threshold of {number(100 * threshold)}%")
     if found["slower"]:

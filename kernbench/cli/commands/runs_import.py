@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import click
+from kernbench.cli.copying import copy_command
 
-from kernbench import api
-from kernbench.cli.group import Command
-from kernbench.cli.options import opened, store_option
-from kernbench.cli.output import emit, format_option
-
-
-@click.command(cls=Command, examples=["kernbench runs import --from archive"])
-@click.argument("runs", nargs=-1)
-@click.option(
+command = copy_command(
+    "import",
     "--from",
-    "other_url",
-    required=True,
-    metavar="URL",
-    help="Where to copy them from: a folder or a store URL.",
+    "Copy RUNS, by default all, from the store at --from into this one, with their topologies.",
+    outward=False,
 )
-@store_option
-@format_option
-def command(runs: tuple[str, ...], other_url: str, store: str | None, fmt: str) -> None:
-    """Copy RUNS, by default all, from the store at --from into this one, with their topologies.
-
-    A run that is there already is left alone. JSON has runs: run_id and copied of each.
-    """
-    with opened(store) as kept_in, opened(other_url) as other:
-        copied = api.copy_runs(runs, other, kept_in)
-    emit(fmt, {"runs": copied}, ("run_id", "copied"), [(row["run_id"], row["copied"]) for row in copied])

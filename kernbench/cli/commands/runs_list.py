@@ -28,5 +28,10 @@ def command(bench: str | None, store: str | None, fmt: str) -> None:
         kept = [run.info for run in api.runs(kept_in) if bench in (None, run.bench)]
     rows = [[row[column] for column in _COLUMNS] for row in kept]
     if fmt == "table":
-        rows = [[" ".join(cell) if isinstance(cell, list) else cell for cell in row] for row in rows]
+        rows = [[*row[:-2], _time(row[-2]), ", ".join(row[-1])] for row in rows]
     emit(fmt, {"runs": kept}, _COLUMNS, rows)
+
+
+def _time(iso: str) -> str:
+    """``2026-01-31 23:59:59`` (UTC, as all times here): what people need of it."""
+    return iso[:19].replace("T", " ")

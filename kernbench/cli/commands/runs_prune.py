@@ -7,6 +7,7 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, store_option
+from kernbench.cli.output import emit_list, format_option
 
 
 @click.command(
@@ -18,11 +19,12 @@ from kernbench.cli.options import opened, store_option
 @click.option("--tagged", is_flag=True, help="Count and remove runs with tags as well.")
 @click.option("--dry-run", is_flag=True, help="Remove nothing, only say what would go.")
 @store_option
-def command(keep: int, bench: str | None, tagged: bool, dry_run: bool, store: str | None) -> None:
+@format_option
+def command(keep: int, bench: str | None, tagged: bool, dry_run: bool, store: str | None, fmt: str) -> None:
     """Remove all but the newest runs of each bench, and print the id of each that goes.
 
-    Runs that have a tag stay.
+    Runs that have a tag stay. JSON has runs: the ids.
     """
     with opened(store) as kept_in:
-        for run_id in api.prune(keep, bench, tagged, dry_run, kept_in):
-            print(run_id)
+        gone = api.prune(keep, bench, tagged, dry_run, kept_in)
+    emit_list(fmt, "runs", "run_id", gone)

@@ -24,8 +24,12 @@ def command(file: str, fmt: str) -> None:
         "id": graph.properties["id"],
         "components": sum(1 for node in graph.nodes() if node.properties["impl"]),
         "links": sum(1 for _ in graph.edges("LINK")),
+        "overrides": len(api.topology_overrides(graph)),
     }
     if fmt == "table":
-        print(f"{file}: valid, {facts['components']} components, {facts['links']} links, id {facts['id']}")
+        counted = f"{facts['components']} components, {facts['links']} links"
+        if facts["overrides"]:
+            counted += f", {facts['overrides']} override{'' if facts['overrides'] == 1 else 's'}"
+        print(f"{file}: valid, {counted}, id {facts['id']}")
     else:
         emit(fmt, facts, list(facts), [list(facts.values())])

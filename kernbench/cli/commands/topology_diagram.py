@@ -60,10 +60,16 @@ def command(
     With --run, where a view draws several links or parts as one, the busiest of them gives the colour.
     """
     path = Path(out)
-    is_file = out == "-" or (bool(path.suffix) and not path.is_dir())
+    # A folder may have a dot in its name; with one view, an ending that is none of a format is a mistake.
+    ends_as_file = path.suffix.lower() in _SUFFIXES or (view != "all" and bool(path.suffix))
+    is_file = out == "-" or (ends_as_file and not path.is_dir())
     if view == "all" and (is_file or part is not None):
         option = "--of" if part is not None else f"--out {out}"
         raise click.UsageError(f"{option} needs one --view, such as --view cube")
+    if not is_file and path.is_file():
+        raise click.UsageError(
+            f"--out {out} is a file; name a folder, or a file that ends in .svg, .mmd or .dot"
+        )
     if is_file and out != "-":
         to = _checked(to, path)
     written = to or "svg"

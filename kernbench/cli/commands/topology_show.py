@@ -7,7 +7,7 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import topology_file
-from kernbench.cli.output import emit, format_option, number
+from kernbench.cli.output import emit, format_option, number, print_table
 
 
 @click.command(
@@ -43,13 +43,17 @@ def _show_counts(graph: api.PropertyGraph, fmt: str) -> None:
     counts = api.topology_counts(graph)
     rows = [(what, kind, count) for what in ("components", "links") for kind, count in counts[what].items()]
     properties = {key: value for key, value in graph.properties.items() if key != "spec"}
+    overrides = api.topology_overrides(graph)
     emit(
         fmt,
-        {**properties, **counts},
+        {**properties, **counts, "overrides": overrides},
         ("what", "kind", "count"),
         rows,
         heading=lambda: (f"{key}: {value}" for key, value in properties.items()),
     )
+    if overrides and fmt == "table":
+        print("\noverrides")
+        print_table(list(overrides[0]), [list(override.values()) for override in overrides])
 
 
 def _show_route(route: dict[str, object], fmt: str) -> None:

@@ -8,7 +8,14 @@ import click
 
 from kernbench import api
 from kernbench.cli.group import Command
-from kernbench.cli.options import assignments, store_option, topology_file
+from kernbench.cli.options import (
+    assignments,
+    check_option,
+    kept_options,
+    store_option,
+    topology_file,
+    topology_option,
+)
 from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table
 from kernbench.cli.progress import Progress
 
@@ -29,9 +36,7 @@ _SHARES = ("utilisation", "mean_utilisation", "max_utilisation")
 )
 @click.argument("file", required=False, metavar="[FILE|pattern:NAME]")
 @click.option("--list", "list_all", is_flag=True, help="List the patterns, their formulas and parameters.")
-@click.option(
-    "--topology", metavar="FILE", help="A topology file, or the name of a shipped one.  [default: default]"
-)
+@topology_option
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A pattern's parameter; may be repeated."
 )
@@ -39,8 +44,8 @@ _SHARES = ("utilisation", "mean_utilisation", "max_utilisation")
     "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
     help="How many of the busiest links to show.",
 )  # fmt: skip
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept run; may be repeated.")
-@click.option("--no-trace", is_flag=True, help="Keep nothing; times are the same.")
+@kept_options
+@check_option
 @store_option
 @format_option
 def command(
@@ -50,6 +55,7 @@ def command(
     settings: tuple[str, ...],
     top: int,
     tags: tuple[str, ...],
+    check: bool,
     no_trace: bool,
     store: str | None,
     fmt: str,
@@ -69,7 +75,14 @@ def command(
     where = topology_file(topology)
     with Progress() as progress:
         run = api.traffic(
-            file, where, params=params, store=store, trace=not no_trace, tags=tags, progress=progress
+            file,
+            where,
+            params=params,
+            store=store,
+            trace=not no_trace,
+            tags=tags,
+            progress=progress,
+            check=check or None,
         )
     if fmt == "json":
         print_json(run.summary(top))

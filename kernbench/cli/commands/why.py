@@ -48,6 +48,11 @@ def command(run: str, launch: int | None, by: str, store: str | None, fmt: str) 
     else:
         columns = (by, "ns", "share")
         sums = path.by_cause() if by == "cause" else path.by_place()
-        rows = [(name, ns, ns / total if total else 0.0) for name, ns in sums.items()]
+        rows = [(name, ns, _share(ns, total, fmt)) for name, ns in sums.items()]
     of = f"{kept.bench} on {kept.topology}" + ("" if launch is None else f", launch {launch}")
     emit(fmt, payload, columns, rows, lambda: [f"{of}: {number(total)} ns in {len(path.steps)} steps"])
+
+
+def _share(ns: float, total: float, fmt: str) -> float | str:
+    share = ns / total if total else 0.0
+    return f"{share:.1%}" if fmt == "table" else share

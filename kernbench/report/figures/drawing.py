@@ -96,8 +96,10 @@ def _panels(rows: Sequence[Row], title: str) -> tuple[Figure, list[Axes]]:
     figure.set_layout_engine("constrained", wspace=0.06)
     panels = list(figure.subplots(1, len(OPS), sharey=True))
     figure.suptitle(title, fontsize=13, fontweight="bold")
-    panels[0].set_yticks(_places(bars), [row["scenario"] for row in bars])
-    panels[0].invert_yaxis()
+    places = _places(bars)
+    panels[0].set_yticks(places, [row["scenario"] for row in bars])
+    middle, half = (places[0] + places[-1]) / 2, max((places[-1] - places[0]) / 2 + 0.8, 1.5)
+    panels[0].set_ylim(middle + half, middle - half)  # the first on top, and a few bars no thicker than many
     return figure, panels
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kernbench.components.hbm import HbmSlice
@@ -78,28 +78,24 @@ def latency_rows(
 ) -> list[Row]:
     """One row a flow, of :data:`LATENCY_COLUMNS`; ``slowest`` marks one flow of a scenario and direction."""
     rows = []
-    for scenario in found:
-        for op in OPS:
-            machine, sent = play(graph, scenario, op, nbytes)
-            if done is not None:
-                done(machine)
-            times = [transaction.t_done - transaction.t_submit for transaction in sent]
-            slowest = times.index(max(times))
-            for number, (flow, transaction) in enumerate(zip(scenario.flows, sent, strict=True)):
-                parts = breakdown(machine, transaction.rows)
-                rows.append(
-                    {
-                        "scenario": scenario.name,
-                        "contended": scenario.contended,
-                        "op": op,
-                        "src": flow.src,
-                        "dst": flow.dst,
-                        "bytes": nbytes,
-                        "total_ns": times[number],
-                        **{f"{part}_ns": ns for part, ns in parts.items()},
-                        "slowest": number == slowest,
-                    }
-                )
+    for scenario, op, machine, sent in _played(graph, found, nbytes, done):
+        times = [transaction.t_done - transaction.t_submit for transaction in sent]
+        slowest = times.index(max(times))
+        for number, (flow, transaction) in enumerate(zip(scenario.flows, sent, strict=True)):
+            parts = breakdown(machine, transaction.rows)
+            rows.append(
+                {
+                    "scenario": scenario.name,
+                    "contended": scenario.contended,
+                    "op": op,
+                    "src": flow.src,
+                    "dst": flow.dst,
+                    "bytes": nbytes,
+                    "total_ns": times[number],
+                    **{f"{part}_ns": ns for part, ns in parts.items()},
+                    "slowest": number == slowest,
+                }
+            )
     return rows
 
 
@@ -112,29 +108,37 @@ def bandwidth_rows(
     bandwidth (``tightest``) never stood still; ``utilisation`` is ``achieved_gbs`` of it.
     """
     rows = []
+    for scenario, op, machine, sent in _played(graph, found, nbytes, done):
+        total = nbytes * len(sent)
+        makespan = max(t.t_done for t in sent) - min(t.t_submit for t in sent)
+        least, tightest = _least_ns(machine)
+        rows.append(
+            {
+                "scenario": scenario.name,
+                "contended": scenario.contended,
+                "op": op,
+                "flows": len(sent),
+                "bytes_each": nbytes,
+                "makespan_ns": makespan,
+                "achieved_gbs": total / makespan,
+                "peak_gbs": total / least,
+                "utilisation": least / makespan,
+                "tightest": tightest,
+            }
+        )
+    return rows
+
+
+def _played(
+    graph: PropertyGraph, found: Sequence[Scenario], nbytes: int, done: Done | None
+) -> Iterator[tuple[Scenario, str, Machine, list[Transaction]]]:
+    """Every scenario in both directions, as :func:`play` leaves it."""
     for scenario in found:
         for op in OPS:
             machine, sent = play(graph, scenario, op, nbytes)
             if done is not None:
                 done(machine)
-            total = nbytes * len(sent)
-            makespan = max(t.t_done for t in sent) - min(t.t_submit for t in sent)
-            least, tightest = _least_ns(machine)
-            rows.append(
-                {
-                    "scenario": scenario.name,
-                    "contended": scenario.contended,
-                    "op": op,
-                    "flows": len(sent),
-                    "bytes_each": nbytes,
-                    "makespan_ns": makespan,
-                    "achieved_gbs": total / makespan,
-                    "peak_gbs": total / least,
-                    "utilisation": least / makespan,
-                    "tightest": tightest,
-                }
-            )
-    return rows
+            yield scenario, op, machine, sent
 
 
 def _least_ns(machine: Machine) -> tuple[float, str]:

@@ -25,6 +25,7 @@ from tests.exact.reference.simulator import Piece, Simulator
 
 OBLONG = str(Path(__file__).parents[1] / "oblong.yaml")
 _SMALL_CUBE = {"system.sips": 1, "cube.pes.count": 4, "cube.hbm.pseudo_channels": 16}
+_ONE_TO_ONE = {"system.address_model": "la", "cube.hbm.mapping": "one_to_one"}
 _PENALTIES = {
     "cube.hbm.switch_penalty_ns": 7.0,
     "cube.hbm.overhead_ns": 3.0,
@@ -46,6 +47,17 @@ TOPOLOGIES: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
         {**_PENALTIES, "cube.pes.count": 2, "cube.hbm.pseudo_channels": 16, "cube.pes.corners": ["NW", "SE"]},
     ),
     "two engines": ("minimal", {"pe.pe_dma.read_engines": 2, "pe.pe_dma.write_engines": 3}),
+    "one to one": (None, {**_SMALL_CUBE, **_ONE_TO_ONE, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}),
+    "one to one, penalties": (
+        None,
+        {**_SMALL_CUBE, **_ONE_TO_ONE, **_PENALTIES, "cube.channel_router.overhead_ns": 1.5,
+         "pe.pe_baaw.lookup_ns": 4.0, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1},
+    ),
+    "one to one, two SIPs": (
+        None,
+        {**_SMALL_CUBE, **_ONE_TO_ONE, "system.sips": 2, "sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1,
+         "sip.io_chiplets": [{"name": "io0", "pcie_ep": {"cut_through": True}}]},
+    ),
     "no distance": (
         None,
         {**_SMALL_CUBE, "system.ns_per_mm": 0.0, "cube.router.overhead_ns": 0.0, "sip.cube_mesh.w": 2,
@@ -115,8 +127,31 @@ class Bench:
         found = []
         for pa, nbytes in self.addresses.split(address, flow.nbytes):
             target = self.addresses.resolve(pa)
+            if f"{target.component.replace('.hbm_ctrl', '')}.ch_r0" in self.graph:
+                found += self._by_channel(source, target.component, target.offset, nbytes, traffic)
+                continue
             route = self.router.route(source, target.component, traffic)
             found.append(Piece(target.component, target.offset, nbytes, route.nodes))
+        return found
+
+    def _by_channel(
+        self, source: str, slice_: str, offset: int, nbytes: int, traffic: Traffic
+    ) -> list[Piece]:
+        """One piece for each channel, in order of first bytes: counted burst by burst."""
+        properties = self.graph.node(slice_).properties
+        burst, channels = int(properties["burst_bytes"]), int(properties["n_channels"])
+        shares: dict[int, tuple[int, int]] = {}
+        at, end = offset, offset + nbytes
+        while at < end:
+            stop = min(end, (at // burst + 1) * burst)
+            begin, share = shares.get(at // burst % channels, (at, 0))
+            shares[at // burst % channels] = begin, share + stop - at
+            at = stop
+        place, found = names.parse(slice_), []
+        for channel, (begin, share) in shares.items():
+            via = names.channel_router(place.sip, place.cube, place.pe, channel)
+            way = self.router.route(source, slice_, traffic, via).nodes
+            found.append(Piece(slice_, begin, share, way, channel, begin == offset))
         return found
 
     def expected(self, case: Case) -> Simulator:

@@ -14,12 +14,30 @@ Properties = dict[str, Any]
 
 @dataclass
 class Piece:
-    """What one transaction moves: ``nbytes`` at byte ``offset`` of memory ``target``, over ``route``."""
+    """What one transaction moves: ``nbytes`` at byte ``offset`` of memory ``target``, over ``route``.
+
+    With channel routers: the only ``channel`` that it touches, and whether it ``opens`` an access that others
+    behind it belong to.
+    """
 
     target: str
     offset: int
     nbytes: int
     route: tuple[str, ...]
+    channel: int = -1
+    opens: bool = True
+
+
+@dataclass
+class Access:
+    """Transactions that stand for one: they pay together, and are stored and forwarded together."""
+
+    first: int
+    size: int
+    unacknowledged: int
+    unanswered: int
+    held: dict[Any, list[Message]] = field(default_factory=dict)
+    """Whole messages that wait for the others, by place."""
 
 
 @dataclass
@@ -32,6 +50,7 @@ class Txn:
     submitted: float
     end: Callable[[Txn], None]
     done: float = -1.0
+    access: Access | None = None
 
 
 @dataclass
@@ -45,6 +64,12 @@ class Message:
     """Flits that have reached each place so far."""
     committed: int = 0
     ticket: int = -1
+    pays: bool = True
+    """Whether it pays overheads."""
+
+    def __post_init__(self) -> None:
+        access = self.txn.access
+        self.pays = access is None or access.first == self.txn.number
 
     @property
     def last(self) -> int:
@@ -99,6 +124,13 @@ class Place:
         for flit in range(len(message.sizes)):
             self.onward(message, place, flit)
 
+    def send_together(self, messages: list[Message], place: int = 0) -> None:
+        """Flits of several go onto their link now: one of each, then the next of each."""
+        for flit in range(max(len(message.sizes) for message in messages)):
+            for message in messages:
+                if flit < len(message.sizes):
+                    self.onward(message, place, flit)
+
     def forward(self, message: Message, place: int, flit: int) -> None:
         raise AssertionError("no route leads through here")
 
@@ -119,27 +151,49 @@ class Place:
             txn.done = self.agenda.now
             txn.end(txn)
 
-        self.worker.enter(lambda: self.overhead, paid)
+        pays, access = True, message.txn.access
+        if access is not None:
+            access.unanswered -= 1
+            pays = access.unanswered == 0
+        self.worker.enter(lambda: self.overhead if pays else 0.0, paid)
 
 
 class Transit(Place):
     """The worker takes flits as they come; the first of a message pays."""
 
     def forward(self, message: Message, place: int, flit: int) -> None:
-        cost = self.overhead if flit == 0 else 0.0
+        cost = self.cost(message) if flit == 0 else 0.0
         self.worker.enter(lambda: cost, lambda: self.onward(message, place, flit))
+
+    def cost(self, message: Message) -> float:
+        """What the first flit of a message pays."""
+        return self.overhead if message.pays else 0.0
+
+
+class ChannelRouter(Transit):
+    """Each request pays here: none shares its channel with another of its access."""
+
+    def cost(self, message: Message) -> float:
+        return self.overhead
 
 
 class StoreAndForward(Place):
-    """The worker takes whole messages, pays once, and sends them on whole."""
+    """The worker takes whole messages, pays once, and sends them on whole; those of one access as one."""
 
     def forward(self, message: Message, place: int, flit: int) -> None:
         if flit != message.last:
             return
+        whole, access = [message], message.txn.access
+        if access is not None:
+            held = access.held.setdefault(self, [])
+            held.append(message)
+            if len(held) < access.size:
+                return
+            whole = sorted(access.held.pop(self), key=lambda message: message.txn.number)
         ticket = self.agenda.ticket()
 
         def paid() -> None:
-            self.agenda.callback(self.agenda.now, lambda: self.send(message, place), ticket)
+            self.agenda.callback(self.agenda.now, lambda: self.send_together(whole, place), ticket)
 
         self.worker.enter(lambda: self.overhead, paid)
 
@@ -160,7 +214,7 @@ class Memory(Place):
         raise NotImplementedError
 
     def receive(self, message: Message, flit: int) -> None:
-        cost = self.entry() if flit == 0 else 0.0
+        cost = self.entry() if flit == 0 and message.pays else 0.0
         if not message.txn.writing:
             self.worker.enter(lambda: cost, lambda: self._fetch(message))
             return
@@ -173,7 +227,11 @@ class Memory(Place):
                 self.agenda.callback(self.agenda.now, acknowledge, message.ticket)
 
         def acknowledge() -> None:
-            self.send(Message(message.txn, message.route[::-1], [0]))
+            answer, access = Message(message.txn, message.route[::-1], [0]), message.txn.access
+            if access is not None:
+                access.unacknowledged -= 1
+                answer.pays = access.unacknowledged == 0
+            self.send(answer)
 
         self.worker.enter(lambda: cost, lambda: self.array(message, flit, message.sizes[flit], committed))
 
@@ -220,7 +278,9 @@ class Hbm(Memory):
 
     def array(self, message: Message, flit: int, nbytes: int, after: Act) -> None:
         txn = message.txn
-        number = (txn.piece.offset + flit * self.flit_bytes) // self._burst % len(self._channels)
+        number = txn.piece.channel
+        if number < 0:
+            number = (txn.piece.offset + flit * self.flit_bytes) // self._burst % len(self._channels)
 
         def duration() -> float:
             before, self._direction[number] = self._direction[number], txn.writing

@@ -11,6 +11,8 @@ from itertools import pairwise
 from kernbench.pgraph import PropertyGraph
 from tests.exact.reference.agenda import Agenda
 from tests.exact.reference.places import (
+    Access,
+    ChannelRouter,
     Engines,
     Hbm,
     Message,
@@ -37,7 +39,6 @@ class Simulator:
         self.txns: list[Txn] = []
         self.crossings = 0
         self._graph = graph
-        self._ns_per_mm = float(graph.properties["ns_per_mm"])
         self._places: dict[str, Place] = {}
         self._engines: dict[str, Engines] = {}
 
@@ -57,6 +58,8 @@ class Simulator:
             return Sram(self.agenda, properties, self.flit_bytes)
         if kind == "pe_tcm":
             return Tcm(self.agenda, properties, self.flit_bytes)
+        if kind == "channel_router":
+            return ChannelRouter(self.agenda, properties)
         if kind in TRANSIT or kind == "pe_dma" or properties.get("cut_through"):
             return Transit(self.agenda, properties)
         return StoreAndForward(self.agenda, properties)
@@ -68,12 +71,14 @@ class Simulator:
             properties = self._graph.node(name).properties
             found = Engines(self.agenda)
             if properties["kind"] == "pe_dma":
-                mmu = self._graph.node(f"{name.rpartition('.')[0]}.pe_mmu").properties
+                pe = name.rpartition(".")[0]
+                by_segment = f"{pe}.pe_baaw" in self._graph
+                translator = self._graph.node(f"{pe}.pe_baaw" if by_segment else f"{pe}.pe_mmu").properties
                 found = Engines(
                     self.agenda,
                     int(properties["read_engines"]),
                     int(properties["write_engines"]),
-                    float(mmu["tlb_overhead_ns"]),
+                    float(translator["lookup_ns" if by_segment else "tlb_overhead_ns"]),
                 )
             self._engines[name] = found
         return found
@@ -83,7 +88,7 @@ class Simulator:
             wires = self.place(here).wires
             if there not in wires:
                 link = self._graph.edge(f"{here}->{there}").properties
-                flight = float(link["distance_mm"]) * self._ns_per_mm
+                flight = float(link["delay_ns"])
                 wires[there] = Wire(self.agenda, float(link["bw_gbs"]), flight, self.place(there))
 
     def dma(self, start: float, source: str, pieces: Sequence[Piece], *, writing: bool) -> None:
@@ -100,9 +105,7 @@ class Simulator:
                 engines.release(writing)
 
         def issue() -> None:
-            made = [self._begin(piece, writing, start, answered) for piece in pieces]
-            for txn in made:
-                self._send(txn)
+            self._issue(pieces, writing, start, answered)
 
         self.agenda.callback(start, lambda: engines.submit(writing, issue))
 
@@ -111,11 +114,7 @@ class Simulator:
         for piece in pieces:
             self._wire(piece.route)
 
-        def transfer() -> None:
-            for piece in pieces:
-                self._send(self._begin(piece, writing, start, lambda _: None))
-
-        self.agenda.callback(start, transfer)
+        self.agenda.callback(start, lambda: self._issue(pieces, writing, start, lambda _: None))
 
     def port(self, start: float, source: str, target: str, nbytes: int, *, writing: bool) -> None:
         """A part of a PE moves bytes through a port of its TCM."""
@@ -137,12 +136,28 @@ class Simulator:
         self.txns.append(txn)
         return txn
 
-    def _send(self, txn: Txn) -> None:
+    def _issue(
+        self, pieces: Sequence[Piece], writing: bool, submitted: float, end: Callable[[Txn], None]
+    ) -> None:
+        """A transaction for each piece; the requests of one access leave together."""
+        accesses: list[list[Txn]] = []
+        for piece in pieces:
+            if piece.opens:
+                accesses.append([])
+            accesses[-1].append(self._begin(piece, writing, submitted, end))
+        for txns in accesses:
+            if len(txns) > 1:
+                access = Access(txns[0].number, len(txns), len(txns), len(txns))
+                for txn in txns:
+                    txn.access = access
+            messages = [self._message(txn) for txn in txns]
+            self.place(messages[0].route[0]).send_together(messages)
+
+    def _message(self, txn: Txn) -> Message:
         piece = txn.piece
         sizes = flits(piece.nbytes, self.flit_bytes)
         self.crossings += (len(sizes) + 1) * (len(piece.route) - 1)
-        out = sizes if txn.writing else [0]
-        self.place(piece.route[0]).send(Message(txn, piece.route, out))
+        return Message(txn, piece.route, sizes if txn.writing else [0])
 
     def run(self) -> None:
         """To the end; everything must have been answered."""

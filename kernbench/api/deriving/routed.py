@@ -1,0 +1,39 @@
+"""A kept topology with its router."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from kernbench.api.topologies import component
+from kernbench.pgraph import PropertyGraph
+from kernbench.routing import Route, Router, Traffic
+
+
+class Routed:
+    """A compiled topology and its router, which is made from it."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self.graph = graph
+        self.router = Router(graph)
+
+    def name(self, text: object) -> str:
+        """The component that a user means; ``UsageError`` when there is none."""
+        return component(self.graph, str(text))
+
+    def route(self, src: object, dst: object, traffic: object, via: str = "") -> Route:
+        """The simulator's route; ``RoutingError`` when there is none."""
+        return self.router.route(self.name(src), self.name(dst), Traffic(str(traffic)), via)
+
+    def latency_ns(self, route: Route) -> float:
+        """Time of a message without bytes over ``route`` on an idle machine, ns."""
+        overheads = sum(float(self.graph.node(name).properties["overhead_ns"]) for name in route.nodes)
+        return overheads + sum(float(link.properties["delay_ns"]) for link in route.links)
+
+
+@lru_cache(maxsize=4)
+def routed(spec: str) -> Routed:
+    """The topology of that specification, as it was kept."""
+    from kernbench.topology import compile_topology
+    from kernbench.topology.loader import parse
+
+    return Routed(compile_topology(parse(spec, "kept topology")))

@@ -1,0 +1,173 @@
+"""What a kept run's time would be on a machine that is faster in places: estimated, then run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kernbench.api.again import run_again
+from kernbench.api.result import Run
+from kernbench.api.running import Progress
+from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.errors import UsageError
+from kernbench.pgraph import GraphStore, PropertyGraph
+
+TAG = "what-if"
+"""What confirming runs are tagged with, and the end of their topology's name."""
+FREE = "free"
+_LONGEST_NAME = 64
+
+Speed = float | str
+"""Times as fast, or ``"free"``."""
+
+
+def what_if(
+    run: str = "last",
+    changes: Mapping[str, Speed] | None = None,
+    store: Store = None,
+    rerun: bool = True,
+    *,
+    launch: int | None = None,
+    bench: str | Callable[[Any], Any] | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """What the kept run ``run`` would take with ``changes``: an estimate, and what a real run then takes.
+
+    ``changes`` says what is faster, as the topology file's ``overrides`` do: a component, a link ``a->b``,
+    ``kind:NAME`` or a group such as ``sip0.cube3``, each with how many times as fast, or ``"free"``:
+    ``{"kind:router_mesh": 2.0, "sip0.cube0.pe0.pe_gemm": "free"}``. The machine that the run was kept with is
+    compiled again with them and the bench, or the traffic, run on it; that run is kept with the tag
+    ``what-if``. ``launch`` looks at that launch alone; ``bench`` is needed where the kept run was of a
+    function. With ``rerun=False`` nothing is run. Times are ns. Gives
+
+    - ``run_id bench topology launch``, and ``changes``, each with ``where`` and ``speed``;
+    - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if` on what
+      an estimate leaves out);
+    - ``measured``: ``run_id topology ns by_cause`` of the new run, or None;
+    - ``saved_ns``: of the measured run or, without one, of the estimate;
+    - ``difference_ns``: estimate less measured, or None.
+
+    ``UsageError`` for changes that mean nothing on the machine, for a run that has no trace or cannot be run
+    again, and for one that the same command would not give any more.
+    """
+    from kernbench.analysis.what_if import what_if as estimated
+    from kernbench.topology.overrides_spec import FREE as FREE_SPEED
+
+    wanted = {where: _speed(where, speed) for where, speed in (changes or {}).items()}
+    if not wanted:
+        raise UsageError("no changes; say what is faster, such as {'kind:router_mesh': 2.0}")
+    with borrowed(store) as opened:
+        kept, original = _kept(run, opened)
+        factors = [(where, FREE_SPEED if speed == FREE else float(speed)) for where, speed in wanted.items()]
+        estimate = estimated(kept.critical_path(launch), original, factors)
+        measured: dict[str, Any] | None = None
+        if rerun:
+            changed = _compiled(_with(str(original.properties["spec"]), wanted))
+            new = run_again(kept, changed, original, bench, store=opened, tags=[TAG], progress=progress)
+            path = new.critical_path(launch)
+            measured = {
+                "run_id": new.id,
+                "topology": new.topology,
+                "ns": path.t_end - path.t_start,
+                "by_cause": path.by_cause(),
+            }
+    after = estimate.ns if measured is None else measured["ns"]
+    return {
+        "run_id": kept.id,
+        "bench": kept.bench,
+        "topology": kept.topology,
+        "launch": launch,
+        "changes": [{"where": where, "speed": speed} for where, speed in wanted.items()],
+        "before": {"ns": estimate.before_ns, "by_cause": estimate.by_cause_before},
+        "estimate": {"ns": estimate.ns, "by_cause": estimate.by_cause},
+        "measured": measured,
+        "saved_ns": estimate.before_ns - after,
+        "difference_ns": None if measured is None else estimate.ns - after,
+    }
+
+
+def what_if_candidates(
+    run: str = "last", store: Store = None, *, launch: int | None = None, places: int = 10
+) -> dict[str, Any]:
+    """What is worth changing for the kept run ``run``: estimates for what its critical path went through.
+
+    Gives ``run_id bench topology launch``, ``ns`` (of the run, or of ``launch``) and ``candidates``, the one
+    that saves most when free first: every kind, and the ``places`` places with most time, each with ``where
+    on_chain_ns twice_ns twice_saved_ns free_ns free_saved_ns``. Times are ns; ``twice_ns`` and ``free_ns``
+    are what all would take with that place twice as fast, or free.
+    """
+    from kernbench.analysis.what_if import candidates
+
+    with borrowed(store) as opened:
+        kept, original = _kept(run, opened)
+        path = kept.critical_path(launch)
+        found = candidates(path, original, places)
+    before = path.t_end - path.t_start
+    return {
+        "run_id": kept.id,
+        "bench": kept.bench,
+        "topology": kept.topology,
+        "launch": launch,
+        "ns": before,
+        "candidates": [
+            {
+                "where": one.where,
+                "on_chain_ns": one.on_chain_ns,
+                "twice_ns": one.twice_ns,
+                "twice_saved_ns": before - one.twice_ns,
+                "free_ns": one.free_ns,
+                "free_saved_ns": before - one.free_ns,
+            }
+            for one in found
+        ],
+    }
+
+
+def _speed(where: str, speed: Speed) -> Speed:
+    """``speed`` as a number or ``free``."""
+    from kernbench.topology.overrides_spec import FREE as FASTEST
+
+    if speed == FREE:
+        return FREE
+    try:
+        value = float(speed)
+    except (TypeError, ValueError):
+        value = 0.0
+    if not 1 / FASTEST <= value <= FASTEST:
+        raise UsageError(
+            f"the speed of '{where}' is {speed!r}, expected a number from {1 / FASTEST:g} to {FASTEST:g}, "
+            "or 'free'"
+        )
+    return value
+
+
+def _kept(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
+    """A kept run and the machine that it ran on."""
+    kept = open_run(run, store)
+    record = store.load_topology(str(kept.info["topology_id"]))
+    graph = _compiled(json.loads(record.spec))
+    if graph.properties["id"] != record.id:
+        raise UsageError(
+            f"the topology of run '{kept.id}' is compiled otherwise by this version; run it again first"
+        )
+    return kept, graph
+
+
+def _compiled(content: Mapping[str, Any]) -> PropertyGraph:
+    from kernbench.topology import compile_topology, parse
+
+    return compile_topology(parse(json.dumps(content), "kept topology"))
+
+
+def _with(spec: str, changes: Mapping[str, Speed]) -> dict[str, Any]:
+    """A topology's content with further overrides, under a name of its own."""
+    content: dict[str, Any] = json.loads(spec)
+    name = str(content["name"]).removesuffix(f".{TAG}")
+    content["name"] = f"{name[: _LONGEST_NAME - len(TAG) - 1]}.{TAG}"
+    more = [
+        {"where": where, "free": True} if speed == FREE else {"where": where, "speed": speed}
+        for where, speed in changes.items()
+    ]
+    content["overrides"] = [*content.get("overrides", []), *more]
+    return content

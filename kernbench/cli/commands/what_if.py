@@ -1,0 +1,122 @@
+"""``kernbench what-if``: what a run would take on a machine that is faster in places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import assignments, opened, store_option
+from kernbench.cli.output import emit, format_option, number
+from kernbench.cli.progress import Progress
+
+_CANDIDATE = ("where", "on_chain_ns", "twice_ns", "twice_saved_ns", "free_ns", "free_saved_ns")
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench what-if",
+        "kernbench what-if last --speed kind:pcie=2 --speed sip0.cube0.pe0.pe_gemm=free",
+        "kernbench what-if last --launch 0 --speed kind:router=2 --no-rerun --format json",
+    ],
+)
+@click.argument("run", default="last")
+@click.option(
+    "--speed", "speeds", multiple=True, metavar="WHERE=FACTOR|free",
+    help="Make a component, a link a->b, kind:NAME, or a group such as sip0.cube3 so many times as fast, or "
+    "free; may be repeated.",
+)  # fmt: skip
+@click.option("--launch", type=click.IntRange(min=0), help="Only this launch, from its common start on.")
+@click.option("--no-rerun", is_flag=True, help="Only estimate; run nothing.")
+@click.option("--bench", metavar="NAME", help="The bench to run again, where RUN was of a Python function.")
+@click.option(
+    "--places", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
+    help="Without --speed: how many single places to list beside the kinds.",
+)  # fmt: skip
+@store_option
+@format_option
+def command(
+    run: str,
+    speeds: tuple[str, ...],
+    launch: int | None,
+    no_rerun: bool,
+    bench: str | None,
+    places: int,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Show what RUN would take on a machine that is faster in places: an estimate, then a real run.
+
+    Without --speed, lists what is worth changing: estimates of the whole time with each kind and place of the
+    critical path twice as fast, and free, the largest saving first. An estimate weighs the critical path
+    again; other chains and queues may decide once it is shorter. With --speed, the same bench or traffic is
+    run on the changed machine and kept with the tag what-if.
+
+    JSON has run_id, bench, topology, launch and, without --speed, ns and candidates (where, on_chain_ns,
+    twice_ns, twice_saved_ns, free_ns, free_saved_ns), with it changes (where, speed), before and estimate
+    (ns, by_cause), measured (run_id, topology, ns, by_cause, or null), saved_ns and difference_ns (estimate
+    less measured, or null).
+    """
+    changes = assignments("--speed", speeds)
+    with opened(store) as kept_in:
+        if not changes:
+            _list(fmt, api.what_if_candidates(run, kept_in, launch=launch, places=places))
+            return
+        with Progress() as progress:
+            found = api.what_if(
+                run, changes, kept_in, not no_rerun, launch=launch, bench=bench, progress=progress
+            )
+    columns = ("cause", "before", "estimate", "measured")
+    rows = list(_by_cause(found))
+    emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {_changed(found)}"])
+    if fmt == "table":
+        print(_verdict(found))
+
+
+def _list(fmt: str, found: dict[str, Any]) -> None:
+    rows = [[one[column] for column in _CANDIDATE] for one in found["candidates"]]
+    emit(fmt, found, _CANDIDATE, rows, lambda: [f"{_of(found)}: {number(found['ns'])} ns; estimates of it"])
+
+
+def _of(found: dict[str, Any]) -> str:
+    launch = "" if found["launch"] is None else f", launch {found['launch']}"
+    return f"{found['bench']} on {found['topology']}{launch}"
+
+
+def _changed(found: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{change['where']} {change['speed']}"
+        if change["speed"] == "free"
+        else f"{change['where']} {number(change['speed'])} times as fast"
+        for change in found["changes"]
+    )
+
+
+def _by_cause(found: dict[str, Any]) -> Iterator[list[Any]]:
+    sums = [found[key] and found[key]["by_cause"] for key in ("before", "estimate", "measured")]
+    causes = {cause: None for one in sums if one for cause in one}
+    for cause in causes:
+        yield [cause, *(None if one is None else one.get(cause, 0.0) for one in sums)]
+    yield ["total", *(found[key] and found[key]["ns"] for key in ("before", "estimate", "measured"))]
+
+
+def _verdict(found: dict[str, Any]) -> str:
+    before, measured = found["before"]["ns"], found["measured"]
+    after = found["estimate"]["ns"] if measured is None else measured["ns"]
+    saved = found["saved_ns"]
+    how = "estimated" if measured is None else "measured"
+    change = f"{number(abs(saved))} ns {'less' if saved >= 0 else 'more'} ({abs(saved) / before:.1%})"
+    told = f"{how}: {number(after)} ns instead of {number(before)}, {change}"
+    if measured is None:
+        return f"{told}; nothing was run"
+    off = found["difference_ns"]
+    side = (
+        "as estimated"
+        if abs(off) < 1e-6
+        else f"{number(abs(off))} ns {'more' if off < 0 else 'less'} than estimated"
+    )
+    return f"{told}, {side}; run {measured['run_id']}"

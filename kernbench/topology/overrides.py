@@ -1,0 +1,168 @@
+"""Parts of a machine that are faster or slower than their kind: ``overrides`` of a topology file.
+
+A factor is a speed. Rates of a matched part (bandwidths, clocks, multiply-accumulates per ns) are multiplied
+by it and its own times (overheads, penalties, a wire's delay) are divided by it, so that whatever time is
+spent at the part alone is divided by it. Nothing else changes: sizes, places, lengths that are drawn, and
+the weights of routes, so that every transfer takes the way that it took before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from kernbench.errors import ConfigError, UsageError
+from kernbench.pgraph import Edge, Node, Properties, PropertyGraph
+from kernbench.topology.overrides_spec import Override
+from kernbench.topology.problems import did_you_mean
+from kernbench.topology.properties import KINDS
+
+KIND = "kind:"
+"""What a ``where`` begins with that names a kind instead of one part."""
+_LARGEST = 1e36
+"""Products of speeds are kept where no figure overflows or becomes 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """What a speed does to the properties of a kind: ``rates`` are multiplied by it, ``times`` divided."""
+
+    rates: tuple[str, ...] = ()
+    times: tuple[str, ...] = ("overhead_ns",)
+
+
+SCALED: dict[str, Scaled] = {
+    **dict.fromkeys(KINDS, Scaled()),
+    "hbm_ctrl": Scaled(("slice_gbs", "channel_gbs"), ("overhead_ns", "switch_penalty_ns")),
+    "pe_cpu": Scaled(("clock_ghz",)),
+    "pe_gemm": Scaled(("clock_ghz", "macs_per_ns")),
+    "pe_math": Scaled(("clock_ghz",)),
+    "pe_tcm": Scaled(("read_gbs", "write_gbs")),
+    "pe_mmu": Scaled(times=("overhead_ns", "tlb_overhead_ns")),
+    "pe_baaw": Scaled(times=("overhead_ns", "lookup_ns")),
+    "pseudo_channel": Scaled(("bw_gbs",)),
+}
+"""What is scaled of each kind of component, and of the parts that only describe one."""
+
+SCALED_LINK = Scaled(("bw_gbs",), ("delay_ns",))
+"""What is scaled of a link."""
+
+
+def apply(graph: PropertyGraph, overrides: Iterable[Override], topology: str) -> None:
+    """Change ``graph`` in place. :class:`ConfigError` for an override that does not fit it.
+
+    ``topology`` is what errors call an override that is from no file.
+    """
+    factors: dict[str, float] = {}
+    for number, override in enumerate(overrides):
+        at = override.written_at or f"topology '{topology}'"
+        try:
+            multiply(factors, matching(graph, override.where), override.factor)
+        except UsageError as wrong:
+            raise ConfigError(f"{at}: overrides.{number}.where: {wrong}") from None
+    for node in [node for node in graph.nodes() if node.id in factors]:
+        parts = [graph.node(edge.target) for edge in graph.out_edges(node.id, "CONTAINS")]
+        for one in (node, *parts):
+            one.properties = faster(one.properties, SCALED[str(one.properties["kind"])], factors[node.id])
+    if not factors:
+        return
+    # Links of one sort share their properties; those that change alike share the changed ones.
+    changed: dict[tuple[int, float], tuple[Properties, Properties]] = {}
+    for edge in graph.edges("LINK"):
+        if (factor := factors.get(edge.id)) is not None:
+            key = (id(edge.properties), factor)
+            if key not in changed:
+                changed[key] = edge.properties, faster(edge.properties, SCALED_LINK, factor)
+            edge.properties = changed[key][1]
+
+
+def multiply(factors: dict[str, float], parts: Iterable[str], factor: float) -> None:
+    """Make each of ``parts`` faster by ``factor``, on top of what ``factors`` say of it already."""
+    for part in parts:
+        product = factors.get(part, 1.0) * factor
+        if not 1 / _LARGEST <= product <= _LARGEST:
+            raise UsageError(
+                f"the speeds of '{part}' multiply to {product:g}, expected {1 / _LARGEST:g} to {_LARGEST:g}"
+            )
+        factors[part] = product
+
+
+def faster(properties: Properties, scaled: Scaled, factor: float) -> Properties:
+    """A copy of ``properties`` at ``factor`` times the speed."""
+    changed = dict(properties)
+    for key in scaled.rates:
+        changed[key] = float(properties[key]) * factor
+    for key in scaled.times:
+        changed[key] = float(properties[key]) / factor
+    return changed
+
+
+def matching(graph: PropertyGraph, where: str) -> list[str]:
+    """Ids of the components and links that ``where`` means.
+
+    A component or link by id; ``kind:NAME``, all of a kind of either; or a group (``tray``, a package, a
+    cube, a PE): the components in it and the links with both ends in it. :class:`UsageError` when it means
+    nothing, or only things that take no time, which no speed can change.
+    """
+    nodes, links = _meant(graph, where)
+    if not nodes and not links:
+        raise UsageError(f"'{where}' matches nothing, {_hint(graph, where)}")
+    if not links and not any(_takes_time(node) for node in nodes):
+        raise UsageError(f"'{where}' takes no time on this machine, expected a place with something to scale")
+    return [*(node.id for node in nodes), *(link.id for link in links)]
+
+
+def _meant(graph: PropertyGraph, where: str) -> tuple[list[Node], list[Edge]]:
+    if where.startswith(KIND):
+        kind = where.removeprefix(KIND)
+        return (
+            [node for node in _components(graph) if node.properties["kind"] == kind],
+            [link for link in graph.edges("LINK") if link.properties["kind"] == kind],
+        )
+    if "->" in where:
+        source = where.partition("->")[0]
+        known = graph.out_edges(source, "LINK") if source in graph else ()
+        return [], [link for link in known if link.id == where]
+    if where not in graph:
+        return [], []
+    if graph.node(where).properties["impl"]:
+        return [graph.node(where)], []
+    within = set(_within(graph, where))
+    return (
+        [node for node in _components(graph) if node.id in within],
+        [link for link in graph.edges("LINK") if link.source in within and link.target in within],
+    )
+
+
+def _components(graph: PropertyGraph) -> Iterator[Node]:
+    return (node for node in graph.nodes() if node.properties["impl"])
+
+
+def _within(graph: PropertyGraph, group: str) -> Iterator[str]:
+    for edge in graph.out_edges(group, "CONTAINS"):
+        yield edge.target
+        yield from _within(graph, edge.target)
+
+
+def _takes_time(node: Node) -> bool:
+    """A rate is never 0; a time may be."""
+    scaled = SCALED[str(node.properties["kind"])]
+    return bool(scaled.rates) or any(node.properties[key] for key in scaled.times)
+
+
+def _hint(graph: PropertyGraph, where: str) -> str:
+    if where.startswith(KIND):
+        nodes = {str(node.properties["kind"]) for node in _components(graph)}
+        links = {str(link.properties["kind"]) for link in graph.edges("LINK")}
+        return did_you_mean(where, [KIND + kind for kind in sorted(nodes | links)])
+    source = where.partition("->")[0]
+    known = [link.id for link in graph.out_edges(source, "LINK")] if source in graph else []
+    if not known:
+        known = [node.id for node in graph.nodes()]
+    if close := get_close_matches(where if source in graph else source, known, n=1):
+        return f"did you mean '{close[0]}'?"
+    return (
+        "expected a component such as 'sip0.cube0.pe0.pe_gemm', a link such as 'host.cpu->fabric.switch0', "
+        "a group such as 'sip0.cube0', or a kind such as 'kind:router_mesh'"
+    )

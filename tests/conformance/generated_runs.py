@@ -1,0 +1,118 @@
+"""Generated runs in numbers: made up once, the same every time, for all stores and all questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from graph.questions import load_library
+from graph.store import GraphStore, RunRecord, TopologyRecord
+from tests.conformance.graph_records import runs, topologies
+
+T = TypeVar("T")
+LIBRARY = load_library(Path(__file__).parents[2] / "queries")
+SIZES = ["few", pytest.param("many", marks=pytest.mark.slow)]
+"""How many generated runs a test asks about; see :func:`how_many`."""
+NAMES = ("small", "small", "large", "small.what-if", "it's")
+"""Of topologies; each goes by more than one id."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run on its topology, and parameters for every question that is asked of one such run."""
+
+    run: RunRecord
+    topology: TopologyRecord
+    params: dict[str, dict[str, Any]]
+
+
+def examples(strategy: st.SearchStrategy[T], count: int) -> list[T]:
+    """``count`` examples of a strategy, the same in every process."""
+    found: list[T] = []
+
+    @seed(20250101)
+    @settings(
+        max_examples=count, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    )
+    @given(strategy)
+    def collect(example: T) -> None:
+        found.append(example)
+
+    collect()
+    assert len(found) >= count
+    return found[:count]
+
+
+def how_many(size: str, store: GraphStore) -> int:
+    """Runs for a test of that size: 210, or, for every day, 25 in memory and fewer elsewhere.
+
+    The embedded store makes a file of each run; a server plans each question anew for each run.
+    """
+    if size == "many":
+        return 210
+    return 6 if store.engine == "neo4j" else 25 if store.url == "memory:" else 12
+
+
+@cache
+def made_up(count: int, names: tuple[str, ...]) -> list[Case]:
+    """``count`` made-up runs, up to three on one topology, with parameters for the questions ``names``."""
+
+    @st.composite
+    def several(draw: st.DrawFn) -> list[Case]:
+        topology = draw(topologies())
+        drawn = [draw(runs(topology)) for _ in range(draw(st.integers(1, 3)))]
+        return [Case(run, topology, {n: parameters(draw, n, run, topology) for n in names}) for run in drawn]
+
+    cases: list[Case] = []
+    for number, group in enumerate(examples(several(), count)):
+        for case in group:
+            info = {
+                **case.run.info,
+                "id": f"r{len(cases)}",
+                "topology": f"t{number}",
+                "bench": case.run.info["bench"] if len(cases) % 3 == 0 else "gemm",
+                "params": {"m": int(len(cases) % 5 == 0)},
+                "status": "failed" if len(cases) % 7 == 3 else "ok",
+                "verified": ("yes", "no", "not asked")[len(cases) % 3],
+            }
+            topology = TopologyRecord(
+                f"t{number}", NAMES[number % len(NAMES)], case.topology.spec, case.topology.tables
+            )
+            cases.append(Case(RunRecord(info, case.run.tables), topology, case.params))
+    return cases[:count]
+
+
+def parameters(draw: Any, name: str, run: RunRecord, topology: TopologyRecord) -> dict[str, Any]:
+    """Parameters for a question that now and then select something."""
+    kinds = ["", "dma_read", *topology.tables["Link"]["kind"].to_pylist(), "router", "no such"]
+    components = topology.tables["Component"]["id"].to_pylist()
+    places = sorted({*run.tables["Hop"]["resource"].to_pylist(), components[0]})
+    sent = run.tables["Transaction"]
+    values = {
+        "transaction": st.integers(0, 8),
+        "steps": st.integers(0, 4),
+        "kind": st.sampled_from(kinds),
+        "limit": st.integers(0, 5) | st.just(1000),
+        "min_ns": st.integers(0, 1000).map(float),
+        "resource": st.sampled_from(["", *components]),
+        "src": st.sampled_from(sent["src"].to_pylist() or components),
+        "dst": st.sampled_from(sent["dst"].to_pylist() or components),
+    }
+    placed: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
+        "resource": lambda: st.sampled_from(places),
+        "start_ns": lambda: st.integers(0, 40).map(float),
+        "interval_ns": lambda: st.sampled_from([0.25, 64.0, 512.0]),
+        "intervals": lambda: st.integers(1, 30),
+        "from_ns": lambda: st.integers(0, 1000).map(float),
+    }
+    if name in ("bottleneck/queue-depth", "contention/met-on-link", "routing/uses-link"):
+        values |= {key: make() for key, make in placed.items()}
+    wanted = [key for key, param in LIBRARY[name].params.items() if not param.derived]
+    return {key: draw(values[key]) for key in wanted}

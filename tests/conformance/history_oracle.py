@@ -1,0 +1,89 @@
+"""Answers to the questions about many runs, in plain Python over what was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from graph.store import RunRecord
+
+Rows = list[tuple[Any, ...]]
+Infos = Sequence[dict[str, Any]]
+Records = Mapping[str, RunRecord]
+WHAT_IF = ".what-if"
+
+
+def _good(infos: Infos) -> list[dict[str, Any]]:
+    found = [i for i in infos if i["status"] == "ok" and i["verified"] != "no"]
+    return sorted(found, key=lambda i: (i["started_at"], i["id"]))
+
+
+def _on(info: dict[str, Any], topology: str) -> bool:
+    name = info["topology_name"]
+    return bool(name == topology or (topology == "" and not name.endswith(WHAT_IF)))
+
+
+def runs(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    of = [i for i in infos if p["bench"] in ("", i["bench"])]
+    columns = ("id", "bench", "topology_name", "started_at", "status", "sim_ns", "wall_s", "verified", "hops",
+               "tags")  # fmt: skip
+    by_id = sorted(of, key=lambda i: i["id"])
+    newest = sorted(by_id, key=lambda i: i["started_at"], reverse=True)
+    return [tuple(i[c] for c in columns) for i in newest][: p["limit"]]
+
+
+def bench_over_time(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    of = [i for i in _good(infos) if i["bench"] == p["bench"] and _on(i, p["topology"])]
+    fastest = min((i["sim_ns"] for i in of), default=0.0)
+    return [
+        (i["id"], i["started_at"], i["version"], i["topology_name"], i["params"], i["sim_ns"],
+         i["sim_ns"] / fastest if fastest > 0 else 1.0, i["tags"])
+        for i in of
+    ][: p["limit"]]  # fmt: skip
+
+
+def best_of_sweep(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    groups: dict[tuple[str, ...], list[float]] = {}
+    for i in _good(infos):
+        if i["bench"] == p["bench"]:
+            groups.setdefault((i["params"], i["topology_name"], i["topology"]), []).append(i["sim_ns"])
+    rows = [(*key, len(times), min(times)) for key, times in groups.items()]
+    return sorted(rows, key=lambda row: (row[4], *row[:3]))[: p["limit"]]
+
+
+def regressions(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    """Every run against all before it: quadratic, and so unlike what is tested."""
+    of = [i for i in _good(infos) if p["bench"] in ("", i["bench"]) and _on(i, p["topology"])]
+    rows: Rows = []
+    for number, i in enumerate(of):
+        line = [o for o in of[:number]
+                if all(o[k] == i[k] for k in ("bench", "params", "topology_name"))]  # fmt: skip
+        if line:
+            last, best = line[-1], min(line, key=lambda o: o["sim_ns"])
+            change, over = ((i["sim_ns"] - o["sim_ns"]) / o["sim_ns"] if o["sim_ns"] > 0 else 0.0
+                            for o in (last, best))  # fmt: skip
+            if over > p["threshold"]:
+                rows.append((i["id"], i["started_at"], i["version"], i["bench"], i["params"],
+                             i["topology_name"], i["sim_ns"], last["id"], last["sim_ns"], change,
+                             best["id"], best["sim_ns"], over))  # fmt: skip
+    return rows[: p["limit"]]
+
+
+def slower_where(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    totals: dict[tuple[str, str], list[Any]] = {}
+    for run, sign in ((p["before"], -1), (p["after"], 1)):
+        for row in records[run].tables["Used"].to_pylist():
+            total = totals.setdefault((row["resource"], row["kind"]), [0.0, 0.0, 0])
+            for n, name in enumerate(("busy_ns", "wait_ns", "bytes")):
+                total[n] += sign * row[name]
+    found = [(*key, *total) for key, total in totals.items() if total[0] > 0 or total[1] > 0]
+    return sorted(found, key=lambda row: (-(row[2] + row[3]), row[0]))[: p["limit"]]
+
+
+HISTORY: dict[str, Callable[[Infos, Records, Mapping[str, Any]], Rows]] = {
+    "history/runs": runs,
+    "history/bench-over-time": bench_over_time,
+    "history/best-of-sweep": best_of_sweep,
+    "history/regressions": regressions,
+    "history/slower-where": slower_where,
+}

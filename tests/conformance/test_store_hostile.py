@@ -1,0 +1,315 @@
+"""Whatever users write as values and names is no Cypher: it selects and changes nothing, on any store.
+
+The questions and their parameters are taken from the library, so a new question is covered as it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from graph.questions import ask
+from graph.schema import SCHEMA
+from graph.store import (
+    GraphStore,
+    QueryError,
+    ReadOnlyError,
+    Result,
+    RunRecord,
+    StoreError,
+    StoreUrlError,
+    TopologyRecord,
+    open_store,
+)
+from graph.stores.ladybug_ddl import HISTORY_LABELS, HISTORY_TYPES
+from kernbench import api
+from kernbench.api.deriving import derive
+from kernbench.errors import KernBenchError
+from tests.conformance.conftest import NewStore
+from tests.conformance.generated_runs import LIBRARY, SIZES
+from tests.conformance.graph_records import sample
+
+HOSTILE = (
+    "x' OR 1=1 //",
+    "x' OR '1'='1",
+    '" OR "" = "',
+    "'}) DETACH DELETE n //",
+    "x'}) MATCH (n) DETACH DELETE n RETURN 1 AS x //",
+    "'; MATCH (n) DETACH DELETE n; //",
+    "') RETURN 1 AS x UNION MATCH (n) RETURN n.id AS x //",
+    "`) DETACH DELETE (n",
+    "``",
+    "`",
+    "\\",
+    "\\'",
+    "\\u0027 OR true //",
+    "/* ",
+    "$limit",
+    "${limit}",
+    "%s {0} {{limit}}",
+    ".*",
+    "(?i).*",
+    "*",
+    "%",
+    "null",
+    "true",
+    "InRun1",
+    "KernbenchRun",
+    "../../runs",
+    "a\nb",
+    "\u202etxen",
+    "ʼ OR 1=1",
+    "x" * 70_000,
+)
+NEEDED: dict[str, Any] = {
+    "transaction": 1, "steps": 2, "resource": "fabric.switch0", "bench": "gemm", "within_ns": 100.0,
+    "src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube0.hbm_ctrl.pe0", "before": "a", "after": "b",
+    "other_src": "sip0.cube0.pe0.pe_dma", "other_dst": "sip0.cube0.hbm_ctrl.pe0",
+    "lost": "sip0.cube0.hbm_ctrl.pe0",
+}  # fmt: skip
+"""Values for parameters that must be given, while another one is hostile."""
+STRINGS = [
+    (name, key)
+    for name, question in LIBRARY.items()
+    for key, param in question.params.items()
+    if param.type == "string"
+]
+TOLD = (KernBenchError, StoreError)
+
+
+@pytest.fixture
+def victim(new_store: NewStore) -> Iterator[GraphStore]:
+    """A store with two small made-up runs and a simulated one, so that every question can be asked."""
+    with new_store() as store:
+        for name in ("a", "b"):
+            store.keep(*sample(id=name, tags=["tag"], params={"m": 1}))
+        with api.open_store("memory:") as source:
+            run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=source)
+            record = source.load(run.id)
+            store.keep(
+                RunRecord({**record.info, "id": "real"}, record.tables),
+                source.load_topology(run.info["topology_id"]),
+            )
+        yield store
+
+
+def dump(store: GraphStore) -> Any:
+    """All that a store holds: records, and every node and relationship of every graph."""
+    kept = []
+    ids = [info["id"] for info in store.runs()]
+    for info in store.runs():
+        record = store.load(info["id"])
+        kept.append((info, {name: table.to_pylist() for name, table in record.tables.items()}))
+        topology = store.load_topology(info["topology"])
+        kept.append((topology.spec, {name: t.to_pylist() for name, t in topology.tables.items()}))
+    graphs = [
+        sorted(map(str, store.query(text, run=run).rows)) for run in (None, *ids) for text in _everything(run)
+    ]
+    return kept, graphs
+
+
+def _everything(run: str | None) -> Iterator[str]:
+    for label in SCHEMA.labels:
+        if run or label.name in HISTORY_LABELS:
+            yield f"MATCH (n:{label.name}) RETURN n AS n"
+    for rel in SCHEMA.relationships:
+        for source, target in rel.pairs if run or rel.type in HISTORY_TYPES else ():
+            if run or {source, target} <= set(HISTORY_LABELS):
+                yield f"MATCH (a:{source})-[r:`{rel.type}`]->(b:{target}) RETURN a.id AS a, r AS r, b.id AS b"
+
+
+@pytest.fixture(params=SIZES)
+def hostile(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Hostile values: every fourth, or all of them."""
+    return HOSTILE if request.param == "many" else HOSTILE[::4]
+
+
+def needed(name: str) -> dict[str, Any]:
+    return {
+        key: NEEDED[key]
+        for key, param in LIBRARY[name].params.items()
+        if param.default is None and not param.derived
+    }
+
+
+def rows_of(call: Callable[[], Result]) -> list[Any]:
+    """The rows of an answer; none where the question is refused, in one line."""
+    try:
+        return call().rows
+    except TOLD as error:
+        told = str(error)
+    assert "\n" not in told.replace("a\nb", "")
+    return []
+
+
+def test_strings_in_parameters_of_every_question(victim: GraphStore, hostile: tuple[str, ...]) -> None:
+    before = dump(victim)
+    for name, key in STRINGS:
+        for value in hostile:
+            params = {**needed(name), key: value}
+            rows = rows_of(partial(api.ask, name, "real", victim, params))
+            if key in ("before", "after"):  # there is another run
+                assert rows == api.ask(name, "real", victim, params | {key: "none"}).rows, (name, key, value)
+            else:
+                assert rows == [], (name, key, value)
+    assert dump(victim) == before
+
+
+def test_strings_where_a_number_is_wanted(victim: GraphStore, hostile: tuple[str, ...]) -> None:
+    before = dump(victim)
+    for name, question in LIBRARY.items():
+        for key, param in question.params.items():
+            for value in hostile if param.type in ("int", "float", "bool") else ():
+                with pytest.raises(QueryError, match=f"parameter '{key}' is .* must be") as told:
+                    api.ask(name, "real", victim, {**needed(name), key: value})
+                assert "\n" not in str(told.value)
+            if param.derived:
+                with pytest.raises(QueryError, match="worked out from the others"):
+                    api.ask(name, "real", victim, {**needed(name), key: "[] RETURN 1 //"})
+    assert dump(victim) == before
+
+
+def test_strings_in_what_is_worked_out(victim: GraphStore, hostile: tuple[str, ...]) -> None:
+    """Also what derived lists hold is bound, never pasted: here all their texts are hostile."""
+    before = dump(victim)
+    for question in LIBRARY.values():
+        good = question.bind({**needed(question.name), **{key: [] for key in question.derived}})
+        derived = derive(victim, question, "real", good)
+        assert all(derived.values()), f"NEEDED makes {question.name} work out nothing"
+        for value in hostile:
+            mean = {
+                key: [
+                    {k: value if isinstance(v, str) else -1 if k == "id" else v for k, v in items[0].items()}
+                ]
+                for key, items in derived.items()
+            }
+            texts = any(isinstance(v, str) for items in derived.values() for v in items[0].values())
+            for row in ask(victim, question, "real", **good | mean).rows if texts else ():
+                assert {cell for cell in row if isinstance(cell, str)} <= {value, ""}, question.name
+    assert dump(victim) == before
+
+
+def test_names_of_runs_tags_topologies_and_questions(victim: GraphStore, hostile: tuple[str, ...]) -> None:
+    before = dump(victim)
+    calls: tuple[Callable[[str], object], ...] = (
+        victim.resolve,
+        victim.load,
+        victim.remove,
+        victim.load_topology,
+        lambda text: victim.set_tags(text, ["x"]),
+        lambda text: victim.query("MATCH (n) RETURN count(n) AS n", run=text),
+        lambda text: api.ask("bottleneck/busiest-links", text, victim),
+        lambda text: api.ask(text, "real", victim),
+        lambda text: api.ask("history/runs", "real", victim, {text: "x"}),
+        lambda text: api.open_run(text, victim),
+        lambda text: api.compare(text, "real", victim),
+        lambda text: victim.keep(*sample(id=f"{text}/")),
+        lambda text: victim.keep(sample()[0], TopologyRecord(f"{text}/", "n", "s", sample()[1].tables)),
+    )
+    for value in hostile:
+        for call in calls:
+            with pytest.raises((*TOLD, LookupError)) as told:
+                call(value)
+            assert str(told.value).count("\n") <= value.count("\n"), value
+    assert dump(victim) == before
+
+
+def test_what_users_call_things_is_kept_as_it_is(new_store: NewStore, hostile: tuple[str, ...]) -> None:
+    """Names of benches, topologies, tags, parameters and machines are found by value, and only by it."""
+    with new_store() as store:
+        store.keep(*sample(id="plain"))
+        before = dump(store)
+        for value in hostile:
+            run, topology = sample(value, id="mean", tags=[value], params={value: value}, host=value)
+            named = type(topology)("mean", value, value, topology.tables)
+            store.keep(run, named)
+            store.set_tags("mean", [value, "more"])
+            rows = api.ask("history/runs", store=store, params={"bench": value}).dicts()
+            assert [(row["run"], row["bench"], row["topology"]) for row in rows] == [("mean", value, value)]
+            (over,) = api.ask(
+                "history/bench-over-time", None, store, {"bench": value, "topology": value}
+            ).dicts()
+            assert (over["run"], over["topology"]) == ("mean", value)
+            assert store.load("mean").info["host"] == value
+            assert store.load_topology("mean").spec == value
+            store.remove("mean")
+            assert [info["id"] for info in store.runs()] == ["plain"]
+        after = dump(store)
+        assert after[0] == before[0]
+        assert after[1][2:] == before[1][2:]
+
+
+WRITES = (
+    "CREATE (:Run {id: 'x'})",
+    "MATCH (n) DETACH DELETE n",
+    "MATCH (n) SET n.id = 'x'",
+    "MATCH (n) REMOVE n.id",
+    "MATCH (r:Run) MERGE (x:Run {id: r.id + 'x'}) RETURN x",
+    "RETURN 1 AS x; MATCH (n) DETACH DELETE n",
+    "MATCH (n) CALL { WITH n DETACH DELETE n } RETURN 1 AS x",
+    "MATCH (n) CALL { WITH n DETACH DELETE n } IN TRANSACTIONS RETURN 1 AS x",
+    "FOREACH (x IN [1] | CREATE (:Run))",
+    "LOAD CSV FROM 'file:///etc/passwd' AS row RETURN row",
+    "CALL dbms.listConfig() YIELD name RETURN name",
+    "CALL apoc.cypher.doIt('MATCH (n) DETACH DELETE n', {}) YIELD value RETURN value",
+    "CREATE INDEX FOR (n:Run) ON (n.x)",
+    "DROP CONSTRAINT kernbench_run",
+    "DROP TABLE Run",
+    "COPY Run FROM 'x'",
+    "USE system SHOW USERS",
+    "SHOW TRANSACTIONS",
+    "TERMINATE TRANSACTIONS 'x'",
+    "MATCH (n) RETURN 1CREATE (:Run {id: 'x'})",
+    "MATCH (n) /* */ DELETE n // */",
+    "MATCH (n) WITH n AS `x` DELETE `x`",
+    "WITH 1 AS x INSERT (:Run)",
+    "MATCH (n) \\u0044ELETE n",
+)
+
+
+def test_free_cypher_only_reads(victim: GraphStore) -> None:
+    before = dump(victim)
+    for cypher in WRITES:
+        for run in ("real", None):
+            with pytest.raises(QueryError) as told:
+                api.ask_cypher(cypher, run, victim)
+            assert "\n" not in str(told.value)
+    with pytest.raises(ReadOnlyError):
+        api.ask_cypher(WRITES[0], None, victim)
+    assert dump(victim) == before
+
+
+def test_values_and_names_of_parameters_of_free_cypher(victim: GraphStore, hostile: tuple[str, ...]) -> None:
+    before = dump(victim)
+    for value in hostile:
+        asked = api.ask_cypher(
+            "MATCH (r:Run) WHERE r.bench = $x RETURN r.id AS id", None, victim, {"x": value}
+        )
+        assert asked.rows == []
+        # What the text does not use is not looked at, whatever it is called.
+        rows = api.ask_cypher("MATCH (r:Run) RETURN $x AS x", "a", victim, {"x": value, value: value}).rows
+        assert rows == [(value,)]
+        if "`" not in value and "\\" not in value and len(value) < 100:
+            text = f"MATCH (r:Run) RETURN $`{value}` AS x"
+            rows = rows_of(partial(api.ask_cypher, text, "a", victim, {value: 7}))
+            assert rows in ([], [(7,)])
+    assert dump(victim) == before
+
+
+@pytest.mark.parametrize("name", [n for n in HOSTILE if len(n) < 1000 and "/" not in n and n != "InRun1"])
+def test_names_of_stores_on_a_server(neo4j_url: str, name: str) -> None:
+    with open_store(neo4j_url) as store:
+        store.keep(*sample(id="a"))
+        before = dump(store)
+        if name.replace("\n", "").isidentifier() and name.isascii():  # a good name, of another store
+            with open_store(f"{neo4j_url}-{name}") as other:
+                assert other.runs() == []
+        else:
+            with pytest.raises(StoreUrlError) as told:
+                open_store(f"{neo4j_url}{name}")
+            assert "\n" not in str(told.value)
+        assert dump(store) == before

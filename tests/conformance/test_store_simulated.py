@@ -1,0 +1,227 @@
+"""Questions about runs of the simulator itself, on every store, against the raw columns and exact sums."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import kernbench as kb
+from graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench import api
+from kernbench.api.history import copy_runs
+from kernbench.benches import list_all
+from kernbench.errors import UsageError
+from kernbench.pgraph import QueryError
+from tests.conformance.conftest import NewStore
+from tests.conformance.generated_runs import SIZES, examples, how_many, parameters
+from tests.conformance.question_oracle import ORACLES
+
+CHAINS = ("critical-path/steps", "critical-path/by-cause", "critical-path/by-place", "critical-path/by-kind")
+ALL_ROWS = 10**6
+ALL = {name: {"limit": ALL_ROWS} if name.endswith(("steps", "place")) else {} for name in CHAINS}
+ALL_QUESTIONS = 12
+"""Runs that are asked everything, the shipped benches among them; the others are asked about their chains."""
+Rows = list[tuple[Any, ...]]
+Genes = list[tuple[str, int]]
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["load", "store", "dot", "add", "composite", "cycles"]), st.integers(1, 300)),
+    max_size=6,
+)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A run of the simulator, its record, and parameters for every question."""
+
+    run: kb.Run
+    record: RunRecord
+    topology: TopologyRecord
+    params: dict[str, dict[str, Any]]
+
+
+def kernel_of(steps: Genes) -> Any:
+    def kernel(a: Any, b: Any, out: Any, tl: Any) -> None:
+        value, other = tl.load(a), tl.load(b)
+        for step, n in steps:
+            if step == "load":
+                other = tl.load(b)
+            elif step == "store":
+                tl.store(out, value)
+            elif step == "dot":
+                value = tl.dot(value, other)
+            elif step == "add":
+                value = value + other
+            elif step == "composite":
+                tl.wait(tl.composite("gemm", a, b, out, tile_shape=((8, 8, 8), (16, 16, 16))[n % 2]))
+            else:
+                tl.cycles(n)
+
+    return kernel
+
+
+def bench_of(programs: list[tuple[Genes, bool]]) -> Any:
+    def bench(torch: Any) -> None:
+        data = np.ones((16, 16), dtype=np.float16)
+        a, b, out = torch.from_numpy(data), torch.from_numpy(data), torch.zeros(16, 16, dtype="f16")
+        for steps, waits in programs:
+            handle = torch.launch("k", kernel_of(steps), a, b, out)
+            if waits:
+                handle.wait()
+
+    return bench
+
+
+@cache
+def simulated(count: int) -> tuple[GraphStore, list[Simulated]]:
+    """The shipped benches, then generated kernels, all on the smallest machine; the store that has them."""
+    machine, store, number = kb.load_topology("minimal"), api.open_store("memory:"), itertools.count()
+    benches = [spec.name for spec in list_all()]
+
+    @st.composite
+    def one(draw: st.DrawFn) -> Simulated:
+        programs = draw(st.lists(st.tuples(STEPS, st.booleans()), min_size=1, max_size=2))
+        turn = next(number)
+        run = kb.run(benches[turn] if turn < len(benches) else bench_of(programs), machine, store=store)
+        record, topology = store.load(run.id), store.load_topology(run.info["topology_id"])
+        params = {name: parameters(draw, name, record, topology) for name in ORACLES}
+        for given in params.values():
+            given |= {"limit": ALL_ROWS} if "limit" in given else {}
+        launch = draw(st.integers(-1, len(run.launches) - 1))
+        return Simulated(
+            run, record, topology, params | {name: {"launch": launch, **ALL[name]} for name in CHAINS}
+        )
+
+    return store, examples(one(), count)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_answers_about_simulated_runs(new_store: NewStore, size: str) -> None:
+    asked: Counter[str] = Counter()
+    with new_store() as store:
+        source, cases = simulated(how_many(size, store))
+        copy_runs([case.run.id for case in cases], source, store)
+        for case in cases:
+            for name, oracle in ORACLES.items() if case in cases[:ALL_QUESTIONS] else ():
+                rows = api.ask(name, case.run.id, store, case.params[name]).rows
+                same(rows, oracle(case.record, case.topology, case.params[name]), name)
+                asked[name] += 1
+            answers = {name: api.ask(name, case.run.id, store, case.params[name]).dicts() for name in CHAINS}
+            check_chain(case, answers)
+            check_way(case, store)
+            asked.update(CHAINS)
+    assert min(asked[name] for name in CHAINS) >= {"few": 6, "many": 200}[size]
+    assert min(asked[name] for name in ORACLES) >= 6
+
+
+def same(rows: Rows, expected: Rows, name: str) -> None:
+    """The same rows, whatever their order, up to rounding: sums of any floats depend on their order."""
+
+    def parted(row: tuple[Any, ...]) -> tuple[list[Any], list[float]]:
+        exact = [value for value in row if not isinstance(value, float)]
+        return exact, [float(value) for value in row if isinstance(value, float)]
+
+    assert len(rows) == len(expected), name
+    for one, other in zip(sorted(map(parted, rows)), sorted(map(parted, expected)), strict=True):
+        assert one[0] == other[0], name
+        assert one[1] == pytest.approx(other[1], rel=1e-9, abs=1e-6), name
+
+
+def check_chain(case: Simulated, answers: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Steps abut and fill the run's time, and all sums over them are exact but for one rounding."""
+    launch = case.params["critical-path/steps"]["launch"]
+    ends = (0.0, case.run.sim_ns)
+    if launch >= 0:
+        ends = tuple(case.run.launches[launch][key] for key in ("t_start", "t_done"))
+    total = Fraction(ends[1]) - Fraction(ends[0])
+    kinds = {
+        row["id"]: row["kind"] for n in ("Link", "Component") for row in case.topology.tables[n].to_pylist()
+    }
+    steps = answers["critical-path/steps"]
+    path = case.run.critical_path(None if launch < 0 else launch)
+    shown = [(s["t_start"], s["t_end"], s["ns"], s["cause"], s["place"], s["what"]) for s in steps]
+    assert shown == [(s.t_start, s.t_end, s.ns, s.cause, s.place, s.what) for s in path.steps]
+    assert [s["seq"] for s in steps] == list(range(1, len(steps) + 1))
+    assert (steps[0]["t_start"], steps[-1]["t_end"]) == ends
+    assert all(a["t_end"] == b["t_start"] for a, b in itertools.pairwise(steps))
+    assert all(s["kind"] == kinds[s["place"]] for s in steps)
+    assert sum(length(s) for s in steps) == total
+    for name, by in zip(CHAINS[1:], ("cause", "place", "kind"), strict=True):
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for step in steps:
+            groups.setdefault(step[by], []).append(step)
+        for row in answers[name]:
+            of = groups.pop(row[by])
+            exact = float(sum(length(s) for s in of))
+            # Of a kind, times of places that were rounded already are added up.
+            assert row["ns"] == exact if by != "kind" else math.isclose(row["ns"], exact, rel_tol=1e-12)
+            assert row["steps"] == len(of)
+            assert row["share"] == pytest.approx(exact / float(total))
+            if by == "kind":
+                assert row["places"] == len({s["place"] for s in of})
+            else:
+                assert row["longest_ns"] == max(s["ns"] for s in of)
+        assert not groups
+        assert math.isclose(sum(row["ns"] for row in answers[name]), float(total), rel_tol=1e-12)
+        order = [-row["ns"] for row in answers[name]]
+        assert order == sorted(order)
+
+
+def length(step: Mapping[str, Any]) -> Fraction:
+    return Fraction(step["t_end"]) - Fraction(step["t_start"])
+
+
+def check_way(case: Simulated, store: GraphStore) -> None:
+    """What the first read of each pair of ends went through is the way that the library names."""
+    seen = set()
+    for sent in case.record.tables["Transaction"].to_pylist():
+        pair = (sent["src"], sent["dst"])
+        if sent["kind"] != "dma_read" or pair in seen or len(seen) == 2:
+            continue
+        seen.add(pair)
+        ends = {"src": pair[0], "dst": pair[1]}
+        way = api.ask("routing/path", case.run.id, store, ends).dicts()
+        went = api.ask("routing/taken", case.run.id, store, {**ends, "kind": "dma_read"}).dicts()
+        wires = [row["place"] for row in went if "->" in row["place"]]
+        assert wires[: len(way)] == [row["link"] for row in way]
+
+
+def test_what_a_chain_cannot_be_asked(store: GraphStore) -> None:
+    run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=store)
+    for launch, told in ((7, "no launch 7"), (-2, "-1 or more")):
+        with pytest.raises((UsageError, QueryError), match=told):
+            api.ask("critical-path/steps", run.id, store, {"launch": launch})
+    store.keep(RunRecord({"bench": "none", "id": "empty"}, {}), store.load_topology(run.info["topology_id"]))
+    with pytest.raises(UsageError, match="no trace"):
+        api.ask("critical-path/by-cause", "empty", store)
+    steps = api.ask("critical-path/steps", run.id, store).dicts()
+    queued = [step for step in steps if step["cause"] == "queue" and step["ns"] >= 2.0][:3]
+    few = {"cause": "queue", "min_ns": 2.0, "limit": 3}
+    assert api.ask("critical-path/steps", run.id, store, few).dicts() == queued
+    kind = steps[0]["kind"]
+    rows = api.ask("critical-path/by-place", run.id, store, {"kind": kind, "limit": ALL_ROWS}).dicts()
+    assert {row["place"] for row in rows} == {step["place"] for step in steps if step["kind"] == kind}
+    store.remove(run.id)
+
+
+def test_a_run_kept_anew_under_an_old_id_has_a_chain_of_its_own(store: GraphStore) -> None:
+    topology = kb.load_topology("minimal")
+    with api.open_store("memory:") as source:
+        one, two = (kb.run("gemm-single-pe", topology, store=source, params={"m": m}) for m in (16, 64))
+        machine, found = source.load_topology(one.info["topology_id"]), []
+        for run in (one, two):
+            record = source.load(run.id)
+            store.keep(RunRecord({**record.info, "id": "same"}, record.tables), machine)
+            rows = api.ask("critical-path/by-cause", "same", store).dicts()
+            found.append(sum(row["ns"] for row in rows))
+            store.remove("same")
+    assert found == [pytest.approx(one.sim_ns), pytest.approx(two.sim_ns)]

@@ -1,0 +1,119 @@
+"""What the trace counts at places: use of pseudo-channels, busy times, waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernbench.components.machine import Machine
+from kernbench.pgraph import PropertyGraph
+from kernbench.sim.server import Server
+from kernbench.sim.trace import TraceRecorder
+from kernbench.topology import compile_topology, load
+
+SLICE = "sip0.cube0.hbm_ctrl.pe0"
+SMALL: dict[str, object] = {"system.sips": 1, "sip.cube_mesh": {"w": 1, "h": 1}}
+ONE_TO_ONE: dict[str, object] = {"system.address_model": "la", "cube.hbm.mapping": "one_to_one"}
+
+
+def compiled(extra: dict[str, object]) -> PropertyGraph:
+    return compile_topology(load(None, SMALL | extra))
+
+
+def play(graph: PropertyGraph, *flows: tuple[str, int, int, bool]) -> tuple[Machine, dict[str, Any]]:
+    """Transfers (PE or host, offset, bytes, write?) with slice 0, all at once; the machine and the trace."""
+    recorder = TraceRecorder()
+    machine = Machine(graph, [recorder], check=True)
+    machine.wait(*[machine.flow(src, SLICE, at, n, is_write=write) for src, at, n, write in flows])
+    machine.settle()
+    return machine, recorder.tables(machine.resources, machine.clock.now)
+
+
+def use(tables: dict[str, Any], what: str) -> dict[str, Any]:
+    """A column of Used by resource."""
+    return dict(zip(tables["Used"]["resource"].tolist(), tables["Used"][what].tolist(), strict=True))
+
+
+def channels(tables: dict[str, Any], what: str) -> dict[int, Any]:
+    """A column of Used by pseudo-channel of slice 0."""
+    found = use(tables, what).items()
+    return {int(name.rpartition(".pc")[2]): v for name, v in found if name.startswith(f"{SLICE}.pc")}
+
+
+@pytest.mark.parametrize("extra", [{}, ONE_TO_ONE], ids=["n_to_one", "one_to_one"])
+@pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
+def test_each_channel_counts_its_bursts(extra: dict[str, object], write: bool) -> None:
+    _, tables = play(compiled(extra), ("sip0.cube0.pe3", 256 * 6, 256 * 11 + 100, write))
+    # Bursts 6, 7, then 0 to 7 again, then 0, and 100 bytes of burst 1.
+    bursts = {0: 2, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 2, 7: 2}
+    assert channels(tables, "bytes") == {c: 256 * n for c, n in bursts.items()} | {1: 356}
+    assert channels(tables, "busy_ns") == {c: 8.0 * n for c, n in (bursts | {1: 2}).items()}
+    assert channels(tables, "transactions") == dict.fromkeys(range(8), 1)
+    assert channels(tables, "max_queue") == dict.fromkeys(range(8), 1)
+    assert set(channels(tables, "kind").values()) == {"pseudo_channel"}
+    assert use(tables, "busy_ns")[SLICE] == pytest.approx(12.0)
+
+
+def test_channels_that_are_not_used_have_no_row() -> None:
+    _, tables = play(compiled({}), ("sip0.cube0.pe0", 256 * 5, 512, True))
+    assert set(channels(tables, "bytes")) == {5, 6}
+
+
+def test_an_unaligned_flit_counts_at_the_channel_of_its_first_byte() -> None:
+    _, tables = play(compiled({}), ("sip0.cube0.pe0", 128, 512, True))
+    assert channels(tables, "bytes") == {0: 256, 1: 256}
+
+
+def test_waits_at_a_channel_name_it_and_add_up_there() -> None:
+    stride = 256 * 8
+    flows = [(f"sip0.cube0.pe{pe}", 3 * 256 + pe * stride, 256, False) for pe in range(8)]
+    _, tables = play(compiled({}), *flows)
+    waits = tables["WaitedFor"]
+    at: dict[str, float] = {}
+    for resource, ns in zip(waits["resource"].to_pylist(), waits["ns"].tolist(), strict=True):
+        at[resource] = at.get(resource, 0.0) + ns
+    assert at[f"{SLICE}.pc3"] > 8
+    assert SLICE not in at
+    assert use(tables, "wait_ns")[f"{SLICE}.pc3"] == pytest.approx(at[f"{SLICE}.pc3"])
+    assert use(tables, "wait_ns")[SLICE] == pytest.approx(at[f"{SLICE}.pc3"])
+    assert 1 < channels(tables, "max_queue")[3] <= 8
+
+
+@pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
+def test_nothing_is_busy_for_longer_than_the_run(write: bool) -> None:
+    """Single bursts from all sides: the slice's entry is full, its channels are not."""
+    extra: dict[str, object] = {"cube.hbm.overhead_ns": 3.0, "cube.hbm.switch_penalty_ns": 5.0}
+    flows = [(f"sip0.cube0.pe{n % 8}", 256 * n, 256, write or n % 5 == 0) for n in range(200)]
+    _, tables = play(compiled(extra), *flows)
+    assert use(tables, "busy_ns")[SLICE] == 600.0
+    assert np.asarray(tables["Used"]["utilisation"]).max() <= 1.0
+    slice_share = sum(channels(tables, "busy_ns").values()) / 8
+    assert 0 < slice_share < 600.0
+
+
+def test_a_turn_keeps_its_channel_busy() -> None:
+    _, tables = play(
+        compiled({"cube.hbm.switch_penalty_ns": 5.0}),
+        *((f"sip0.cube0.pe{n}", 0, 256, n % 2 == 0) for n in range(4)),
+    )
+    turns = (channels(tables, "busy_ns")[0] - 4 * 8.0) / 5.0
+    assert turns in (1.0, 2.0, 3.0)
+    assert use(tables, "busy_ns")[SLICE] == pytest.approx(channels(tables, "busy_ns")[0] / 8)
+
+
+def test_a_channel_router_is_busy_for_every_request_that_passes() -> None:
+    graph = compiled(ONE_TO_ONE | {"cube.channel_router.overhead_ns": 1.5})
+    _, tables = play(graph, ("sip0.cube0.pe0", 0, 4096, True))
+    busy = use(tables, "busy_ns")
+    # Each of the eight requests, and each acknowledgement.
+    assert [busy[f"sip0.cube0.pe0.ch_r{channel}"] for channel in range(8)] == [3.0] * 8
+
+
+def test_a_server_that_never_rests_forgets_what_is_over() -> None:
+    server = Server("s")
+    for turn in range(10_000):
+        server.occupy(float(turn), 1.0 if turn else 3.0, turn)
+    assert len(server._runs) < 10
+    assert server.waited_for("new", 9999.0, 10_002.0) == [(9997, 1.0), (9998, 1.0), (9999, 1.0)]

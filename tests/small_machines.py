@@ -1,0 +1,37 @@
+"""A small machine with several of everything: two SIPs of two cubes with two PEs."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kernbench.pgraph import PropertyGraph
+from kernbench.topology import compile_topology, load
+
+SMALL = {
+    "system.sips": 2,
+    "sip.cube_mesh.w": 2,
+    "sip.cube_mesh.h": 1,
+    "cube.pes.count": 2,
+    "cube.pes.corners": ["NW"],
+}
+PROGRAMS = 4
+"""PEs of one SIP."""
+
+MODELS: dict[str, dict[str, object]] = {
+    "va": {},
+    "pa": {"system.address_model": "pa"},
+    "la": {"system.address_model": "la"},
+    "one_to_one": {"system.address_model": "la", "cube.hbm.mapping": "one_to_one"},
+}
+
+
+@cache
+def small(model: str) -> PropertyGraph:
+    """The machine with this address model and mapping, a key of ``MODELS``."""
+    return compile_topology(load(None, overrides=SMALL | MODELS[model]))
+
+
+@cache
+def minimal() -> PropertyGraph:
+    """The shipped machine of one PE."""
+    return compile_topology(load("minimal"))

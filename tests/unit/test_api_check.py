@@ -1,0 +1,58 @@
+"""``--check`` of runs of traffic and of probes: a component that breaks a rule ends them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.components.hbm import HbmSlice
+from kernbench.errors import InvariantError
+
+
+@pytest.fixture
+def lazy_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pseudo-channel begins a nanosecond after it could; nobody looks unless asked to."""
+    monkeypatch.delenv("KERNBENCH_CHECK", raising=False)
+    made = HbmSlice.__init__
+
+    def init(self: HbmSlice, *args: Any) -> None:
+        made(self, *args)
+        for channel in self.channels:
+            occupy = channel.occupy
+            channel.occupy = lambda time, *rest, occupy=occupy: occupy(time + 1.0, *rest)  # type: ignore[method-assign,misc]
+
+    monkeypatch.setattr(HbmSlice, "__init__", init)
+
+
+@pytest.mark.usefixtures("lazy_channels")
+def test_traffic_is_checked_where_asked() -> None:
+    kb.traffic("pattern:all-local", "minimal", store="memory:")
+    with pytest.raises(InvariantError, match=r"'work'.*hbm_ctrl\.pe0\.pc0.*; the run is not kept"):
+        kb.traffic("pattern:all-local", "minimal", store="memory:", check=True)
+
+
+@pytest.mark.usefixtures("lazy_channels")
+def test_probes_are_checked_where_asked() -> None:
+    kb.probe("minimal", case="pe-local-hbm", sizes=[256])
+    with pytest.raises(InvariantError, match=r"'work'.*hbm_ctrl\.pe0\.pc0"):
+        kb.probe("minimal", case="pe-local-hbm", sizes=[256], check=True)
+
+
+@pytest.mark.usefixtures("lazy_channels")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["traffic", "pattern:all-local", "--topology", "minimal", "--no-trace"],
+        ["probe", "--topology", "minimal", "--case", "pe-local-hbm", "--sizes", "256"],
+    ],
+    ids=["traffic", "probe"],
+)
+def test_the_option_ends_the_command_with_one_line(cli: Callable[..., Any], command: list[str]) -> None:
+    assert cli(*command).status == 0
+    checked = cli(*command, "--check")
+    assert checked.status == 1
+    assert checked.err.startswith("kernbench: error: invariant 'work'")
+    assert checked.err.count("\n") == 1

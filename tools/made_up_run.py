@@ -1,0 +1,136 @@
+"""A run as large as wanted, made up on a real machine: for measuring stores without simulating for minutes.
+
+Routes are the router's. A twentieth as many transactions as there are hops cross one hot link, in a queue;
+the others go between random places. Every transaction waited for up to four others at the last link of its
+way. Times are of no meaning, but consistent with each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kernbench.pgraph import PropertyGraph, RunRecord
+from kernbench.routing import Router, Traffic
+
+Ints = NDArray[np.int64]
+HOT_SLICE = "sip0.cube0.hbm_ctrl.pe0"
+HOT_LINK = f"sip0.cube0.r0c0->{HOT_SLICE}"
+PAIRS = 1500
+HOLDERS = 4
+STEP_NS, SERVICE_NS = 3.0, 16.0
+_LOCAL = [f"sip0.cube0.pe{number}.pe_dma" for number in range(8)]
+
+
+def made_up_run(graph: PropertyGraph, hops: int, seed: int = 1, **info: Any) -> RunRecord:
+    """About ``hops`` hops on ``graph``, which is the default machine or like it."""
+    rng = np.random.default_rng(seed)
+    ids = [node.id for node in graph.nodes()]
+    links = [edge.id for edge in graph.edges("LINK")]
+    number = {name: at for at, name in enumerate([*ids, *links])}
+    routes = _routes(graph, rng)
+    ways = [[number[name] for name in _interleaved(route)] for route in routes]
+    lengths = np.array([len(way) for way in ways])
+    flat, begin = np.concatenate(ways), np.concatenate([[0], np.cumsum(lengths)[:-1]])
+
+    hot = rng.integers(0, len(_LOCAL), hops // 20)
+    far = len(_LOCAL) + rng.integers(0, PAIRS, hops)
+    room = hops - int(lengths[hot].sum())
+    far = far[: int(np.searchsorted(np.cumsum(lengths[far]), room))]
+    way = rng.permutation(np.concatenate([hot, far]))
+    count = len(way)
+    submitted = np.sort(rng.random(count)) * count * 8.0
+    length = lengths[way]
+    first = np.concatenate([[0], np.cumsum(length)[:-1]])
+    txn = np.repeat(np.arange(count), length)
+    seq = np.arange(len(txn)) - first[txn]
+    place = flat[begin[way][txn] + seq]
+    waited = rng.random(len(txn)) * 10.0
+    t_in = submitted[txn] + STEP_NS * seq
+    last = place[first + length - 2]
+    waiter, holder = _waits(last)
+    names = pa.array([*ids, *links])
+    kinds = pa.array([str(node.properties["kind"]) for node in graph.nodes()]
+                     + [str(edge.properties["kind"]) for edge in graph.edges("LINK")])  # fmt: skip
+    ends = np.array([[number[route[0]], number[route[-1]]] for route in map(_nodes, routes)])
+    ops = count // 2
+
+    def named(places: Ints, values: pa.Array = names) -> pa.DictionaryArray:
+        return pa.DictionaryArray.from_arrays(places.astype(np.int32), values)
+
+    busy = np.bincount(place, minlength=len(names))
+    used = np.flatnonzero(busy)
+    tables: dict[str, dict[str, Any]] = {
+        "Transaction": {
+            "id": np.arange(count), "kind": named(way % 2, pa.array(["dma_read", "dma_write"])),
+            "src": named(ends[way, 0]), "dst": named(ends[way, 1]), "bytes": np.full(count, 4096),
+            "t_submit": submitted, "t_done": submitted + STEP_NS * length + SERVICE_NS,
+            "service_ns": STEP_NS * length, "wait_ns": np.full(count, SERVICE_NS),
+            "op": np.minimum(np.arange(count) // 2, ops - 1),
+        },
+        "Caused": {"parent": np.arange(0, count - 1, 2), "child": np.arange(1, count, 2)},
+        "Hop": {
+            "txn": txn, "seq": seq.astype(np.int32), "resource": named(place), "is_link": place >= len(ids),
+            "t_in": t_in, "t_start": t_in + waited, "t_out": t_in + waited + SERVICE_NS,
+            "service_ns": np.full(len(txn), SERVICE_NS), "wait_ns": waited, "bytes": np.full(len(txn), 4096),
+        },
+        "WaitedFor": {
+            "txn": waiter, "holder": holder, "resource": named(last[waiter]),
+            "ns": rng.random(len(waiter)) * 10.0, "holders": np.ones(len(waiter), np.int64),
+        },
+        "Op": {
+            "id": np.arange(ops), "kind": ["memory"] * ops, "name": ["dma_read"] * ops, "stage": [""] * ops,
+            "component": named(ends[way[: 2 * ops : 2], 0]), "launch": np.zeros(ops, np.int64),
+            "parent": np.full(ops, -1), "bytes": np.full(ops, 8192), "t_ready": submitted[: 2 * ops : 2],
+            "t_start": submitted[: 2 * ops : 2], "t_end": submitted[: 2 * ops : 2] + 100.0,
+            "label": ["load"] * ops,
+        },
+        "DependsOn": {"op": np.arange(1, ops), "on": np.arange(ops - 1), "hazard": ["raw"] * (ops - 1)},
+        "Moved": {"op": np.arange(2 * ops) // 2, "txn": np.arange(2 * ops)},
+        "Used": {
+            "resource": named(used), "is_link": used >= len(ids), "kind": named(used, kinds),
+            "bytes": 4096 * busy[used], "busy_ns": SERVICE_NS * busy[used],
+            "wait_ns": np.bincount(place, waited)[used], "utilisation": busy[used] / busy.max(),
+            "transactions": busy[used], "max_queue": np.full(len(used), 3),
+        },
+    }  # fmt: skip
+    properties = {"bench": "made-up", "sim_ns": float(submitted[-1] + 200.0), "hops": len(txn),
+                  "seed": seed, "topology_name": str(graph.properties["name"])}  # fmt: skip
+    return RunRecord(properties | info, {name: pa.table(columns) for name, columns in tables.items()})
+
+
+def _routes(graph: PropertyGraph, rng: np.random.Generator) -> list[Any]:
+    """The ways to the hot slice from the PEs beside it, then those between random PEs and slices."""
+    router = Router(graph)
+    kinds = {kind: [node.id for node in graph.nodes() if node.properties["kind"] == kind]
+             for kind in ("pe_dma", "hbm_ctrl")}  # fmt: skip
+    pairs = [(source, HOT_SLICE) for source in _LOCAL]
+    for a, b in rng.integers(0, (len(kinds["pe_dma"]), len(kinds["hbm_ctrl"])), (PAIRS, 2)):
+        pairs.append((kinds["pe_dma"][a], kinds["hbm_ctrl"][b]))
+    return [router.route(source, target, Traffic.PE_DMA) for source, target in pairs]
+
+
+def _nodes(route: Any) -> tuple[str, ...]:
+    nodes: tuple[str, ...] = route.nodes
+    return nodes
+
+
+def _interleaved(route: Any) -> list[str]:
+    """Component, link, component, ... as a transaction goes through them."""
+    names = [route.nodes[0]]
+    for link, node in zip(route.links, route.nodes[1:], strict=True):
+        names += [link.id, node]
+    return names
+
+
+def _waits(last: Ints) -> tuple[Ints, Ints]:
+    """Waiter and holder: each transaction and up to ``HOLDERS`` that took the same last link before it."""
+    order = np.argsort(last, kind="stable")
+    found: list[tuple[Ints, Ints]] = []
+    for back in range(1, HOLDERS + 1):
+        same = last[order[back:]] == last[order[:-back]]
+        found.append((order[back:][same], order[:-back][same]))
+    return np.concatenate([w for w, _ in found]), np.concatenate([h for _, h in found])
