@@ -9,6 +9,7 @@
 #   make wheel-test  a wheel, installed in an empty environment, runs the default job and a query
 #   make docs        rewrite the pages under docs/reference that are made from the code
 #   make measure     run every bench and question, write docs/reference/measured.md
+#   make measure-store  measure the stores on a million hops, write docs/reference/measured-stores.md (as make neo4j)
 #   make diagrams    redraw docs/diagrams, the pictures of the default and the smallest machine
 #   make figures     measure and draw DMA latency and bandwidth of the default machine into figures/
 #   make neo4j       a Neo4j server without Docker, at neo4j://127.0.0.1:7687 (needs a JDK 17 and Maven)
@@ -23,7 +24,7 @@ BIN := $(VENV)/bin
 PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 
-.PHONY: run test slow lint types contracts wheel-test docs measure diagrams figures clean help
+.PHONY: run test slow lint types contracts wheel-test docs measure measure-store diagrams figures neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -57,6 +58,9 @@ docs: $(DEV)
 
 measure: $(DEV)
 	$(BIN)/python tools/measure.py
+
+measure-store: $(DEV)
+	$(BIN)/python -m tools.measure_store
 
 diagrams: $(DEV)
 	$(BIN)/kernbench topology diagram default --out docs/diagrams/default

@@ -75,16 +75,21 @@ def process(workdir: Path) -> Callable[..., Ended]:
     return run
 
 
+def need_neo4j() -> None:
+    """Leave the test out where a Neo4j cannot be run; where ``CI`` is set it fails."""
+    if lacking := run_neo4j.missing():
+        if os.environ.get("CI", "").lower() in ("1", "true"):
+            pytest.fail(f"{NO_NEO4J}: {lacking} not found")
+        pytest.skip(f"{NO_NEO4J}: {lacking} not found")
+
+
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A real Neo4j, shared by the workers of a run.
 
     Without Java and Maven the test is left out, which the end of the run says; where ``CI`` is set it fails.
     """
-    if lacking := run_neo4j.missing():
-        if os.environ.get("CI", "").lower() in ("1", "true"):
-            pytest.fail(f"{NO_NEO4J}: {lacking} not found")
-        pytest.skip(f"{NO_NEO4J}: {lacking} not found")
+    need_neo4j()
     base = tmp_path_factory.getbasetemp()
     with shared_server((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "neo4j") as server:
         yield server

@@ -68,8 +68,8 @@ def running(
 ) -> Iterator[tuple[int, int, int]]:
     """A server with its files in ``home``; gives its bolt port, its http port (0: free ones) and its pid.
 
-    ``quick`` is for short lives: less compiling, so that it starts sooner and never gets as fast. ``more`` are
-    settings of the server besides.
+    ``quick`` is for short lives: less compiling, so that it starts sooner and never gets as fast. ``more``
+    are settings of the server besides.
     """
     classpath = f"{jars()}/*"
     fresh = not (home / "conf").exists()

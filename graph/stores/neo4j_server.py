@@ -17,6 +17,7 @@ from neo4j import exceptions, graph
 
 from graph.store import QueryError, QueryTimeoutError, ReadOnlyError, StoreError
 from graph.stores.neo4j_address import PASSWORD, USER, Address, credentials
+from graph.stores.neo4j_tls import problem
 
 T = TypeVar("T")
 Transaction = neo4j.ManagedTransaction
@@ -41,7 +42,7 @@ class Server:
 
     def __init__(self, address: Address, url: str) -> None:
         """Connect; ``StoreError`` when nobody answers, the credentials are refused or it is too old."""
-        self._url = url
+        self._url, self._address = url, address
         with self.translated():
             self._driver = neo4j.GraphDatabase.driver(
                 address.server,
@@ -98,7 +99,8 @@ class Server:
                 f"store '{self._url}' refuses the user or password; check {USER} and {PASSWORD}"
             ) from error
         except (exceptions.ServiceUnavailable, exceptions.SessionExpired) as error:
-            raise StoreError(f"store '{self._url}': no Neo4j server answers there; {_REMEDY}") from error
+            wrong = problem(self._address.server) or f"no Neo4j server answers there; {_REMEDY}"
+            raise StoreError(f"store '{self._url}': {wrong}") from error
         except exceptions.Neo4jError as error:
             raise self._of_server(error, timeout_s) from error
         except (exceptions.DriverError, OSError, ValueError) as error:

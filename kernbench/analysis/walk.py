@@ -68,7 +68,7 @@ class Walk:
                 return last
             start = float(index.launches[launch]["t_start"])
             track.to(start, "component", cpu, "kernel and dispatch")
-            # A PE that became free at that moment is what the launch waited for, its messages had come before.
+            # A PE that became free at that moment is what the launch waited for; its messages came before.
             earlier = next((m for m in index.freed(launch) if m.t_submit == start), None)
             if earlier is None:
                 break

@@ -13,7 +13,8 @@ from kernbench.pe import dtypes
 from kernbench.runtime.devices import Ahbm
 from kernbench.runtime.placement import SINGLE_PE, DPPolicy, check_shape, place
 from kernbench.runtime.storage import Storage
-from kernbench.runtime.tensors import Tensor, real_numbers
+from kernbench.runtime.tensors import Tensor
+from kernbench.runtime.values import real_numbers
 
 
 class TensorFactory:

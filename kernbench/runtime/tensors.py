@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from kernbench.errors import UsageError
 from kernbench.kernels import TensorArg
 from kernbench.pe import dtypes
-from kernbench.replay.numeric import cast, holds
+from kernbench.replay.numeric import cast
 from kernbench.runtime.driver import shard_ref
 from kernbench.runtime.indexing import Box, box_of, intersect, span
 from kernbench.runtime.messages import TensorArgRef
 from kernbench.runtime.placement import TensorShard, distinct
+from kernbench.runtime.values import real_numbers, repeated
 
 if TYPE_CHECKING:
     from kernbench.components.request import Request
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
     from kernbench.runtime.storage import Storage
 
 Array = NDArray[Any]
-
-
-def real_numbers(values: ArrayLike, what: str) -> Array:
-    """``values`` as an array in native byte order; :class:`UsageError` unless they are real numbers."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise UsageError(f"{what}: {error}") from None
-    if array.dtype.kind not in "biufV" or array.dtype.names is not None:
-        raise UsageError(f"{what}: values of dtype {array.dtype} are not real numbers")
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 class Tensor:
@@ -151,14 +141,7 @@ class Tensor:
 
         An integer tensor takes only integers of its range. Like :meth:`write` this does not wait.
         """
-        number = real_numbers(value, f"tensor '{self.name}'")
-        if number.shape:
-            raise UsageError(f"tensor '{self.name}': filled with shape {number.shape}; give one number")
-        if not holds(self.dtype, number.item()):
-            raise UsageError(
-                f"tensor '{self.name}': {number} is not an {self.dtype} value; use another dtype"
-            )
-        return self.write(np.full(self.shape, number))
+        return self.write(repeated(value, self.shape, self.dtype, f"tensor '{self.name}'"))
 
     def write(self, values: ArrayLike, sip: int | None = None) -> Tensor:
         """Submit host writes of ``values`` (same shape, cast to this dtype) to all copies or that of ``sip``.

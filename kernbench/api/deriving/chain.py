@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -21,7 +22,17 @@ _found: WeakKeyDictionary[GraphStore, OrderedDict[str, CriticalPath]] = WeakKeyD
 
 
 def rows(asked: Asked, params: Mapping[str, Any]) -> Rows:
-    """``seq t_start t_end ns cause place what`` per step, oldest first."""
+    """``seq t_start t_end ns cause place what`` per step that is asked for, oldest first.
+
+    A long run's chain has more steps than a store takes well, so they are picked here.
+    """
+    cause, least = params["cause"], params["min_ns"]
+    path = critical_path(asked, params["launch"])
+    wanted = (
+        (seq, step)
+        for seq, step in enumerate(path.steps, 1)
+        if cause in ("", step.cause) and step.ns >= least
+    )
     return [
         {
             "seq": seq,
@@ -32,7 +43,7 @@ def rows(asked: Asked, params: Mapping[str, Any]) -> Rows:
             "place": step.place,
             "what": step.what,
         }
-        for seq, step in enumerate(critical_path(asked, params["launch"]).steps, 1)
+        for seq, step in islice(wanted, params["limit"])
     ]
 
 

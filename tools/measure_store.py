@@ -1,0 +1,165 @@
+"""Measure the stores on a large run and write docs/reference/measured-stores.md: ``make measure-store``.
+
+``python -m tools.measure_store [HOPS] [URL]``: with the URL of a Neo4j server that one is measured (its
+memory and disk are then unknown, and it is not restarted), otherwise one is started here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tools.measure import size_of
+from tools.measure_store_page import page
+from tools.run_neo4j import missing, running
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reference" / "measured-stores.md"
+REPEATS = 5
+ENOUGH_S = 4.0
+"""A question that has taken this long in all is not asked again."""
+TIMEOUT_S = 15.0
+HISTORY_RUNS = 100
+_TASK = "tools.measure_store_task"
+
+
+@dataclass
+class Measured:
+    """What was found about one store; sizes and memory in bytes."""
+
+    name: str
+    pushes: list[dict[str, Any]] = field(default_factory=list)
+    disk: dict[str, int] = field(default_factory=dict)
+    server_memory: int = 0
+    removal_s: float = 0.0
+    cold: dict[str, dict[str, Any]] = field(default_factory=dict)
+    warm: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def task(*arguments: object) -> Iterator[dict[str, Any]]:
+    """What a fresh process reports, a line of JSON each."""
+    command = [sys.executable, "-m", _TASK, *map(str, arguments)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            yield json.loads(line)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with status {process.returncode}")
+
+
+def forget_pages(folder: Path) -> None:
+    """Have the operating system drop what it remembers of the files in ``folder``."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+                os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(handle)
+
+
+def note(text: str) -> None:
+    print(f"{time.perf_counter() - _BEGUN:6.0f} s  {text}", file=sys.stderr, flush=True)
+
+
+def push(url: str, hops: int) -> Iterator[dict[str, Any]]:
+    """A run of a fifth of the hops, to compare with, and then the large one."""
+    for number, count in enumerate((hops // 5, hops)):
+        note(f"pushing {count:,} hops to {url}")
+        yield from task("push", url, count, f"run{number}", number + 1)
+
+
+def questions(found: Measured, url: str, files: Path | None) -> None:
+    """Ask everything, cold and warm; ``files`` are dropped from memory before every cold question."""
+    note(f"asking {url}, cold")
+    (names,) = task("names")
+    for name in names["names"]:
+        if files is not None:
+            forget_pages(files)
+        found.cold.update({row["name"]: row for row in task("ask", url, name, 1, 0, TIMEOUT_S)})
+    note(f"asking {url}, warm")
+    found.warm.update({row["name"]: row for row in task("ask", url, "", REPEATS, ENOUGH_S, TIMEOUT_S)})
+
+
+def embedded(folder: Path, hops: int) -> tuple[Measured, dict[str, Any]]:
+    """The store in a folder, and how the graph over all runs grows."""
+    found, url = Measured("embedded"), folder / "store"
+    found.pushes = list(push(str(url), hops))
+    questions(found, str(url), url)
+    found.disk = {"archive": size_of(url / "runs" / "run1"), "cache": size_of(url / "cache")}
+    (removed,) = task("remove", url, "run1")
+    found.removal_s = removed["s"]
+    note(f"history of {HISTORY_RUNS} runs")
+    (history,) = task("history", folder / "many", HISTORY_RUNS)
+    return found, history
+
+
+def neo4j(folder: Path, hops: int, url: str) -> Measured:
+    """A server of our own, restarted before it is asked; or the one at ``url``, as it is."""
+    found, home = Measured("Neo4j"), folder / "neo4j"
+    if url:
+        store = f"{url.rstrip('/')}/measured-{secrets.token_hex(4)}"
+        found.pushes = list(push(store, hops))
+        questions(found, store, None)
+        for run in ("run1", "run0"):
+            (removed,) = task("remove", store, run)
+            found.removal_s = found.removal_s or removed["s"]
+        return found
+    password = secrets.token_urlsafe(12)
+    os.environ.update(KERNBENCH_NEO4J_USER="neo4j", KERNBENCH_NEO4J_PASSWORD=password)
+    os.environ.pop("KERNBENCH_NEO4J_AUTH_FILE", None)
+    with running(home, password) as (bolt, _, pid):
+        found.pushes = list(push(f"bolt://127.0.0.1:{bolt}", hops))
+        found.server_memory = peak_memory(pid)
+    data = home / "data"
+    found.disk = {"databases": size_of(data / "databases"), "transactions": size_of(data / "transactions")}
+    forget_pages(data)
+    with running(home, password) as (bolt, _, _):
+        questions(found, f"bolt://127.0.0.1:{bolt}", None)
+        (removed,) = task("remove", f"bolt://127.0.0.1:{bolt}", "run1")
+        found.removal_s = removed["s"]
+    return found
+
+
+def peak_memory(pid: int) -> int:
+    """Most memory that a process has had, in bytes."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return 1024 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+
+
+def main() -> int:
+    hops = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    url = sys.argv[2] if len(sys.argv) > 2 else ""
+    if not url and (lacking := missing()):
+        print(f"measure-store: {lacking} not found; install a JDK 17 and Maven, or give the URL of a Neo4j",
+              file=sys.stderr)  # fmt: skip
+        return 1
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="kernbench-measure-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        first, history = embedded(folder, hops)
+        stores = [first, neo4j(folder, hops, url)]
+    seconds = time.perf_counter() - _BEGUN
+    PAGE.write_text(page(stores, history, REPEATS, TIMEOUT_S, bool(url), seconds), encoding="utf-8")
+    statistics_ = statistics.median(row["s"][0] for row in first.warm.values() if row["s"])
+    note(f"wrote {PAGE}; half of all questions, embedded and warm, take less than {statistics_ * 1e3:.0f} ms")
+    return 0
+
+
+_BEGUN = time.perf_counter()
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""One thing measured in a process of its own, for tools/measure_store.py: prints lines of JSON.
+
+names                               the questions of the library
+push URL HOPS ID SEED               keep a made-up run, and have its graph built
+ask URL NAME REPEATS ENOUGH LIMIT   a question, or all of them where NAME is empty
+remove URL ID                       remove a run
+history FOLDER RUNS                 the graph over so many runs, made, and made again with one more
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from graph.archive import complete_info
+from graph.stores.run_parts import run_parts
+from kernbench.api.asking import library
+from kernbench.api.deriving import derive
+from kernbench.api.topologies import load_topology, topology_record
+from kernbench.pgraph import GraphStore, Question, RunRecord, StoreError, ask, open_store
+from tools.made_up_run import HOT_LINK, made_up_run
+
+KNOWN: dict[str, Any] = {
+    "resource": HOT_LINK,
+    "bench": "made-up",
+    "before": "run0",
+    "after": "run1",
+    "src": "sip0.cube0.pe0.pe_dma",
+    "dst": "sip1.cube15.hbm_ctrl.pe3",
+    "other_src": "sip0.cube1.pe0.pe_dma",
+    "other_dst": "sip1.cube14.hbm_ctrl.pe3",
+    "lost": "sip0.cube5",
+    "within_ns": 100.0,
+}
+"""What is asked about, for the parameters without a default; ``transaction`` is one that waited long."""
+
+
+def tell(**values: Any) -> None:
+    print(json.dumps(values), flush=True)
+
+
+def memory(name: str) -> int:
+    """``VmHWM`` (the most so far) or ``VmRSS`` (now) of this process, in bytes."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def timed(call: Callable[..., Any], *arguments: Any) -> float:
+    begun = time.perf_counter()
+    call(*arguments)
+    return time.perf_counter() - begun
+
+
+def push(url: str, hops: int, run_id: str, seed: int) -> None:
+    graph = load_topology()
+    machine, run = topology_record(graph), made_up_run(graph, hops, seed, id=run_id)
+    rows = {True: 0, False: 0}
+    complete = RunRecord(complete_info(run.info, machine), run.tables)
+    for part in run_parts(complete, machine):
+        rows[part.ends is not None] += sum(piece.num_rows for piece in part.slices(1 << 17))
+    with open_store(url) as store:
+        store.runs()  # connected, and whatever that loads is loaded
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # VmHWM begins anew
+        before = memory("VmRSS")
+        kept = timed(store.keep, run, machine)
+        most = memory("VmHWM")
+        built = timed(store.query, "RETURN 1 AS one", None, run_id) if store.engine != "neo4j" else 0.0
+    tell(
+        hops=run.tables["Hop"].num_rows,
+        waits=run.tables["WaitedFor"].num_rows,
+        nodes=rows[False],
+        relationships=rows[True],
+        kept_s=kept,
+        built_s=built,
+        memory_before=before,
+        memory_most=most,
+    )
+
+
+def values(store: GraphStore, question: Question) -> dict[str, Any]:
+    """Parameters that must be given; ``KeyError`` when a question has one that is not known here."""
+    needed = [name for name, p in question.params.items() if p.default is None and not p.derived]
+    known = dict(KNOWN)
+    if "transaction" in needed:
+        text = "MATCH (a:Transaction)-[w:WAITED_FOR]->() RETURN a.id AS id ORDER BY w.ns DESC, id LIMIT 1"
+        known["transaction"] = store.query(text, run="run1").rows[0][0]
+    return {name: known[name] for name in needed}
+
+
+def ask_one(store: GraphStore, question: Question, given: dict[str, Any], limit_s: float) -> int:
+    """Ask as ``kernbench query`` does; the number of rows."""
+    bound = question.bind({**given, **{name: [] for name in question.derived}})
+    run = None if question.scope == "history" else "run1"
+    bound |= derive(store, question, run, bound)
+    return len(ask(store, question, run, limit_s, **bound))
+
+
+def ask_all(url: str, name: str, repeats: int, enough_s: float, limit_s: float) -> None:
+    store: GraphStore | None = None
+    for question in library().values():
+        if name not in ("", question.name):
+            continue
+        found: list[float] = []
+        row: dict[str, Any] = {"name": question.name, "rows": None, "said": ""}
+        try:
+            if name:  # cold: what must be given is looked up with a store of its own
+                with open_store(url) as other:
+                    given = values(other, question) if "transaction" in question.params else {}
+                given = given or values(None, question)  # type: ignore[arg-type]
+            else:
+                store = store or open_store(url)
+                given = values(store, question)
+                ask_one(store, question, given, limit_s)
+            while len(found) < repeats and (not found or sum(found) < enough_s):
+                begun = time.perf_counter()
+                store = store or open_store(url)
+                row["rows"] = ask_one(store, question, given, limit_s)
+                found.append(time.perf_counter() - begun)
+        except KeyError as error:
+            row["said"] = f"no value for {error}"
+        except StoreError as error:
+            row["said"] = str(error)
+        except Exception as error:  # a made-up run is not in every respect one of the simulator's
+            row["said"] = f"{type(error).__name__}: {error}"
+        tell(**row, s=sorted(found))
+    if store is not None:
+        store.close()
+
+
+def remove(url: str, run_id: str) -> None:
+    with open_store(url) as store:
+        tell(s=timed(store.remove, run_id))
+
+
+def history(folder: str, runs: int) -> None:
+    graph = load_topology()
+    machine, run = topology_record(graph), made_up_run(graph, 50_000)
+    question = library()["history/slower-where"]
+
+    def keep(store: GraphStore, number: int) -> None:
+        store.keep(RunRecord({**run.info, "id": f"r{number:05}"}, {"Used": run.tables["Used"]}), machine)
+
+    def first_answer() -> float:
+        with open_store(folder) as store:
+            store.runs()
+            return timed(lambda: ask(store, question, None, 600.0, before="r00000", after="r00001"))
+
+    with open_store(folder) as store:
+        for number in range(runs):
+            keep(store, number)
+    whole = first_answer()
+    with open_store(folder) as store:
+        keep(store, runs)
+    grown = first_answer()
+    tell(runs=runs, used=run.tables["Used"].num_rows, whole_s=whole, grown_s=grown, again_s=first_answer())
+
+
+def main(what: str, *rest: str) -> None:
+    if what == "names":
+        tell(names=list(library()))
+    elif what == "push":
+        push(rest[0], int(rest[1]), rest[2], int(rest[3]))
+    elif what == "ask":
+        ask_all(rest[0], rest[1], int(rest[2]), float(rest[3]), float(rest[4]))
+    elif what == "remove":
+        remove(rest[0], rest[1])
+    elif what == "history":
+        history(rest[0], int(rest[1]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
