@@ -70,7 +70,7 @@ figures: $(DEV)
 	$(BIN)/kernbench figures --out figures --topology default
 
 neo4j: $(DEV)
-	$(BIN)/python tools/run_neo4j.py
+	$(BIN)/python tools/run_neo4j.py $(NEO4J_OPTIONS)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

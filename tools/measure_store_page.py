@@ -97,21 +97,23 @@ def page(
     cold = (
         "that was not restarted"
         if foreign
-        else "that was restarted once, the files dropped from the\noperating system's memory, before the "
-        "first of them (each is the first of its kind since, but reads pages that others\nhave read)"
+        else "that was restarted once, the files dropped from the operating system's memory,\nbefore the "
+        "first of them (each is the first of its kind since, but reads pages that others have read)"
     )
-    large = stores[0].pushes[-1]
+    small, large = stores[0].pushes
     columns = " | ".join(f"{store.name} cold | {store.name} warm" for store in stores)
     return f"""# Measured: stores
 
-Written by `make measure-store`, on made-up traffic over the routes of the default machine: {large["hops"]:,} hops,
-of which {large["hops"] // 20:,} on one hot link, and {large["waits"]:,} `WAITED_FOR`. {machine()}.
+Written by `make measure-store`, on made-up traffic over the routes of the default machine:
+{large["hops"]:,} hops, of which {large["hops"] // 20:,} on one hot link, and {large["waits"]:,} `WAITED_FOR`;
+beside it lies a simulated run of {small["hops"]:,} hops, of which the critical path is asked.
+{machine()}.
 It took {seconds:,.0f} s.
 
 ## Keeping a run
 
-*keep* is until the run is safe; *graph* what the first question about it waits for besides. *Memory* is that of
-our process before, and at most on top of it meanwhile.
+*keep* is until the run is safe; *graph* what the first question about it waits for besides. *Memory* is
+that of our process before, and at most on top of it meanwhile.
 
 | store | hops | nodes | relationships | keep s | graph s | rows/s | memory MB | more MB |
 |---|---|---|---|---|---|---|---|---|
@@ -127,10 +129,10 @@ The archive is that of the larger run, everything else holds both.
 
 ## Questions
 
-Milliseconds, with what the router or the critical path work out for a question. *Cold*, embedded: a fresh process,
-its imports not counted, and nothing of the store in the operating system's memory; Neo4j: a fresh process and a
-server {cold}.
-*Warm*: median of {repeats} in one process that has asked before; `-` is what was not answered.
+Milliseconds, with what the router or the critical path work out for a question. *Cold*, embedded: a fresh
+process, its imports not counted, and nothing of the store in the operating system's memory; Neo4j: a fresh
+process and a server {cold}. *Warm*: median of {repeats} in one process that has asked before; `-` is what was
+not answered.
 
 | question | {columns} | rows |
 {"|---" * (2 + 2 * len(stores))}|
@@ -138,7 +140,7 @@ server {cold}.
 
 ## The graph over all runs
 
-Embedded, {history["runs"]} runs of the default machine with {history["used"]:,} places used each: the first question
-about what they used takes {history["whole_s"]:.1f} s, after one more run {history["grown_s"]:.1f} s, and in another
-process {history["again_s"]:.2f} s.
+Embedded, {history["runs"]} runs of the default machine with {history["used"]:,} places used each: the first
+question about what they used takes {history["whole_s"]:.1f} s, after one more run {history["grown_s"]:.1f} s,
+and in another process {history["again_s"]:.2f} s.
 """

@@ -27,6 +27,7 @@ CACHE = ROOT / ".neo4j"
 START_S = 90
 STOP_S = 30
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_LASTING = ("-Xms1g", "-XX:+UseParallelGC")
 _OPENS = ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch")
 
 
@@ -71,6 +72,8 @@ def running(
     ``quick`` is for short lives: less compiling, so that it starts sooner and never gets as fast. ``more``
     are settings of the server besides.
     """
+    for port, option in ((bolt, "--bolt"), (http, "--http")):
+        _check_free(port, option)
     classpath = f"{jars()}/*"
     fresh = not (home / "conf").exists()
     bolt, http = bolt or _free_port(), http or _free_port()
@@ -102,7 +105,7 @@ def running(
                 env={**environment, "KERNBENCH_INITIAL": password},
             )  # fmt: skip
         opens = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENS]
-        command = ["java", *opens, "-Xmx1g", *(_QUICK if quick else ()), "-cp", classpath]
+        command = ["java", *opens, "-Xmx1g", *(_QUICK if quick else _LASTING), "-cp", classpath]
         command += ["org.neo4j.server.CommunityEntryPoint", f"--home-dir={home}"]
         command += [f"--config-dir={home / 'conf'}"]
         with subprocess.Popen(
@@ -139,6 +142,19 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
         server.wait(STOP_S)
     except subprocess.TimeoutExpired:
         server.kill()
+
+
+def _check_free(port: int, option: str) -> None:
+    """``RuntimeError`` when another program listens at ``port``; 0 stands for any free one."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise RuntimeError(
+                f"port {port} cannot be used ({error.strerror}); stop what listens there, or choose another: "
+                f"make neo4j NEO4J_OPTIONS='{option} {port + 10_000}'"
+            ) from error
 
 
 def _free_port() -> int:

@@ -79,16 +79,16 @@ def joining(type_: str, source: str, target: str, names: Iterable[str]) -> str:
     Order is asked for where positions count. A node that is not there makes the answer 0.
     """
 
-    def looked_up(name: str, pattern: str) -> str:
+    def looked_up(name: str, pattern: str, after: str = "") -> str:
         return (
-            f"CALL () {{ UNWIND range(0, size(${name}s) - 1) AS i "
+            f"CALL ({after}) {{ UNWIND range(0, size(${name}s) - 1) AS i "
             f"MATCH (n:{pattern.replace('@', f'${name}s[i]')}) "
             f"WITH n, i ORDER BY i RETURN collect(n) AS {name}s }} "
         )
 
     properties = property_map(names, start=2)
     return (
-        looked_up("source", source) + looked_up("target", target) + "WITH sources, targets "
+        looked_up("source", source) + looked_up("target", target, "sources") + "WITH sources, targets "
         "WHERE size(sources) = size($sources) AND size(targets) = size($targets) "
         "UNWIND range(0, $rows - 1) AS i WITH i, sources[$source_of[i]] AS a, targets[$target_of[i]] AS b "
         f"CREATE (a)-[r:`{type_}`{f' {{{properties}}}' if properties else ''}]->(b) RETURN count(r) AS made"

@@ -75,7 +75,7 @@ class TrafficRun(Run):
         Keys ``resource kind utilisation busy_ns wait_ns bytes transactions``.
         """
         rows = busiest_links(self.frame("Used"), top)
-        return [{**row, "utilisation": row["busy_ns"] / self.makespan_ns} for row in rows]
+        return [{**row, "utilisation": _share(row["busy_ns"], self.makespan_ns)} for row in rows]
 
     def summary(self, top: int = 10) -> dict[str, Any]:
         """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` ``busiest_links``."""
@@ -233,13 +233,18 @@ def _tables(outcome: TrafficOutcome, recorder: Any) -> dict[str, Any]:
     return {name: pa.table(table) for name, table in columns.items()}
 
 
+def _share(busy_ns: float, of_ns: float) -> float:
+    """``busy_ns`` as a share of ``of_ns``; 0 where all is free and no time has passed."""
+    return busy_ns / of_ns if of_ns > 0.0 else 0.0
+
+
 def _link_kinds(outcome: TrafficOutcome) -> list[dict[str, Any]]:
     links = outcome.machine.links.values()
     total = Counter(link.kind for link in links)
     rows = []
     for kind, count in total.items():
         carried = [link for link in links if link.kind == kind and link.transactions]
-        shares = [link.busy_ns / outcome.makespan_ns for link in carried]
+        shares = [_share(link.busy_ns, outcome.makespan_ns) for link in carried]
         rows.append(
             {
                 "kind": kind,

@@ -73,7 +73,7 @@ class TrafficOutcome:
                     "count": flow.count,
                     "start_ns": start,
                     "end_ns": end,
-                    "bandwidth_gbs": flow.total_bytes / (end - start),
+                    "bandwidth_gbs": _rate(flow.total_bytes, end - start, path),
                     "wait_ns": sum(t.wait_ns for t in transfers),
                     "peak_path_gbs": path,
                     "peak_fair_gbs": fair,
@@ -97,14 +97,19 @@ class TrafficOutcome:
         exceeds ``peak_path_gbs``, and where all flows have the same number of bytes it does not exceed
         ``peak_fair_gbs`` either.
         """
-        total = sum(flow.total_bytes for flow in self.flows)
+        total, peak = sum(flow.total_bytes for flow in self.flows), sum(self.peaks.path_gbs)
         return {
             "makespan_ns": self.makespan_ns,
             "total_bytes": total,
-            "bandwidth_gbs": total / self.makespan_ns,
-            "peak_path_gbs": sum(self.peaks.path_gbs),
+            "bandwidth_gbs": _rate(total, self.makespan_ns, peak),
+            "peak_path_gbs": peak,
             "peak_fair_gbs": sum(self.peaks.fair_gbs),
         }
+
+
+def _rate(nbytes: int, ns: float, peak_gbs: float) -> float:
+    """Bytes per ns; the peak where parts are free and the time is less than a float tells from its start."""
+    return nbytes / ns if ns > 0.0 else peak_gbs
 
 
 def run_traffic(

@@ -57,7 +57,7 @@ def how_many(size: str, store: GraphStore) -> int:
     """
     if size == "many":
         return 210
-    return 4 if store.engine == "neo4j" else 25 if store.url == "memory:" else 12
+    return 4 if store.engine == "neo4j" else 25 if store.url == "memory:" else 8
 
 
 @cache

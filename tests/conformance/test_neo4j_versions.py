@@ -12,6 +12,7 @@ from graph.stores import neo4j_ddl as ddl
 from graph.stores.neo4j_address import PASSWORD, parse
 from graph.stores.neo4j_server import Server
 from tests.conformance.graph_records import sample
+from tests.conftest import need_neo4j
 from tests.neo4j_server import Running, shared_server
 
 INDEX = "kernbench_run_topology"
@@ -32,6 +33,7 @@ def test_another_version_is_refused_by_name(neo4j_url: str, monkeypatch: pytest.
 @pytest.fixture(scope="module")
 def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A database of its own, which is brought to other versions."""
+    need_neo4j()
     with shared_server(tmp_path_factory.mktemp("versions")) as server:
         yield server
 

@@ -119,6 +119,27 @@ def test_removing_and_tagging(store: GraphStore) -> None:
     assert store.query("MATCH (r:Run) RETURN r.bench AS b", run="a").rows == [("other",)]
 
 
+def test_a_topology_goes_with_its_last_run(store: GraphStore) -> None:
+    run, topology = sample()
+    other = TopologyRecord("other", "other", "", topology.tables)
+    for name, machine in (("a", topology), ("b", topology), ("c", other)):
+        store.keep(RunRecord({**run.info, "id": name}, run.tables), machine)
+    names = "MATCH (t:Topology) RETURN t.name AS name ORDER BY name"
+    store.remove("a")
+    assert store.load_topology(topology.id).name == "small"
+    store.remove("b")
+    with pytest.raises(StoreError, match=f"no topology '{topology.id}'"):
+        store.load_topology(topology.id)
+    assert store.query(names).rows == [("other",)]
+    assert store.query("MATCH (p:Component) RETURN count(p) AS n", run="c").rows == [(4,)]
+    store.keep(*sample(id="d"))
+    assert store.query(names).rows == [("other",), ("small",)]
+    assert store.query("MATCH (r:Run)-[:USED]->(p) RETURN r.id AS id, count(p) AS n ORDER BY id").rows == [
+        ("c", 6),
+        ("d", 6),
+    ]
+
+
 def test_an_id_is_taken_once(store: GraphStore) -> None:
     store.keep(*sample(id="a", bench="one"))
     with pytest.raises(StoreError, match="'a' is in the store already"):

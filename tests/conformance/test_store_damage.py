@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from graph import archive
 from graph.atomic import clean_leftovers, new_folder
-from graph.store import ArchiveError, SchemaVersionError, StoreError, open_store
+from graph.store import ArchiveError, SchemaVersionError, StoreError, TopologyRecord, open_store
 from graph.stores.embedded import EmbeddedStore
 from tests.conformance.graph_records import sample
 
@@ -142,6 +143,59 @@ def test_a_missing_cache_is_built_without_a_word(root: Path) -> None:
     assert store.query(COUNT, run="a").rows == [(2,)]
     assert store.notes == []
     assert entry(root, "run-a").is_dir()
+
+
+def test_the_history_grows_by_new_runs_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of what is cached gets what it lacks; only the records of new runs are read."""
+    read: list[str] = []
+    read_run = archive.read_run
+
+    def watched(folder: Path) -> object:
+        read.append(folder.name)
+        return read_run(folder)
+
+    store = reopen(root)
+    store.keep(*sample(id="c"))
+    run, topology = sample(id="d")
+    store.keep(run, TopologyRecord("other", "other", "", topology.tables))
+    store.set_tags("a", ["x"])
+    old = entry(root, "history").name
+    monkeypatch.setattr("graph.archive.read_run", watched)
+    each = "MATCH (r:Run)-[u:USED]->(p) RETURN r.id AS id, r.tags AS tags, count(p) AS n ORDER BY id"
+    assert store.query(each).rows == [("a", '["x"]', 6), ("b", "[]", 6), ("c", "[]", 6), ("d", "[]", 6)]
+    assert sorted(read) == ["c", "d"]
+    assert entry(root, "history").name != old
+    assert store.query("MATCH (p:Link) RETURN count(p) AS n").rows == [(0,)]  # asked without USED
+    assert store.query("MATCH (:Run)-[:USED]->(p:Link) RETURN count(DISTINCT p.key) AS n").rows == [(6,)]
+    read.clear()
+    store.remove("b")  # what was taken away is no base
+    assert store.query(each).rows == [("a", '["x"]', 6), ("c", "[]", 6), ("d", "[]", 6)]
+    assert sorted(read) == ["a", "c", "d"]
+    assert store.notes == []
+
+
+@pytest.mark.parametrize("damage", [truncate, flip, empty, garbage, Path.unlink])
+def test_a_damaged_history_is_no_base(root: Path, damage: Callable[[Path], object]) -> None:
+    place = entry(root, "history") / "graph.lbdb"
+    damage(place)
+    store = reopen(root)
+    store.keep(*sample(id="c"))
+    assert store.query(USED).rows == [(9,)]
+    assert store.notes == []
+
+
+def test_an_incomplete_history_is_no_base(root: Path) -> None:
+    """What could not be read once may be readable again."""
+    path = root / "runs" / "b" / "Used.parquet"
+    whole = path.read_bytes()
+    shutil.rmtree(root / "cache")
+    truncate(path)
+    store = reopen(root)
+    assert store.query(USED).rows == [(3,)]
+    assert "the history lacks what run 'b' used" in store.notes[0]
+    path.write_bytes(whole)
+    store.keep(*sample(id="c"))
+    assert store.query(USED).rows == [(9,)]
 
 
 def test_a_copied_store_keeps_its_cache(root: Path, tmp_path: Path) -> None:

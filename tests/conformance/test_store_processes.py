@@ -7,6 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from graph.atomic import shared
+from graph.store import StoreError, open_store
+from tests.conformance.graph_records import sample
+
 ROOT = Path(__file__).parents[2]
 RUNS = 8
 
@@ -35,6 +41,19 @@ while seen < int(sys.argv[2]) and time.monotonic() < end:
         (count,) = store.query("MATCH (r:Run)-[:USED]->(l:Link) RETURN count(DISTINCT r.id) AS n").rows[0]
         assert count >= seen, (count, seen)
 assert seen == int(sys.argv[2]), seen
+assert store.notes == [], store.notes
+"""
+COMER = """
+import sys
+from graph.store import open_store
+from tests.conformance.graph_records import sample
+store = open_store(sys.argv[1])
+for number in range(int(sys.argv[2])):
+    name = f"{sys.argv[3]}{number:03}"
+    store.keep(*sample(id=name))
+    assert store.load_topology(store.load(name).info["topology"]).tables["Link"].num_rows == 6
+    if number + 1 < int(sys.argv[2]):
+        store.remove(name)
 assert store.notes == [], store.notes
 """
 KILLED = """
@@ -68,6 +87,39 @@ def test_two_writers_of_the_same_topology_do_not_meet(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=120)
         assert (process.returncode, errors) == (0, "")
     assert len(list((tmp_path / "store" / "runs").iterdir())) == 8
+
+
+@pytest.mark.parametrize("kind", ["embedded", "neo4j"])
+def test_a_topology_is_not_removed_from_under_a_run_that_is_being_kept(
+    tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    """Two processes keep and remove runs on one topology: whoever removes the last takes it along."""
+    url = str(tmp_path / "store") if kind == "embedded" else request.getfixturevalue("neo4j_url")
+    for process in [start(COMER, url, 12, name) for name in ("x", "y")]:
+        _, errors = process.communicate(timeout=240)
+        assert (process.returncode, errors) == (0, "")
+    with open_store(url) as store:
+        assert sorted(run["id"] for run in store.runs()) == ["x011", "y011"]
+        links = "MATCH (l:Link) RETURN count(l) AS n"
+        assert [store.query(links, run=run).rows for run in ("x011", "y011")] == [[(6,)], [(6,)]]
+        for run in ("x011", "y011"):
+            store.remove(run)
+        with pytest.raises(StoreError, match="no topology"):
+            store.load_topology(sample()[1].id)
+
+
+def test_a_topology_stays_while_somebody_keeps_a_run(tmp_path: Path) -> None:
+    """It is left for the next removal: who keeps may be about to refer to it."""
+    with open_store(tmp_path / "store") as store:
+        store.keep(*sample(id="a"))
+        store.keep(*sample(id="b"))
+        with shared(tmp_path / "store" / "topologies"):
+            store.remove("a")
+            store.remove("b")
+            assert store.load_topology(sample()[1].id).name == "small"
+        store.keep(*sample(id="c"))
+        store.remove("c")
+        assert list((tmp_path / "store" / "topologies").iterdir()) == []
 
 
 def test_a_writer_that_is_killed_leaves_no_run_and_its_rest_goes(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_history_is_that_of_the_runs(new_store: NewStore, size: str) -> None:
     """Asked again and again, of histories of five lengths."""
     asked, found, draw = Counter[str](), Counter[str](), random.Random(7)
     with new_store() as store:
-        count = 210 if size == "many" else 15 if store.engine == "neo4j" else 25
+        count = {"few": 25, "many": 210}[size]
         cases = made_up(count, tuple(ORACLES))
         for number, case in enumerate(cases, 1):
             store.keep(case.run, case.topology)

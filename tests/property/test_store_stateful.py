@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,29 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from graph.store import GraphStore, RunNotFoundError, StoreError, open_store
+from graph.store import GraphStore, RunNotFoundError, RunRecord, StoreError, TopologyRecord, open_store
 from tests.conformance.graph_records import sample
 
+MACHINES = ("0123456789abcdef", "fedcba9876543210")
 NAMES = st.sampled_from(["a", "ab", "abc", "b", "b1", "c.d"])
 REFERENCES = st.one_of(NAMES, st.sampled_from(["last", "last~1", "last~3", "", "z", "c"]))
 
 
+def on(machine: str, bench: str, name: str) -> tuple[RunRecord, TopologyRecord]:
+    """A run called ``name`` on a topology of that id."""
+    run, topology = sample(bench, id=name)
+    return run, replace(topology, id=machine)
+
+
 class StoreMachine(RuleBasedStateMachine):
-    """The model holds benches and tags by id; a dictionary keeps the order in which runs were kept."""
+    """The model holds bench, tags and topology by id; a dictionary keeps the order of keeping."""
 
     url = "memory:"
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.model: dict[str, tuple[str, list[str]]] = {}
+        self.model: dict[str, tuple[str, list[str], str]] = {}
         self.store = self.open()
 
     def open(self) -> GraphStore:
@@ -38,14 +46,14 @@ class StoreMachine(RuleBasedStateMachine):
         self.store.close()
         shutil.rmtree(self.folder)
 
-    @rule(name=NAMES, bench=st.sampled_from(["gemm", "copy"]))
-    def keep(self, name: str, bench: str) -> None:
+    @rule(name=NAMES, bench=st.sampled_from(["gemm", "copy"]), machine=st.sampled_from(MACHINES))
+    def keep(self, name: str, bench: str, machine: str) -> None:
         if name in self.model:
             with pytest.raises(StoreError, match="already"):
-                self.store.keep(*sample(bench, id=name))
+                self.store.keep(*on(self.model[name][2], bench, name))
         else:
-            assert self.store.keep(*sample(bench, id=name)) == name
-            self.model[name] = (bench, [])
+            assert self.store.keep(*on(machine, bench, name)) == name
+            self.model[name] = (bench, [], machine)
 
     @rule(name=NAMES)
     def remove(self, name: str) -> None:
@@ -60,7 +68,8 @@ class StoreMachine(RuleBasedStateMachine):
     def tag(self, name: str, tags: list[str]) -> None:
         if name in self.model:
             self.store.set_tags(name, tags)
-            self.model[name] = (self.model[name][0], tags)
+            bench, _, machine = self.model[name]
+            self.model[name] = (bench, tags, machine)
         else:
             with pytest.raises(RunNotFoundError):
                 self.store.set_tags(name, tags)
@@ -85,26 +94,45 @@ class StoreMachine(RuleBasedStateMachine):
             record = self.store.load(name)
             assert (record.info["id"], record.info["bench"]) == (name, self.model[name][0])
             assert record.tables["Hop"].num_rows == 12
-            assert self.store.load_topology(record.info["topology"]).name == "small"
+            assert record.info["topology"] == self.model[name][2]
 
     @precondition(lambda self: self.model)
     @rule(data=st.data())
     def ask_one(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(sorted(self.model)))
-        bench, tags = self.model[name]
+        bench, tags, _ = self.model[name]
         rows = self.store.query("MATCH (r:Run) RETURN r.id AS i, r.bench AS b, r.tags AS t", run=name).rows
         assert [(i, b, json.loads(t)) for i, b, t in rows] == [(name, bench, tags)]
 
     @rule()
     def ask_all(self) -> None:
         rows: list[Any] = self.store.query("MATCH (r:Run) RETURN r.id AS id, r.bench AS b ORDER BY id").rows
-        assert rows == sorted((name, bench) for name, (bench, _) in self.model.items())
+        assert rows == sorted((name, bench) for name, (bench, _, _) in self.model.items())
 
     @invariant()
     def lists_agree(self) -> None:
         found = [(run["id"], run["bench"], json.loads(run["tags"])) for run in self.store.runs()]
-        assert found == [(name, *rest) for name, rest in self.model.items()]
+        assert found == [(name, bench, tags) for name, (bench, tags, _) in self.model.items()]
         assert self.store.notes == []
+
+    @rule()
+    def ask_what_was_used(self) -> None:
+        rows = self.store.query(
+            "MATCH (r:Run)-[:USED]->(p) RETURN r.id AS i, r.tags AS t, count(p) AS n"
+        ).rows
+        assert sorted((i, json.loads(t), n) for i, t, n in rows) == sorted(
+            (name, tags, 6) for name, (_, tags, _) in self.model.items()
+        )
+
+    @invariant()
+    def topologies_are_there_as_long_as_a_run_is_on_them(self) -> None:
+        used = {machine for _, _, machine in self.model.values()}
+        for machine in MACHINES:
+            if machine in used:
+                assert self.store.load_topology(machine).tables["Link"].num_rows == 6
+            else:
+                with pytest.raises(StoreError, match="no topology"):
+                    self.store.load_topology(machine)
 
 
 class EmbeddedMachine(StoreMachine):

@@ -54,7 +54,8 @@ def command(
     Without --speed, lists what is worth changing: estimates of the whole time with each kind and place of the
     critical path twice as fast, and free, the largest saving first. An estimate weighs the critical path
     again; other chains and queues may decide once it is shorter. With --speed, the same bench or traffic is
-    run on the changed machine and kept with the tag what-if.
+    run on the changed machine and kept with the tag what-if. That run is then the last one: name the first by
+    its id, or as last~1, to try something else with it.
 
     JSON has run_id, bench, topology, launch and, without --speed, ns and candidates (where, on_chain_ns,
     twice_ns, twice_saved_ns, free_ns, free_saved_ns), with it changes (where, speed), before and estimate
