@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from kernbench.api.deriving.asked import Asked, Rows
 from kernbench.errors import RoutingError
 from kernbench.routing import Traffic
-from kernbench.routing.loss import Loss
 
 _SENDS = {"pe_dma": Traffic.PE_DMA, "m_cpu": Traffic.MCPU_DMA, "host_cpu": Traffic.HOST_MEMORY}
 _MOVES = ("dma_read", "dma_write", "host_read", "host_write")
 
 
 def rows(asked: Asked, params: Mapping[str, Any]) -> Rows:
-    """``src dst traffic reachable weight new_weight ns new_ns`` per pair whose route uses what is lost."""
+    """``src dst traffic transactions reachable weight new_weight ns new_ns`` per pair whose route uses it.
+
+    ``transactions`` are all that the run had from ``src`` to ``dst``. They are counted here: in a store each
+    pair would cost a look at every transaction.
+    """
     routed = asked.routed
-    loss = Loss(routed.graph, routed.router, str(params["lost"]))
+    loss = routed.loss(str(params["lost"]))
     ends = ["src", "dst", "kind"]
-    groups = asked.tables["Transaction"].group_by(ends).aggregate([]).to_pylist()
+    groups = asked.tables["Transaction"].group_by(ends).aggregate([([], "count_all")]).to_pylist()
     pairs = sorted((row["src"], row["dst"], row["kind"]) for row in groups)
+    between: Counter[tuple[str, str]] = Counter()
+    for row in groups:
+        between[row["src"], row["dst"]] += row["count_all"]
     changed: dict[tuple[str, str, Traffic], dict[str, Any]] = {}
     for src, dst, kind in pairs:
         if kind.startswith("tcm_"):
@@ -38,6 +45,7 @@ def rows(asked: Asked, params: Mapping[str, Any]) -> Rows:
             "src": src,
             "dst": dst,
             "traffic": traffic.value,
+            "transactions": between[src, dst],
             "weight": found.before.weight,
             "ns": routed.latency_ns(found.before),
             "reachable": after is not None,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from functools import lru_cache
 
 from kernbench.api.topologies import component
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Route, Router, Traffic
+from kernbench.routing.loss import Loss
+
+_LOSSES = 4
+"""Machines with a part lost that are kept: the router's tables of each are made as they are needed."""
 
 
 class Routed:
@@ -15,6 +20,15 @@ class Routed:
     def __init__(self, graph: PropertyGraph) -> None:
         self.graph = graph
         self.router = Router(graph)
+        self._losses: OrderedDict[str, Loss] = OrderedDict()
+
+    def loss(self, lost: str) -> Loss:
+        """The same machine without ``lost``; ``RoutingError`` when it has no such part."""
+        if lost not in self._losses:
+            self._losses[lost] = Loss(self.graph, self.router, lost)
+            while len(self._losses) > _LOSSES:
+                self._losses.popitem(last=False)
+        return self._losses[lost]
 
     def name(self, text: object) -> str:
         """The component that a user means; ``UsageError`` when there is none."""
