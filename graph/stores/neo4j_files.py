@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import pyarrow as pa
 
@@ -32,36 +32,38 @@ class Piece(NamedTuple):
 
 
 class Archived:
-    """A record as the files of its archive, which lie in a temporary folder for the length of a ``with``."""
+    """A record as the files of its archive, which are there for the length of a ``with``.
+
+    They have no name any more, so that nothing is left of them however this process ends.
+    """
 
     def __init__(self, write: Callable[[Path], None]) -> None:
         """``write`` makes the archive as the folder that it is given."""
-        self._folder = _folder({})
-        try:
-            self._place = self._folder.path / "record"
-            write(self._place)
-            self.manifest = (self._place / manifest.NAME).read_bytes()
-        except BaseException:
-            self._folder.__exit__()
-            raise
+        self._files: list[tuple[str, BinaryIO]] = []
+        with _folder({}) as folder:
+            place = folder.path / "record"
+            write(place)
+            self.manifest = (place / manifest.NAME).read_bytes()
+            for path in sorted(place.iterdir()):
+                if path.name != manifest.NAME:
+                    self._files.append((path.name, path.open("rb")))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._folder.__exit__()
+        for _, file in self._files:
+            file.close()
 
     def pieces(self) -> Iterator[Piece]:
         """All files but the manifest, piece by piece; may be asked again."""
-        for path in sorted(self._place.iterdir()):
-            if path.name == manifest.NAME:
-                continue
-            with path.open("rb") as file:
-                for number in itertools.count():
-                    data = file.read(PIECE)
-                    if not data and number:
-                        break
-                    yield Piece(path.name, number, data)
+        for name, file in self._files:
+            file.seek(0)
+            for number in itertools.count():
+                data = file.read(PIECE)
+                if not data and number:
+                    break
+                yield Piece(name, number, data)
 
 
 def archived_run(info: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Archived:
