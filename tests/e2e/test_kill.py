@@ -14,14 +14,20 @@ import pytest
 
 import kernbench as kb
 
-COMMAND = [sys.executable, "-m", "kernbench", "run", "--bench", "qkv-gemm", "--store"]
+COMMAND = [sys.executable, "-X", "faulthandler", "-m", "kernbench", "run", "--bench", "qkv-gemm", "--store"]
+
+
+def run_whole(store: Path) -> None:
+    """A run that nobody kills; when it fails, with all that it said."""
+    done = subprocess.run([*COMMAND, str(store)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
 
 
 def kill_at_random(store: Path, times: int, seed: int) -> int:
     """Start ``times`` runs and kill each at some moment of its life; how many had ended before."""
     dice = random.Random(seed)
     begun = time.monotonic()
-    subprocess.run([*COMMAND, str(store)], check=True, capture_output=True, timeout=120)
+    run_whole(store)
     whole = time.monotonic() - begun
     survived = 1
     for _ in range(times):
@@ -46,7 +52,7 @@ def check(store: Path, times: int, seed: int) -> None:
             hops = record.tables["Hop"]
             assert hops.num_rows == info["hops"]
             assert info["status"] == "ok"
-    subprocess.run([*COMMAND, str(store)], check=True, capture_output=True, timeout=120)
+    run_whole(store)
     with closing(kb.open_store(str(store))) as opened:
         assert len(opened.runs()) == len(before) + 1
         rows = kb.open_run("last", opened).query("bottleneck/busiest-links").rows

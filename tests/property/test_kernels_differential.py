@@ -25,7 +25,7 @@ from tests.small_machines import PROGRAMS, minimal, small
 SEEDS = st.integers(0, 99)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=genes, types=types, seed=SEEDS)
 def test_one_pe(steps: Any, types: Any, seed: int) -> None:
     given_ = arrays(types, 1, seed)

@@ -18,7 +18,7 @@ from kernbench.routing import Route, Router, Traffic
 from kernbench.topology import compile_topology, load, names, parse
 from tests.fresh_process import said
 
-MANY = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 
 UCIE = {"ucie_internal", "ucie_to_router", "ucie_mesh", "io_to_cube"}
 PASSABLE = {"router", "switch", "ucie_port", "ucie_conn", "io_noc", "io_ucie", "io_ucie_conn", "pcie_ep"}

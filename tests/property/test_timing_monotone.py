@@ -39,7 +39,7 @@ def assert_no_faster(machine: Bench, flow: Flow, more: int, check: bool | None =
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(flow=FLOWS, more=st.one_of(st.integers(1, 300), st.integers(1, 9000)))
 def test_more_bytes_take_no_less_time(name: str, flow: Flow, more: int) -> None:
     assert_no_faster(bench(name), flow, more)
@@ -76,7 +76,7 @@ def assert_no_slower(key: str, small: float, large: float, flow: Flow, check: bo
 
 
 @pytest.mark.parametrize("key", BANDWIDTHS)
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=6)
 @given(
     flow=FLOWS
     | FLOWS.map(lambda f: Flow(abs(f.source), "tcm", f.target, f.offset, f.nbytes, f.writing, 0.0)),

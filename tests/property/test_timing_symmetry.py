@@ -86,13 +86,13 @@ CASES = st.lists(
 
 
 @pytest.mark.parametrize("name", PLACES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(case=CASES)
 def test_turned_traffic_takes_the_same_time(name: str, case: Case) -> None:
     assert_symmetric(bench(name), case)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(nbytes=st.integers(1, 9000), writing=st.booleans(), distance=st.integers(0, 3))
 def test_all_cubes_fare_alike_with_local_traffic(nbytes: int, writing: bool, distance: int) -> None:
     """Every PE of every cube to the slice ``distance`` further on, all at once."""

@@ -42,7 +42,7 @@ CHAINS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(CHAINS, st.lists(st.tuples(st.sampled_from(PLACES), SPEEDS), max_size=3))
 def test_sums_close(run: tuple[tuple[str, str], int | None], changes: list[tuple[str, float]]) -> None:
     (what, topology), launch = run
@@ -65,7 +65,7 @@ def test_a_speed_of_one_changes_nothing(what: str, topology: str) -> None:
     assert what_if(path, machine(topology), []).by_cause == pytest.approx(path.by_cause(), abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(CHAINS, st.sampled_from(PLACES), st.tuples(SPEEDS, SPEEDS).map(sorted))
 def test_faster_never_takes_longer(
     run: tuple[tuple[str, str], int | None], where: str, speeds: list[float]

@@ -72,7 +72,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(model=st.sampled_from(list(MODELS)), flow=FLOWS, changes=CHANGES)
 @example(  # so free that it ends when it starts, as far as floats tell
     model="va",
