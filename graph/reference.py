@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from graph.questions import Question, load_library
+from graph.question import Question
+from graph.questions import load_library
 from graph.schema import SCHEMA, Property, Table
 from graph.stores.ladybug_ddl import HISTORY_LABELS, HISTORY_TYPES, PLACE_KEY
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from graph.model import Edge, Node, Properties, PropertyGraph, Value
 
 if TYPE_CHECKING:
-    from graph.questions import Question, ask, load_library
+    from graph.question import Question
+    from graph.questions import ask, load_library
     from graph.questions import find as find_question
     from graph.schema import SCHEMA_VERSION
     from graph.store import (
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from graph.stores.networkx_view import run_graph
 
 _LATER = {
-    "Question": "graph.questions",
+    "Question": "graph.question",
     "ask": "graph.questions",
     "find_question": "graph.questions:find",
     "load_library": "graph.questions",

@@ -50,13 +50,12 @@ def extend_history(
     """Add runs and topologies to the graph over all runs; ``known`` are the topologies that it has then."""
     infos = list(infos)
     database.copy("Run", node_table("Run", infos))
-    for topology in topologies:
-        database.copy("Topology", topology_node(topology))
-        for name in () if used is None else ("Component", "Link"):
-            data = topology.tables[name]
-            keys = _place_keys(topology.id, data["id"])
-            plain = data.select([prop.name for prop in SCHEMA.label(name).properties])
-            database.copy(name, plain.add_column(0, "key", keys))
+    topologies = list(topologies)
+    # Each table in one go: every copy opens new pages, and works through what is there.
+    if topologies:
+        database.copy("Topology", pa.concat_tables([topology_node(topology) for topology in topologies]))
+    for name in ("Component", "Link") if topologies and used is not None else ():
+        database.copy(name, pa.concat_tables([_places(name, topology) for topology in topologies]))
     on = [info for info in infos if info["topology"] in known]
     ends = pairs([info["id"] for info in on], [info["topology"] for info in on])
     database.copy("ON", ends, ("Run", "Topology"))
@@ -67,7 +66,7 @@ def extend_history(
             keys = _place_keys(info["topology"], data["resource"])
             data = data.set_column(data.column_names.index("resource"), "resource", keys)
             uses.append(used_by(info["id"], data))
-    if uses:  # all at once: the engine works through what is there at every copy
+    if uses:
         for part in by_place("USED", "Run", pa.concat_tables(uses)):
             database.copy(part.name, part.table(), part.ends)
 
@@ -81,6 +80,13 @@ def retag_history(database: LadybugDatabase, infos: Iterable[Mapping[str, Any]])
 def data_bytes(*records: RunRecord | TopologyRecord) -> int:
     """Size of the records' tables in memory, in bytes."""
     return sum(table.nbytes for record in records for table in record.tables.values())
+
+
+def _places(label: str, topology: TopologyRecord) -> pa.Table:
+    """Components or links of a topology, with keys that no other topology has."""
+    data = topology.tables[label]
+    plain = data.select([prop.name for prop in SCHEMA.label(label).properties])
+    return plain.add_column(0, "key", _place_keys(topology.id, data["id"]))
 
 
 def _place_keys(topology_id: str, ids: pa.ChunkedArray) -> pa.ChunkedArray:

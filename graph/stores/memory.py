@@ -15,8 +15,6 @@ from graph.stores.common import taken
 from graph.stores.ladybug_engine import LadybugDatabase
 from graph.stores.ladybug_projection import data_bytes, project_history, project_run
 
-_ROOM_EACH = 1 << 20
-
 
 class MemoryStore(LadybugStore):
     """Keeps records as they are and projects them when they are first asked about."""
@@ -104,8 +102,7 @@ class MemoryStore(LadybugStore):
             used = {run.info["id"]: run.tables["Used"] for run in runs} if with_use else None
             topologies = list(self._topologies.values())
             size = sum(table.nbytes for table in (used or {}).values()) + data_bytes(*topologies)
-            room = _ROOM_EACH * (len(runs) + len(topologies))  # pages that small records fill in part only
-            database = LadybugDatabase(data_bytes=size + room)
+            database = LadybugDatabase(data_bytes=size)
             project_history(database, [run.info for run in runs], topologies, used)
             return database
 

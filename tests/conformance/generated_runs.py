@@ -33,11 +33,11 @@ class Case:
     params: dict[str, dict[str, Any]]
 
 
-def examples(strategy: st.SearchStrategy[T], count: int) -> list[T]:
-    """``count`` examples of a strategy, the same in every process."""
+def examples(strategy: st.SearchStrategy[T], count: int, number: int = 20250101) -> list[T]:
+    """``count`` examples of a strategy, the same in every process for the same ``number``."""
     found: list[T] = []
 
-    @seed(20250101)
+    @seed(number)
     @settings(
         max_examples=count, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )

@@ -1,6 +1,6 @@
 """Every question of the library, on every store, over generated runs, against numpy on the raw columns.
 
-All runs are kept in one store and then asked one by one, so that what leaks from one run into another shows.
+All runs are kept in one store, in lots, and then asked one by one, so that a leak from one to another shows.
 """
 
 from __future__ import annotations
@@ -9,18 +9,22 @@ import random
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
 from graph.questions import ask
 from graph.store import GraphStore, QueryError, RunRecord
 from kernbench import api
 from tests.conformance.conftest import NewStore
-from tests.conformance.generated_runs import LIBRARY, NAMES, SIZES, how_many, made_up
+from tests.conformance.generated_runs import LIBRARY, NAMES, SIZES, Case, how_many, made_up
 from tests.conformance.graph_records import sample
 from tests.conformance.history_oracle import HISTORY
 from tests.conformance.question_oracle import ORACLES
 from tests.conformance.test_store_routes import ROUTES
 from tests.conformance.test_store_simulated import CHAINS
+
+LOTS = 4
+"""After each of them the history is asked about."""
 
 
 def test_every_question_is_checked() -> None:
@@ -30,50 +34,51 @@ def test_every_question_is_checked() -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) -> None:
     asked: dict[str, set[str]] = {name: set() for name in ORACLES}
+    history = History()
     with new_store() as store:
         cases = made_up(how_many(size, store), tuple(ORACLES))
-        for case in cases:
-            store.keep(case.run, case.topology)
-        for case in cases:
-            for name, oracle in ORACLES.items():
-                run, params = case.run.info["id"], case.params[name]
-                rows = api.ask(name, run, store, params).rows
-                assert rows == oracle(case.run, case.topology, params), (name, run, params)
-                asked[name].add(run)
+        for lot in np.array_split(np.arange(len(cases)), LOTS):
+            for number in lot:
+                store.keep(cases[number].run, cases[number].topology)
+            for number in lot[::-1]:
+                case = cases[number]
+                for name, oracle in ORACLES.items():
+                    run, params = case.run.info["id"], case.params[name]
+                    rows = api.ask(name, run, store, params).rows
+                    assert rows == oracle(case.run, case.topology, params), (name, run, params)
+                    asked[name].add(run)
+            history.check(store, cases[: lot[-1] + 1], len(lot))
     least = {"few": 4, "many": 200}[size]
     assert min(len(runs) for runs in asked.values()) >= least
+    assert min(history.asked[name] for name in HISTORY) >= least
+    if size == "many":
+        assert min(history.found[name] for name in HISTORY) >= least // 10
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_history_is_that_of_the_runs(new_store: NewStore, size: str) -> None:
-    """Asked again and again, of histories of five lengths."""
-    asked, found, draw = Counter[str](), Counter[str](), random.Random(7)
-    with new_store() as store:
-        count = {"few": 25, "many": 210}[size]
-        cases = made_up(count, tuple(ORACLES))
-        for number, case in enumerate(cases, 1):
-            store.keep(case.run, case.topology)
-            if number % (count // 5):
-                continue
-            infos = store.runs()
-            records = {str(c.run.info["id"]): c.run for c in cases[:number]}
-            for _ in range(count // 5):
-                params = {
-                    "bench": draw.choice(["", "gemm", "gemm", "copy", 'it\'s "x"', "none"]),
-                    "topology": draw.choice(["", "", "", *NAMES]),
-                    "threshold": draw.choice([-1.0, 0.05, 0.5]),
-                    "limit": draw.choice([3, 1000]),
-                    "before": draw.choice(list(records)),
-                    "after": draw.choice(list(records)),
-                }
-                for name, oracle in HISTORY.items():
-                    given = {key: params[key] for key, p in LIBRARY[name].params.items() if not p.derived}
-                    rows = api.ask(name, store=store, params=given).rows
-                    assert rows == oracle(infos, records, given), (name, given)
-                    asked[name] += 1
-                    found[name] += bool(rows)
-    assert min(asked[name] for name in HISTORY) >= count
-    assert min(found[name] for name in HISTORY) >= count // 12
+class History:
+    """Asks about all runs, and counts the questions and those that have rows for an answer."""
+
+    def __init__(self) -> None:
+        self.asked, self.found, self.draw = Counter[str](), Counter[str](), random.Random(7)
+
+    def check(self, store: GraphStore, cases: list[Case], times: int) -> None:
+        infos, draw = store.runs(), self.draw
+        records = {str(case.run.info["id"]): case.run for case in cases}
+        for _ in range(times):
+            params = {
+                "bench": draw.choice(["", "gemm", "gemm", "copy", 'it\'s "x"', "none"]),
+                "topology": draw.choice(["", "", "", *NAMES]),
+                "threshold": draw.choice([-1.0, 0.05, 0.5]),
+                "limit": draw.choice([3, 1000]),
+                "before": draw.choice(list(records)),
+                "after": draw.choice(list(records)),
+            }
+            for name, oracle in HISTORY.items():
+                given = {key: params[key] for key, p in LIBRARY[name].params.items() if not p.derived}
+                rows = api.ask(name, store=store, params=given).rows
+                assert rows == oracle(infos, records, given), (name, given)
+                self.asked[name] += 1
+                self.found[name] += bool(rows)
 
 
 def test_history_lists_runs_newest_first(store: GraphStore) -> None:

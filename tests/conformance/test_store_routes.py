@@ -30,7 +30,7 @@ from tests.property.test_routing_properties import allowed
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
 ROUTES = ("routing/path", "routing/shared-links", "routing/distances", "routing/within", "routing/loss",
           "routing/single-points")  # fmt: skip
-PER_MACHINE = 6
+PER_MACHINE = 12
 MOST_LINKS = 1 << 20
 """More than a way can have, so that weights are compared first and numbers of links second."""
 ENDS = {

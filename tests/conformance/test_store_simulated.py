@@ -23,7 +23,7 @@ from kernbench.benches import list_all
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
 from tests.conformance.conftest import NewStore
-from tests.conformance.generated_runs import examples, how_many, parameters
+from tests.conformance.generated_runs import SIZES, examples, how_many, parameters
 from tests.conformance.question_oracle import ORACLES
 
 CHAINS = ("critical-path/steps", "critical-path/by-cause", "critical-path/by-place", "critical-path/by-kind")
@@ -37,6 +37,7 @@ STEPS = st.lists(
     st.tuples(st.sampled_from(["load", "store", "dot", "add", "composite", "cycles"]), st.integers(1, 300)),
     max_size=6,
 )
+PROGRAMS = st.lists(st.tuples(STEPS, st.booleans()), min_size=1, max_size=2)
 
 
 @dataclass(frozen=True)
@@ -84,27 +85,33 @@ def bench_of(programs: list[tuple[Genes, bool]]) -> Any:
 @cache
 def simulated(count: int) -> tuple[GraphStore, list[Simulated]]:
     """The shipped benches, then generated kernels, all on the smallest machine; the store that has them."""
-    machine, store, number = kb.load_topology("minimal"), api.open_store("memory:"), itertools.count()
+    machine, store = kb.load_topology("minimal"), api.open_store("memory:")
     benches = [spec.name for spec in list_all()]
 
-    @st.composite
-    def one(draw: st.DrawFn) -> Simulated:
-        programs = draw(st.lists(st.tuples(STEPS, st.booleans()), min_size=1, max_size=2))
-        turn = next(number)
-        run = kb.run(benches[turn] if turn < len(benches) else bench_of(programs), machine, store=store)
+    generated = iter(examples(PROGRAMS, count))
+    cases = []
+    for number in range(count):
+        bench = benches[number] if number < len(benches) else bench_of(next(generated))
+        run = kb.run(bench, machine, store=store)
         record, topology = store.load(run.id), store.load_topology(run.info["topology_id"])
-        params = {name: parameters(draw, name, record, topology) for name in ORACLES}
-        for given in params.values():
-            given |= {"limit": ALL_ROWS} if "limit" in given else {}
-        launch = draw(st.integers(-1, len(run.launches) - 1))
-        return Simulated(
-            run, record, topology, params | {name: {"launch": launch, **ALL[name]} for name in CHAINS}
-        )
-
-    return store, examples(one(), count)
+        # The first example is the simplest there is: parameters that select nothing.
+        params = examples(parameters_for(run, record, topology), 2, number)[-1]
+        cases.append(Simulated(run, record, topology, params))
+    return store, cases
 
 
-@pytest.mark.parametrize("size", ["few"])
+@st.composite
+def parameters_for(
+    draw: st.DrawFn, run: kb.Run, record: RunRecord, topology: TopologyRecord
+) -> dict[str, dict[str, Any]]:
+    params = {name: parameters(draw, name, record, topology) for name in ORACLES}
+    for given in params.values():
+        given |= {"limit": ALL_ROWS} if "limit" in given else {}
+    launch = draw(st.integers(-1, len(run.launches) - 1))
+    return params | {name: {"launch": launch, **ALL[name]} for name in CHAINS}
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_answers_about_simulated_runs(new_store: NewStore, size: str) -> None:
     asked: Counter[str] = Counter()
     with new_store() as store:

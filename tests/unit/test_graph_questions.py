@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from graph.questions import Question, ask, find, load_library
+from graph.question import Question
+from graph.questions import ask, find, load_library
 from graph.store import QueryError, Result
 
 QUERIES = Path(__file__).parents[2] / "queries"
@@ -81,6 +82,29 @@ def test_finding_by_name() -> None:
     assert find(library, "routing/path") is find(library, "path")
     with pytest.raises(QueryError, match="no question 'nothing'; there are bottleneck/"):
         find(library, "nothing")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("bottleneck/busiest-link", "bottleneck/busiest-links"),
+        ("buisiest-links", "bottleneck/busiest-links"),
+        ("busiest", "bottleneck/busiest-engines or bottleneck/busiest-links"),
+        ("waits by resource", "contention/waits-by-resource"),
+        ("Routing/Path", "routing/path"),
+    ],
+)
+def test_what_was_meant(typed: str, meant: str) -> None:
+    library = load_library(QUERIES)
+    with pytest.raises(QueryError, match=f"no question '{typed}'; did you mean .*{meant}"):
+        find(library, typed)
+
+
+def test_a_last_part_that_several_have() -> None:
+    library = load_library(QUERIES)
+    path = library["routing/path"]
+    with pytest.raises(QueryError, match=r"did you mean routing/path or other/path\?"):
+        find(library | {"other/path": path}, "path")
 
 
 class Answering:
