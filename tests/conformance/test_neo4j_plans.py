@@ -26,6 +26,7 @@ def operators(plan: dict[str, Any]) -> list[str]:
     return [str(plan["operatorType"]).partition("@")[0], *below]
 
 
+@pytest.mark.slow
 def test_relationships_are_joined_by_index(neo4j_url: str) -> None:
     run, topology = sample(id="a")
     with open_store(neo4j_url) as store:

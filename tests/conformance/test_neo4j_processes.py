@@ -130,7 +130,7 @@ def kill_pushers(url: str, times: int) -> int:
 
 
 def test_killed_pushers_leave_nothing_and_the_next_push_completes(neo4j_url: str) -> None:
-    assert kill_pushers(neo4j_url, 5) > 0
+    assert kill_pushers(neo4j_url, 3) > 0
 
 
 @pytest.mark.slow

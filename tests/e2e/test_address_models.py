@@ -34,7 +34,13 @@ def memory(outcome: BenchOutcome) -> dict[tuple[int, int], bytes]:
     return written
 
 
-@pytest.mark.parametrize("name", [spec.name for spec in list_all()])
+LONG = ("gpt3-qkv",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(spec.name, marks=[pytest.mark.slow] if spec.name in LONG else []) for spec in list_all()],
+)
 def test_results_are_equal_and_times_compare(name: str) -> None:
     va, la, one = (run(name, model) for model in GRAPHS)
     assert va.verified == la.verified == one.verified == "yes"

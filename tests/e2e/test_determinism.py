@@ -17,6 +17,7 @@ CASES = [
     ("qkv-gemm-multi-pe", ["--verify-data"]),
     ("gpt3-qkv", ["--device", "sip:1"]),
 ]
+LONG = ("gpt3-qkv",)
 
 
 def run(store: Path, seed: str, bench: str, settings: list[str]) -> Path:
@@ -28,7 +29,10 @@ def run(store: Path, seed: str, bench: str, settings: list[str]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("bench", "settings"), CASES, ids=[c[0] for c in CASES])
+@pytest.mark.parametrize(
+    ("bench", "settings"),
+    [pytest.param(*c, id=c[0], marks=[pytest.mark.slow] if c[0] in LONG else []) for c in CASES],
+)
 def test_two_processes_keep_identical_archives(tmp_path: Path, bench: str, settings: list[str]) -> None:
     first = run(tmp_path / "a", "1", bench, settings)
     second = run(tmp_path / "b", "4711", bench, settings)

@@ -75,6 +75,7 @@ def test_strict_holds_on_the_smallest_machine(cli: Cli) -> None:
     assert list(report["cases"][0]) == CASE_KEYS
 
 
+@pytest.mark.slow
 def test_strict_holds_on_the_default_machine(cli: Cli) -> None:
     report = strict(cli, "default", *QUICK)
     assert len(report["cases"]) == 22

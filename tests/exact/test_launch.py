@@ -70,7 +70,9 @@ def launch_arrivals(recorder: TraceRecorder, m: Machine) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("topology", ["minimal", "six-sip-torus", "default"])
+@pytest.mark.parametrize(
+    "topology", ["minimal", pytest.param("six-sip-torus", marks=pytest.mark.slow), "default"]
+)
 def test_all_pes_start_at_one_instant_and_none_is_told_after_it(topology: str) -> None:
     recorder = TraceRecorder()
     m = machine(topology, recorder)

@@ -126,7 +126,13 @@ def spread(bed: Bed, step: int) -> Iterator[tuple[tuple[int, int, int], str, int
 
 
 @pytest.mark.parametrize(
-    ("topology", "step"), [("minimal", 1), (OBLONG, 11), ("six-sip-torus", 4999), ("default", 499)]
+    ("topology", "step"),
+    [
+        ("minimal", 1),
+        (OBLONG, 11),
+        pytest.param("six-sip-torus", 4999, marks=pytest.mark.slow),
+        ("default", 499),
+    ],
 )
 def test_pairs_of_pe_and_slice(topology: str, step: int) -> None:
     bed = Bed(topology)

@@ -89,7 +89,7 @@ def test_finding_by_name() -> None:
     [
         ("bottleneck/busiest-link", "bottleneck/busiest-links"),
         ("buisiest-links", "bottleneck/busiest-links"),
-        ("busiest", "bottleneck/busiest-engines or bottleneck/busiest-links"),
+        ("busiest", "bottleneck/busiest-links or bottleneck/busiest-engines"),
         ("waits by resource", "contention/waits-by-resource"),
         ("Routing/Path", "routing/path"),
     ],
