@@ -1,9 +1,10 @@
 """Folders that appear whole or not at all, and the removal of what dead writers left behind.
 
-A writer fills a folder ``.tmp-<pid>-<random>`` beside the final place and renames it. While it writes it
-holds an ``flock`` on a file in that folder; the kernel lets go of the lock when the writer ends in
-whatever way, so a leftover is recognised by its lock being free, even where process ids were reused or
-belong to another container.
+A writer fills a folder ``.tmp-<pid>-<random>`` beside the final place and renames it. From the moment when
+it has made the folder until it has renamed it, it holds an ``flock`` on the folder itself; the kernel lets
+go of the lock when the writer ends in whatever way, so a leftover is recognised by its lock being free, even
+where process ids were reused or belong to another container. Between making a folder and locking it a
+cleaner may take it for a leftover: the writer sees that, and makes another.
 """
 
 from __future__ import annotations
@@ -24,10 +25,8 @@ except ImportError:  # a platform without flock: age alone decides
     fcntl = None
 
 _PREFIX = ".tmp-"
-_LOCK = ".writer"
 _GRACE_S = 3600.0
-"""A folder without a lock file is left alone this long: its writer may be about to make, or has just
-removed, the file. Without flock, a folder counts as left behind after this time without a change."""
+"""On a file system without flock, a folder counts as left behind after this time without a change."""
 
 
 @contextmanager
@@ -40,15 +39,9 @@ def new_folder(place: Path, durable: bool = True) -> Iterator[Path]:
     place.parent.mkdir(parents=True, exist_ok=True)
     if place.exists():
         raise FileExistsError(str(place))
-    temporary = place.parent / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
-    temporary.mkdir()
-    unlocked = temporary / f"{_LOCK}.new"
-    lock = os.open(unlocked, os.O_CREAT | os.O_RDWR, 0o644)
+    temporary, lock = _locked_folder(place.parent)
     try:
-        _try_lock(lock)
-        unlocked.rename(temporary / _LOCK)  # visible to cleaners only once it is locked
         yield temporary
-        (temporary / _LOCK).unlink()
         if durable:
             for path in (*sorted(temporary.rglob("*")), temporary):
                 sync(path)
@@ -64,12 +57,13 @@ def new_folder(place: Path, durable: bool = True) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
     finally:
-        os.close(lock)
+        if lock >= 0:
+            os.close(lock)
 
 
 def remove_folder(place: Path) -> None:
     """Remove a folder so that nobody sees half of it. ``FileNotFoundError`` when it is not there."""
-    doomed = place.parent / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
+    doomed = _temporary_name(place.parent)
     os.rename(place, doomed)
     sync(place.parent)
     shutil.rmtree(doomed, ignore_errors=True)
@@ -101,10 +95,10 @@ def alone(folder: Path, patience_s: float = 1.0) -> Iterator[bool]:
         handle = -1
     try:
         end = time.monotonic() + patience_s
-        held = handle >= 0 and _try_lock(handle)
+        held = handle >= 0 and _lock(handle) is True
         while handle >= 0 and not held and time.monotonic() < end:
             time.sleep(0.02)
-            held = _try_lock(handle)
+            held = _lock(handle) is True
         yield held
     finally:
         if handle >= 0:
@@ -113,7 +107,7 @@ def alone(folder: Path, patience_s: float = 1.0) -> Iterator[bool]:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Replace the content of one file at once."""
-    temporary = path.parent / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
+    temporary = _temporary_name(path.parent)
     try:
         temporary.write_bytes(data)
         sync(temporary)
@@ -145,35 +139,63 @@ def clean_leftovers(folder: Path) -> int:
     removed = 0
     with suppress(OSError):
         for path in sorted(folder.iterdir()):
-            if is_temporary(path) and path.is_dir() and _is_dead(path):
-                shutil.rmtree(path, ignore_errors=True)
-                removed += 1
+            if is_temporary(path) and path.is_dir():
+                removed += _cleaned(path)
     return removed
 
 
-def _is_dead(temporary: Path) -> bool:
-    try:
-        handle = os.open(temporary / _LOCK, os.O_RDWR)
-    except OSError:
-        return _is_old(temporary)
-    try:
-        return _try_lock(handle) if fcntl is not None else _is_old(temporary)
-    finally:
+def _temporary_name(folder: Path) -> Path:
+    return folder / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
+
+
+def _locked_folder(parent: Path) -> tuple[Path, int]:
+    """A new temporary folder, and the open handle that locks it; -1 where there are no locks."""
+    while True:
+        temporary = _temporary_name(parent)
+        temporary.mkdir()
+        if fcntl is None:
+            return temporary, -1
+        try:
+            handle = os.open(temporary, os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # a cleaner was faster
+        # Whoever removes a leftover holds its lock till it is gone.
+        if _lock(handle) is not False and temporary.is_dir():
+            return temporary, handle
         os.close(handle)
 
 
-def _is_old(temporary: Path) -> bool:
+def _cleaned(temporary: Path) -> bool:
+    try:
+        handle = os.open(temporary, os.O_RDONLY) if fcntl is not None else -1
+    except OSError:
+        return False  # another cleaner was faster, or its writer has renamed it
+    try:
+        dead = _is_dead(temporary, handle)
+        if dead:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return dead
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _is_dead(temporary: Path, handle: int) -> bool:
+    held = _lock(handle) if handle >= 0 else None
+    if held is not None:
+        return held
     try:
         return time.time() - temporary.stat().st_mtime > _GRACE_S
     except OSError:
         return False
 
 
-def _try_lock(handle: int) -> bool:
-    if fcntl is None:
-        return False
+def _lock(handle: int) -> bool | None:
+    """Lock the open file: whether it could be had; None on a file system without locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True

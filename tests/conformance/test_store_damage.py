@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -295,20 +297,70 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert [path for path in (tmp_path / "store").rglob("*") if path.is_file()] == []
 
 
-def test_what_a_dead_writer_left_goes_and_a_live_one_is_left_alone(tmp_path: Path) -> None:
-    script = "import os, sys; from pathlib import Path; from graph.atomic import new_folder\n"
-    script += "with new_folder(Path(sys.argv[1])) as f: (f / 'half').write_text('x'); os._exit(9)"
+@pytest.mark.parametrize(
+    "death",
+    [
+        "graph.atomic._lock = die",
+        "graph.atomic.sync = die",
+        "os.rename = die",
+        "",
+    ],
+    ids=["not yet locked", "on its way to the disk", "not yet renamed", "half filled"],
+)
+def test_what_a_dead_writer_left_goes_and_a_live_one_is_left_alone(tmp_path: Path, death: str) -> None:
+    script = "import os, sys; from pathlib import Path; import graph.atomic\n"
+    script += f"def die(*_): os._exit(9)\n{death}\n"
+    script += "with graph.atomic.new_folder(Path(sys.argv[1])) as f:\n    (f / 'half').write_text('x')\n"
     place = tmp_path / "runs" / "dead"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    subprocess.run([sys.executable, "-c", script, str(place)], env=environment, check=False)
+    script += "    die()" if not death else ""
+    ended = subprocess.run([sys.executable, "-c", script, str(place)], env=environment, check=False)
+    assert ended.returncode == 9
     (left,) = place.parent.iterdir()
     assert not place.exists()
     with new_folder(tmp_path / "runs" / "alive") as alive:
         (alive / "half").write_text("x")
-        fresh = place.parent / ".tmp-1-fresh"  # of a writer that has just made its folder
-        fresh.mkdir()
         assert clean_leftovers(place.parent) == 1
-        assert (left.exists(), alive.exists(), fresh.exists()) == (False, True, True)
-        os.utime(fresh, (0, 0))
-        assert clean_leftovers(place.parent) == 1
+        assert (left.exists(), alive.exists()) == (False, True)
     assert (tmp_path / "runs" / "alive" / "half").read_text() == "x"
+    assert clean_leftovers(place.parent) == 0
+
+
+def test_without_locks_age_tells_a_dead_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("graph.atomic.fcntl.flock", no_locks)
+    with new_folder(tmp_path / "runs" / "whole") as alive:
+        assert clean_leftovers(alive.parent) == 0
+        os.utime(alive, (0, 0))
+        assert clean_leftovers(alive.parent) == 1
+        alive.mkdir()
+    assert (tmp_path / "runs" / "whole").is_dir()
+
+
+def test_writers_begin_while_cleaners_clean(tmp_path: Path) -> None:
+    ended = threading.Event()
+
+    def clean() -> int:
+        removed = 0
+        while not ended.is_set():
+            removed += clean_leftovers(tmp_path)
+        return removed
+
+    def write(writer: int) -> None:
+        for number in range(100):
+            with new_folder(tmp_path / f"{writer}-{number}", durable=False) as folder:
+                (folder / "whole").write_text("x")
+
+    with ThreadPoolExecutor(8) as pool:
+        cleaners = [pool.submit(clean) for _ in range(4)]
+        writers = [pool.submit(write, writer) for writer in range(4)]
+        try:
+            for done in writers:
+                done.result()
+        finally:
+            ended.set()
+        taken = sum(cleaner.result() for cleaner in cleaners)
+    assert len(list(tmp_path.glob("*/whole"))) == 400
+    assert len(list(tmp_path.iterdir())) == 400, f"{taken} folders were taken from their writers"
