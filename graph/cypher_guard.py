@@ -9,6 +9,8 @@ settings, ending the transaction.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from graph.store import QueryError, ReadOnlyError
 
@@ -69,6 +71,15 @@ def parameter_names(cypher: str) -> list[str]:
     """Names of the parameters (``$name``) that the text uses, each once, in order of appearance."""
     names = [text[1:].strip("`") for kind, text, _ in _tokens(cypher) if kind == "param"]
     return list(dict.fromkeys(names))
+
+
+def bound(cypher: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that the text uses, from ``params``; ``QueryError`` when one is missing."""
+    used = parameter_names(cypher)
+    missing = [name for name in used if name not in params]
+    if missing:
+        raise QueryError(f"the query uses ${missing[0]}, which was not given; give {', '.join(used)}")
+    return {name: params[name] for name in used}
 
 
 def words(cypher: str) -> list[str]:

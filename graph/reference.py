@@ -9,7 +9,8 @@ from pathlib import Path
 from graph.question import Question
 from graph.questions import load_library
 from graph.schema import SCHEMA, Property, Table
-from graph.stores.ladybug_ddl import HISTORY_LABELS, HISTORY_TYPES, PLACE_KEY
+from graph.stores.ladybug_ddl import PLACE_KEY
+from graph.stores.run_parts import HISTORY_LABELS, HISTORY_TYPES
 
 _ROOT = Path(__file__).resolve().parent.parent
 _GENERATED = "<!-- Written by `python -m graph.reference`; change the source, not this page. -->\n"

@@ -10,8 +10,8 @@ from typing import Any
 from graph.cypher_guard import check_read_only, words
 from graph.store import QUERY_TIMEOUT_S, QueryError, Result, resolve_ref
 from graph.stores.common import OpenedStore
-from graph.stores.ladybug_ddl import HISTORY_LABELS, HISTORY_TYPES
 from graph.stores.ladybug_engine import ENGINE, EngineError, LadybugDatabase
+from graph.stores.run_parts import HISTORY_LABELS, HISTORY_TYPES
 
 _OPEN_DATABASES = 4
 

@@ -7,13 +7,10 @@ property ``label``; and a relationship type named like a keyword is written in b
 from __future__ import annotations
 
 from graph.schema import SCHEMA, NodeLabel, Property, Relationship
+from graph.stores.run_parts import HISTORY_LABELS, HISTORY_TYPES
 
 _TYPES = {"string": "STRING", "int64": "INT64", "int32": "INT32", "double": "DOUBLE", "bool": "BOOLEAN"}
 
-HISTORY_LABELS = ("Topology", "Component", "Link", "Run")
-"""Labels of the graph over all runs; a component of it is one of one topology."""
-HISTORY_TYPES = ("ON", "USED")
-"""Relationship types of the graph over all runs."""
 PLACE_KEY = Property("key", "string", "Topology id and own id, which together are unique over all runs.")
 """In the graph over all runs, components and links are keyed by this instead of by ``id``."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import ladybug
 import pyarrow as pa
 
-from graph.cypher_guard import check_read_only, parameter_names
+from graph.cypher_guard import bound, check_read_only
 from graph.store import QueryError, QueryTimeoutError, ReadOnlyError, Result, StoreError
 
 ENGINE = "ladybug"
@@ -71,18 +71,14 @@ class LadybugDatabase:
     def query(self, cypher: str, params: Mapping[str, Any], timeout_s: float) -> Result:
         """Rows of a query that only reads; see :meth:`graph.store.GraphStore.query` for errors."""
         text = check_read_only(cypher)
-        used = parameter_names(text)
-        missing = [name for name in used if name not in params]
-        if missing:
-            raise QueryError(f"the query uses ${missing[0]}, which was not given; give {', '.join(used)}")
-        bound = {name: params[name] for name in used}
+        values = bound(text, params)
         with self._lock:
             if self.is_closed:
                 raise EngineError("the graph database was closed; ask again")
             self._connection.set_query_timeout(max(1, round(timeout_s * 1000)))
             self._connection.execute("BEGIN TRANSACTION READ ONLY")
             try:
-                return _rows(self._connection.execute(text, bound))
+                return _rows(self._connection.execute(text, values))
             except RuntimeError as error:
                 raise _translated(error, timeout_s) from error
             finally:

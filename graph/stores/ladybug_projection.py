@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -43,14 +43,13 @@ def project_history(
 def extend_history(
     database: LadybugDatabase,
     infos: Iterable[Mapping[str, Any]],
-    topologies: Iterable[TopologyRecord],
+    topologies: Sequence[TopologyRecord],
     used: Mapping[str, pa.Table] | None,
     known: Collection[str],
 ) -> None:
     """Add runs and topologies to the graph over all runs; ``known`` are the topologies that it has then."""
     infos = list(infos)
     database.copy("Run", node_table("Run", infos))
-    topologies = list(topologies)
     # Each table in one go: every copy opens new pages, and works through what is there.
     if topologies:
         database.copy("Topology", pa.concat_tables([topology_node(topology) for topology in topologies]))

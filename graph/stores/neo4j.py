@@ -15,6 +15,7 @@ from typing import Any
 from graph import manifest
 from graph.archive import canonical_topology, complete_info
 from graph.columns import canonical_tables, check_references
+from graph.cypher_guard import bound, check_read_only
 from graph.schema import SCHEMA_VERSION
 from graph.store import (
     QUERY_TIMEOUT_S,
@@ -33,7 +34,7 @@ from graph.stores.neo4j_address import parse
 from graph.stores.neo4j_catalogue import Catalogue, run_info
 from graph.stores.neo4j_history import Place, ensure_place, push_topology
 from graph.stores.neo4j_push import Push
-from graph.stores.neo4j_query import bound_query, query
+from graph.stores.neo4j_query import query
 from graph.stores.neo4j_remove import clean, remove
 from graph.stores.neo4j_scope import Scope
 from graph.stores.neo4j_server import Server
@@ -173,12 +174,13 @@ class Neo4jStore(OpenedStore):
     ) -> Result:
         """Ask Cypher of one run's graph, or of the history when ``run`` is None."""
         self._check_open()
-        text, bound = bound_query(cypher, params or {})
+        text = check_read_only(cypher)
+        values = bound(text, params or {})
         if run is None:
-            return query(self._server, text, bound, Scope(self._known_place().label), timeout_s)
+            return query(self._server, text, values, Scope(self._known_place().label), timeout_s)
         run_id = self.resolve(run)
         number = self._number(run_id)
-        result = query(self._server, text, bound, Scope(f"InRun{number}", number), timeout_s)
+        result = query(self._server, text, values, Scope(f"InRun{number}", number), timeout_s)
         if self._number(run_id) != number:
             raise self._unknown(run_id)  # removed meanwhile: the rows may be some of them
         return result

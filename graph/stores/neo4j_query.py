@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graph.cypher_guard import check_read_only, parameter_names
 from graph.schema import SCHEMA
 from graph.store import QueryError, Result
-from graph.stores.ladybug_ddl import HISTORY_LABELS, HISTORY_TYPES
 from graph.stores.neo4j_scope import KNOWN, Scope, confine
 from graph.stores.neo4j_server import Server, Transaction, plain
+from graph.stores.run_parts import HISTORY_LABELS, HISTORY_TYPES
 
 _UNKNOWN = ("UnknownLabel", "UnknownRelationshipType", "UnknownPropertyKey")
-
-
-def bound_query(cypher: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The text, which only reads, and the parameters that it uses; ``QueryError`` when one is missing."""
-    text = check_read_only(cypher)
-    used = parameter_names(text)
-    missing = [name for name in used if name not in params]
-    if missing:
-        raise QueryError(f"the query uses ${missing[0]}, which was not given; give {', '.join(used)}")
-    return text, {name: params[name] for name in used}
 
 
 def query(server: Server, text: str, bound: Mapping[str, Any], scope: Scope, timeout_s: float) -> Result:

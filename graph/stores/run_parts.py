@@ -1,4 +1,4 @@
-"""One run's graph as Arrow tables, part by part: what every projection of it is made from.
+"""A run's graph, and what the graph over all runs has, as Arrow tables: what every projection is made from.
 
 Nodes come before relationships, so that a store can write the parts in order.
 """
@@ -17,6 +17,11 @@ from graph.schema import SCHEMA
 from graph.schema import Table as TableSchema
 from graph.store import RunRecord, TopologyRecord
 from graph.stores.connects import connects_table
+
+HISTORY_LABELS = ("Topology", "Component", "Link", "Run")
+"""Labels of the graph over all runs; a component of it is one of one topology."""
+HISTORY_TYPES = ("ON", "USED")
+"""Relationship types of the graph over all runs."""
 
 
 @dataclass(frozen=True, slots=True)

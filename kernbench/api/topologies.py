@@ -35,6 +35,13 @@ def load_topology(
     return compile_topology(load(None if file is None else os.fspath(file), overrides))
 
 
+def kept_topology(spec: str) -> PropertyGraph:
+    """The topology of a kept run, compiled from its specification: JSON, as the record has it."""
+    from kernbench.topology import compile_topology, parse
+
+    return compile_topology(parse(spec, "kept topology"))
+
+
 def as_graph(topology: Topology) -> PropertyGraph:
     """``topology`` itself when it is compiled already, else compiled from its file."""
     return topology if isinstance(topology, PropertyGraph) else load_topology(topology)

@@ -10,6 +10,7 @@ from kernbench.api.again import run_again
 from kernbench.api.result import Run
 from kernbench.api.running import Progress
 from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.api.topologies import kept_topology
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph
 
@@ -63,7 +64,7 @@ def what_if(
         estimate = estimated(kept.critical_path(launch), original, factors)
         measured: dict[str, Any] | None = None
         if rerun:
-            changed = _compiled(_with(str(original.properties["spec"]), wanted))
+            changed = kept_topology(_with(str(original.properties["spec"]), wanted))
             new = run_again(kept, changed, original, bench, store=opened, tags=[TAG], progress=progress)
             path = new.critical_path(launch)
             measured = {
@@ -146,7 +147,7 @@ def _kept(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
     """A kept run and the machine that it ran on."""
     kept = open_run(run, store)
     record = store.load_topology(str(kept.info["topology_id"]))
-    graph = _compiled(json.loads(record.spec))
+    graph = kept_topology(record.spec)
     if graph.properties["id"] != record.id:
         raise UsageError(
             f"the topology of run '{kept.id}' is compiled otherwise by this version; run it again first"
@@ -154,14 +155,8 @@ def _kept(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
     return kept, graph
 
 
-def _compiled(content: Mapping[str, Any]) -> PropertyGraph:
-    from kernbench.topology import compile_topology, parse
-
-    return compile_topology(parse(json.dumps(content), "kept topology"))
-
-
-def _with(spec: str, changes: Mapping[str, Speed]) -> dict[str, Any]:
-    """A topology's content with further overrides, under a name of its own."""
+def _with(spec: str, changes: Mapping[str, Speed]) -> str:
+    """A topology's specification with further overrides, under a name of its own."""
     content: dict[str, Any] = json.loads(spec)
     name = str(content["name"]).removesuffix(f".{TAG}")
     content["name"] = f"{name[: _LONGEST_NAME - len(TAG) - 1]}.{TAG}"
@@ -170,4 +165,4 @@ def _with(spec: str, changes: Mapping[str, Speed]) -> dict[str, Any]:
         for where, speed in changes.items()
     ]
     content["overrides"] = [*content.get("overrides", []), *more]
-    return content
+    return json.dumps(content)

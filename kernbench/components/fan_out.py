@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from kernbench.components.base import Component
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from kernbench.components.board import Board
 
 
-class FanOut(Component):
+class FanOut(Component, ABC):
     """A command processor in the tree host - IO CPU - M CPU - PE. Launch messages carry 0 bytes."""
 
     def __init__(self, node: Node, machine: Board) -> None:
@@ -23,13 +24,13 @@ class FanOut(Component):
         self._open: dict[int, int] = {}
         self._launches: dict[int, tuple[Launch, str]] = {}
 
+    @abstractmethod
     def below(self, launch: Launch) -> list[str]:
         """Components that this one passes ``launch`` on to."""
-        raise NotImplementedError
 
+    @abstractmethod
     def split(self, message: MapMessage) -> list[tuple[str, MapMessage]]:
         """Components that get a share of a map message, and their shares."""
-        raise NotImplementedError
 
     def before_launch(self, launch: Launch) -> None:
         """Called before a launch is passed on."""

@@ -6,6 +6,7 @@ bytes once its last flit is committed. A read's data leave as flits, each when t
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from kernbench.components.base import Component
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from kernbench.components.board import Board
 
 
-class Memory(Component):
+class Memory(Component, ABC):
     """A destination of reads and writes. Subclasses say when a flit is committed or fetched."""
 
     takes_flits = True
@@ -27,13 +28,13 @@ class Memory(Component):
         self.entry_ns = self.overhead_ns
         """What a transaction pays before its first flit stands at the array; 0 where the array takes it."""
 
+    @abstractmethod
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """A written flit stands at the array at ``time``: when it is committed, and by which server."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """A flit of the answer is asked for at ``time``: when it is ready to leave, and by which server."""
-        raise NotImplementedError
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
         """A flit of a write, or a read command (one flit of 0 bytes)."""

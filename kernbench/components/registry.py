@@ -44,7 +44,8 @@ def shipped() -> Mapping[str, str]:
 def component_class(impl: str, node: str, extra: Mapping[str, str] | None = None) -> type[Component]:
     """The class for ``impl`` of component ``node``.
 
-    Raises :class:`ConfigError` when the name is not registered, does not import, or is no Component.
+    Raises :class:`ConfigError` when the name is not registered, does not import, is no Component, or lacks
+    methods of the base that it fills in.
     """
     target = (extra or {}).get(impl) or shipped().get(impl)
     if target is None and ":" in impl:
@@ -63,4 +64,6 @@ def component_class(impl: str, node: str, extra: Mapping[str, str] | None = None
         raise ConfigError(
             f"component '{node}': '{target}' is not a subclass of kernbench.components.base.Component"
         )
+    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+        raise ConfigError(f"component '{node}': '{target}' lacks {', '.join(missing)}; define them")
     return found

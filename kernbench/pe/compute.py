@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from kernbench.pe.part import PePart, Token
 from kernbench.pe.plans import Stage
 from kernbench.sim.ops import Op
 from kernbench.sim.server import Server
 
 
-class ComputeEngine(PePart):
+class ComputeEngine(PePart, ABC):
     """An engine that works in the PE's compute slot. Subclasses say how long a stage takes."""
 
     slot: Server
     """The slot; GEMM makes it, MATH shares it."""
 
+    @abstractmethod
     def duration_ns(self, stage: Stage) -> float:
         """Time in the slot for ``stage``, ns."""
-        raise NotImplementedError
 
     def accept(self, token: Token) -> None:
         """Wait for the slot, work, pass the token on."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from kernbench.address import PhysicalRequest
 from kernbench.components.messages import MapMessage
 from kernbench.errors import AddressError
@@ -11,7 +13,7 @@ from kernbench.sim.transaction import Packet
 from kernbench.topology import names
 
 
-class Translator(PePart):
+class Translator(PePart, ABC):
     """Takes map and unmap messages and translates for its siblings (ADR-0011, ADR-0039).
 
     Translating takes ``delay_ns`` of the caller's time, for every caller.
@@ -28,17 +30,17 @@ class Translator(PePart):
             for pa, length in split(start, run)
         )
 
+    @abstractmethod
     def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
         """The physical runs ``(pa, nbytes)`` behind an address, in order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
         """What to send to memory for ``nbytes`` at ``address``: the time."""
-        raise NotImplementedError
 
+    @abstractmethod
     def install(self, message: MapMessage) -> None:
         """Install or remove the ranges of ``message``."""
-        raise NotImplementedError
 
     def receive(self, packet: Packet) -> None:
         """Install or remove ranges; the request is answered as soon as that is done."""

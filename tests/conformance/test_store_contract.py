@@ -257,7 +257,7 @@ def test_the_engine_itself_refuses_to_write(store: GraphStore, monkeypatch: pyte
     monkeypatch.setattr("graph.stores.ladybug_engine.check_read_only", str)
     writes = ["MATCH (r:Run) SET r.bench = 'x'", "CREATE (:Run {id: 'x'})"]
     if store.engine == "neo4j":
-        monkeypatch.setattr("graph.stores.neo4j_query.check_read_only", str)
+        monkeypatch.setattr("graph.stores.neo4j.check_read_only", str)
         writes += ["MATCH (r:Run) DETACH DELETE r", "CREATE INDEX x FOR (n:Run) ON (n.host)"]
     else:
         writes.append("DROP TABLE USED")

@@ -25,7 +25,7 @@ from graph.store import (
     TopologyRecord,
     open_store,
 )
-from graph.stores.ladybug_ddl import HISTORY_LABELS, HISTORY_TYPES
+from graph.stores.run_parts import HISTORY_LABELS, HISTORY_TYPES
 from kernbench import api
 from kernbench.api.deriving import derive
 from kernbench.errors import KernBenchError

@@ -1,4 +1,4 @@
-"""A process that has read an archive ends in peace.
+"""A process that has read an archive, or asked questions, ends in peace.
 
 Parquet read by several threads leaves them waiting, and about one process in a hundred was aborted at its end
 ("terminate called without an active exception") when the machine was busy.
@@ -12,29 +12,40 @@ from pathlib import Path
 
 import pytest
 
+from tests.conformance.generated_runs import LIBRARY
+
 PROGRAM = """
 import os, sys
 import numpy, scipy.sparse.csgraph
 import kernbench as kb
+from tests.conformance.generated_runs import LIBRARY
+from tests.conformance.test_store_hostile import NEEDED
 
 def threads():
     names = [open(f"/proc/self/task/{n}/comm").read().strip() for n in os.listdir("/proc/self/task")]
     return sum("jemalloc" not in name for name in names)  # its allocator's own, which is never joined
 
 before = threads()
+rows = asked = 0
 with kb.open_store(sys.argv[1]) as store:
-    for info in store.runs():
-        rows = sum(table.num_rows for table in store.load(info["id"]).tables.values())
-print(rows, threads() - before)
+    run = store.runs()[0]["id"]
+    rows += sum(table.num_rows for table in store.load(run).tables.values())
+    for name, question in LIBRARY.items():
+        needed = {k: p for k, p in question.params.items() if p.default is None and not p.derived}
+        params = {key: run if key in ("before", "after") else NEEDED[key] for key in needed}
+        kb.ask(name, run, store, params)
+        asked += 1
+print(rows, asked, threads() - before)
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="lists threads as Linux does")
-def test_reading_an_archive_leaves_no_threads(tmp_path: Path) -> None:
+def test_reading_and_asking_leave_no_threads(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "kernbench", "run", "--bench", "qkv-gemm", "--topology", "minimal"]
     subprocess.run([*run, "--store", str(tmp_path)], check=True, capture_output=True)
     read = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     done = subprocess.run(read, check=True, capture_output=True, text=True)
-    rows, left = map(int, done.stdout.split())
+    rows, asked, left = map(int, done.stdout.split())
     assert rows > 1000
+    assert asked == len(LIBRARY)
     assert left == 0

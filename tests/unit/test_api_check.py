@@ -8,23 +8,15 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.components.hbm import HbmSlice
 from kernbench.errors import InvariantError
+from tests.exact.test_invariants import lazy_channel
 
 
 @pytest.fixture
 def lazy_channels(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pseudo-channel begins a nanosecond after it could; nobody looks unless asked to."""
     monkeypatch.delenv("KERNBENCH_CHECK", raising=False)
-    made = HbmSlice.__init__
-
-    def init(self: HbmSlice, *args: Any) -> None:
-        made(self, *args)
-        for channel in self.channels:
-            occupy = channel.occupy
-            channel.occupy = lambda time, *rest, occupy=occupy: occupy(time + 1.0, *rest)  # type: ignore[method-assign,misc]
-
-    monkeypatch.setattr(HbmSlice, "__init__", init)
+    lazy_channel(monkeypatch)
 
 
 @pytest.mark.usefixtures("lazy_channels")

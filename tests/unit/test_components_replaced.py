@@ -15,7 +15,12 @@ from kernbench.topology import compile_topology, load
 
 PARTS = '''\
 from kernbench.components.hbm import HbmSlice
+from kernbench.components.memory import Memory
 from kernbench.components.transit import Transit
+
+
+class Unfinished(Memory):
+    """Does not say when flits are committed."""
 
 
 class PerFlitRouter(Transit):
@@ -87,6 +92,7 @@ def test_a_run_with_a_components_file(parts: Path) -> None:
         ("my.router", "impl 'my.router' is not registered; add it to a components file"),
         ("no_such_package:Router", "does not import"),
         ("users_parts:Missing", "does not import"),
+        ("users_parts:Unfinished", "'users_parts:Unfinished' lacks commit, fetch; define them"),
         ("users_parts:NoComponent", "is not a subclass of kernbench.components.base.Component"),
     ],
 )

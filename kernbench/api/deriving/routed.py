@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import lru_cache
 
-from kernbench.api.topologies import component
+from kernbench.api.topologies import component, kept_topology
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Route, Router, Traffic
 from kernbench.routing.loss import Loss
@@ -47,7 +47,4 @@ class Routed:
 @lru_cache(maxsize=4)
 def routed(spec: str) -> Routed:
     """The topology of that specification, as it was kept."""
-    from kernbench.topology import compile_topology
-    from kernbench.topology.loader import parse
-
-    return Routed(compile_topology(parse(spec, "kept topology")))
+    return Routed(kept_topology(spec))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -198,7 +199,7 @@ class StoreAndForward(Place):
         self.worker.enter(lambda: self.overhead, paid)
 
 
-class Memory(Place):
+class Memory(Place, ABC):
     """Commits written flits and acknowledges; fetches what a read asks for and sends it in order."""
 
     def __init__(self, agenda: Agenda, properties: Properties, flit_bytes: int) -> None:
@@ -209,9 +210,9 @@ class Memory(Place):
         """What the first flit pays at the door."""
         return self.overhead
 
+    @abstractmethod
     def array(self, message: Message, flit: int, nbytes: int, after: Act) -> None:
         """Move flit ``flit`` of ``nbytes`` into or out of the memory cells, then ``after()``."""
-        raise NotImplementedError
 
     def receive(self, message: Message, flit: int) -> None:
         cost = self.entry() if flit == 0 and message.pays else 0.0
