@@ -44,7 +44,7 @@ def check_read_only(cypher: str) -> str:
     end = len(cypher)
     previous = ""
     words = 0
-    for kind, text, start in _tokens(cypher):
+    for kind, text, start in tokens(cypher):
         if text == ";":
             end = min(end, start)
             continue
@@ -69,7 +69,7 @@ def check_read_only(cypher: str) -> str:
 
 def parameter_names(cypher: str) -> list[str]:
     """Names of the parameters (``$name``) that the text uses, each once, in order of appearance."""
-    names = [text[1:].strip("`") for kind, text, _ in _tokens(cypher) if kind == "param"]
+    names = [text[1:].strip("`") for kind, text, _ in tokens(cypher) if kind == "param"]
     return list(dict.fromkeys(names))
 
 
@@ -84,10 +84,11 @@ def bound(cypher: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def words(cypher: str) -> list[str]:
     """The bare and backticked names and keywords of the text, in order, without backticks."""
-    return [text.strip("`") for kind, text, _ in _tokens(cypher) if kind in ("word", "quoted")]
+    return [text.strip("`") for kind, text, _ in tokens(cypher) if kind in ("word", "quoted")]
 
 
-def _tokens(cypher: str) -> list[tuple[str, str, int]]:
+def tokens(cypher: str) -> list[tuple[str, str, int]]:
+    """Kind, text and start of every token but spaces and comments; ``QueryError`` where one is not closed."""
     found: list[tuple[str, str, int]] = []
     position = 0
     while position < len(cypher):

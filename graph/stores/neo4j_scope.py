@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from graph.cypher_guard import _tokens
+from graph.cypher_guard import tokens
 from graph.schema import SCHEMA
 from graph.store import QueryError
 
@@ -60,10 +60,10 @@ def confine(cypher: str, scope: Scope) -> Confined:
 class _Rewriting:
     def __init__(self, cypher: str, scope: Scope) -> None:
         self.cypher, self.scope = cypher, scope
-        tokens = _tokens(cypher)
-        self.kinds = [kind for kind, _, _ in tokens]
-        self.marks = [text for _, text, _ in tokens]
-        self.starts = [start for _, _, start in tokens]
+        found = tokens(cypher)
+        self.kinds = [kind for kind, _, _ in found]
+        self.marks = [text for _, text, _ in found]
+        self.starts = [start for _, _, start in found]
         self.partner = self._partners()
         self.edits: list[tuple[int, int, str]] = []
         self.labels: set[str] = set()
@@ -148,11 +148,18 @@ class _Rewriting:
             return 0
         return at + 2 if self._mark(at + 1) == ">" else at + 1
 
-    def _is_node(self, at: int) -> bool:
-        at += 1
-        if self.kinds[at] in ("word", "quoted"):
-            at += 1
+    def _is_node(self, opening: int) -> bool:
+        at = self._behind_name(opening)
         return self.marks[at] in (")", ":", "{") or self._word(at) in ("WHERE", "IS")
+
+    def _behind_name(self, opening: int) -> int:
+        """What follows the name in the node pattern that opens there, or the bracket where it has none."""
+        at = opening + 1
+        if self._word(at) in ("WHERE", "IS"):  # a name if nothing follows that would make it a keyword
+            named = self.marks[at + 1] in (")", ":", "{") or self._word(at + 1) in ("WHERE", "IS")
+        else:
+            named = self.kinds[at] in ("word", "quoted")
+        return at + named
 
     def _opens_path(self, at: int) -> bool:
         """Whether a group holds a path and is no node: ``((a)-->(b)){1,3}`` or ``(p = (a)-->(b))``."""
@@ -162,16 +169,12 @@ class _Rewriting:
 
     def _node(self, opening: int) -> None:
         """Confine the node pattern that opens there."""
-        closing, at = self.partner[opening], opening + 1
+        closing, at = self.partner[opening], self._behind_name(opening)
         if not self._is_node(opening):
             raise QueryError(
                 f"the query has a pattern that cannot be confined to one run, at '{self._near(opening)}'; "
                 "write nodes as (name:Label {property: value})"
             )
-        if self.kinds[at] in ("word", "quoted") and self._word(at) != "IS" and not (
-            self._word(at) == "WHERE" and self.marks[at + 1] not in (")", ":", "{")
-        ):  # fmt: skip
-            at += 1
         label = f"`{self.scope.label}`"
         if self.marks[at] == ":" or self._word(at) == "IS":
             begin = at + 1
