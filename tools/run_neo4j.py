@@ -20,6 +20,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 POM = ROOT / "tools" / "neo4j-server" / "pom.xml"
@@ -96,14 +98,7 @@ def running(
     environment = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
     with (home / "server.log").open("a") as log:
         if fresh:
-            # The password goes through the environment of a shell, so that no list of processes shows it.
-            admin = (
-                'exec java -cp "$0" org.neo4j.cli.AdminTool dbms set-initial-password "$KERNBENCH_INITIAL"'
-            )
-            subprocess.run(
-                ["sh", "-c", admin, classpath], check=True, stdout=log, stderr=log,
-                env={**environment, "KERNBENCH_INITIAL": password},
-            )  # fmt: skip
+            _set_password(home, classpath, password, environment, log)
         opens = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENS]
         command = ["java", *opens, "-Xmx1g", *(_QUICK if quick else _LASTING), "-cp", classpath]
         command += ["org.neo4j.server.CommunityEntryPoint", f"--home-dir={home}"]
@@ -116,6 +111,26 @@ def running(
                 yield bolt, http, server.pid
             finally:
                 _stop(server)
+
+
+def _set_password(
+    home: Path, classpath: str, password: str, environment: Mapping[str, str], log: IO[str]
+) -> None:
+    # In a file of ours alone that the tool reads its arguments from, so that no list of processes shows it;
+    # behind "--" it may begin with a hyphen.
+    with NamedTemporaryFile("w", encoding="utf-8", dir=home / "conf") as file:
+        quoted = password.replace("\\", "\\\\").replace('"', '\\"')
+        file.write(f'dbms\nset-initial-password\n--\n"{quoted}"\n')
+        file.flush()
+        command = [
+            "java",
+            "-Dfile.encoding=UTF-8",
+            "-cp",
+            classpath,
+            "org.neo4j.cli.AdminTool",
+            f"@{file.name}",
+        ]
+        subprocess.run(command, check=True, stdout=log, stderr=log, env=environment)
 
 
 def _wait(server: subprocess.Popen[bytes], bolt: int, password: str, home: Path) -> None:

@@ -13,7 +13,8 @@ from graph.stores.neo4j_address import PASSWORD, USER
 from tests.conftest import need_neo4j
 from tools.run_neo4j import running
 
-PASSWORD_OF_IT = "of this test only"  # of a server on the loopback address that lives for seconds
+PASSWORD_OF_IT = "-of this 'tést' \"only\" \\n #"
+"""Hard to hand on; of a server on the loopback address that lives for seconds."""
 
 
 @pytest.fixture(scope="module")
