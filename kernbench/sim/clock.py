@@ -56,8 +56,12 @@ class Clock(simpy.Environment):
         self.on_progress: Callable[[float, int], None] | None = None
         """Called now and then with (simulated ns, events so far)."""
         self.events = 0
-        self.interrupted = False
-        """Set to end the run with a KeyboardInterrupt, wherever the exception itself may have got lost."""
+        self._interrupted = False
+
+    def interrupt(self) -> None:
+        """End the run with a KeyboardInterrupt at the next event; for where the exception itself is lost."""
+        self._interrupted = True
+        self.call_at(self._now, lambda: None)  # between flits alone nobody looks at the mark
 
     def call_at(self, time: float, function: Callable[..., None], *args: Any) -> None:
         """Call ``function(*args)`` at ``time`` ns (not before now)."""
@@ -103,7 +107,7 @@ class Clock(simpy.Environment):
                     pending += 1
                     on_flit(entry[0], entry[2], entry[3])  # type: ignore[misc]
                 else:
-                    if self.interrupted:
+                    if self._interrupted:
                         raise KeyboardInterrupt
                     self._carry_out(*entry)
                 if pending >= _REPORT_EVERY:

@@ -218,6 +218,7 @@ def test_interrupting_keeps_nothing(workdir: Path, cli: Cli) -> None:
         out, err = running.communicate(timeout=30)
     finally:
         running.kill()
+        running.communicate()
     assert (running.returncode, out, err) == (130, "", "kernbench: error: interrupted; nothing was kept\n")
     assert kept(cli) == []
     assert not list(workdir.rglob("*.parquet"))

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
+from heapq import heappush
 
 import pytest
 
 from kernbench.runtime.interrupt import interruptible
-from kernbench.sim.clock import Clock
+from kernbench.sim.clock import FLIT, Clock
 
 
 class Never:
     done = False
+
+
+class Interrupting:
+    """Has Ctrl-C strike in its finaliser, where Python drops it."""
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
@@ -21,13 +28,31 @@ def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
 
     def tick() -> None:
         if clock.now == 5.0:
-            with contextlib.suppress(KeyboardInterrupt):  # as Python does in a finaliser
-                os.kill(os.getpid(), signal.SIGINT)
+            Interrupting()
         assert clock.now < 1000.0, "the interrupt was lost"
         clock.call_at(clock.now + 1.0, tick)
 
     clock.call_at(0.0, tick)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
+    try:
+        with pytest.raises(KeyboardInterrupt), interruptible(clock):
+            clock.advance(Never())
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_it_does_so_where_nothing_but_flits_move() -> None:
+    clock = Clock()
+
+    def arrive(time: float, key: int, packet: object) -> None:
+        if time == 5.0:
+            Interrupting()
+        assert time < 1000.0, "the interrupt was lost"
+        heappush(clock.entries, (time + 1.0, FLIT, key, packet))
+
+    clock.on_flit = arrive
+    heappush(clock.entries, (0.0, FLIT, 0, None))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt), interruptible(clock):
             clock.advance(Never())
