@@ -34,10 +34,10 @@ run: $(PLAIN)
 	$(BIN)/kernbench run --bench qkv-gemm --topology configs/topologies/default.yaml --verify-data
 
 test: $(DEV)
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 slow: $(DEV)
-	$(BIN)/python -m pytest -n $(JOBS) -m slow
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m slow
 
 lint: $(DEV)
 	$(BIN)/ruff check .

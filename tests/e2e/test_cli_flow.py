@@ -202,7 +202,17 @@ def contexts() -> list[click.Context]:
     return list(commands(app, None, "kernbench"))
 
 
-@pytest.mark.parametrize("context", contexts(), ids=lambda context: context.command_path)
+LONG = ("kernbench probe", "kernbench traffic")
+"""Their examples measure the default machine."""
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        pytest.param(c, id=c.command_path, marks=[pytest.mark.slow] if c.command_path in LONG else [])
+        for c in contexts()
+    ],
+)
 def test_help_ends_with_examples_that_work(context: click.Context, cli: Cli) -> None:
     _, *path = context.command_path.split()
     helped = cli(*path, "--help")

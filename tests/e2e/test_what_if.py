@@ -52,7 +52,7 @@ def manifest(store: Path, run: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("case", "speed"),
     [
-        pytest.param(case, speed, marks=[pytest.mark.slow] if (case, speed) == ("many-pes", "free") else [])
+        pytest.param(case, speed, marks=[pytest.mark.slow] if case == "many-pes" else [])
         for case in CASES
         for speed in ("2.0", "free")
     ],
