@@ -305,7 +305,13 @@ def test_values_and_names_of_parameters_of_free_cypher(victim: GraphStore, hosti
     assert dump(victim) == before
 
 
-@pytest.mark.parametrize("name", [n for n in HOSTILE if len(n) < 1000 and "/" not in n and n != "InRun1"])
+STORE_NAMES = [n for n in HOSTILE if len(n) < 1000 and "/" not in n and n != "InRun1"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] if at % 4 else []) for at, n in enumerate(STORE_NAMES)],
+)
 def test_names_of_stores_on_a_server(neo4j_url: str, name: str) -> None:
     with open_store(neo4j_url) as store:
         store.keep(*sample(id="a"))
