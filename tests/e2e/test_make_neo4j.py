@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import pty
 import re
+import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -33,7 +35,9 @@ def free_port() -> int:
 def read_until(terminal: int, wanted: str, seconds: float) -> str:
     """What the terminal shows until ``wanted`` has come, or nothing more does."""
     shown, end = "", time.monotonic() + seconds
-    while wanted not in shown and time.monotonic() < end:
+    while wanted not in shown and (left := end - time.monotonic()) > 0:
+        if not select.select([terminal], [], [], left)[0]:
+            break
         try:
             shown += os.read(terminal, 1 << 12).decode()
         except OSError:  # the other end is closed
@@ -50,6 +54,7 @@ def test_it_runs_until_ctrl_c(tmp_path: Path) -> None:
     if child == 0:
         environment = {**os.environ, "KERNBENCH_NEO4J_PASSWORD": "of this test"}
         os.chdir(ROOT)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where the tests run in a shell's background
         os.execvpe(MAKE[0], [*MAKE, options], environment)
     try:
         shown = read_until(terminal, "Stop it with Ctrl-C.", 2 * START_S)
