@@ -14,7 +14,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,26 +39,23 @@ def new_folder(place: Path, durable: bool = True) -> Iterator[Path]:
     place.parent.mkdir(parents=True, exist_ok=True)
     if place.exists():
         raise FileExistsError(str(place))
-    temporary, lock = _locked_folder(place.parent)
-    try:
-        yield temporary
-        if durable:
-            for path in (*sorted(temporary.rglob("*")), temporary):
-                sync(path)
+    with _locked_folder(place.parent) as temporary:
         try:
-            os.rename(temporary, place)
-        except OSError as error:
-            if place.exists():
-                raise FileExistsError(str(place)) from error
+            yield temporary
+            if durable:
+                for path in (*sorted(temporary.rglob("*")), temporary):
+                    sync(path)
+            try:
+                os.rename(temporary, place)
+            except OSError as error:
+                if place.exists():
+                    raise FileExistsError(str(place)) from error
+                raise
+            if durable:
+                sync(place.parent)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
             raise
-        if durable:
-            sync(place.parent)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-    finally:
-        if lock >= 0:
-            os.close(lock)
 
 
 def remove_folder(place: Path) -> None:
@@ -72,15 +69,11 @@ def remove_folder(place: Path) -> None:
 @contextmanager
 def shared(folder: Path) -> Iterator[None]:
     """Nobody holds ``folder`` (:func:`alone`) within the block. Waits for whoever does."""
-    handle = os.open(folder, os.O_RDONLY) if fcntl is not None else -1
-    try:
-        if handle >= 0:
+    with _opened(folder) as handle:
+        if handle is not None:
             with suppress(OSError):  # a file system without locks: there nobody gets it alone either
                 fcntl.flock(handle, fcntl.LOCK_SH)
         yield
-    finally:
-        if handle >= 0:
-            os.close(handle)
 
 
 @contextmanager
@@ -89,20 +82,14 @@ def alone(folder: Path, patience_s: float = 1.0) -> Iterator[bool]:
 
     The folder itself is locked, with ``flock``, so that no file is left and the kernel lets go of it.
     """
-    try:
-        handle = os.open(folder, os.O_RDONLY) if fcntl is not None else -1
-    except OSError:
-        handle = -1
-    try:
+    with ExitStack() as opened:
+        handle: int | None = None
+        with suppress(OSError):
+            handle = opened.enter_context(_opened(folder))
         end = time.monotonic() + patience_s
-        held = handle >= 0 and _lock(handle) is True
-        while handle >= 0 and not held and time.monotonic() < end:
+        while (held := _lock(handle)) is False and time.monotonic() < end:
             time.sleep(0.02)
-            held = _lock(handle) is True
-        yield held
-    finally:
-        if handle >= 0:
-            os.close(handle)
+        yield held is True
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -148,40 +135,43 @@ def _temporary_name(folder: Path) -> Path:
     return folder / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
 
 
-def _locked_folder(parent: Path) -> tuple[Path, int]:
-    """A new temporary folder, and the open handle that locks it; -1 where there are no locks."""
+@contextmanager
+def _opened(folder: Path) -> Iterator[int | None]:
+    """The folder, open for its lock; None where there are no locks, or no such folder any more."""
+    handle: int | None = None
+    if fcntl is not None:
+        with suppress(FileNotFoundError):
+            handle = os.open(folder, os.O_RDONLY)
+    try:
+        yield handle
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+@contextmanager
+def _locked_folder(parent: Path) -> Iterator[Path]:
+    """A new temporary folder, locked within the block where there are locks."""
     while True:
         temporary = _temporary_name(parent)
         temporary.mkdir()
-        if fcntl is None:
-            return temporary, -1
-        try:
-            handle = os.open(temporary, os.O_RDONLY)
-        except FileNotFoundError:
-            continue  # a cleaner was faster
-        # Whoever removes a leftover holds its lock till it is gone.
-        if _lock(handle) is not False and temporary.is_dir():
-            return temporary, handle
-        os.close(handle)
+        with _opened(temporary) as handle:
+            # Whoever removes a leftover holds its lock till it is gone.
+            if _lock(handle) is not False and temporary.is_dir():
+                yield temporary
+                return
 
 
 def _cleaned(temporary: Path) -> bool:
-    try:
-        handle = os.open(temporary, os.O_RDONLY) if fcntl is not None else -1
-    except OSError:
-        return False  # another cleaner was faster, or its writer has renamed it
-    try:
+    with _opened(temporary) as handle:
         dead = _is_dead(temporary, handle)
         if dead:
             shutil.rmtree(temporary, ignore_errors=True)
         return dead
-    finally:
-        if handle >= 0:
-            os.close(handle)
 
 
-def _is_dead(temporary: Path, handle: int) -> bool:
-    held = _lock(handle) if handle >= 0 else None
+def _is_dead(temporary: Path, handle: int | None) -> bool:
+    held = _lock(handle)
     if held is not None:
         return held
     try:
@@ -190,8 +180,10 @@ def _is_dead(temporary: Path, handle: int) -> bool:
         return False
 
 
-def _lock(handle: int) -> bool | None:
-    """Lock the open file: whether it could be had; None on a file system without locks."""
+def _lock(handle: int | None) -> bool | None:
+    """Lock the open file: whether it could be had; None where there are no locks."""
+    if handle is None:
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -24,7 +24,7 @@ from graph.store import (
 from tests.conformance.conftest import NewStore
 from tests.conformance.graph_records import runs, sample, topologies
 
-FEW = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COUNT = "MATCH (t:Transaction) RETURN count(t) AS n"
 
 

@@ -84,7 +84,7 @@ OBLONG = str(Path(__file__).with_name("oblong.yaml"))
 
 
 @pytest.mark.parametrize("topology", ["minimal", OBLONG], ids=["minimal", "oblong"])
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(jobs=JOBS)
 def test_times_close_and_waits_name_their_holders(
     topology: str, jobs: list[tuple[int, int, int, bool, int]]

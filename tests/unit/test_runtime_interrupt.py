@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from heapq import heappush
 
 import pytest
@@ -23,6 +24,15 @@ class Interrupting:
         os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.fixture
+def at_a_terminal() -> Iterator[None]:
+    """SIGINT interrupts; a shell has its background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("at_a_terminal")
 def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
     clock = Clock()
 
@@ -33,14 +43,11 @@ def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
         clock.call_at(clock.now + 1.0, tick)
 
     clock.call_at(0.0, tick)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
-    try:
-        with pytest.raises(KeyboardInterrupt), interruptible(clock):
-            clock.advance(Never())
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt), interruptible(clock):
+        clock.advance(Never())
 
 
+@pytest.mark.usefixtures("at_a_terminal")
 def test_it_does_so_where_nothing_but_flits_move() -> None:
     clock = Clock()
 
@@ -52,12 +59,8 @@ def test_it_does_so_where_nothing_but_flits_move() -> None:
 
     clock.on_flit = arrive
     heappush(clock.entries, (0.0, FLIT, 0, None))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt), interruptible(clock):
-            clock.advance(Never())
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt), interruptible(clock):
+        clock.advance(Never())
 
 
 def test_a_handler_of_the_program_is_left_alone() -> None:
