@@ -1,0 +1,24 @@
+"""Contexts on a small real machine (two SIPs of two cubes with two PEs), and two kernels for them."""
+
+from __future__ import annotations
+
+from kernbench.components.machine import Machine
+from kernbench.replay import DataPlane
+from kernbench.runtime import Context, DPPolicy
+from tests.small_machines import minimal, small
+
+GRAPHS = {"va": small("va"), "pa": small("pa"), "minimal": minimal()}
+ALL = DPPolicy("row_wise", "row_wise")
+
+
+def make(graph="va", *, verify=True, device="all", params=None):
+    data = DataPlane(verify=verify)
+    return Context(Machine(GRAPHS[graph], [data]), data, device=device, params=params)
+
+
+def copy_kernel(src, dst, tl):
+    tl.store(dst.local, tl.load(src.local))
+
+
+def double_kernel(src, dst, tl):
+    tl.store(dst.local, tl.load(src.local) * 2)
