@@ -1,8 +1,9 @@
 # Everything a developer needs, from nothing but Python 3.11 or newer and make:
 #
 #   make run         the default job: qkv-gemm on the default topology, numbers verified
-#   make test        the test suite, but for the slow tests
-#   make slow        the slow tests
+#   make test        the tests that a developer waits for
+#   make slow        all the others: slow ones, those on a Neo4j server, property tests with all their examples
+#   make golden      rewrite the kept results under tests/golden, after a decision to change them
 #   make lint        ruff: rules and format
 #   make types       mypy, strict
 #   make contracts   import-linter: which package may import which
@@ -15,6 +16,9 @@
 #   make neo4j       a Neo4j server without Docker, at neo4j://127.0.0.1:7687 (needs a JDK 17 and Maven)
 #   make clean       remove the environment and all caches
 
+# Compiled modules are kept, whatever the caller's environment says: hundreds of processes of the tests start faster.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
@@ -24,7 +28,7 @@ BIN := $(VENV)/bin
 PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 
-.PHONY: run test slow lint types contracts wheel-test docs measure measure-store diagrams figures neo4j clean help
+.PHONY: run test slow golden lint types contracts wheel-test docs measure measure-store diagrams figures neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -37,7 +41,12 @@ test: $(DEV)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 slow: $(DEV)
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m slow
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'slow or neo4j or hypothesis' --hypothesis-profile full
+
+golden: $(DEV)
+	$(BIN)/python tests/golden/archives.py
+	$(BIN)/python tests/golden/test_probe_golden.py
+	$(BIN)/python tests/golden/test_topology_counts.py
 
 lint: $(DEV)
 	$(BIN)/ruff check .
@@ -54,7 +63,9 @@ wheel-test: $(DEV)
 
 docs: $(DEV)
 	$(BIN)/python -m kernbench.cli.reference docs/reference/cli.md
-	$(BIN)/python -m graph.reference docs/reference
+	$(BIN)/python -m kernbench.kernels.reference docs/reference/tl.md
+	$(BIN)/python -m kernbench.runtime.reference docs/reference/torch.md
+	$(BIN)/python -m kernbench_graph.reference docs/reference
 
 measure: $(DEV)
 	$(BIN)/python tools/measure.py

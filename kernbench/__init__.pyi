@@ -3,6 +3,7 @@ from kernbench.api import KernelRun as KernelRun
 from kernbench.api import Run as Run
 from kernbench.api import RunVerificationError as RunVerificationError
 from kernbench.api import TrafficRun as TrafficRun
+from kernbench.api import Tuning as Tuning
 from kernbench.api import ask as ask
 from kernbench.api import ask_cypher as ask_cypher
 from kernbench.api import diagram as diagram
@@ -18,9 +19,11 @@ from kernbench.api import run_kernel as run_kernel
 from kernbench.api import runs as runs
 from kernbench.api import traffic as traffic
 from kernbench.api import traffic_patterns as traffic_patterns
+from kernbench.api import tune as tune
 from kernbench.api import what_if as what_if
 from kernbench.api import what_if_candidates as what_if_candidates
 from kernbench.errors import KernBenchError as KernBenchError
+from kernbench.kernels import autotune as autotune
 from kernbench.runtime import DPPolicy as DPPolicy
 
 __version__: str

@@ -7,16 +7,11 @@ one line: what is wrong, where, and what to do about it.
 
 from __future__ import annotations
 
-
-class KernBenchError(Exception):
-    """Root of all errors raised on purpose by KernBench."""
-
-    during_run = False
-    """True when a run had begun: its program or kernel is at fault, not how it was asked for."""
+from kernbench_graph.errors import KernBenchError as KernBenchError
 
 
 class ConfigError(KernBenchError, ValueError):
-    """A configuration file or value is wrong; the message names file, line, key and what was expected."""
+    """A configuration file or value is wrong; a line for each names file, line, key and what was expected."""
 
 
 class UsageError(KernBenchError, ValueError):
@@ -36,7 +31,25 @@ class RoutingError(KernBenchError, LookupError):
 
 
 class KernelError(KernBenchError, RuntimeError):
-    """A kernel misused ``tl`` or raised; the message names the kernel, the PE and the simulated time."""
+    """A kernel misused ``tl`` or raised; the message names the kernel, the PE and the simulated time.
+
+    ``problem`` is the message without these, where the message begins with them; else it is empty.
+    """
+
+    def __init__(self, message: str, problem: str = "") -> None:
+        super().__init__(message)
+        self.problem = problem
+
+
+class StarvedError(KernelError):
+    """A kernel was stopped: the kernel at the other end of a queue that it waited for has failed.
+
+    ``root`` is the failure that began it, the :class:`LaunchError` of another PE.
+    """
+
+    def __init__(self, message: str, root: Exception) -> None:
+        super().__init__(message)
+        self.root = root
 
 
 class PendingValueError(KernelError):
@@ -44,11 +57,61 @@ class PendingValueError(KernelError):
 
 
 class LaunchError(KernBenchError, RuntimeError):
-    """A launch failed; carries component, correlation id and cause."""
+    """A kernel of a launch failed, or the launch could not be made.
+
+    ``kernel`` is the kernel's name, ``pe`` the PE where it failed, ``time_ns`` the simulated time,
+    ``launch`` the number of the launch, ``source`` the ``file.py:line`` of the kernel's own code and
+    ``cause`` the exception that it raised; empty, -1 or None where the launch never began.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str = "",
+        pe: str = "",
+        time_ns: float = -1.0,
+        launch: int = -1,
+        source: str = "",
+        cause: BaseException | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kernel = kernel
+        self.pe = pe
+        self.time_ns = time_ns
+        self.launch = launch
+        self.source = source
+        self.cause = self.__cause__ = cause
+
+    @classmethod
+    def of_kernel(
+        cls, kernel: str, pe: str, time_ns: float, launch: int, source: str, cause: BaseException
+    ) -> LaunchError:
+        """The error of a launch whose kernel raised ``cause`` on ``pe`` at ``time_ns``."""
+        problem = cause.problem if isinstance(cause, KernelError) else ""
+        problem = problem or f"{type(cause).__name__}: {cause}"
+        at = f" ({source})" if source else ""
+        return cls(
+            f"kernel '{kernel}' failed on {pe} at {time_ns:.3f} ns (launch-{launch}): {problem}{at}",
+            kernel=kernel,
+            pe=pe,
+            time_ns=time_ns,
+            launch=launch,
+            source=source,
+            cause=cause,
+        )
+
+
+class CollectiveError(KernBenchError, RuntimeError):
+    """A collective cannot be carried out: its ranks disagree, or it is used before it is set up."""
 
 
 class DeadlockError(KernBenchError, RuntimeError):
     """Nothing can happen any more while requests are unanswered; lists who waits for what."""
+
+
+class LimitError(KernBenchError, TimeoutError):
+    """A run went past the time or the number of events that it was given; says where every kernel stood."""
 
 
 class VerificationError(KernBenchError, AssertionError):

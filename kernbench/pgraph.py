@@ -9,56 +9,72 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from graph.model import Edge, Node, Properties, PropertyGraph, Value
+from kernbench_graph.model import Edge, Node, Properties, PropertyGraph, Value
 
 if TYPE_CHECKING:
-    from graph.question import Question
-    from graph.questions import ask, load_library
-    from graph.questions import find as find_question
-    from graph.schema import SCHEMA_VERSION
-    from graph.store import (
-        GraphStore,
+    from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship, plain_entities
+    from kernbench_graph.errors import (
         QueryError,
+        QuerySyntaxError,
         QueryTimeoutError,
         ReadOnlyError,
-        Result,
         RunNotFoundError,
-        RunRecord,
         StoreError,
         StoreUrlError,
-        TopologyRecord,
-        open_store,
     )
-    from graph.stores.networkx_view import run_graph
+    from kernbench_graph.networkx_view import run_graph
+    from kernbench_graph.opening import open_store
+    from kernbench_graph.query.library import ask, load_library
+    from kernbench_graph.query.library import find as find_question
+    from kernbench_graph.query.question import Question
+    from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+    from kernbench_graph.store import QUERY_TIMEOUT_S, GraphStore, Result, RunRecord, TopologyRecord
+    from kernbench_graph.topology import topology_graph, topology_id, topology_record
 
 _LATER = {
-    "Question": "graph.question",
-    "ask": "graph.questions",
-    "find_question": "graph.questions:find",
-    "load_library": "graph.questions",
-    "SCHEMA_VERSION": "graph.schema",
-    "GraphStore": "graph.store",
-    "QueryError": "graph.store",
-    "QueryTimeoutError": "graph.store",
-    "ReadOnlyError": "graph.store",
-    "Result": "graph.store",
-    "RunNotFoundError": "graph.store",
-    "RunRecord": "graph.store",
-    "StoreError": "graph.store",
-    "StoreUrlError": "graph.store",
-    "TopologyRecord": "graph.store",
-    "open_store": "graph.store",
-    "run_graph": "graph.stores.networkx_view",
+    "GraphNode": "kernbench_graph.entities",
+    "GraphPath": "kernbench_graph.entities",
+    "GraphRelationship": "kernbench_graph.entities",
+    "plain_entities": "kernbench_graph.entities",
+    "QUERY_TIMEOUT_S": "kernbench_graph.store",
+    "Question": "kernbench_graph.query.question",
+    "ask": "kernbench_graph.query.library",
+    "find_question": "kernbench_graph.query.library:find",
+    "load_library": "kernbench_graph.query.library",
+    "SCHEMA": "kernbench_graph.schema",
+    "SCHEMA_VERSION": "kernbench_graph.schema",
+    "GraphStore": "kernbench_graph.store",
+    "QueryError": "kernbench_graph.errors",
+    "QuerySyntaxError": "kernbench_graph.errors",
+    "QueryTimeoutError": "kernbench_graph.errors",
+    "ReadOnlyError": "kernbench_graph.errors",
+    "Result": "kernbench_graph.store",
+    "RunNotFoundError": "kernbench_graph.errors",
+    "RunRecord": "kernbench_graph.store",
+    "StoreError": "kernbench_graph.errors",
+    "StoreUrlError": "kernbench_graph.errors",
+    "TopologyRecord": "kernbench_graph.store",
+    "open_store": "kernbench_graph.opening",
+    "run_graph": "kernbench_graph.networkx_view",
+    "topology_graph": "kernbench_graph.topology",
+    "topology_id": "kernbench_graph.topology",
+    "topology_record": "kernbench_graph.topology",
 }
 
 __all__ = [
+    "QUERY_TIMEOUT_S",
+    "SCHEMA",
     "SCHEMA_VERSION",
     "Edge",
+    "GraphNode",
+    "GraphPath",
+    "GraphRelationship",
     "GraphStore",
     "Node",
     "Properties",
     "PropertyGraph",
     "QueryError",
+    "QuerySyntaxError",
     "QueryTimeoutError",
     "Question",
     "ReadOnlyError",
@@ -73,7 +89,11 @@ __all__ = [
     "find_question",
     "load_library",
     "open_store",
+    "plain_entities",
     "run_graph",
+    "topology_graph",
+    "topology_id",
+    "topology_record",
 ]
 
 

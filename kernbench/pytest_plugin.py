@@ -37,7 +37,7 @@ def kernbench_store() -> Iterator[GraphStore]:
 def kernbench_run(kernbench_store: GraphStore, request: pytest.FixtureRequest) -> Callable[..., Run]:
     """``kernbench_run(bench, **params)``: run a bench, verified, into ``kernbench_store``.
 
-    Takes what :func:`kernbench.run` takes; ``verify`` is on unless told otherwise. Returns the Run.
+    Takes what :func:`kernbench.run` takes; ``verify`` is on by default. Returns the Run.
     """
 
     def run(bench: Any, topology: Any = None, verify: bool = True, **options: Any) -> Run:
@@ -53,7 +53,8 @@ def kernbench_run(kernbench_store: GraphStore, request: pytest.FixtureRequest) -
 def kernbench_kernel(kernbench_store: GraphStore, request: pytest.FixtureRequest) -> Callable[..., KernelRun]:
     """``kernbench_kernel(fn, *arrays, out=..., **constants)``: run one kernel (:func:`kernbench.run_kernel`).
 
-    Returns an object with ``latency_ns``, ``arrays``, ``outputs``, ``output``, ``run`` and ``query``.
+    Returns an object with ``latency_ns``, ``arrays``, ``outputs``, ``output``, ``run`` and ``query``. Its
+    ``check(reference)`` compares the machine, the interpreter and ``reference(*arrays)`` in one call.
     """
 
     def kernel(fn: Callable[..., Any], *args: object, topology: Any = None, **options: Any) -> KernelRun:

@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-from tests.neo4j_server import Running, shared_server
+from tests.examples import register_profiles
+from tests.neo4j_server import Running, empty, shared_server
 from tools import run_neo4j
 
 NO_NEO4J = "no Neo4j"
+TESTS = Path(__file__).parent
 
 pytest_plugins = ["pytester"]
 
-settings.register_profile("kernbench", deadline=None)
-settings.load_profile("kernbench")
+register_profiles()
 
-os.environ.setdefault("KERNBENCH_CHECK", "1")  # every machine of every test is checked, also in processes
+CHECKED = ("exact", "property")
+"""Folders whose machines are checked as they run; elsewhere what is shipped runs as it is shipped."""
+ASKED = os.environ.get("KERNBENCH_CHECK")
+"""What the caller wants: ``KERNBENCH_CHECK=1 make test`` checks the machines of all tests."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs a Neo4j, and what runs on checked machines."""
+    for item in items:
+        if {"neo4j_url", "neo4j_server"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.neo4j)
+        folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
+        if folder in CHECKED:
+            item.add_marker(pytest.mark.checked)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Check the machines of a test marked so, those of its fixtures and processes among them."""
+    if ASKED is None:
+        os.environ["KERNBENCH_CHECK"] = "1" if item.get_closest_marker("checked") else "0"
+    return (yield)
+
+
+def pytest_collection_finish() -> None:
+    """All that is there before the first test stays to the end; the collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @dataclass(frozen=True)
@@ -85,13 +114,12 @@ def need_neo4j() -> None:
 
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A real Neo4j, shared by the workers of a run.
+    """A real Neo4j, of this worker alone, for a database is one store.
 
     Without Java and Maven the test is left out, which the end of the run says; where ``CI`` is set it fails.
     """
     need_neo4j()
-    base = tmp_path_factory.getbasetemp()
-    with shared_server((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "neo4j") as server:
+    with shared_server(tmp_path_factory.getbasetemp() / "neo4j") as server:
         yield server
 
 
@@ -101,7 +129,8 @@ def neo4j_url(neo4j_server: Running, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("KERNBENCH_NEO4J_USER", "neo4j")
     monkeypatch.setenv("KERNBENCH_NEO4J_PASSWORD", neo4j_server.password)
     monkeypatch.delenv("KERNBENCH_NEO4J_AUTH_FILE", raising=False)
-    return f"{neo4j_server.url}/s{secrets.token_hex(8)}"
+    empty(neo4j_server)
+    return neo4j_server.url
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

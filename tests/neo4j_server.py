@@ -1,4 +1,4 @@
-"""One Neo4j server for all workers of a test run, started when first needed.
+"""A Neo4j server for a test run, or for each of its workers, started when first needed.
 
 Every user holds a FIFO open for writing; the server's process (tools/run_neo4j.py) reads it and stops the
 server at its end, which the kernel brings about when the last user is gone, in whatever way it went.
@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from neo4j import GraphDatabase
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "tools" / "run_neo4j.py"
@@ -63,3 +65,11 @@ def _join(fifo: Path) -> int:
     with suppress(OSError):  # nobody reads: that server has gone
         return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
     return -1
+
+
+def empty(server: Running) -> None:
+    """Delete all nodes and relationships; constraints and indexes stay."""
+    auth = ("neo4j", server.password)
+    with GraphDatabase.driver(server.url, auth=auth) as driver, driver.session() as session:
+        for some in ("()-[x]->()", "(x)"):  # a node that all lead to takes its relationships along
+            session.run(f"MATCH {some} CALL (x) {{ DELETE x }} IN TRANSACTIONS OF 10000 ROWS").consume()

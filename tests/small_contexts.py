@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.components.machine import Machine
+from kernbench.machine.machine import Machine
 from kernbench.replay import DataPlane
 from kernbench.runtime import Context, DPPolicy
 from tests.small_machines import minimal, small

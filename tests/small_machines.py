@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from kernbench.pgraph import PropertyGraph
-from kernbench.topology import compile_topology, load
+from tests.compiled import compiled
 
 SMALL = {
     "system.sips": 2,
@@ -28,10 +28,10 @@ MODELS: dict[str, dict[str, object]] = {
 @cache
 def small(model: str) -> PropertyGraph:
     """The machine with this address model and mapping, a key of ``MODELS``."""
-    return compile_topology(load(None, overrides=SMALL | MODELS[model]))
+    return compiled(None, SMALL | MODELS[model])
 
 
 @cache
 def minimal() -> PropertyGraph:
     """The shipped machine of one PE."""
-    return compile_topology(load("minimal"))
+    return compiled("minimal")

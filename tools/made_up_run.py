@@ -62,35 +62,48 @@ def made_up_run(graph: PropertyGraph, hops: int, seed: int = 1, **info: Any) -> 
         return pa.DictionaryArray.from_arrays(places.astype(np.int32), values)
 
     busy = np.bincount(place, minlength=len(names))
-    used = np.flatnonzero(busy)
+    used = np.union1d(np.union1d(np.flatnonzero(busy), flat), ends.ravel())
+    lost = rng.random(len(waiter)) * 10.0
     tables: dict[str, dict[str, Any]] = {
         "Transaction": {
-            "id": np.arange(count), "kind": named(way % 2, pa.array(["dma_read", "dma_write"])),
+            "number": np.arange(count), "kind": named(way % 2, pa.array(["dma_read", "dma_write"])),
             "src": named(ends[way, 0]), "dst": named(ends[way, 1]), "bytes": np.full(count, 4096),
             "t_submit": submitted, "t_done": submitted + STEP_NS * length + SERVICE_NS,
             "service_ns": STEP_NS * length, "wait_ns": np.full(count, SERVICE_NS),
-            "op": np.minimum(np.arange(count) // 2, ops - 1),
+            "op": np.minimum(np.arange(count) // 2, ops - 1), "launch": np.zeros(count, np.int64),
+            "route": way, "caused_by": np.where(np.arange(count) % 2 == 1, np.arange(count) - 1, -1),
         },
-        "Caused": {"parent": np.arange(0, count - 1, 2), "child": np.arange(1, count, 2)},
+        "Launch": {
+            "number": [0], "kernel": ["made_up"], "t_submit": [0.0], "t_start": [0.0], "pes": [len(_LOCAL)],
+            "t_done": [float(submitted[-1] + 200.0)],
+        },
+        "Route": {"number": np.arange(len(ways)), "hops": lengths, "mm": np.zeros(len(ways))},
+        "Via": {
+            "route": np.repeat(np.arange(len(ways)), lengths),
+            "seq": (np.arange(len(flat)) - np.repeat(begin, lengths)).astype(np.int32),
+            "resource": named(flat),
+        },
         "Hop": {
-            "txn": txn, "seq": seq.astype(np.int32), "resource": named(place), "is_link": place >= len(ids),
+            "txn": txn, "seq": seq.astype(np.int32), "resource": named(place),
             "t_in": t_in, "t_start": t_in + waited, "t_out": t_in + waited + SERVICE_NS,
             "service_ns": np.full(len(txn), SERVICE_NS), "wait_ns": waited, "bytes": np.full(len(txn), 4096),
         },
         "WaitedFor": {
-            "txn": waiter, "holder": holder, "resource": named(last[waiter]),
-            "ns": rng.random(len(waiter)) * 10.0, "holders": np.ones(len(waiter), np.int64),
+            "txn": waiter, "holder": holder, "seq": (length[waiter] - 2).astype(np.int32),
+            "resource": named(last[waiter]), "ns": lost, "t_from": submitted[waiter],
+            "t_to": submitted[waiter] + lost, "holders": np.ones(len(waiter), np.int64),
         },
         "Op": {
-            "id": np.arange(ops), "kind": ["memory"] * ops, "name": ["dma_read"] * ops, "stage": [""] * ops,
+            "number": np.arange(ops), "kind": ["memory"] * ops, "name": ["dma_read"] * ops,
+            "stage": [""] * ops,
             "component": named(ends[way[: 2 * ops : 2], 0]), "launch": np.zeros(ops, np.int64),
             "parent": np.full(ops, -1), "bytes": np.full(ops, 8192), "t_ready": submitted[: 2 * ops : 2],
             "t_start": submitted[: 2 * ops : 2], "t_end": submitted[: 2 * ops : 2] + 100.0,
             "label": ["load"] * ops,
         },
         "DependsOn": {"op": np.arange(1, ops), "on": np.arange(ops - 1), "hazard": ["raw"] * (ops - 1)},
-        "Moved": {"op": np.arange(2 * ops) // 2, "txn": np.arange(2 * ops)},
-        "Used": {
+        "Awaited": {"op": np.arange(2 * ops) // 2, "txn": np.arange(2 * ops)},
+        "Use": {
             "resource": named(used), "is_link": used >= len(ids), "kind": named(used, kinds),
             "bytes": 4096 * busy[used], "busy_ns": SERVICE_NS * busy[used],
             "wait_ns": np.bincount(place, waited)[used], "utilisation": busy[used] / busy.max(),

@@ -26,7 +26,7 @@ from kernbench.sim.clock import Clock
 from kernbench.topology import compile_topology, load, shipped
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "measured.md"
-REPEATS = 3
+REPEATS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 LARGEST = ("matmul-composite", {"m": 768, "k": 512, "n": 768})
 
 
@@ -94,12 +94,15 @@ def bench_rows(store: Path) -> Iterator[str]:
 
 
 def arguments(run: kb.Run, before: kb.Run) -> dict[str, object]:
-    """What to ask about, for each parameter without a default: the busiest link, the slowest transfer ..."""
+    """Values of the parameters without a default: the busiest link, the slowest transfer ..."""
     slowest = run.query("contention/slowest-transactions", limit=1).dicts()[0]
     link = run.query("bottleneck/busiest-links", limit=1).dicts()[0]
+    latest = int(run.frame("Op")["number"].max())
     return {
         "resource": link["link"],
         "transaction": slowest["id"] if "id" in slowest else next(iter(slowest.values())),
+        "op": latest,
+        "other": latest - 1,
         "bench": run.bench,
         "before": before.id,
         "after": run.id,
@@ -123,8 +126,14 @@ def question_rows(store: Path) -> Iterator[str]:
             rows = 0
             for _ in range(1 + REPEATS):
                 begun = time.perf_counter()
-                rows = len(run.query(question["name"], **params).rows)
+                try:
+                    rows = len(run.query(question["name"], **params).rows)
+                except kb.KernBenchError as error:  # it took too long
+                    yield f"| {question['name']} | - | - | {error} |"
+                    break
                 times.append(time.perf_counter() - begun)
+            if len(times) < 1 + REPEATS:
+                continue
             again = statistics.median(times[1:])
             yield f"| {question['name']} | {times[0] * 1e3:,.0f} | {again * 1e3:,.0f} | {rows} |"
 

@@ -37,7 +37,7 @@ _TASK = "tools.measure_store_task"
 
 @dataclass
 class Measured:
-    """What was found about one store; sizes and memory in bytes."""
+    """Measurements of one store; sizes and memory in bytes."""
 
     name: str
     pushes: list[dict[str, Any]] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Measured:
 
 
 def task(*arguments: object) -> Iterator[dict[str, Any]]:
-    """What a fresh process reports, a line of JSON each."""
+    """The reports of a fresh process, a line of JSON each."""
     command = [sys.executable, "-m", _TASK, *map(str, arguments)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -69,7 +69,7 @@ def _ms(row: dict[str, Any] | None, limit_s: float) -> str:
 
 
 def remarks(stores: Sequence[Any]) -> list[str]:
-    """What was said where a question was not answered."""
+    """The error where a question was not answered."""
     said = {
         f"- {store.name}, {name}: {row['said']}"
         for store in stores

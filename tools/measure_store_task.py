@@ -16,12 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kernbench_graph.archive.canonical import canonical_tables
+from kernbench_graph.archive.record import complete_info
+from kernbench_graph.projection import Projection
+from kernbench_graph.store import LIBRARY
+
 import kernbench as kb
-from graph.archive import complete_info
-from graph.stores.run_parts import run_parts
+from kernbench.analysis.derived import derive
 from kernbench.api.asking import library
-from kernbench.api.deriving import derive
-from kernbench.api.topologies import load_topology, topology_record
+from kernbench.api.topologies import load_topology
 from kernbench.pgraph import (
     GraphStore,
     Question,
@@ -30,6 +33,7 @@ from kernbench.pgraph import (
     TopologyRecord,
     ask,
     open_store,
+    topology_record,
 )
 from tools.made_up_run import HOT_LINK, made_up_run
 
@@ -37,6 +41,8 @@ SIMULATED = "gpt3-qkv"
 KNOWN: dict[str, Any] = {
     "resource": HOT_LINK,
     "bench": "made-up",
+    "op": 1000,
+    "other": 999,
     "before": "run0",
     "after": "run1",
     "src": "sip0.cube0.pe0.pe_dma",
@@ -46,7 +52,7 @@ KNOWN: dict[str, Any] = {
     "lost": "sip0.cube5",
     "within_ns": 100.0,
 }
-"""What is asked about, for the parameters without a default; ``transaction`` is one that waited long."""
+"""Values of the parameters without a default; ``transaction`` is one that waited long."""
 
 
 def tell(**values: Any) -> None:
@@ -68,11 +74,10 @@ def timed(call: Callable[..., Any], *arguments: Any) -> float:
 def simulated(run_id: str) -> tuple[RunRecord, TopologyRecord]:
     """The largest of the shipped benches, whose trace is one that has a critical path."""
     with open_store("memory:") as store:
-        kb.run(SIMULATED, store=store)
-        record = store.load(store.resolve("last"))
-        return RunRecord({**record.info, "id": run_id}, record.tables), store.load_topology(
-            record.info["topology"]
-        )
+        run = kb.run(SIMULATED, store=store)
+        record = store.load(run.id)
+        machine = store.load_topology(str(run.info["topology_id"]))
+        return RunRecord({**record.info, "id": run_id}, record.tables), machine
 
 
 def made_up(hops: int, run_id: str) -> tuple[RunRecord, TopologyRecord]:
@@ -83,9 +88,12 @@ def made_up(hops: int, run_id: str) -> tuple[RunRecord, TopologyRecord]:
 def push(url: str, hops: int, run_id: str) -> None:
     run, machine = made_up(hops, run_id) if hops else simulated(run_id)
     rows = {True: 0, False: 0}
-    complete = RunRecord(complete_info(run.info, machine), run.tables)
-    for part in run_parts(complete, machine):
-        rows[part.ends is not None] += sum(piece.num_rows for piece in part.slices(1 << 17))
+    complete = RunRecord(
+        complete_info(run.info, machine), canonical_tables("run", run.tables, f"run '{run_id}'")
+    )
+    projection = Projection(machine, complete)
+    for part in (*projection.parts("topology"), *projection.parts("run")):
+        rows[part.ends is not None] += part.data.num_rows
     with open_store(url) as store:
         store.runs()  # connected, and whatever that loads is loaded
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # VmHWM begins anew
@@ -110,8 +118,8 @@ def values(store: GraphStore, question: Question) -> dict[str, Any]:
     needed = [name for name, p in question.params.items() if p.default is None and not p.derived]
     known = dict(KNOWN)
     if "transaction" in needed:
-        text = "MATCH (a:Transaction)-[w:WAITED_FOR]->() RETURN a.id AS id ORDER BY w.ns DESC, id LIMIT 1"
-        known["transaction"] = store.query(text, run="run1").rows[0][0]
+        text = "MATCH (a:Transaction)-[w:WAITED_FOR]->() RETURN a.number AS id ORDER BY w.ns DESC, id LIMIT 1"
+        known["transaction"] = store.query(text, run="run1", engine=LIBRARY).rows[0][0]
     return {name: known[name] for name in needed}
 
 
@@ -169,7 +177,7 @@ def history(folder: str, runs: int) -> None:
     question = library()["history/slower-where"]
 
     def keep(store: GraphStore, number: int) -> None:
-        store.keep(RunRecord({**run.info, "id": f"r{number:05}"}, {"Used": run.tables["Used"]}), machine)
+        store.keep(RunRecord({**run.info, "id": f"r{number:05}"}, {"Use": run.tables["Use"]}), machine)
 
     def first_answer() -> float:
         with open_store(folder) as store:
@@ -183,7 +191,7 @@ def history(folder: str, runs: int) -> None:
     with open_store(folder) as store:
         keep(store, runs)
     grown = first_answer()
-    tell(runs=runs, used=run.tables["Used"].num_rows, whole_s=whole, grown_s=grown, again_s=first_answer())
+    tell(runs=runs, used=run.tables["Use"].num_rows, whole_s=whole, grown_s=grown, again_s=first_answer())
 
 
 def main(what: str, *rest: str) -> None:

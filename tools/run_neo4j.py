@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import os
 import re
 import secrets
@@ -34,18 +35,19 @@ _OPENS = ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch")
 
 
 def missing() -> str:
-    """What a server needs and this machine lacks; empty when nothing."""
+    """The things that a server needs and this machine lacks; empty when nothing."""
     lacking = [program for program in ("java", "mvn") if shutil.which(program) is None]
     return " and ".join(lacking)
 
 
 def jars() -> Path:
     """The folder of the server's jars, fetched by Maven when it is not there yet."""
-    found = re.search(r"<neo4j\.version>([\d.]+)<", POM.read_text(encoding="utf-8"))
+    text = POM.read_text(encoding="utf-8")
+    found = re.search(r"<neo4j\.version>([\d.]+)<", text)
     if found is None:
         raise RuntimeError(f"{POM} does not say which version of Neo4j it is about")
     CACHE.mkdir(exist_ok=True)
-    place = CACHE / f"lib-{found[1]}"
+    place = CACHE / f"lib-{found[1]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (place / ".complete").exists():
@@ -107,7 +109,7 @@ def running(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         ) as server:
             try:
-                _wait(server, bolt, password, home)
+                _wait(server, bolt, http, password, home)
                 yield bolt, http, server.pid
             finally:
                 _stop(server)
@@ -133,7 +135,8 @@ def _set_password(
         subprocess.run(command, check=True, stdout=log, stderr=log, env=environment)
 
 
-def _wait(server: subprocess.Popen[bytes], bolt: int, password: str, home: Path) -> None:
+def _wait(server: subprocess.Popen[bytes], bolt: int, http: int, password: str, home: Path) -> None:
+    """Wait until the server answers at both ports; the one of its pages comes last."""
     from neo4j import GraphDatabase
     from neo4j.exceptions import DriverError, Neo4jError
 
@@ -142,8 +145,9 @@ def _wait(server: subprocess.Popen[bytes], bolt: int, password: str, home: Path)
         try:
             with GraphDatabase.driver(f"bolt://127.0.0.1:{bolt}", auth=("neo4j", password)) as driver:
                 driver.verify_connectivity()
-                return
-        except (DriverError, Neo4jError) as error:
+            socket.create_connection(("127.0.0.1", http), 1.0).close()
+            return
+        except (DriverError, Neo4jError, OSError) as error:
             if server.poll() is not None or time.monotonic() > end:
                 tail = (home / "server.log").read_text(encoding="utf-8", errors="replace")[-2000:]
                 raise RuntimeError(f"Neo4j did not start:\n{tail}") from error
@@ -186,7 +190,7 @@ def _until_interrupted() -> None:
 
 
 def _until_unused(fifo: Path) -> None:
-    """Wait until nobody holds ``fifo`` open for writing any more; the kernel sees to that after a kill."""
+    """Wait until no process holds ``fifo`` open for writing; the kernel closes it after a kill."""
     with fifo.open("rb") as held:
         while held.read(1 << 10):
             pass
@@ -228,7 +232,8 @@ def main() -> int:
                 partial.replace(options.ready)
                 _until_unused(fifo)
             else:
-                print(f"Neo4j runs: neo4j://127.0.0.1:{bolt}, user neo4j; browser http://127.0.0.1:{http}")
+                page = f"http://127.0.0.1:{http}/browser/"
+                print(f"Neo4j runs: neo4j://127.0.0.1:{bolt}, user neo4j; Neo4j Browser at {page}")
                 _until_interrupted()
     except KeyboardInterrupt:
         print("stopped")

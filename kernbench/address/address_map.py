@@ -1,4 +1,4 @@
-"""What lies behind the physical addresses of a compiled topology.
+"""The components behind the physical addresses of a compiled topology.
 
 The layout (:mod:`kernbench.address.layout`) says how an address is read; this map says which component
 answers it and how many bytes a topology implements there (ADR-0001 D4). HBM slices of a cube follow
@@ -17,7 +17,7 @@ from kernbench.errors import AddressError, ConfigError
 from kernbench.pgraph import PropertyGraph
 from kernbench.topology import names
 
-Place = TypeVar("Place", bound=tuple[int, ...])
+Location = TypeVar("Location", bound=tuple[int, ...])
 
 
 class Target(NamedTuple):
@@ -73,7 +73,7 @@ class AddressMap:
         return pieces
 
     def requests(self, pa: int, nbytes: int) -> list[PhysicalRequest]:
-        """What is sent for ``[pa, pa + nbytes)``: one request for each memory that it touches.
+        """The requests sent for ``[pa, pa + nbytes)``: one for each memory that it touches.
 
         An HBM slice with channel routers gets one for each of its channels that the range touches. In order
         of first bytes. A range that leaves what is implemented is an error.
@@ -120,7 +120,7 @@ class AddressMap:
         return window.base + reserved, scratch
 
     def allocatable_tcm(self, sip: int, cube: int, pe: int) -> tuple[int, int]:
-        """What a PE's TCM has behind scheduler-reserved bytes and scratch: ``(pa, nbytes)``."""
+        """``(pa, nbytes)`` of the allocatable bytes of a PE's TCM, behind reserved bytes and scratch."""
         window = self.tcm_window(sip, cube, pe)
         used = sum(self._tcm_parts[sip, cube, pe])
         return window.base + used, window.nbytes - used
@@ -189,13 +189,13 @@ def _at(window: Window, field: str, offset: int) -> int:
     return window.base + offset
 
 
-def _lookup(table: dict[Place, Window], place: Place, fields: tuple[str, ...], what: str) -> Window:
-    found = table.get(place)
+def _lookup(table: dict[Location, Window], location: Location, fields: tuple[str, ...], what: str) -> Window:
+    found = table.get(location)
     if found is not None:
         return found
     for depth, field in enumerate(fields):
-        known = sorted({key[depth] for key in table if key[:depth] == place[:depth]})
-        if place[depth] not in known:
+        known = sorted({key[depth] for key in table if key[:depth] == location[:depth]})
+        if location[depth] not in known:
             has = f"use {known[0]}..{known[-1]}" if known else "there is none"
-            raise AddressError(f"{field} {place[depth]} has no {what} in this topology; {has}")
-    raise AssertionError("unreachable: a place is in the table when each of its fields is")
+            raise AddressError(f"{field} {location[depth]} has no {what} in this topology; {has}")
+    raise AssertionError("unreachable: a location is in the table when each of its fields is")

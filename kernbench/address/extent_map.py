@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 V = TypeVar("V")
@@ -76,6 +76,10 @@ class ExtentMap(Generic[V]):
         for start, end, value in extents:
             self.set(start, end, value)
 
+    def replace(self, start: int, end: int, extents: Sequence[tuple[int, int, V]]) -> None:
+        """Put disjoint ``(start, end, value)``, ordered by address, in place of all in ``[start, end)``."""
+        self._replace(start, end, [Extent(*extent) for extent in extents])
+
     def remove(self, start: int, end: int) -> None:
         """Take ``[start, end)`` out; extents that reach over an end of it keep the rest."""
         if start < end:
@@ -114,3 +118,14 @@ class ExtentMap(Generic[V]):
             return extent
         begin, stop = max(start, extent.start), min(end, extent.end)
         return Extent(begin, stop, self._cut(extent.value, begin - extent.start, stop - extent.start))
+
+
+def runs(pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """``(start, nbytes)`` in the order given, with each that continues the one before it merged into that."""
+    merged: list[tuple[int, int]] = []
+    for start, nbytes in pieces:
+        if merged and merged[-1][0] + merged[-1][1] == start:
+            merged[-1] = (merged[-1][0], merged[-1][1] + nbytes)
+        else:
+            merged.append((start, nbytes))
+    return merged

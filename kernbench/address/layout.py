@@ -45,7 +45,7 @@ class Bits(NamedTuple):
 
 
 class Kind(Enum):
-    """What an address leads to (the target kinds of ADR-0001 D3)."""
+    """The kinds of target that an address can lead to (ADR-0001 D3)."""
 
     HBM = "hbm"
     PE_LOCAL = "pe_local"

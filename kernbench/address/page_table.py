@@ -7,10 +7,10 @@ other and nothing is left behind by an inexact unmap: both are errors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from kernbench.address.extent_map import ExtentMap
+from kernbench.address.extent_map import Extent, ExtentMap, runs
 from kernbench.address.layout import ADDRESS_SPACE
 from kernbench.errors import AddressError
 
@@ -25,9 +25,9 @@ class PageTable:
         self._extents: ExtentMap[int] = ExtentMap(lambda pa, begin, _end: pa + begin)
 
     @property
-    def extent_count(self) -> int:
-        """Number of extents held."""
-        return len(self._extents)
+    def mappings(self) -> tuple[Extent[int], ...]:
+        """All mappings by virtual address; the value of each is its physical address."""
+        return tuple(self._extents)
 
     def map(self, va: int, pa: int, nbytes: int) -> None:
         """Map ``[va, va + nbytes)`` to ``[pa, pa + nbytes)``; bytes mapped already are an error."""
@@ -71,11 +71,6 @@ class PageTable:
             )
         self._extents.remove(va, va + nbytes)
 
-    def translate(self, va: int) -> int | None:
-        """The physical address of the byte at ``va``; ``None`` when it is not mapped."""
-        extent = self._extents.at(va)
-        return None if extent is None else extent.value + (va - extent.start)
-
     def extents(self, va: int, nbytes: int) -> list[tuple[int, int]]:
         """The physical runs ``(pa, nbytes)`` behind ``[va, va + nbytes)``, in order, adjoining ones merged.
 
@@ -85,14 +80,16 @@ class PageTable:
         if nbytes == 0:
             return []
         _check_range("address", va, nbytes)
-        runs: list[tuple[int, int]] = []
-        position, end = va, va + nbytes
-        for extent in self._extents.clipped(va, end):
-            _add_identity(runs, position, extent.start)
-            _add(runs, extent.value, extent.end - extent.start)
+        return runs(self._pieces(va, va + nbytes))
+
+    def _pieces(self, position: int, end: int) -> Iterator[tuple[int, int]]:
+        for extent in self._extents.clipped(position, end):
+            if extent.start > position:
+                yield _identity(position, extent.start)
+            yield extent.value, extent.end - extent.start
             position = extent.end
-        _add_identity(runs, position, end)
-        return runs
+        if position < end:
+            yield _identity(position, end)
 
     def _check_free(self, va: int, nbytes: int) -> None:
         taken = self._extents.overlapping(va, va + nbytes)
@@ -107,18 +104,10 @@ def _check_range(field: str, start: int, nbytes: int) -> None:
         raise AddressError(f"{field} {start:#x} + {nbytes} bytes is no range of addresses")
 
 
-def _add(runs: list[tuple[int, int]], pa: int, nbytes: int) -> None:
-    if runs and sum(runs[-1]) == pa:
-        runs[-1] = (runs[-1][0], runs[-1][1] + nbytes)
-    else:
-        runs.append((pa, nbytes))
-
-
-def _add_identity(runs: list[tuple[int, int]], start: int, end: int) -> None:
-    if start == end:
-        return
+def _identity(start: int, end: int) -> tuple[int, int]:
+    """An unmapped range, which must be physical."""
     if end > ADDRESS_SPACE:
         raise AddressError(
             f"address {start:#x} + {end - start} bytes is neither mapped nor physical (51 bits); map it first"
         )
-    _add(runs, start, end - start)
+    return start, end - start

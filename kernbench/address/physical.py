@@ -1,7 +1,7 @@
 """A physical address as a value: fields in, 51 bits out, and back.
 
-Decoding is positional and asks no topology (ADR-0001 D3). What a topology implements of the space is
-the business of :class:`kernbench.address.AddressMap`.
+Decoding is positional and needs no topology (ADR-0001 D3). :class:`kernbench.address.AddressMap` knows which
+part of the space a topology implements.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class PhysAddr:
         return cls(fields["sip_id"], fields["die_id"], kind, offset, fields.get("pe_id"), unit)
 
     def _value(self, field: Bits) -> int:
-        """What this address holds in ``field``."""
+        """The value that this address has in ``field``."""
         match field.name:
             case "sip_id":
                 return self.sip_id
@@ -160,7 +160,7 @@ class PhysAddr:
 
 def _check(field: Bits, value: int) -> None:
     if not 0 <= value < field.limit:
-        base = "d" if field.limit <= 32 else "#x"  # numbers of things are decimal, places are not
+        base = "d" if field.limit <= 32 else "#x"  # counts are decimal, offsets are hexadecimal
         most = field.limit - 1
         raise AddressError(f"{field.name} {value:{base}} does not fit its bits; use 0..{most:{base}}")
 

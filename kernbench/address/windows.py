@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kernbench.address.layout import BUDGETS, IO_DIES, IocpuUnit, McpuUnit, PeUnit
+from kernbench.address.layout import BUDGETS, IO_DIES, UNITS, Kind, PeUnit, Unit
 from kernbench.address.physical import PhysAddr
 from kernbench.errors import AddressError, ConfigError
+from kernbench.kinds import component_kind
 from kernbench.pgraph import Node, PropertyGraph
 
-_PE_UNITS: dict[str, tuple[PeUnit, ...]] = {
-    "pe_cpu": (PeUnit.PE_CPU_DTCM, PeUnit.PE_CPU_SFR),
-    "pe_math": (PeUnit.MATH_ENGINE_DTCM, PeUnit.MATH_ENGINE_SFR),
-    "pe_ipcq": (PeUnit.IPCQ,),
-    "pe_dma": (PeUnit.DMA_ENGINE_SFR,),
-    "pe_tcm": (PeUnit.PE_TCM,),
+_TARGETS = {
+    Kind.HBM: "hbm",
+    Kind.CUBE_SRAM: "sram",
+    Kind.PE_LOCAL: "pe",
+    Kind.MCPU_LOCAL: "mcpu",
+    Kind.IOCPU: "iocpu",
 }
 
 
@@ -78,31 +79,32 @@ def whole(node: Node, key: str) -> int:
 
 
 def _windows(node: Node, io_dies: dict[int, int]) -> Iterator[Window]:
-    kind = node.properties.get("kind")
-    if kind == "hbm_ctrl":
-        nbytes = whole(node, "slice_bytes")
-        offset = whole(node, "slice") * nbytes
-        yield _window(node, PhysAddr.hbm(whole(node, "sip"), whole(node, "cube"), offset), nbytes, "hbm")
-    elif kind == "sram":
-        start = PhysAddr.cube_sram(whole(node, "sip"), whole(node, "cube"), 0)
-        yield _window(node, start, whole(node, "size_bytes"), "sram")
-    elif kind in _PE_UNITS:
-        for pe_unit in _PE_UNITS[str(kind)]:
-            place = whole(node, "sip"), whole(node, "cube"), whole(node, "pe")
-            start = PhysAddr.pe_local(*place, pe_unit, 0)
-            if pe_unit is PeUnit.PE_TCM:
-                yield _window(node, start, whole(node, "size_bytes"), "tcm")
-            else:
-                yield _window(node, start, BUDGETS[start.kind][pe_unit], "pe")
-    elif kind == "m_cpu":
-        for m_unit in McpuUnit:
-            start = PhysAddr.mcpu_local(whole(node, "sip"), whole(node, "cube"), m_unit, 0)
-            yield _window(node, start, BUDGETS[start.kind][m_unit], "mcpu")
-    elif kind == "io_cpu":
-        sip = whole(node, "sip")
-        for io_unit in IocpuUnit:
-            start = PhysAddr.iocpu(sip, io_dies[sip], io_unit, 0)
-            yield _window(node, start, BUDGETS[start.kind][io_unit], "iocpu")
+    for window in component_kind(node).windows:
+        kind_name, _, unit_name = window.partition(".")
+        kind = Kind[kind_name]
+        for unit in _units(kind, unit_name):
+            die = io_dies[whole(node, "sip")] if kind is Kind.IOCPU else whole(node, "cube")
+            pe = whole(node, "pe") if kind is Kind.PE_LOCAL else None
+            nbytes = _nbytes(node, kind, unit)
+            offset = whole(node, "slice") * nbytes if kind is Kind.HBM else 0
+            start = PhysAddr(whole(node, "sip"), die, kind, offset, pe, unit)
+            yield _window(node, start, nbytes, "tcm" if unit is PeUnit.PE_TCM else _TARGETS[kind])
+
+
+def _units(kind: Kind, name: str) -> Sequence[Unit | None]:
+    """The sub-units that a kind of component names: all of them for ``*``, none where there are none."""
+    if kind not in UNITS:
+        return (None,)
+    return tuple(UNITS[kind]) if name == "*" else (UNITS[kind][name],)
+
+
+def _nbytes(node: Node, kind: Kind, unit: Unit | None) -> int:
+    """Bytes of a memory as large as the topology makes it; registers and local memories have a fixed size."""
+    if kind is Kind.HBM:
+        return whole(node, "slice_bytes")
+    if unit is None or unit is PeUnit.PE_TCM:
+        return whole(node, "size_bytes")
+    return BUDGETS[kind][unit]
 
 
 def _window(node: Node, start: PhysAddr, nbytes: int, kind: str) -> Window:

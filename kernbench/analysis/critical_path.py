@@ -1,33 +1,163 @@
-"""The chain of work and waiting that makes a run's time, found by walking back from its end.
+"""The critical path of a run or launch, and the derived parameters of ``queries/critical-path`` made from it.
 
-Every step begins when the one before it ends, so their times add up to the run's. Whoever waited for a
-compute slot or a DMA engine hands over to who held it, so that a full pipeline shows as the work that
-fills it; waits of single flits on links, at routers and in memory are steps of cause ``queue``.
+The path is found by walking back from the end. Every step begins when the one before it ends, so their times
+add up to the run's. Where something waited for a compute slot or a DMA engine, the path continues with what
+held it, so that a full pipeline shows as the work that fills it. Waits of single flits on links, at routers
+and in memory are steps of cause ``queue``.
 """
 
 from __future__ import annotations
 
-from kernbench.analysis.steps import CAUSES, CriticalPath, Passed, Step
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from itertools import islice
+from math import fsum
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from kernbench.analysis.backward_walk import Walk
+from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.analysis.history import PARTIAL
+from kernbench.analysis.path_steps import CAUSES, CriticalPath, Passed, Step
+from kernbench.analysis.time_window import Window
 from kernbench.analysis.trace_index import TraceIndex
-from kernbench.analysis.track import Track
-from kernbench.analysis.walk import Walk
+from kernbench.analysis.trace_tables import Message, Work
+from kernbench.analysis.walk_track import Track
+from kernbench.errors import UsageError
 
-__all__ = ["CAUSES", "CriticalPath", "Passed", "Step", "TraceIndex", "critical_path"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kernbench.pgraph import GraphStore
+
+__all__ = ["CAUSES", "CriticalPath", "Passed", "Step", "TraceIndex", "critical_path", "trace_index"]
+
+_KEPT_PATHS = 8
+_found: WeakKeyDictionary[GraphStore, OrderedDict[str, CriticalPath]] = WeakKeyDictionary()
+"""Paths found lately, by store, then by the run's information: walking a long trace takes a while."""
 
 
-def critical_path(index: TraceIndex, sim_ns: float, launch: int | None = None) -> CriticalPath:
-    """The chain that makes a run's time, or that of launch number ``launch`` from its common start on.
+def trace_index(tables: Mapping[str, pa.Table], info: Mapping[str, Any]) -> TraceIndex:
+    """The index of a run's trace. ``UsageError`` when the run was not traced."""
+    if "Transaction" not in tables or not tables["Transaction"].num_rows:
+        raise UsageError(f"the run of '{info['bench']}' has no trace to explain it; run it with trace=True")
+    return TraceIndex(tables, info.get("launches") or [])
 
-    One ``index`` serves all launches of a run. ``IndexError`` when there is no such launch, ``ValueError``
-    when the run has no transactions.
+
+def critical_path(
+    index: TraceIndex, sim_ns: float, launch: int | None = None, *, partial: bool = False
+) -> CriticalPath:
+    """The contiguous steps of work and waiting that make up a run's time, or a launch's.
+
+    ``launch`` is a number from 0; its time counts from its common start on. One ``index`` serves all launches
+    of a run. Of a ``partial`` run, which was stopped, the time after the last thing that ended has cause
+    ``unfinished``. ``UsageError`` when there is no such launch, ``ValueError`` when nothing was sent.
     """
     if not index:
         raise ValueError("no transactions")
+    last: Message | Work | None
     if launch is None:
-        start, end, last = 0.0, sim_ns, index.last_answered(sim_ns)
+        start, end = 0.0, sim_ns
+        last = index.last_unfinished(sim_ns) if partial else index.last_answered(sim_ns)
     else:
+        if not 0 <= launch < len(index.launches):
+            raise UsageError(f"the run has no launch {launch}; it has {len(index.launches)}, counted from 0")
         chosen = index.launches[launch]
-        start, end, last = float(chosen["t_start"]), float(chosen["t_done"]), index.last_answer(launch)
+        start, end = float(chosen["t_start"]), float(chosen["t_done"])
+        partial = bool(chosen.get("unfinished"))
+        last = index.last_unfinished(end, launch) if partial else index.last_answer(launch)
     track = Track(index, stop=start, now=end)
-    Walk(track).back_from(last)
-    return CriticalPath(start, end, tuple(reversed(track.steps)), track.ways)
+    Walk(track).back_from(last, unfinished=partial)
+    return CriticalPath(start, end, tuple(reversed(track.steps)), track.paths)
+
+
+def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bool = False) -> CriticalPath:
+    """The critical path of a window: that of its launch where it is one, else its part of the run's."""
+    if window.launch is not None:
+        return critical_path(index, sim_ns, window.launch)
+    return window.clip(critical_path(index, sim_ns, partial=partial))
+
+
+def path_steps(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``seq t_start t_end ns cause location activity line`` per step that is asked for, oldest first.
+
+    A long run's path has more steps than a store takes well, so they are picked here.
+    """
+    cause, least = params["cause"], params["min_ns"]
+    path = _path(asked, params)
+    wanted = (
+        (seq, step)
+        for seq, step in enumerate(path.steps, 1)
+        if cause in ("", step.cause) and step.ns >= least
+    )
+    return [
+        {
+            "seq": seq,
+            "t_start": step.t_start,
+            "t_end": step.t_end,
+            "ns": step.ns,
+            "cause": step.cause,
+            "location": step.location,
+            "activity": step.activity,
+            "line": step.line,
+        }
+        for seq, step in islice(wanted, params["limit"])
+    ]
+
+
+def time_by_cause(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``cause ns total_ns steps longest_ns`` per cause."""
+    return _summed(asked, params, "cause")
+
+
+def time_by_location(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``location ns total_ns steps longest_ns`` per component or link."""
+    return _summed(asked, params, "location")
+
+
+def time_by_line(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``line ns total_ns steps longest_ns`` per source line; ``line`` is empty outside of kernels."""
+    return _summed(asked, params, "line")
+
+
+def _summed(asked: AskedRun, params: Mapping[str, Any], by: str) -> Rows:
+    """Sums over the steps by their attribute ``by``.
+
+    Each ``ns`` is the exact sum over its steps, rounded once; ``total_ns`` is that over all steps.
+    """
+    path = _path(asked, params)
+    groups: dict[str, list[float]] = {}
+    longest: dict[str, float] = {}
+    for step in path.steps:
+        group = str(getattr(step, by))
+        groups.setdefault(group, []).extend((step.t_end, -step.t_start))
+        longest[group] = max(longest.get(group, 0.0), step.ns)
+    return [
+        {
+            by: group,
+            "ns": fsum(ends),
+            "total_ns": path.ns,
+            "steps": len(ends) // 2,
+            "longest_ns": longest[group],
+        }
+        for group, ends in groups.items()
+    ]
+
+
+def _path(asked: AskedRun, params: Mapping[str, Any]) -> CriticalPath:
+    """The critical path of the window that ``launch``, ``from_ns`` and ``to_ns`` choose."""
+    info = asked.record.info
+    window = asked.window(params)
+    found = _found.setdefault(asked.store, OrderedDict())
+    key = json.dumps([window.spans, dict(info)], sort_keys=True, default=str)
+    if key not in found:
+        found[key] = path_within(
+            trace_index(asked.tables, info),
+            float(info["sim_ns"]),
+            window,
+            partial=info["status"] == PARTIAL,
+        )
+        while len(found) > _KEPT_PATHS:
+            found.popitem(last=False)
+    return found[key]

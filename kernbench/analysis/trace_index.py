@@ -1,4 +1,4 @@
-"""A kept trace, indexed for walking it backwards: what ended when, what belongs to what.
+"""A kept trace, indexed for walking it backwards by end times, parents and dependencies.
 
 Only keys are read and sorted beforehand, a column at a time; records are made where the walk goes.
 """
@@ -13,11 +13,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kernbench.analysis.columns import Groups, Ints, RowsOf, Texts
-from kernbench.analysis.trace_records import Message, Place, Records, Work
+from kernbench.analysis.trace_tables import Groups, Hop, Ints, Message, Records, RowsOf, Texts, Work
 
 CLOSE_NS = 1e-6
 """Times that differ by less are one; far above rounding, far below anything that is simulated."""
+
+LAUNCHING = ("launch", "launch_done")
+MAPPING = ("map", "unmap", "queue_setup", "queue_removal")
+HOST_LEVEL = ("host_read", "host_write", *MAPPING)
+"""Transactions that the host waits for itself."""
+BY_THEMSELVES = (*LAUNCHING, *HOST_LEVEL)
+"""Transactions that no operation of a kernel sent."""
 
 
 class TraceIndex:
@@ -27,21 +33,25 @@ class TraceIndex:
         self.launches = list(launches)
         self._messages = Records(tables["Transaction"], Message)
         self._message_rows = RowsOf(self._messages.numbers("id"))
-        self._hops = Records(tables["Hop"], Place)
+        self._hops = Records(tables["Hop"], Hop)
         self._hops_of = Groups(tables["Hop"]["txn"].to_numpy())
         self._work = Records(tables["Op"], Work)
         self._work_rows = RowsOf(self._work.numbers("id"))
-        moved, depends, caused = tables["Moved"], tables["DependsOn"], tables["Caused"]
+        moved, depends = tables["Awaited"], tables["DependsOn"]
         self._moved_by = Groups(moved["op"].to_numpy())
         self._moved = moved["txn"].to_numpy()
         self._dependencies_of = Groups(depends["op"].to_numpy())
         self._on, self._hazard = depends["on"].to_numpy(), Texts(depends["hazard"])
+        self._launch_numbers = tables["Transaction"]["launch"].to_numpy()
+        """Number of the launch by message row, -1 for messages of none."""
+        causes = tables["Transaction"]["caused_by"].to_numpy()
         self._parents = np.full(len(self._messages), -1, np.int64)
         """Row of the message that brought a message about, by row; -1 where the host did."""
-        children = self._message_rows.of(caused["child"].to_numpy())
-        self._parents[children] = self._message_rows.of(caused["parent"].to_numpy())
-        used = tables["Used"]
-        self.kinds = dict(zip(used["resource"].to_pylist(), used["kind"].to_pylist(), strict=True))
+        self._parents[causes >= 0] = self._message_rows.of(causes[causes >= 0])
+        use = tables["Use"]
+        resources = use["resource"].to_pylist()
+        self.kinds = dict(zip(resources, use["kind"].to_pylist(), strict=True))
+        self.is_link = dict(zip(resources, use["is_link"].to_pylist(), strict=True))
 
     def __bool__(self) -> bool:
         """Whether there is any transaction."""
@@ -63,8 +73,31 @@ class TraceIndex:
         """The messages that were answered at exactly this time."""
         return [self._messages[row] for row in self._answered[time]]
 
-    def way(self, message: Message) -> list[Place]:
-        """The places that ``message`` went through, out and back, in order."""
+    def last_unfinished(self, until: float, launch: int | None = None) -> Message | Work | None:
+        """The message or operation that ended last before a run was stopped at ``until``, if any did.
+
+        Only of ``launch``, where it is given. Not parts of operations that had not ended, nor their messages:
+        nothing in the record says what brought these about.
+        """
+        found: list[Message | Work] = []
+        whole = (self._work.numbers("parent") >= 0) | self._work.texts("stage").rows("".__eq__)
+        # Views, of the PE_CPU alone, take no time and wait for nothing.
+        whole &= ~self._work.texts("component").rows(lambda name: not name or name.endswith(".pe_cpu"))
+        by_itself = self._messages.texts("kind").rows(lambda kind: kind in BY_THEMSELVES)
+        for records, end, numbers, known in (
+            (self._messages, "t_done", self._launch_numbers, by_itself),
+            (self._work, "t_end", self._work.numbers("launch"), whole),
+        ):
+            ends = records.numbers(end)
+            chosen = known & (ends <= until + CLOSE_NS) & ((numbers == launch) | (launch is None))
+            rows = np.flatnonzero(chosen)
+            if rows.size:
+                last = rows[ends[rows] == ends[rows].max()]
+                found.append(records[last[np.argmax(records.numbers("id")[last])].item()])
+        return max(found, key=lambda one: one.t_done if isinstance(one, Message) else one.t_end, default=None)
+
+    def path(self, message: Message) -> list[Hop]:
+        """The hops of ``message``, out and back, in order."""
         return [self._hops[row] for row in self._hops_of[message.id]]
 
     def cause(self, message: Message) -> Message | None:
@@ -79,8 +112,8 @@ class TraceIndex:
         number = self._launch_numbers.item(self._message_rows[message.id])
         return None if number < 0 else number
 
-    def told(self, launch: int) -> list[Message]:
-        """The messages by which the PEs were told of ``launch``."""
+    def launch_messages(self, launch: int) -> list[Message]:
+        """The messages that brought ``launch`` to its PEs."""
         return [self._messages[row] for row in self._of_launch[launch] if self._to_pes[row]]
 
     def freed(self, launch: int) -> list[Message]:
@@ -109,6 +142,10 @@ class TraceIndex:
         """The operations that ended at exactly this time there."""
         found = [self._work[row] for row in self._ended[time]]
         return [work for work in found if work.component == component]
+
+    def parts(self, work: Work) -> list[Work]:
+        """The operations that are parts of ``work``."""
+        return [self._work[row] for row in self._children[work.id]]
 
     def last_part(self, work: Work, until: float) -> Work | None:
         """The stage of a command that ended last, at ``until`` or before: one of its tiles', or its own."""
@@ -159,34 +196,7 @@ class TraceIndex:
         previous[rows[1:][same]] = rows[:-1][same]
         return previous
 
-    @cached_property
-    def _launch_numbers(self) -> Ints:
-        """Number of the launch by message row, -1 for messages of none.
-
-        The host sends launches in order, each to as many SIPs as it takes to reach its PEs.
-        """
-        roots = _roots(self._parents)
-        pes = np.bincount(roots[self._to_pes], minlength=len(roots))
-        ids = self._messages.numbers("id")
-        sent = np.flatnonzero(pes > 0)
-        number_of_root = np.full(len(roots), -1, np.int64)
-        number = reached = 0
-        for root in sent[np.argsort(ids[sent])].tolist():
-            number_of_root[root] = number
-            reached += int(pes[root])
-            if reached == self.launches[number]["pes"]:
-                number, reached = number + 1, 0
-        return number_of_root[roots]
-
     def _last(self, rows: Ints) -> Message:
         done = self._messages.numbers("t_done")[rows]
         rows = rows[done == done.max()]
         return self._messages[rows[np.argmax(self._messages.numbers("id")[rows])].item()]
-
-
-def _roots(parents: Ints) -> Ints:
-    """By row the first of the chain of parents, itself where there is none."""
-    roots = np.where(parents >= 0, parents, np.arange(len(parents)))
-    while not np.array_equal(further := roots[roots], roots):
-        roots = further
-    return roots

@@ -1,36 +1,191 @@
-"""What a run's time would be if parts of the machine were faster: estimates, and what is worth changing.
+"""What-if estimates: a critical path re-timed for a machine that is faster in places.
 
-How the estimate is made, and what it leaves out, is said in :mod:`kernbench.analysis.chain`.
+An estimate, from one path and no simulation. With the changed parts faster, another path may become the
+longest, queues may form elsewhere or vanish, and the common start of a launch may move; only a run on the
+changed machine is certain. Each step of the path changes by the rule of its cause:
+
+- Time on a transaction's path: the transaction's zero-load latency is computed on the machine as it was and
+  as it would be (:mod:`kernbench.analysis.zero_load`). A transfer without others is exact. Time beyond that,
+  which other transactions' flits between its own cost it, is divided by the speed of the location.
+- Waits behind others at a location are divided by that location's speed: those waited for are served there
+  too. A wait for a DMA engine is not: an engine is held for transfers whose time passes elsewhere.
+- Compute, and a component's own time, are divided by its speed. A kernel's dispatch includes the overhead of
+  the scheduler, which scales with that one's speed.
+- Steps without a location that could be faster stay as they are: dependencies, the common start, the time
+  before the first request and after the last answer.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kernbench.analysis.chain import Chain, Estimate
-from kernbench.analysis.steps import CriticalPath
+from kernbench.analysis.path_steps import CriticalPath, Passed, Step
+from kernbench.analysis.zero_load import ZeroLoadModel
+from kernbench.kinds import component_kind
 from kernbench.pgraph import PropertyGraph
-from kernbench.topology.overrides import KIND, matching, multiply
-from kernbench.topology.overrides_spec import FREE
+from kernbench.topology.overrides import FREE, KIND, matching, multiply
 
 TWICE = 2.0
 _SMALLEST_NS = 1e-9
 """Savings below this are rounding."""
+_DIGITS = 7
+"""Decimal digits of ns to which transactions count as alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The path before and after, ns; both sums by cause add up to their total."""
+
+    before_ns: float
+    ns: float
+    by_cause_before: dict[str, float]
+    by_cause: dict[str, float]
+
+    @property
+    def saved_ns(self) -> float:
+        """How much shorter the path is, ns."""
+        return self.before_ns - self.ns
+
+
+@dataclass(frozen=True, slots=True)
+class _Transfers:
+    """``count`` transactions that took one ``path`` in the same times."""
+
+    path: tuple[Passed, ...]
+    first: int
+    """Index of the hop at which the critical path joined them."""
+    count: int
+    stays: Sequence[float]
+    """ns of the critical path at each hop."""
+    locations: set[str]
+    """All that their time depends on."""
+
+
+class PathEstimator:
+    """A critical path on its machine, ready to be re-timed with any factors."""
+
+    def __init__(self, path: CriticalPath, graph: PropertyGraph) -> None:
+        self.path = path
+        self.graph = graph
+        self._before = ZeroLoadModel(graph)
+        self._other: list[tuple[Step, float]] = []
+        """The other steps, each with the share of it that is the scheduler's."""
+        following = [*path.steps[1:], None]
+        served: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        for step, after in zip(path.steps, following, strict=True):
+            if step.transaction >= 0 and step.cause != "queue":
+                served[step.transaction][step.hop] += step.ns
+            else:
+                self._other.append((step, self._scheduling(step, after)))
+        self._transfers = self._alike(served)
+
+    def _alike(self, served: Mapping[int, Mapping[int, float]]) -> list[_Transfers]:
+        """The transactions of the path; those that differ only by rounding are grouped.
+
+        ``served``: ns of the path by transaction and hop, without waits.
+        """
+        groups: dict[tuple[tuple[Passed, ...], int, tuple[float, ...]], list[list[float]]] = defaultdict(list)
+        for number, hops in served.items():
+            path = self.path.paths[number]
+            stays = [hops.get(hop, 0.0) for hop in range(len(path))]
+            groups[path, min(hops), tuple(round(ns, _DIGITS) for ns in stays)].append(stays)
+        found = []
+        for (path, first, _), members in groups.items():
+            mean = [math.fsum(stays) / len(members) for stays in zip(*members, strict=True)]
+            locations = {passed.location for passed in path}
+            if translator := self._before.translator(path[0].location):
+                locations.add(translator)
+            found.append(_Transfers(path, first, len(members), mean, locations))
+        return found
+
+    def kind(self, location: str) -> str:
+        """Kind of a component or link."""
+        part = self.graph.node(location) if location in self.graph else self.graph.edge(location)
+        return str(part.properties["kind"])
+
+    def locations(self) -> set[str]:
+        """All components and links whose speed could matter."""
+        found = {step.location for step in self.path.steps if self._scales(step)}
+        for transfers in self._transfers:
+            found |= transfers.locations
+        for step, share in self._other:
+            if share:
+                found.add(self._before.part_beside(step.location, "pe_scheduler"))
+        return found
+
+    def estimate(self, factors: Mapping[str, float]) -> Estimate:
+        """The estimate with the parts in ``factors`` so many times as fast."""
+        after = ZeroLoadModel(self.graph, factors)
+        total: dict[str, float] = defaultdict(float)
+        for step, share in self._other:
+            ns = step.ns
+            if self._scales(step):
+                ns = (ns - share) / factors.get(step.location, 1.0)
+                if share:
+                    ns += share / factors.get(self._before.part_beside(step.location, "pe_scheduler"), 1.0)
+            total[step.cause] += ns
+        for transfers in self._transfers:
+            stays = transfers.stays
+            if factors.keys() & transfers.locations:
+                stays = self._retimed(transfers, after, factors)
+            for passed, ns in zip(transfers.path, stays, strict=True):
+                total[passed.cause] += transfers.count * ns
+        by_cause = {cause: ns for cause, ns in total.items() if ns > 0.0}
+        ordered = dict(sorted(by_cause.items(), key=lambda entry: (-entry[1], entry[0])))
+        before = self.path.by_cause()
+        return Estimate(math.fsum(before.values()), math.fsum(ordered.values()), before, ordered)
+
+    def _retimed(
+        self, transfers: _Transfers, after: ZeroLoadModel, factors: Mapping[str, float]
+    ) -> list[float]:
+        """ns at each hop of a path: its zero-load latency, and the delay that others caused there."""
+        path, first = transfers.path, transfers.first
+        old, new = (model.stays(path)[first:] for model in (self._before, after))
+        shrunk = math.fsum(new) / math.fsum(old) if math.fsum(old) else 1.0
+        then = []
+        for passed, ns, a, b in zip(path[first:], transfers.stays[first:], old, new, strict=True):
+            # Time beyond the zero-load latency was spent behind the flits of others at this location.
+            more = ns - a
+            then.append(b + (more / factors.get(passed.location, 1.0) if more > 0.0 else more * shrunk))
+        # Where it met others, a location may lose more than it had: its neighbours lose the rest.
+        kept = math.fsum(ns for ns in then if ns > 0.0)
+        share = math.fsum(then) / kept if kept else 0.0
+        return [*transfers.stays[:first], *(max(ns, 0.0) * share for ns in then)]
+
+    def _scales(self, step: Step) -> bool:
+        """Whether a step becomes shorter as its location becomes faster."""
+        if step.cause == "queue":
+            # At the first hop, a transfer waits for a DMA engine where there are any.
+            return step.hop > 0 or (step.hop == 0 and not self._has_dma(step.location))
+        return step.transaction >= 0 or step.cause in ("compute", "component")
+
+    def _has_dma(self, location: str) -> bool:
+        return location in self.graph and component_kind(self.graph.node(location)).has_dma
+
+    def _scheduling(self, step: Step, after: Step | None) -> float:
+        """ns of a kernel's dispatch of a command that PE_SCHEDULER needs to forward it."""
+        if step.cause != "component" or step.transaction >= 0 or self.kind(step.location) != "pe_cpu":
+            return 0.0
+        if after is None or after.cause == "launch":
+            return 0.0
+        scheduler = self._before.part_beside(step.location, "pe_scheduler")
+        return min(step.ns, self._before.number(scheduler, "overhead_ns"))
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something on the chain that could be faster: ``where`` as an override names it. Times in ns."""
+    """Something on the path that could be faster: ``where`` as an override names it. Times in ns."""
 
     where: str
-    on_chain_ns: float
-    """Steps of the chain at these places."""
+    on_path_ns: float
+    """Steps of the path at these locations."""
     twice_ns: float
-    """Estimate of the whole chain with it twice as fast."""
+    """Estimate of the whole path with it twice as fast."""
     free_ns: float
-    """Estimate of the whole chain with it free: the most that can be had from it."""
+    """Estimate of the whole path with it free: the most that can be saved there."""
 
 
 def what_if(path: CriticalPath, graph: PropertyGraph, changes: Iterable[tuple[str, float]]) -> Estimate:
@@ -41,29 +196,29 @@ def what_if(path: CriticalPath, graph: PropertyGraph, changes: Iterable[tuple[st
     factors: dict[str, float] = {}
     for where, factor in changes:
         multiply(factors, matching(graph, where), factor)
-    return Chain(path, graph).faster(factors)
+    return PathEstimator(path, graph).estimate(factors)
 
 
-def candidates(path: CriticalPath, graph: PropertyGraph, places: int = 10) -> list[Candidate]:
-    """What is worth changing: every kind on the chain, and its ``places`` longest places; the best first.
+def candidates(path: CriticalPath, graph: PropertyGraph, locations: int = 10) -> list[Candidate]:
+    """Candidates for a change: every kind on the path, and its ``locations`` longest locations.
 
-    In order of what it saves when free, then when twice as fast. What saves nothing is left out, and so is
-    a place that is all of its kind on the chain.
+    The best first: in order of what it saves when free, then when twice as fast. Candidates that save nothing
+    are left out, and so is a location that is the only one of its kind on the path.
     """
-    chain = Chain(path, graph)
-    by_place = path.by_place()
+    estimator = PathEstimator(path, graph)
+    by_location = path.by_location()
     kinds: dict[str, list[str]] = defaultdict(list)
-    matter = chain.places()
-    for place in sorted(matter):
-        kinds[chain.kind(place)].append(place)
-    longest = [place for place in by_place if place in matter][:places]
+    matter = estimator.locations()
+    for location in sorted(matter):
+        kinds[estimator.kind(location)].append(location)
+    longest = [location for location in by_location if location in matter][:locations]
     asked = {KIND + kind: members for kind, members in kinds.items()}
-    asked |= {place: [place] for place in longest if len(kinds[chain.kind(place)]) > 1}
+    asked |= {name: [name] for name in longest if len(kinds[estimator.kind(name)]) > 1}
     found = []
     for where, members in asked.items():
-        free = chain.faster(dict.fromkeys(members, FREE))
+        free = estimator.estimate(dict.fromkeys(members, FREE))
         if free.saved_ns > _SMALLEST_NS:
-            twice = chain.faster(dict.fromkeys(members, TWICE))
-            on_chain = sum(by_place.get(place, 0.0) for place in members)
-            found.append(Candidate(where, on_chain, twice.ns, free.ns))
+            twice = estimator.estimate(dict.fromkeys(members, TWICE))
+            on_path = math.fsum(by_location.get(member, 0.0) for member in members)
+            found.append(Candidate(where, on_path, twice.ns, free.ns))
     return sorted(found, key=lambda one: (one.free_ns, one.twice_ns, one.where))

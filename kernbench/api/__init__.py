@@ -1,22 +1,30 @@
-"""What users import and what the command line is made of."""
+"""The Python interface: everything that users import and that the command line calls."""
 
 from __future__ import annotations
 
-from kernbench.api.asking import ask, ask_cypher, questions
-from kernbench.api.bench_list import benches
+from kernbench.api.asking import ask, ask_cypher, question, questions
+from kernbench.api.comparing import compare
 from kernbench.api.diagnosis import doctor
-from kernbench.api.drawing import DIAGRAM_FORMATS, DIAGRAM_VIEWS, diagram, diagram_suffix
-from kernbench.api.figures import BANDWIDTH_BYTES, LATENCY_BYTES, figures
-from kernbench.api.history import compare, copy_runs, prune, tag
+from kernbench.api.kept_runs import copy_runs, listed, prune, remove, tag
 from kernbench.api.kernel import KernelRun, run_kernel
+from kernbench.api.pictures import (
+    BANDWIDTH_BYTES,
+    DIAGRAM_FORMATS,
+    DIAGRAM_VIEWS,
+    LATENCY_BYTES,
+    diagram,
+    diagram_suffix,
+    figures,
+)
 from kernbench.api.probing import probe
 from kernbench.api.result import Frame, Run
-from kernbench.api.running import RunVerificationError, run
+from kernbench.api.running import RunVerificationError, benches, run
 from kernbench.api.stores import borrowed, default_store, open_run, open_store, runs
 from kernbench.api.topologies import TRAFFIC, load_topology, route, topology_counts, topology_overrides
 from kernbench.api.traffic import TrafficRun, traffic, traffic_patterns
+from kernbench.api.tuning import Point, Tuning, tune
 from kernbench.api.what_if import what_if, what_if_candidates
-from kernbench.pgraph import PropertyGraph
+from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, PropertyGraph
 
 __all__ = [
     "BANDWIDTH_BYTES",
@@ -25,11 +33,16 @@ __all__ = [
     "LATENCY_BYTES",
     "TRAFFIC",
     "Frame",
+    "GraphNode",
+    "GraphPath",
+    "GraphRelationship",
     "KernelRun",
+    "Point",
     "PropertyGraph",
     "Run",
     "RunVerificationError",
     "TrafficRun",
+    "Tuning",
     "ask",
     "ask_cypher",
     "benches",
@@ -41,12 +54,15 @@ __all__ = [
     "diagram_suffix",
     "doctor",
     "figures",
+    "listed",
     "load_topology",
     "open_run",
     "open_store",
     "probe",
     "prune",
+    "question",
     "questions",
+    "remove",
     "route",
     "run",
     "run_kernel",
@@ -56,6 +72,7 @@ __all__ = [
     "topology_overrides",
     "traffic",
     "traffic_patterns",
+    "tune",
     "what_if",
     "what_if_candidates",
 ]

@@ -1,76 +1,153 @@
-"""Questions: the library's by name, or free Cypher."""
+"""Questions: the library's by name, those of a user's own folders, or free Cypher."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from kernbench.api.stores import Store, borrowed
+from kernbench.api.stores import Store, borrowed, run_id
 from kernbench.data_files import data_dir
+from kernbench.errors import UsageError
 from kernbench.pgraph import Question, Result
+
+QUERIES_VARIABLE = "KERNBENCH_QUERIES"
+"""Names folders with questions of a user's own, separated like those of ``PATH``."""
+
+Folders = Sequence[str | os.PathLike[str]]
+
+
+def library(queries: Folders = ()) -> Mapping[str, Question]:
+    """All questions by name: shipped ones, those of ``$KERNBENCH_QUERIES``, those of the folders ``queries``.
+
+    ``QueryError`` names the file of a question that is wrong, or whose name another one has already.
+    """
+    named = os.environ.get(QUERIES_VARIABLE, "").split(os.pathsep)
+    return _library(tuple(dict.fromkeys(os.fspath(folder) for folder in [*named, *queries] if folder)))
 
 
 @cache
-def library() -> Mapping[str, Question]:
-    """All questions of the library by name."""
-    from kernbench.pgraph import load_library
+def _library(folders: tuple[str, ...]) -> Mapping[str, Question]:
+    from kernbench.pgraph import QueryError, load_library
 
-    return load_library(data_dir("queries"))
+    found = dict(load_library(data_dir("queries")))
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise UsageError(f"'{folder}' is no folder of questions; check --queries and ${QUERIES_VARIABLE}")
+        own = load_library(folder)
+        if taken := sorted(own.keys() & found.keys()):
+            raise QueryError(f"{folder}: there is a question '{taken[0]}' already; give yours another name")
+        found |= own
+    return dict(sorted(found.items()))
 
 
-def questions() -> list[dict[str, Any]]:
+def questions(queries: Folders = ()) -> list[dict[str, Any]]:
     """The library as plain data: ``name title scope params returns notes``, in order of name.
 
     Each parameter has ``name type default help choices minimum`` (without a default it must be given), each
     returned column ``name type unit help``.
     """
-    return [
-        {
-            "name": question.name,
-            "title": question.title,
-            "scope": question.scope,
-            "params": [
-                {"name": name, **param.model_dump(exclude={"derived"})}
-                for name, param in question.params.items()
-                if not param.derived
-            ],
-            "returns": [column.model_dump() for column in question.returns],
-            "notes": question.notes,
-        }
-        for question in library().values()
-    ]
+    return [_plain(found) for found in library(queries).values()]
+
+
+def question(name: str, queries: Folders = ()) -> dict[str, Any]:
+    """One question as :func:`questions` describes it; its last part is enough where no other ends so."""
+    from kernbench.pgraph import find_question
+
+    return _plain(find_question(library(queries), name))
+
+
+def _plain(found: Question) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "title": found.title,
+        "scope": found.scope,
+        "params": [
+            {"name": name, **param.model_dump(exclude={"derived"})}
+            for name, param in found.params.items()
+            if not param.derived
+        ],
+        "returns": [column.model_dump() for column in found.returns],
+        "notes": found.notes,
+    }
 
 
 def ask(
-    name: str, run: str | None = None, store: Store = None, params: Mapping[str, object] | None = None
+    name: str,
+    run: str | None = None,
+    store: Store = None,
+    params: Mapping[str, object] | None = None,
+    *,
+    queries: Folders = (),
+    **window: Any,
 ) -> Result:
-    """Ask the library question ``name``; its last part is enough where no other question ends so.
+    """Ask the question ``name``; its last part is enough where no other question ends so.
 
     ``run`` is an id or a reference such as ``last~1``, by default the last run; questions about the history
-    are asked of all runs. Parameters may be given as text. ``QueryError`` for an unknown name or parameter.
+    are asked of all runs. Parameters may be given as text. ``queries`` are folders with questions of your
+    own. ``launch``, ``from_ns`` and ``to_ns`` choose a window, as :meth:`kernbench.Run.window` takes them,
+    for questions with parameters of that name; by default such a question looks at the launches.
+    ``QueryError`` for an unknown name or parameter.
     """
+    from kernbench.analysis.question_params import checked
     from kernbench.pgraph import QueryError, find_question
     from kernbench.pgraph import ask as ask_question
 
-    question = find_question(library(), name)
-    # Bound before anything is opened: a wrong parameter is told at once, and names that ``ask`` itself takes
+    question = find_question(library(queries), name)
+    # Bound before anything is opened: wrong parameters fail at once, and names that ``ask`` itself takes
     # (store, run) cannot clash with the question's.
     given = dict(params or {})
+    if "launch" in given:
+        given["launch"] = str(given["launch"])
     if clash := [name for name in question.derived if name in given]:
         raise QueryError(f"unknown parameter '{clash[0]}': it is worked out from the others; leave it out")
+    for key, value in window.items():
+        if value is not None:
+            if key not in question.params:
+                raise QueryError(f"question '{question.name}' looks at the whole run; it takes no '{key}'")
+            given[key] = str(value) if key == "launch" else value
     bound = question.bind({**given, **{name: [] for name in question.derived}})
     with borrowed(store) as opened:
+        target = None if question.scope == "history" else run_id(opened, run or "last")
+        bound = checked(opened, question, target, bound, given, lambda ref: run_id(opened, ref))
         if question.derived:
-            from kernbench.api.deriving import derive
+            from kernbench.analysis.derived import derive
 
-            bound |= derive(opened, question, run, bound)
-        return ask_question(opened, question, run, **bound)
+            bound |= derive(opened, question, target, bound)
+        return ask_question(opened, question, target, **bound)
 
 
 def ask_cypher(
-    text: str, run: str | None = None, store: Store = None, params: Mapping[str, object] | None = None
+    text: str,
+    run: str | None = None,
+    store: Store = None,
+    params: Mapping[str, object] | None = None,
+    *,
+    engine: str | None = None,
+    timeout_s: float | None = None,
 ) -> Result:
-    """Ask free Cypher, which may only read, of one run's graph, or of the one over all runs (None)."""
+    """Ask free Cypher, which may only read, of one run's graph, or of the one over all runs (None).
+
+    Args:
+        text: one statement. ``$run`` in it is the run's id.
+        run: an id, a unique beginning of one, a tag, ``last`` or ``last~N``.
+        store: a store, its URL, or None for the default one.
+        params: values of the other parameters by name.
+        engine: ``arcadedb`` or ``ladybug``, where a store has several; None for the first that is installed.
+        timeout_s: time after which the query is stopped; None for a minute.
+
+    Returns:
+        Columns and rows; nodes, relationships and paths are :class:`GraphNode`, :class:`GraphRelationship`
+        and :class:`GraphPath`.
+    """
+    from kernbench.api.cypher_errors import explained
+    from kernbench.pgraph import QUERY_TIMEOUT_S, QueryError
+
     with borrowed(store) as opened:
-        return opened.query(text, dict(params or {}), run)
+        target = None if run is None else run_id(opened, run)
+        try:
+            limit = QUERY_TIMEOUT_S if timeout_s is None else timeout_s
+            return opened.query(text, dict(params or {}), target, limit, engine)
+        except QueryError as error:
+            raise explained(error, text) from error

@@ -1,4 +1,4 @@
-"""What is installed, and whether the store can be used."""
+"""Diagnosis of an installation: versions, backends, and whether the store can be used."""
 
 from __future__ import annotations
 

@@ -2,35 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench import dtypes
 from kernbench.api.result import Run
-from kernbench.api.running import run
-from kernbench.api.stores import Store
-from kernbench.api.topologies import Topology
+from kernbench.api.running import Program, program_of, run_program
+from kernbench.api.stores import Store, as_store
+from kernbench.api.topologies import Topology, described_machine
+from kernbench.api.tuning import Tuner, Tuning
+from kernbench.errors import UsageError, VerificationError
 from kernbench.pgraph import Result
 
 if TYPE_CHECKING:
+    from kernbench.kernels import Choices
     from kernbench.runtime import DPPolicy
 
 Array = NDArray[Any]
 
 
+@dataclass(frozen=True)
+class KernelInputs:
+    """A kernel and its arguments as they were given, copies of arrays; ``one_pe`` where one PE ran it."""
+
+    fn: Callable[..., Any]
+    args: tuple[object, ...]
+    out: tuple[Array, ...]
+    constants: dict[str, Any]
+    one_pe: bool
+
+    def interpreted(self, outputs: int) -> list[Array] | None:
+        """The last ``outputs`` arrays of the kernel without hardware; None where several PEs ran it."""
+        from kernbench.kernels import interpret
+
+        if not self.one_pe:
+            return None
+        given = [v.copy() if isinstance(v, np.ndarray) else v for v in (*self.args, *self.out)]
+        interpret(self.fn, *given, **self.constants)
+        return [value for value in given if isinstance(value, np.ndarray)][-outputs:]
+
+
 class KernelRun:
-    """What a kernel did: its time, the arrays as it left them, and its run.
+    """The result of a kernel: its time, the arrays as it left them, and its run.
 
     ``arrays`` are all array arguments in order, ``out`` last; ``outputs`` only those of ``out`` (all of them
-    when there was no ``out``). Each is a new array.
+    when there was no ``out``). Each is a new array. ``tuning`` has the points that were measured to find the
+    kernel's configuration; None where there was nothing to find.
     """
 
-    def __init__(self, run: Run, arrays: Sequence[Array], outputs: Sequence[Array]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        arrays: Sequence[Array],
+        outputs: Sequence[Array],
+        call: KernelInputs | None = None,
+        tuning: Tuning | None = None,
+    ) -> None:
         self.run = run
+        self.tuning = tuning
         self.arrays = tuple(arrays)
         self.outputs = tuple(outputs)
+        self._call = call
 
     @property
     def output(self) -> Array:
@@ -43,6 +79,45 @@ class KernelRun:
         """From the kernel's common start on its PEs to the answer that all have ended, ns."""
         return self.run.latency_ns
 
+    def check(self, reference: Callable[..., object], *, tolerance: float | None = None) -> KernelRun:
+        """Compare machine, interpreter and reference; returns itself, so that questions can follow.
+
+        A kernel on one PE runs once more without hardware (:func:`kernbench.kernels.interpret`): where the
+        interpreter is wrong too, the kernel is; where it is right, the order of operations is.
+
+        Args:
+            reference: Gets the input arrays as they were given, and returns the array expected in the only
+                output, or a sequence of arrays, one for each.
+            tolerance: ``rtol`` and ``atol``; by default those of each output's dtype.
+
+        Raises:
+            VerificationError: Two of the three differ (says which, where and by how much), or accesses race.
+            UsageError: The reference gives another number of arrays than the kernel has outputs.
+        """
+        if self._call is None:
+            raise UsageError("check: this result was not made by run_kernel")
+        from kernbench.replay import compare
+
+        inputs = [value for value in self._call.args if isinstance(value, np.ndarray)]
+        expected = reference(*(array.copy() for array in inputs))
+        wanted = list(expected) if isinstance(expected, tuple | list) else [expected]
+        if len(wanted) != len(self.outputs):
+            raise UsageError(
+                f"the reference gives {len(wanted)} arrays, the kernel has {len(self.outputs)} outputs"
+            )
+        interpreted = self._call.interpreted(len(self.outputs))
+        for number, (machine, value) in enumerate(zip(self.outputs, wanted, strict=True)):
+            name = f"output {number}" if len(wanted) > 1 else "output"
+            kind = dtypes.of_numpy(machine.dtype).name
+            sides = [("machine", machine)]
+            if interpreted is not None:
+                sides.insert(0, ("interpreter", interpreted[number]))
+            for side, got in sides:
+                compare(f"{name} of the {side}", got, np.asarray(value), kind, tolerance=tolerance)
+        for race in self.run.info["races"]:
+            raise VerificationError(race["message"])
+        return self
+
     def query(self, name: str, /, **params: object) -> Result:
         """Ask the kernel's run a question of the library."""
         return self.run.query(name, **params)
@@ -54,7 +129,7 @@ def run_kernel(
     out: Array | Sequence[Array] | None = None,
     dp: DPPolicy | None = None,
     topology: Topology = None,
-    device: str = "sip:0",
+    device: str | None = None,
     store: Store = "memory:",
     **constants: object,
 ) -> KernelRun:
@@ -63,10 +138,16 @@ def run_kernel(
     Arrays become tensors, written by the host before and read by it after; other values are passed as they
     are. ``dp`` places every array (default: whole, on PE 0 of cube 0), and the kernel runs on every PE that
     holds a part. dtypes are those of the arrays. The computed values are replayed, so outputs are real.
+
+    A kernel with configurations (:func:`kernbench.autotune`) is run once with each of them when it meets a
+    key for the first time in this process, and once afterwards; the result is that of the fastest.
     """
     given = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     name = getattr(fn, "__name__", "kernel")
+    kept = [value.copy() if isinstance(value, np.ndarray) else value for value in args]
+    call = KernelInputs(fn, tuple(kept), tuple(array.copy() for array in given), dict(constants), dp is None)
     after: list[Array] = []
+    results: dict[str, KernelRun] = {}
 
     def bench(torch: Any) -> None:
         values: list[Any] = [
@@ -83,12 +164,40 @@ def run_kernel(
 
     bench.__name__ = name
     bench.__wrapped__ = fn  # type: ignore[attr-defined]  # what a run's hash is taken of
-    told = {"args": [_told(v) for v in [*args, *given]], **{k: _told(v) for k, v in constants.items()}}
-    done = run(bench, topology, verify=True, params=told, device=device, store=store)
-    return KernelRun(done, after, after[-len(given) :])
+    shown = {"args": [_shown(v) for v in [*args, *given]], **{k: _shown(v) for k, v in constants.items()}}
+    program = Program(program_of(bench, {}).name, bench, shown)
+    graph, components = described_machine(topology, None, None)
+    kept_in = as_store(store)
+
+    def measure(settings: Mapping[str, Any], choices: Choices | None, _share: float = 0.0) -> Run:
+        after.clear()
+        one = replace(program, settings=dict(settings))
+        done = run_program(one, graph, components, choices=choices, verify=True, device=device, store=kept_in)
+        results[done.id] = KernelRun(done, list(after), after[-len(given) :], call)
+        return done
+
+    if not _to_be_tuned(fn, [*args, *given], constants):
+        return results[measure({}, None).id]
+    tuner = Tuner(program, measure, lambda _point: None)
+    tuning = tuner.tune()
+    if not tuning.best:
+        raise tuner.errors[0]
+    found = results[tuning.best[0].run_id]
+    found.tuning = tuning
+    return found
 
 
-def _told(value: object) -> object:
+def _to_be_tuned(fn: Callable[..., Any], args: Sequence[object], constants: Mapping[str, object]) -> bool:
+    """Whether configurations of the kernel are to be measured: they leave a choice that is not known yet."""
+    from kernbench.kernels import Autotuned
+
+    if not isinstance(fn, Autotuned) or len(fn.configs) == 1:
+        return False
+    given = any(name in constants for name in fn.configs[0])
+    return not given and fn.key_of(args, constants) not in fn.best
+
+
+def _shown(value: object) -> object:
     """An argument as the run's parameters show it: ``float16[64, 32]`` for an array."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{list(value.shape)}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kernbench.api.running import Components, class_names, failed
-from kernbench.api.topologies import Topology, as_graph
+from kernbench.api.running import failed
+from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import InvariantError
 
 if TYPE_CHECKING:
@@ -20,26 +20,28 @@ def probe(
     sizes: Sequence[int] | None = None,
     nbytes: int | None = None,
     components: Components = None,
+    topo: Mapping[str, object] | None = None,
     check: bool | None = None,
     progress: Callable[[float, int, float], None] | None = None,
 ) -> ProbeReport:
     """Measure single transfers on an idle machine and check them against a formula.
 
-    ``topology``, ``components`` and ``check`` are as for :func:`kernbench.run`. ``case`` is one case's name,
-    None for all. ``sizes`` are the bytes of the sweep (256 B to 1 MiB), ``nbytes`` those of the summary
-    (32 KiB). ``progress`` is called with (simulated ns, events, share done). The report's ``ok`` says whether
-    every invariant holds; nothing is raised where one does not.
+    ``topology``, ``topo``, ``components`` and ``check`` are as for :func:`kernbench.run`. ``case`` is one
+    case's name, None for all. ``sizes`` are the bytes of the sweep (256 B to 1 MiB), ``nbytes`` those of the
+    summary (32 KiB). ``progress`` is called with (simulated ns, events, share done). The report's ``ok`` says
+    whether every invariant holds; nothing is raised where one does not.
     """
     from kernbench.probes import STANDARD_BYTES, SWEEP_BYTES
     from kernbench.probes import probe as run_probe
 
+    graph, classes = described_machine(topology, topo, components)
     try:
         return run_probe(
-            as_graph(topology),
+            graph,
             case=case,
             sizes=SWEEP_BYTES if sizes is None else tuple(sizes),
             nbytes=STANDARD_BYTES if nbytes is None else nbytes,
-            components=class_names(components),
+            components=classes,
             checked=check,
             progress=progress,
         )

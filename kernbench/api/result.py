@@ -1,15 +1,16 @@
-"""What a run leaves behind: times, frames of the trace, and the questions that can be asked of it."""
+"""The result of a run: its times, its trace as frames, and the questions that can be asked of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from kernbench.api.summary import busiest_engines, busiest_links, latency_ns
+from kernbench.analysis.history import PARTIAL, latency_ns
+from kernbench.api.summary import busiest_engines, busiest_links
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kernbench.analysis.critical_path import CriticalPath
+    from kernbench.analysis.time_window import Window
     from kernbench.analysis.trace_index import TraceIndex
 
 Frame = dict[str, NDArray[Any]]
@@ -79,7 +81,7 @@ class Run:
 
     @property
     def tags(self) -> list[str]:
-        """What the user called the run."""
+        """Tags that the user gave the run."""
         value: list[str] = json.loads(self._properties["tags"] or "[]")
         return value
 
@@ -100,19 +102,28 @@ class Run:
 
     @property
     def launches(self) -> list[dict[str, Any]]:
-        """The kernel launches in order: ``launch kernel pes t_submit t_start t_done latency_ns``."""
+        """The kernel launches in order.
+
+        Keys: ``launch kernel pes t_submit t_start t_done latency_ns pe_ns late_ns pe_times``. In a run that
+        failed, times that have not come are -1, and their differences 0.
+        """
         return list(self._properties.get("launches") or [])
 
     @property
+    def source_text(self) -> str:
+        """The text of the bench's file as it was run; empty for traffic, and for what was typed in."""
+        return str(self._properties.get("source_text", ""))
+
+    @property
     def again(self) -> dict[str, Any]:
-        """What it takes to run it again beside its parameters and its topology: ``bench device components``.
+        """The settings for a re-run beside parameters and topology: ``bench device components``.
 
         ``bench`` is as the user named it. ``UsageError`` for a run that was kept without them.
         """
         found = self._properties.get("again")
         if found is None:
             raise UsageError(
-                f"run '{self.id}' was kept by a version that did not note how to run it again; run it first"
+                f"the version that kept run '{self.id}' did not note how to re-run it; run its bench first"
             )
         return dict(found)
 
@@ -125,11 +136,13 @@ class Run:
             "bench": self.bench,
             "params": self.params,
             "topology": self.topology,
+            "topology_changes": (self._properties.get("again") or {}).get("topo", {}),
             "topology_id": p["topology"],
             "sim_ns": self.sim_ns,
             "latency_ns": self.latency_ns,
             "verified": self.verified,
             "status": p["status"],
+            "races": list(p.get("races", ())),
             "wall_s": float(p["wall_s"]),
             "events": int(p["events"]),
             "hops": int(p["hops"]),
@@ -140,12 +153,60 @@ class Run:
             "tags": self.tags,
         }
 
-    def summary(self, top: int = 5) -> dict[str, Any]:
-        """:attr:`info` with ``launches`` and the ``top`` ``busiest_links`` and ``busiest_engines``."""
-        used = self.frame("Used")
+    def window(
+        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+    ) -> Window:
+        """A window of the run: a launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run.
+
+        ``from_ns`` and ``to_ns`` cut it further, in ns of simulated time. ``UsageError`` for a launch that
+        there is not, or a window without time in it.
+        """
+        from kernbench.analysis.time_window import select
+
+        return select(self._properties, launch, from_ns, to_ns)
+
+    def use(
+        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+    ) -> Frame:
+        """Use of each component and link within a window (see :meth:`window`): the columns of :attr:`used`.
+
+        Busy and waiting times are those of the window, ``utilisation`` is a share of its length.
+        """
+        from kernbench.analysis.time_window import use_within
+
+        window = self.window(launch, from_ns, to_ns)
+        if window.spans == ((0.0, self.sim_ns),):
+            return self.used
+        self._check_traced()
+        return use_within(self.tables, window)
+
+    def summary(
+        self,
+        top: int = 5,
+        launch: int | str | None = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> dict[str, Any]:
+        """:attr:`info` with ``launches``, and where a window's time went, by default the launches'.
+
+        - ``window``: ``name ns setup_ns`` of it; ``setup_ns`` is the run's time outside of launches;
+        - ``by_cause``, ``by_line``: the window's critical path by cause and by source line, ns;
+        - the ``top`` ``busiest_links`` and ``busiest_engines`` of it.
+
+        A run without a trace knows neither windows nor causes: then these are empty and the busiest
+        resources are those of the whole run.
+        """
+        traced = self._traced
+        window = self.window(launch if traced else None, from_ns, to_ns)
+        used = self.use(launch, from_ns, to_ns) if traced else self.frame("Use")
+        path = self.critical_path(launch, from_ns, to_ns) if traced else None
+        launched = self.window("all").ns if self.launches else 0.0
         return {
             **self.info,
             "launches": self.launches,
+            "window": {"name": window.name, "ns": window.ns, "setup_ns": self.sim_ns - launched},
+            "by_cause": path.by_cause() if path else {},
+            "by_line": path.by_line() if path else {},
             "busiest_links": busiest_links(used, top),
             "busiest_engines": busiest_engines(used, top),
         }
@@ -158,7 +219,7 @@ class Run:
 
     @cached_property
     def tables(self) -> Mapping[str, pa.Table]:
-        """The trace as Arrow tables by name, such as ``Transaction``, ``Hop``, ``Op`` and ``Used``."""
+        """The trace as Arrow tables by name, such as ``Transaction``, ``Hop``, ``Op`` and ``Use``."""
         if self._given_tables is not None:
             return self._given_tables
         assert self._store is not None
@@ -168,7 +229,7 @@ class Run:
         """One table of the trace as numpy columns. ``UsageError`` when the run has no such table."""
         if table not in self.tables:
             if self._store is None:
-                raise UsageError(f"the run of '{self.bench}' was not traced; run it again with trace=True")
+                raise UsageError(f"the run of '{self.bench}' was not traced; re-run it with trace=True")
             raise UsageError(f"a trace has no table '{table}'; it has {', '.join(self.tables)}")
         found = self.tables[table]
         return {name: found[name].to_numpy() for name in found.column_names}
@@ -177,7 +238,8 @@ class Run:
     def ops(self) -> Frame:
         """Data operations.
 
-        Columns ``id kind name stage component launch parent bytes t_ready t_start t_end label``.
+        Columns ``number kind name stage component launch parent bytes flops m k n dtype t_ready t_start t_end
+        source label``.
         """
         return self.frame("Op")
 
@@ -185,13 +247,17 @@ class Run:
     def hops(self) -> Frame:
         """Places that transactions went through.
 
-        Columns ``txn seq resource is_link t_in t_start t_out service_ns wait_ns bytes``.
+        Columns ``txn seq resource t_in t_start t_out service_ns wait_ns bytes``.
         """
         return self.frame("Hop")
 
     @property
     def transactions(self) -> Frame:
-        """Transactions: columns ``id kind src dst bytes t_submit t_done service_ns wait_ns op``."""
+        """Transactions.
+
+        Columns ``number kind src dst bytes t_submit t_done service_ns wait_ns launch route caused_by op
+        request``.
+        """
         return self.frame("Transaction")
 
     @property
@@ -200,7 +266,7 @@ class Run:
 
         Columns ``resource is_link kind bytes busy_ns wait_ns utilisation transactions max_queue``.
         """
-        return self.frame("Used")
+        return self.frame("Use")
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[Any]:
@@ -212,25 +278,33 @@ class Run:
         graph: nx.MultiDiGraph[Any] = run_graph(RunRecord(self._properties, self.tables), topology)
         return graph
 
-    def critical_path(self, launch: int | None = None) -> CriticalPath:
-        """The chain of work and waits that makes the run's time, or that of launch number ``launch``.
+    def critical_path(
+        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+    ) -> CriticalPath:
+        """The critical path: the steps of work and waiting that make the time of a window (:meth:`window`).
 
-        Its steps abut, and add up to :attr:`sim_ns`, or to the launch's ``latency_ns``. ``UsageError``
-        when the run was not traced or has no such launch.
+        Its steps are contiguous and add up to :attr:`sim_ns`, or to the window's length.
+        ``UsageError`` when the run was not traced or has no such launch.
         """
-        from kernbench.analysis.critical_path import critical_path
+        from kernbench.analysis.critical_path import path_within
 
-        if "Transaction" not in self.tables or not self.tables["Transaction"].num_rows:
-            raise UsageError(f"the run of '{self.bench}' has no trace to explain it; run it with trace=True")
-        if launch is not None and not 0 <= launch < len(self.launches):
-            raise UsageError(f"the run has no launch {launch}; it has {len(self.launches)}, counted from 0")
-        return critical_path(self._trace_index, self.sim_ns, launch)
+        window = self.window(launch, from_ns, to_ns)
+        partial = self._properties["status"] == PARTIAL
+        return path_within(self._trace_index, self.sim_ns, window, partial=partial)
+
+    @property
+    def _traced(self) -> bool:
+        return "Transaction" in self.tables and self.tables["Transaction"].num_rows > 0
+
+    def _check_traced(self) -> None:
+        if not self._traced:
+            raise UsageError(f"the run of '{self.bench}' has no trace to look into; run it with trace=True")
 
     @cached_property
     def _trace_index(self) -> TraceIndex:
-        from kernbench.analysis.trace_index import TraceIndex
+        from kernbench.analysis.critical_path import trace_index
 
-        return TraceIndex(self.tables, self.launches)
+        return trace_index(self.tables, self._properties)
 
     def query(self, name: str, /, **params: object) -> Result:
         """Ask this run the library question ``name``; ``kernbench query --list`` shows them."""
@@ -238,11 +312,14 @@ class Run:
 
         return ask(name, run=self.id, store=self._kept_in(), params=params)
 
-    def cypher(self, text: str, /, **params: object) -> Result:
-        """Ask this run free Cypher, which may only read. ``$name`` in it is bound to ``params['name']``."""
+    def cypher(self, text: str, /, *, engine: str | None = None, **params: object) -> Result:
+        """Ask this run free Cypher, which may only read. ``$name`` in it is bound to ``params['name']``.
+
+        ``$run`` is this run's id. ``engine`` is as for :func:`kernbench.ask_cypher`.
+        """
         from kernbench.api.asking import ask_cypher
 
-        return ask_cypher(text, run=self.id, store=self._kept_in(), params=params)
+        return ask_cypher(text, run=self.id, store=self._kept_in(), params=params, engine=engine)
 
     def _kept_in(self) -> GraphStore:
         if self._store is None:
@@ -250,8 +327,3 @@ class Run:
                 f"the run of '{self.bench}' was not kept, so it cannot be asked; run it with trace=True"
             )
         return self._store
-
-
-def tags_text(tags: Sequence[str]) -> str:
-    """``tags`` as a Run node holds them."""
-    return json.dumps(list(tags), ensure_ascii=False)

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
-import os
-import platform
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import kernbench
-from kernbench.api.result import Run, tags_text
-from kernbench.api.stores import Store, keeper
-from kernbench.api.topologies import Topology, as_graph, topology_record
+from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
+from kernbench.api.result import Run
+from kernbench.api.stores import Store
+from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import KernBenchError, VerificationError
-from kernbench.pgraph import PropertyGraph, RunRecord
+from kernbench.pgraph import PropertyGraph
+from kernbench.topology import names
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from kernbench.runtime import BenchOutcome
+    from kernbench.kernels import Choices
+    from kernbench.runtime.launching import LaunchRecord
 
 Progress = Callable[[float, int], None]
 """Called now and then while time is simulated, with (simulated ns, events so far)."""
-
-Components = Mapping[str, str] | str | os.PathLike[str] | None
-"""``impl`` names and the classes (``module:Class``) that carry them out, or a file of such lines."""
 
 
 class RunVerificationError(VerificationError):
@@ -43,13 +35,15 @@ class RunVerificationError(VerificationError):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is run: a registered bench with checked parameters, or a bare function."""
+    """A program to run: a registered bench with checked parameters, or a bare function."""
 
     name: str
     run: Callable[[Any], Any]
     params: dict[str, Any]
     named: str = ""
     """How :func:`run` finds it again by name; empty for a function that it cannot."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Configurations of autotuned kernels, by ``kernel.parameter``."""
 
 
 def run(
@@ -58,74 +52,141 @@ def run(
     verify: bool = False,
     *,
     params: Mapping[str, object] | None = None,
-    device: str = "all",
+    device: str | None = None,
     store: Store = None,
     trace: bool = True,
     tags: Sequence[str] = (),
     progress: Progress | None = None,
     components: Components = None,
+    topo: Mapping[str, object] | None = None,
     check: bool | None = None,
+    max_ns: float | None = None,
+    max_events: int | None = None,
+    detail: str = "full",
+    keep_partial: bool = False,
     **more_params: object,
 ) -> Run:
     """Run a bench and keep its trace.
 
-    ``bench`` is a name or index from ``kernbench list``, ``file.py``, ``file.py:name``, ``module:name``, or
-    a function ``run(torch)``. ``topology`` is a file, the name of a shipped one, a compiled graph, or
-    None for the default machine. The bench's parameters go into ``params`` or, where their names are not
-    taken by this function, straight behind the others. ``device`` is ``"all"`` or ``"sip:N"``. ``store`` is
-    an open store, a URL, or None for the default one. ``trace=False`` keeps nothing and records no hops;
-    times are the same. With ``check`` the rules that every run keeps are checked as it goes (None: only where
-    the environment variable ``KERNBENCH_CHECK`` is 1); a broken one is an ``InvariantError`` that names
-    transaction, place and time.
+    ``bench`` is a name or index from ``kernbench list``, ``file.py``, ``file.py:name``, ``module:name``, or a
+    function ``run(torch)``. ``topology`` is a file, the name of a shipped one, a compiled graph, or None for
+    the default machine; ``topo`` changes keys of it, such as ``{"cube.hbm.channel_gbs": 64}``, and
+    ``components`` are classes for its ``impl`` names, or a file of them. The bench's parameters go into
+    ``params`` or, where their names are not taken by this function, straight behind the others. ``device`` is
+    ``"all"`` or ``"sip:N"``, by default SIP 0. ``store`` is an open store, a URL, or None for the default
+    one; a server holds it as a graph in ``detail``: ``"summary"``, ``"operations"`` or ``"full"``, with every
+    hop. ``trace=False`` keeps nothing and records no hops; times are the same. With ``check`` the rules that
+    every run keeps are checked as it goes (None: only where the environment variable ``KERNBENCH_CHECK`` is
+    1); a broken one is an ``InvariantError`` that names transaction, place and time.
+
+    Configurations of autotuned kernels are parameters too: ``{"scale.BLOCK": 64}`` for kernel ``scale``, or
+    ``{"scale[n=100].BLOCK": 64}`` for one key. Without, launches take the best that :func:`tune` has found in
+    this process, else the first.
+
+    A run that is not over after ``max_ns`` of simulated time, or after ``max_events`` events, ends in a
+    ``LimitError`` that says where every kernel stood: PE, call, source line.
 
     With ``verify`` the computed values are checked against the bench's reference. Wrong values are a
     :class:`RunVerificationError`; that run is kept, with status ``failed``. A run that raises
-    (``LaunchError``, ``DeadlockError`` ...) or is interrupted is not kept.
+    (``LaunchError``, ``DeadlockError`` ...) or is interrupted is not kept. With ``keep_partial`` what there
+    is of it is kept, with status ``partial``: the transactions and operations that had ended. Its error, or
+    the ``KeyboardInterrupt``, then has that run as ``kept_run``.
     """
-    from kernbench.runtime import run_bench
-    from kernbench.sim.trace import TraceRecorder
-
     program = program_of(bench, {**(params or {}), **more_params})
-    graph = as_graph(topology)
-    extra = class_names(components)
-    opened = keeper(store) if trace else None
-    recorder = TraceRecorder() if trace else None
-    started, clock = datetime.now(UTC), time.perf_counter()
+    graph, extra = described_machine(topology, topo, components)
+    return run_program(
+        program,
+        graph,
+        extra,
+        verify=verify,
+        device=device,
+        store=store,
+        trace=trace,
+        tags=tags,
+        progress=progress,
+        check=check,
+        max_ns=max_ns,
+        max_events=max_events,
+        detail=detail,
+        keep_partial=keep_partial,
+    )
+
+
+def run_program(
+    program: Program,
+    graph: PropertyGraph,
+    components: Mapping[str, str] | None,
+    *,
+    choices: Choices | None = None,
+    verify: bool = False,
+    device: str | None = None,
+    store: Store = None,
+    trace: bool = True,
+    tags: Sequence[str] = (),
+    progress: Progress | None = None,
+    check: bool | None = None,
+    max_ns: float | None = None,
+    max_events: int | None = None,
+    detail: str = "full",
+    keep_partial: bool = False,
+) -> Run:
+    """Run a program on a compiled machine, as :func:`run` does; ``choices`` is filled as it launches."""
+    from kernbench.kernels import Choices
+    from kernbench.runtime import run_bench
+
+    choices = Choices(program.settings) if choices is None else choices
+    recording = Recording(store, trace, detail)
     outcome = run_bench(
         graph,
         program,
         program.params,
         device=device,
         verify=verify,
-        instruments=[recorder] if recorder else [],
+        instruments=recording.instruments,
         progress=progress,
-        components=extra,
+        components=components,
         traced=trace,
         check=check,
+        max_ns=max_ns,
+        max_events=max_events,
+        choices=choices,
+        catch_interrupt=keep_partial,
     )
-    wall_s = time.perf_counter() - clock
-    if outcome.error is not None and not isinstance(outcome.error, VerificationError):
-        raise failed(outcome.error, kept="; the run is not kept" if trace else "")
-    tables = _tables(outcome, recorder)
-    properties = {
-        **_figures(outcome, wall_s),
-        "params": json.dumps(program.params, sort_keys=True, default=repr),
-        "started_at": started.isoformat(timespec="milliseconds"),
-        "version": kernbench.__version__,
-        "config_hash": config_hash(program, graph, device, extra),
-        "again": {"bench": program.named, "device": device, "components": dict(extra or {})},
-        "seed": program.params.get("seed", -1),
-        "tags": tags_text(tags),
-        "topology": str(graph.properties["id"]),
-        "topology_name": str(graph.properties["name"]),
-        "hops": recorder.hops if recorder else 0,
-        "host": platform.node(),
-    }
-    if opened is None:
-        result = Run(properties, store=None, tables=tables)
-    else:
-        run_id = opened.keep(RunRecord(properties, tables), topology_record(graph))
-        result = Run({**properties, "id": run_id}, store=opened)
+    program = replace(program, settings=choices.settings)
+    recording.stop_clock()
+    partial = outcome.interrupt is not None or (
+        outcome.error is not None and not isinstance(outcome.error, VerificationError)
+    )
+    if partial and not (keep_partial and recording.traced_any):
+        if outcome.interrupt is not None:
+            raise outcome.interrupt
+        assert outcome.error is not None
+        raise failed(outcome.error, kept=recording.discarded)
+    assert outcome.machine is not None
+    assert outcome.data is not None
+    properties = RunProperties(
+        bench=outcome.bench,
+        status="partial" if partial else "ok" if outcome.ok else "failed",
+        sim_ns=outcome.sim_ns,
+        verified=outcome.verified,
+        params=json.dumps({**program.params, **program.settings}, sort_keys=True, default=repr),
+        config_hash=bench_hash(program, graph, device, components),
+        again=settings_of(graph, bench=program.named, device=device, components=components),
+        source_text=source_of(program),
+        seed=program.params.get("seed", -1),
+        tags=tags_text(tags),
+        launches=[_launch(number, launch, outcome.sim_ns) for number, launch in enumerate(outcome.launches)],
+        extra={"races": [race.as_dict() for race in outcome.races]},
+    )
+    try:
+        result = recording.finish(Run, properties, graph, outcome.machine, outcome.data.log)
+    except KernBenchError as lost:
+        if outcome.error is None:
+            raise
+        # The fault of the program comes first, whatever else went wrong because of it.
+        raise failed(outcome.error, kept=f"; the run is not kept: {lost}") from outcome.error.__cause__
+    if partial:
+        _raise_partial(outcome.interrupt, outcome.error, result)
     if outcome.error is not None:
         kept = f"; kept as run {result.id}" if result.id else ""
         raise RunVerificationError(f"{outcome.error}{kept}", result) from outcome.error
@@ -133,32 +194,23 @@ def run(
 
 
 def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) -> Program:
-    """The program that ``bench`` means, its parameters set from ``values``."""
-    from kernbench.benches import list_all, resolve
+    """The program that ``bench`` means, its parameters and its kernels' configurations from ``values``."""
+    from kernbench.benches import resolve
     from kernbench.benches.registry import registered_in
 
+    settings = {name: value for name, value in values.items() if "." in name}
+    values = {name: value for name, value in values.items() if name not in settings}
     if callable(bench):
         known = registered_in(getattr(bench, "__module__", "")).values()
         spec = next((spec for spec in known if spec.run is bench), None)
         if spec is None:
             name = re.sub(r"[^a-z0-9]+", "-", getattr(bench, "__name__", "").lower()).strip("-")
-            return Program(name or "function", bench, dict(values))
-        named = spec.name if any(spec is shipped for shipped in list_all()) else ""
+            return Program(name or "function", bench, dict(values), settings=settings)
+        named = spec.name if spec.module.startswith("kernbench.benches.") else ""
     else:
         spec = resolve(str(bench))
         named = spec.name if str(bench).strip().isdigit() else str(bench).strip()
-    return Program(spec.name, spec.run, spec.resolve_params(values), named)
-
-
-def class_names(components: Components) -> Mapping[str, str] | None:
-    """The ``impl`` names and classes that ``components`` stands for."""
-    if components is None or isinstance(components, Mapping):
-        return components
-    from pathlib import Path
-
-    from kernbench.components.registry import read_components
-
-    return read_components(Path(components))
+    return Program(spec.name, spec.run, spec.resolve_params(values), named, settings)
 
 
 def failed(error: KernBenchError, kept: str) -> KernBenchError:
@@ -168,63 +220,84 @@ def failed(error: KernBenchError, kept: str) -> KernBenchError:
     return error
 
 
-def _tables(outcome: BenchOutcome, recorder: Any) -> dict[str, pa.Table]:
-    """All tables of a traced run; of an untraced one what its resources counted."""
-    import pyarrow as pa
-
-    from kernbench.sim.trace import used
-
-    assert outcome.machine is not None
-    assert outcome.data is not None
-    resources = outcome.machine.resources
-    if recorder is None:
-        return {"Used": pa.table(used(resources, outcome.sim_ns))}
-    columns = {**recorder.tables(resources, outcome.sim_ns), **outcome.data.log.tables()}
-    return {name: pa.table(table) for name, table in columns.items()}
+def _raise_partial(interrupt: KeyboardInterrupt | None, error: KernBenchError | None, run: Run) -> NoReturn:
+    """Raise the end of a run of which a part is kept."""
+    kept = f"; kept as run {run.id}, which is partial"
+    if interrupt is not None:
+        stopped = KeyboardInterrupt(f"{interrupt}{kept}")
+        stopped.kept_run = run  # type: ignore[attr-defined]
+        raise stopped
+    assert error is not None
+    error.kept_run = run
+    raise failed(error, kept)
 
 
-def _figures(outcome: BenchOutcome, wall_s: float) -> dict[str, Any]:
-    assert outcome.machine is not None
+def _launch(number: int, launch: LaunchRecord, until: float) -> dict[str, Any]:
+    """The properties of a launch; one that was not over when the run ended, ``until``, is ``unfinished``."""
+    t_start = until if launch.t_start < 0 else launch.t_start
+    t_done = until if launch.t_done < 0 else launch.t_done
     return {
-        "bench": outcome.bench,
-        "status": "ok" if outcome.ok else "failed",
-        "sim_ns": outcome.sim_ns,
-        "wall_s": wall_s,
-        "verified": outcome.verified,
-        "events": outcome.machine.clock.events,
-        "flit_crossings": outcome.machine.fabric.flit_crossings,
-        "launches": [
-            {
-                "launch": number,
-                "kernel": launch.name,
-                "pes": launch.pes,
-                "t_submit": launch.t_submit,
-                "t_start": launch.t_start,
-                "t_done": launch.t_done,
-                "latency_ns": launch.t_done - launch.t_start,
-            }
-            for number, launch in enumerate(outcome.launches)
-        ],
+        "launch": number,
+        "kernel": launch.name,
+        "pes": launch.pes,
+        "t_submit": launch.t_submit,
+        "t_start": t_start,
+        "t_done": t_done,
+        "latency_ns": t_done - t_start,
+        "pe_ns": launch.pe_ns,
+        "late_ns": launch.late_ns,
+        "pe_times": {names.pe(*pe): asdict(times) for pe, times in sorted(launch.pe_times.items())},
+        **({"unfinished": True} if launch.t_done < 0 else {}),
     }
 
 
-def config_hash(
-    program: Program, graph: PropertyGraph, device: str, components: Mapping[str, str] | None
-) -> str:
-    """Over everything that decides what happens: version, topology, bench with its source, settings."""
+def source_of(program: Program) -> str:
+    """The text of the file or function that ``program`` comes from; empty if typed into an interpreter."""
     try:
         code = inspect.unwrap(program.run)
-        source = inspect.getsource(inspect.getmodule(code) or code)
+        return inspect.getsource(inspect.getmodule(code) or code)
     except (OSError, TypeError):
-        source = ""  # typed into an interpreter
-    configured = {
-        "version": kernbench.__version__,
-        "topology": graph.properties["id"],
-        "bench": program.name,
-        "source": source,
-        "params": program.params,
-        "device": device,
-        "components": dict(components or {}),
-    }
-    text = json.dumps(configured, sort_keys=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return ""
+
+
+def bench_hash(
+    program: Program, graph: PropertyGraph, device: str | None, components: Mapping[str, str] | None
+) -> str:
+    """The configuration's hash: over version, topology, the bench with its source, and all settings."""
+    return config_hash(
+        graph,
+        components,
+        program.name,
+        source=source_of(program),
+        params={**program.params, **program.settings},
+        device=device,
+    )
+
+
+def benches() -> list[dict[str, Any]]:
+    """The shipped benches: ``index name description params``.
+
+    Each parameter has ``name type default help env choices minimum``.
+    """
+    from kernbench.benches import list_all
+
+    return [
+        {
+            "index": index,
+            "name": spec.name,
+            "description": spec.description,
+            "params": [
+                {
+                    "name": param.name,
+                    "type": param.type.__name__,
+                    "default": param.default,
+                    "help": param.help,
+                    "env": param.env,
+                    "choices": list(param.choices) if param.choices else None,
+                    "minimum": param.minimum,
+                }
+                for param in spec.params
+            ],
+        }
+        for index, spec in enumerate(list_all(), start=1)
+    ]

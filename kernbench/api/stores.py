@@ -1,4 +1,4 @@
-"""Stores: where runs are kept when nobody says where, and the runs in one."""
+"""Stores: the default one, opening one, and the runs in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kernbench.api.result import Run
-from kernbench.pgraph import GraphStore, StoreError
+from kernbench.errors import UsageError
+from kernbench.pgraph import GraphStore, RunNotFoundError, StoreError
 from kernbench.pgraph import open_store as _open_store
 
 STORE_VARIABLE = "KERNBENCH_STORE"
@@ -36,13 +37,23 @@ def as_store(store: Store) -> GraphStore:
     return open_store(store) if store is None or isinstance(store, str | os.PathLike) else store
 
 
-def keeper(store: Store) -> GraphStore:
+def keeper(store: Store, detail: str = "full") -> GraphStore:
     """As :func:`as_store`, to keep a run in: ``StoreError`` now where it could not be kept at its end."""
     opened = as_store(store)
+    check_detail(opened, detail)
     folder = folder_of(opened.url)
     if folder is not None:
         check_can_be_written(folder)
     return opened
+
+
+def check_detail(store: GraphStore, detail: str) -> None:
+    """``UsageError`` when the store cannot keep runs at that detail."""
+    if detail not in store.details:
+        known = " or ".join(store.details)
+        raise UsageError(
+            f"--detail {detail} is not for store '{store.url}'; use {known}, or a server such as neo4j://host"
+        )
 
 
 def folder_of(url: str) -> Path | None:
@@ -77,10 +88,20 @@ def runs(store: Store = None) -> list[Run]:
 
 
 def open_run(ref: str = "last", store: Store = None) -> Run:
-    """The run that ``ref`` means: an id, a unique beginning of one, ``last`` or ``last~N``.
+    """The run that ``ref`` means: an id, a unique beginning of one, a tag, ``last`` or ``last~N``.
 
-    ``RunNotFoundError`` lists the runs that there are.
+    Of several runs with that tag the newest. ``RunNotFoundError`` lists the runs that there are.
     """
     opened = as_store(store)
-    run_id = opened.resolve(ref)
-    return Run.kept(opened, opened.load(run_id).info)
+    return Run.kept(opened, opened.load(run_id(opened, ref)).info)
+
+
+def run_id(store: GraphStore, ref: str) -> str:
+    """The id of the run that ``ref`` means, as for :func:`open_run`."""
+    try:
+        return store.resolve(ref)
+    except RunNotFoundError:
+        tagged = [run.id for run in runs(store) if ref in run.tags]
+        if not tagged:
+            raise
+        return tagged[-1]

@@ -1,50 +1,114 @@
-"""Topologies: compiling a file, counting its parts, the way between two of them."""
+"""Topologies: compiling a file, counting its parts, the route between two of them."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from kernbench.errors import UsageError
-from kernbench.pgraph import PropertyGraph, TopologyRecord
+from kernbench.kinds import Traffic
+from kernbench.pgraph import PropertyGraph
 
 Topology = str | os.PathLike[str] | PropertyGraph | None
 """A compiled topology, a file, the name of a shipped one, or None for the default one."""
 
-TRAFFIC = ("PE_DMA", "MCPU_DMA", "HOST_MEMORY", "COMMAND")
-"""What may be carried over a route; see :class:`kernbench.routing.Traffic`."""
+Components = Mapping[str, str] | str | os.PathLike[str] | None
+"""Classes (``module:Class`` or ``file.py:Class``) by ``impl`` name, or a file of them."""
 
-_SENDS = {"pe_dma": "PE_DMA", "m_cpu": "MCPU_DMA", "host_cpu": "HOST_MEMORY"}
-_SHORT = {"host": "host.cpu"}
+TRAFFIC = tuple(traffic.value for traffic in Traffic)
+"""Kinds of traffic that a route may carry; see :class:`kernbench.kinds.Traffic`."""
 
 
 def load_topology(
-    file: str | os.PathLike[str] | None = None, overrides: Mapping[str, object] | None = None
+    file: str | os.PathLike[str] | None = None,
+    overrides: Mapping[str, object] | None = None,
+    components: Components = None,
 ) -> PropertyGraph:
     """Read, check and compile a topology file into the graph that the simulator runs on.
 
-    ``file`` is a path or the name of a topology that comes with the package; None is the default one.
-    ``overrides`` replaces values by dotted key, such as ``{"cube.hbm.switch_penalty_ns": 4}``. What is
-    wrong is a ``ConfigError`` that names file, line, key and what was expected.
+    Args:
+        file: A path or the name of a topology that comes with the package; None is the default one.
+        overrides: Values by dotted key in place of the file's, such as ``{"cube.hbm.switch_penalty_ns": 4}``.
+        components: Classes for ``impl`` names, or a file of them, beside those of the file's
+            ``components_file``.
+
+    Raises:
+        ConfigError: A line for each mistake, naming file, line, key and what was expected.
     """
-    from kernbench.topology import compile_topology, load
-
-    return compile_topology(load(None if file is None else os.fspath(file), overrides))
+    return described_machine(None if file is None else os.fspath(file), overrides, components)[0]
 
 
-def kept_topology(spec: str) -> PropertyGraph:
-    """The topology of a kept run, compiled from its specification: JSON, as the record has it."""
-    from kernbench.topology import compile_topology, parse
+def described_machine(
+    topology: Topology, topo: Mapping[str, object] | None = None, components: Components = None
+) -> tuple[PropertyGraph, dict[str, str]]:
+    """The compiled graph of ``topology`` with the keys ``topo`` changed, and its own component classes.
 
-    return compile_topology(parse(spec, "kept topology"))
+    ``ConfigError`` as from :func:`load_topology`.
+    """
+    from kernbench.components.registry import own_classes, problems
+    from kernbench.topology import TopologySpec, compile_topology, find, load, parse
+    from kernbench.topology.problems import Problem
+    from kernbench.topology.zero_paths import refuse_zero_paths
+
+    if isinstance(topology, PropertyGraph):
+        classes = own_classes(topology, _classes(components, None))
+        if not topo:
+            return topology, classes
+        before = changes_of(topology)
+        spec = parse(str(topology.properties["spec"]), f"topology '{topology.properties['name']}'", topo)
+    else:
+        path = None if topology is None else os.fspath(topology)
+        extra, before = _classes(components, find(path).parent), {}
+
+        def unknown_impls(spec: TopologySpec) -> Iterable[Problem]:
+            return problems(spec, extra)
+
+        spec = load(path, topo, unknown_impls)
+    graph = compile_topology(spec)
+    refuse_zero_paths(spec, graph)
+    if not isinstance(topology, PropertyGraph):
+        classes = own_classes(graph, extra)
+    if classes:
+        graph.notes["components"] = json.dumps(classes, sort_keys=True)
+    mark_changes(graph, {**before, **(topo or {})})
+    return graph, classes
+
+
+def mark_changes(graph: PropertyGraph, changes: Mapping[str, object]) -> None:
+    """Note on a machine the keys by which it differs from its topology file, beside those noted already."""
+    if changes:
+        texts = {key: str(value) for key, value in changes.items()}
+        graph.notes["changes"] = json.dumps({**texts, **changes_of(graph)})
+
+
+def changes_of(graph: PropertyGraph) -> dict[str, str]:
+    """The keys by which a machine differs from its topology file, as they were given: value by dotted key."""
+    changes: dict[str, str] = json.loads(graph.notes.get("changes", "{}"))
+    return changes
+
+
+def _classes(components: Components, beside: Path | None) -> Mapping[str, str] | None:
+    """The ``impl`` names and classes that ``components`` stands for.
+
+    A file that is not found from the working directory is sought in the folder ``beside``.
+    """
+    if components is None or isinstance(components, Mapping):
+        return components
+    from kernbench.topology.component_file import read_components
+
+    file = Path(components).expanduser()
+    if beside is not None and not file.exists() and (beside / file).exists():
+        file = beside / file
+    return read_components(file)
 
 
 def as_graph(topology: Topology) -> PropertyGraph:
-    """``topology`` itself when it is compiled already, else compiled from its file."""
-    return topology if isinstance(topology, PropertyGraph) else load_topology(topology)
+    """``topology`` compiled, if it is not yet."""
+    return described_machine(topology)[0]
 
 
 def topology_counts(graph: PropertyGraph) -> dict[str, dict[str, int]]:
@@ -76,41 +140,19 @@ def topology_overrides(graph: PropertyGraph) -> list[dict[str, Any]]:
     return found
 
 
-def component(graph: PropertyGraph, name: str) -> str:
-    """The component that a user means by ``name``: ``host`` is the host CPU, a PE stands for its DMA.
-
-    ``UsageError`` for a name that the topology does not have.
-    """
-    from kernbench.topology.properties import PARTS
-
-    full = _SHORT.get(name, name)
-    if full in graph and graph.node(full).properties["kind"] == "pe":
-        full = f"{full}.pe_dma"
-    if full not in graph:
-        raise UsageError(
-            f"the topology '{graph.properties['name']}' has no component '{name}'; names look like "
-            "'sip0.cube0.pe0', 'sip0.cube0.hbm_ctrl.pe1' or 'host'"
-        )
-    if not graph.node(full).properties["impl"]:
-        kind = str(graph.node(full).properties["kind"])
-        if kind in PARTS:
-            raise UsageError(f"'{name}' has no wires; name '{full.rpartition('.')[0]}', which it is in")
-        raise UsageError(f"'{name}' is a whole {kind}; name a part of it")
-    return full
-
-
 def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) -> dict[str, Any]:
-    """The way from ``src`` to ``dst`` that the simulator takes.
+    """The route from ``src`` to ``dst`` that the simulator takes.
 
     ``traffic`` is one of :data:`TRAFFIC`; by default what ``src`` sends: a PE's DMA ``PE_DMA``, a
     management CPU ``MCPU_DMA``, the host ``HOST_MEMORY``, all others ``COMMAND``. Gives ``src dst traffic
     weight_mm hops``; each hop has ``node`` and the link that leads to it: ``link link_kind bw_gbs
-    distance_mm weight_mm`` (None for the first). ``RoutingError`` when there is no way.
+    distance_mm weight_mm`` (None for the first). ``RoutingError`` when there is none.
     """
-    from kernbench.routing import Router, Traffic
+    from kernbench.analysis.routing import resolve_component, traffic_of
+    from kernbench.routing import Router
 
-    start, end = component(graph, src), component(graph, dst)
-    kind = traffic or _SENDS.get(str(graph.node(start).properties["kind"]), "COMMAND")
+    start, end = resolve_component(graph, src), resolve_component(graph, dst)
+    kind = traffic or traffic_of(graph, start).value
     if kind not in TRAFFIC:
         raise UsageError(f"traffic '{kind}' does not exist; use one of {', '.join(TRAFFIC)}")
     found = Router(graph).route(start, end, Traffic(kind))
@@ -137,37 +179,3 @@ def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) 
             }
         )
     return {"src": start, "dst": end, "traffic": kind, "weight_mm": found.weight, "hops": hops}
-
-
-def topology_record(graph: PropertyGraph) -> TopologyRecord:
-    """``graph`` as a store keeps it: its properties and the tables Component, Link and Contains."""
-    import pyarrow as pa
-
-    own = ("name", "kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "overhead_ns")
-    nodes = list(graph.nodes())
-    columns: dict[str, list[Any]] = {"id": [node.id for node in nodes]}
-    for key in own:
-        columns[key] = [node.properties[key] for node in nodes]
-    columns["label"] = [node.labels[-1] for node in nodes]
-    columns["attributes"] = [
-        json.dumps({k: v for k, v in node.properties.items() if k not in own}, sort_keys=True)
-        for node in nodes
-    ]
-    links = list(graph.edges("LINK"))
-    wires: dict[str, list[Any]] = {
-        "id": [link.id for link in links],
-        "src": [link.source for link in links],
-        "dst": [link.target for link in links],
-    }
-    for key in ("kind", "bw_gbs", "distance_mm", "routing_weight"):
-        wires[key] = [link.properties[key] for link in links]
-    parts = list(graph.edges("CONTAINS"))
-    contains = {"parent": [edge.source for edge in parts], "child": [edge.target for edge in parts]}
-    properties = graph.properties
-    return TopologyRecord(
-        id=str(properties["id"]),
-        name=str(properties["name"]),
-        spec=str(properties["spec"]),
-        tables={"Component": pa.table(columns), "Link": pa.table(wires), "Contains": pa.table(contains)},
-        schema_version=str(properties["schema_version"]),
-    )

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import platform
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
-import kernbench
-from kernbench.api.result import Run, tags_text
-from kernbench.api.running import Components, Progress, class_names, failed
-from kernbench.api.stores import Store, keeper
+from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
+from kernbench.api.result import Run
+from kernbench.api.running import Progress, failed
+from kernbench.api.stores import Store
 from kernbench.api.summary import busiest_links
-from kernbench.api.topologies import Topology, as_graph, topology_record
+from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import DeadlockError, InvariantError, UsageError
-from kernbench.pgraph import PropertyGraph, RunRecord
+from kernbench.pgraph import PropertyGraph
 
 if TYPE_CHECKING:
-    from kernbench.probes.traffic import TrafficOutcome
     from kernbench.probes.traffic_flow import Flow
+    from kernbench.probes.traffic_runner import TrafficOutcome
 
 BENCH = "traffic"
-"""What a kept run of traffic is called."""
+"""The bench that a kept run of traffic names."""
 PATTERN = "pattern:"
 
 Flows = str | os.PathLike[str] | Iterable[object]
@@ -74,17 +71,28 @@ class TrafficRun(Run):
 
         Keys ``resource kind utilisation busy_ns wait_ns bytes transactions``.
         """
-        rows = busiest_links(self.frame("Used"), top)
+        rows = busiest_links(self.frame("Use"), top)
         return [{**row, "utilisation": _share(row["busy_ns"], self.makespan_ns)} for row in rows]
 
-    def summary(self, top: int = 10) -> dict[str, Any]:
-        """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` ``busiest_links``."""
+    def summary(
+        self,
+        top: int = 10,
+        launch: int | str | None = None,
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> dict[str, Any]:
+        """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` ``busiest_links``.
+
+        The links' utilisation is a share of the makespan; within a window, of the window's length.
+        """
+        whole = launch is None and from_ns is None and to_ns is None
+        links = self.busiest_links(top) if whole else busiest_links(self.use(launch, from_ns, to_ns), top)
         return {
             **self.info,
             **self.totals,
             "flows": self.flows,
             "link_kinds": self.link_kinds,
-            "busiest_links": self.busiest_links(top),
+            "busiest_links": links,
         }
 
 
@@ -98,7 +106,9 @@ def traffic(
     tags: Sequence[str] = (),
     progress: Progress | None = None,
     components: Components = None,
+    topo: Mapping[str, object] | None = None,
     check: bool | None = None,
+    detail: str = "full",
     **more_params: object,
 ) -> TrafficRun:
     """Run flows together and keep the trace as a run of ``traffic``.
@@ -111,71 +121,48 @@ def traffic(
     A flow that is wrong is a ``ConfigError`` that says where and what was expected; no flow at all is an
     error that begins with ``NO_REQUESTS``.
     """
-    from kernbench.probes.traffic import run_traffic
-    from kernbench.sim.trace import TraceRecorder
+    from kernbench.probes.traffic_runner import run_traffic
 
-    graph = as_graph(topology)
+    graph, classes = described_machine(topology, topo, components)
     wanted, settings = _wanted(flows, graph, {**(params or {}), **more_params})
-    classes = class_names(components)
-    opened = keeper(store) if trace else None
-    recorder = TraceRecorder() if trace else None
-    started, clock = datetime.now(UTC), time.perf_counter()
+    recording = Recording(store, trace, detail)
     try:
         outcome = run_traffic(
             graph,
             wanted,
-            instruments=[recorder] if recorder else [],
+            instruments=recording.instruments,
             progress=progress,
             components=classes,
             traced=trace,
             check=check,
         )
     except (DeadlockError, InvariantError) as error:
-        raise failed(error, kept="; the run is not kept" if trace else "") from error
-    wall_s = time.perf_counter() - clock
-    properties = {
-        "bench": BENCH,
-        "status": "ok",
-        "sim_ns": outcome.sim_ns,
-        "wall_s": wall_s,
-        "verified": "not asked",
-        "events": outcome.machine.clock.events,
-        "flit_crossings": outcome.machine.fabric.flit_crossings,
-        "launches": [],
-        "params": json.dumps(settings, sort_keys=True),
-        "started_at": started.isoformat(timespec="milliseconds"),
-        "version": kernbench.__version__,
-        "config_hash": config_hash(graph, settings, classes),
-        "again": {"bench": BENCH, "device": "all", "components": dict(classes or {})},
-        "seed": settings.get("seed", -1),
-        "tags": tags_text(tags),
-        "topology": str(graph.properties["id"]),
-        "topology_name": str(graph.properties["name"]),
-        "hops": recorder.hops if recorder else 0,
-        "host": platform.node(),
-        "flows": outcome.rows(),
-        "totals": outcome.totals(),
-        "link_kinds": _link_kinds(outcome),
-    }
-    tables = _tables(outcome, recorder)
-    if opened is None:
-        return TrafficRun(properties, store=None, tables=tables)
-    run_id = opened.keep(RunRecord(properties, tables), topology_record(graph))
-    return TrafficRun({**properties, "id": run_id}, store=opened)
+        raise failed(error, kept=recording.discarded) from error
+    recording.stop_clock()
+    properties = RunProperties(
+        bench=BENCH,
+        status="ok",
+        sim_ns=outcome.sim_ns,
+        verified="not asked",
+        params=json.dumps(settings, sort_keys=True),
+        config_hash=traffic_hash(graph, settings, classes),
+        again=settings_of(graph, bench=BENCH, device="all", components=classes),
+        seed=settings.get("seed", -1),
+        tags=tags_text(tags),
+        extra={
+            "flows": outcome.rows(),
+            "totals": outcome.totals(),
+            "link_kinds": _link_kinds(outcome),
+        },
+    )
+    return recording.finish(TrafficRun, properties, graph, outcome.machine, outcome.log)
 
 
-def config_hash(
+def traffic_hash(
     graph: PropertyGraph, settings: Mapping[str, Any], components: Mapping[str, str] | None
 ) -> str:
-    """Over everything that decides what happens: version, topology, flows, components."""
-    configured = {
-        "version": kernbench.__version__,
-        "topology": graph.properties["id"],
-        "bench": BENCH,
-        "params": settings,
-        "components": dict(components or {}),
-    }
-    return hashlib.sha256(json.dumps(configured, sort_keys=True).encode()).hexdigest()[:16]
+    """The configuration's hash: over version, topology, flows and components."""
+    return config_hash(graph, components, BENCH, params=settings)
 
 
 def traffic_patterns() -> list[dict[str, Any]]:
@@ -221,18 +208,6 @@ def _nth(number: int) -> Any:
     return lambda key: f"flow {number}: {key}" if key else f"flow {number}"
 
 
-def _tables(outcome: TrafficOutcome, recorder: Any) -> dict[str, Any]:
-    import pyarrow as pa
-
-    from kernbench.sim.trace import used
-
-    resources = outcome.machine.resources
-    if recorder is None:
-        return {"Used": pa.table(used(resources, outcome.sim_ns))}
-    columns = {**recorder.tables(resources, outcome.sim_ns), **outcome.log.tables()}
-    return {name: pa.table(table) for name, table in columns.items()}
-
-
 def _share(busy_ns: float, of_ns: float) -> float:
     """``busy_ns`` as a share of ``of_ns``; 0 where all is free and no time has passed."""
     return busy_ns / of_ns if of_ns > 0.0 else 0.0
@@ -250,10 +225,10 @@ def _link_kinds(outcome: TrafficOutcome) -> list[dict[str, Any]]:
                 "kind": kind,
                 "links": count,
                 "used": len(carried),
-                "mean_utilisation": sum(shares) / count,
+                "mean_utilisation": fsum(shares) / count,
                 "max_utilisation": max(shares, default=0.0),
                 "bytes": sum(link.bytes for link in carried),
-                "wait_ns": sum(link.wait_ns for link in carried),
+                "wait_ns": fsum(link.wait_ns for link in carried),
             }
         )
     return sorted(rows, key=lambda row: (-row["max_utilisation"], row["kind"]))

@@ -1,4 +1,4 @@
-"""What a kept run's time would be on a machine that is faster in places: estimated, then run."""
+"""What-if: a kept run's time on a machine that is faster in places, estimated and then simulated."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kernbench.api.again import run_again
+from kernbench.analysis.history import PARTIAL
+from kernbench.analysis.routing import kept_topology
+from kernbench.api.rerun import rerun as rerun_kept
 from kernbench.api.result import Run
 from kernbench.api.running import Progress
 from kernbench.api.stores import Store, borrowed, open_run
-from kernbench.api.topologies import kept_topology
+from kernbench.api.topologies import described_machine
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph
 
 TAG = "what-if"
-"""What confirming runs are tagged with, and the end of their topology's name."""
+"""The tag of confirming runs, and the suffix of their topology's name."""
 FREE = "free"
 _LONGEST_NAME = 64
 
@@ -29,22 +31,26 @@ def what_if(
     store: Store = None,
     rerun: bool = True,
     *,
-    launch: int | None = None,
+    launch: int | str | None = None,
     bench: str | Callable[[Any], Any] | None = None,
+    topo: Mapping[str, object] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """What the kept run ``run`` would take with ``changes``: an estimate, and what a real run then takes.
+    """Estimate the time of the kept run ``run`` with ``changes``, then measure it in a real run.
 
     ``changes`` says what is faster, as the topology file's ``overrides`` do: a component, a link ``a->b``,
     ``kind:NAME`` or a group such as ``sip0.cube3``, each with how many times as fast, or ``"free"``:
     ``{"kind:router_mesh": 2.0, "sip0.cube0.pe0.pe_gemm": "free"}``. The machine that the run was kept with is
     compiled again with them and the bench, or the traffic, run on it; that run is kept with the tag
-    ``what-if``. ``launch`` looks at that launch alone; ``bench`` is needed where the kept run was of a
-    function. With ``rerun=False`` nothing is run. Times are ns. Gives
+    ``what-if``. ``launch`` is a launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run;
+    ``bench`` is needed where the kept run was of a function. With ``rerun=False`` nothing is run. ``topo``
+    changes keys of the run's topology, such as ``{"cube.hbm.channel_gbs": 64}``; only a real run shows what
+    that does. Times are ns. Gives
 
-    - ``run_id bench topology launch``, and ``changes``, each with ``where`` and ``speed``;
+    - ``run_id bench topology launch``, and ``changes``, each with ``where`` and ``speed``, or ``key`` and
+      ``value``;
     - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if` on what
-      an estimate leaves out);
+      an estimate leaves out); with ``topo`` there is no estimate, and it is None;
     - ``measured``: ``run_id topology ns by_cause`` of the new run, or None;
     - ``saved_ns``: of the measured run or, without one, of the estimate;
     - ``difference_ns``: estimate less measured, or None.
@@ -53,68 +59,79 @@ def what_if(
     again, and for one that the same command would not give any more.
     """
     from kernbench.analysis.what_if import what_if as estimated
-    from kernbench.topology.overrides_spec import FREE as FREE_SPEED
+    from kernbench.topology.overrides import FREE as FREE_SPEED
 
     wanted = {where: _speed(where, speed) for where, speed in (changes or {}).items()}
-    if not wanted:
+    if not wanted and not topo:
         raise UsageError("no changes; say what is faster, such as {'kind:router_mesh': 2.0}")
+    if topo and not rerun:
+        raise UsageError("a change of a topology key cannot be estimated; leave out rerun=False (--no-rerun)")
     with borrowed(store) as opened:
         kept, original = _kept(run, opened)
         factors = [(where, FREE_SPEED if speed == FREE else float(speed)) for where, speed in wanted.items()]
-        estimate = estimated(kept.critical_path(launch), original, factors)
+        before = kept.critical_path(launch)
+        estimate = None if topo else estimated(before, original, factors)
         measured: dict[str, Any] | None = None
         if rerun:
             changed = kept_topology(_with(str(original.properties["spec"]), wanted))
-            new = run_again(kept, changed, original, bench, store=opened, tags=[TAG], progress=progress)
+            if topo:
+                changed = described_machine(changed, topo)[0]
+            new = rerun_kept(kept, changed, original, bench, store=opened, tags=[TAG], progress=progress)
             path = new.critical_path(launch)
             measured = {
                 "run_id": new.id,
                 "topology": new.topology,
-                "ns": path.t_end - path.t_start,
+                "ns": path.ns,
                 "by_cause": path.by_cause(),
             }
-    after = estimate.ns if measured is None else measured["ns"]
+    before_ns = before.ns
+    after = measured["ns"] if measured else estimate.ns if estimate else before_ns
     return {
         "run_id": kept.id,
         "bench": kept.bench,
         "topology": kept.topology,
-        "launch": launch,
-        "changes": [{"where": where, "speed": speed} for where, speed in wanted.items()],
-        "before": {"ns": estimate.before_ns, "by_cause": estimate.by_cause_before},
-        "estimate": {"ns": estimate.ns, "by_cause": estimate.by_cause},
+        "launch": kept.window(launch).launch,
+        "window": kept.window(launch).name,
+        "changes": [
+            *({"where": where, "speed": speed} for where, speed in wanted.items()),
+            *({"key": key, "value": str(value)} for key, value in (topo or {}).items()),
+        ],
+        "before": {"ns": before_ns, "by_cause": before.by_cause()},
+        "estimate": None if estimate is None else {"ns": estimate.ns, "by_cause": estimate.by_cause},
         "measured": measured,
-        "saved_ns": estimate.before_ns - after,
-        "difference_ns": None if measured is None else estimate.ns - after,
+        "saved_ns": before_ns - after,
+        "difference_ns": estimate.ns - after if estimate and measured else None,
     }
 
 
 def what_if_candidates(
-    run: str = "last", store: Store = None, *, launch: int | None = None, places: int = 10
+    run: str = "last", store: Store = None, *, launch: int | str | None = None, locations: int = 10
 ) -> dict[str, Any]:
-    """What is worth changing for the kept run ``run``: estimates for what its critical path went through.
+    """Candidates for a change: estimates for everything on the critical path of the kept run ``run``.
 
-    Gives ``run_id bench topology launch``, ``ns`` (of the run, or of ``launch``) and ``candidates``, the one
-    that saves most when free first: every kind, and the ``places`` places with most time, each with ``where
-    on_chain_ns twice_ns twice_saved_ns free_ns free_saved_ns``. Times are ns; ``twice_ns`` and ``free_ns``
-    are what all would take with that place twice as fast, or free.
+    Gives ``run_id bench topology launch``, ``ns`` (of the run, or of the window that ``launch`` names) and
+    ``candidates``, the one that saves most when free first: every kind, and the ``locations`` slowest
+    locations, each with ``where on_path_ns twice_ns twice_saved_ns free_ns free_saved_ns``. Times are ns;
+    ``twice_ns`` and ``free_ns`` are what all would take with that location twice as fast, or free.
     """
     from kernbench.analysis.what_if import candidates
 
     with borrowed(store) as opened:
         kept, original = _kept(run, opened)
         path = kept.critical_path(launch)
-        found = candidates(path, original, places)
-    before = path.t_end - path.t_start
+        found = candidates(path, original, locations)
+    before = path.ns
     return {
         "run_id": kept.id,
         "bench": kept.bench,
         "topology": kept.topology,
-        "launch": launch,
+        "launch": kept.window(launch).launch,
+        "window": kept.window(launch).name,
         "ns": before,
         "candidates": [
             {
                 "where": one.where,
-                "on_chain_ns": one.on_chain_ns,
+                "on_path_ns": one.on_path_ns,
                 "twice_ns": one.twice_ns,
                 "twice_saved_ns": before - one.twice_ns,
                 "free_ns": one.free_ns,
@@ -127,7 +144,7 @@ def what_if_candidates(
 
 def _speed(where: str, speed: Speed) -> Speed:
     """``speed`` as a number or ``free``."""
-    from kernbench.topology.overrides_spec import FREE as FASTEST
+    from kernbench.topology.overrides import FREE as FASTEST
 
     if speed == FREE:
         return FREE
@@ -146,11 +163,13 @@ def _speed(where: str, speed: Speed) -> Speed:
 def _kept(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
     """A kept run and the machine that it ran on."""
     kept = open_run(run, store)
+    if kept.info["status"] == PARTIAL:
+        raise UsageError(f"run '{kept.id}' is partial: it was stopped; run it to its end first")
     record = store.load_topology(str(kept.info["topology_id"]))
     graph = kept_topology(record.spec)
     if graph.properties["id"] != record.id:
         raise UsageError(
-            f"the topology of run '{kept.id}' is compiled otherwise by this version; run it again first"
+            f"the topology of run '{kept.id}' is compiled otherwise by this version; re-run it first"
         )
     return kept, graph
 

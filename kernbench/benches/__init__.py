@@ -1,14 +1,12 @@
 """Benches: small programs that place tensors, launch kernels and check the numbers.
 
-One module per bench, registered with :func:`bench`. Importing this package imports them all; a module
-that registers none fails at once.
+One module per bench, registered with :func:`bench`. They are imported when they are first listed, so that a
+user's own bench does not wait for them; a module that registers none then fails at once.
 """
 
 from __future__ import annotations
 
-from kernbench.benches.params import Param, parse_assignments, resolve_params
-from kernbench.benches.registry import BenchSpec, bench, list_all, load_package, resolve
+from kernbench.benches.params import Param, resolve_params
+from kernbench.benches.registry import BenchSpec, bench, list_all, resolve
 
-__all__ = ["BenchSpec", "Param", "bench", "list_all", "parse_assignments", "resolve", "resolve_params"]
-
-load_package(__path__, __name__)
+__all__ = ["BenchSpec", "Param", "bench", "list_all", "resolve", "resolve_params"]

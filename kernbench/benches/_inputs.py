@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench import dtypes
 from kernbench.benches.params import Param
-from kernbench.pe import dtypes
 
 Array = NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""Query, key and value projections of one activation: what three benches do at different scales."""
+"""Query, key and value projections of one activation: shared by three benches of different scale."""
 
 from __future__ import annotations
 

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field, TypeAdapter, ValidationError
 
 from kernbench.errors import BenchError, UsageError
+from kernbench.hints import suggestion
 
 ParamType = type[int] | type[float] | type[str] | type[bool]
 ParamValue = int | float | str | bool
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_BOOLS = {
-    "true": True,
-    "yes": True,
-    "on": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "off": False,
-    "0": False,
+_NOT_PARSED = {
+    int: "{!r} is not a whole number",
+    float: "{!r} is not a number",
+    bool: "{!r} is not a bool; use true or false",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """One parameter of a bench.
+    """One parameter of a bench; pydantic parses and validates its values.
 
     ``type`` is int, float, str or bool. ``env`` names an environment variable that gives the default when
     it is set. ``choices`` lists the only values allowed, ``minimum`` the least number.
@@ -57,54 +54,46 @@ class Param:
             raise BenchError(f"parameter '{self.name}': its default is refused: {error}") from None
 
     def accept(self, value: object) -> ParamValue:
-        """``value``, a text or of the right type, as this parameter's type; else a ``ValueError``."""
-        got = self._parse(value) if isinstance(value, str) else self._typed(value)
+        """``value`` as this parameter's type.
+
+        Args:
+            value: Text, as on a command line, or a value of the type. Text for a bool may be true, yes, on
+                or 1; for an int decimal (``064`` is 64) or with a prefix (``0x40``).
+
+        Raises:
+            ValueError: It is of another type, not among ``choices``, or below ``minimum``.
+        """
+        value = value.item() if isinstance(value, np.generic) else value
+        is_text = isinstance(value, str)
+        if is_text and self.type is int:
+            value = _integer(str(value))
+        try:
+            # Text is parsed; values from Python must have the type already.
+            got: ParamValue = self._adapter().validate_python(value, strict=not isinstance(value, str))
+        except ValidationError as problem:
+            if problem.errors()[0]["type"] == "greater_than_equal":
+                raise ValueError(f"{value} is below the minimum of {self.minimum:g}") from None
+            unparsed = _NOT_PARSED.get(self.type) if is_text else None
+            raise ValueError(
+                unparsed.format(value) if unparsed else f"{value!r} is not of type {self.type.__name__}"
+            ) from None
         if self.choices is not None and got not in self.choices:
             raise ValueError(f"{got!r} is not one of {', '.join(map(str, self.choices))}")
-        if self.minimum is not None and not isinstance(got, str) and not got >= self.minimum:
-            raise ValueError(f"{got} is below the minimum of {self.minimum:g}")
         return got
 
-    def _parse(self, text: str) -> ParamValue:
-        if self.type is str:
-            return text
-        if self.type is bool:
-            try:
-                return _BOOLS[text.strip().lower()]
-            except KeyError:
-                raise ValueError(f"{text!r} is not a bool; use true or false") from None
-        try:
-            if self.type is float:
-                return float(text)
-            return int(text, 10 if text.strip(" +-0_").isdecimal() else 0)  # 064 is a number, 0x40 is one too
-        except ValueError:
-            raise ValueError(
-                f"{text!r} is not {'a whole number' if self.type is int else 'a number'}"
-            ) from None
-
-    def _typed(self, value: object) -> ParamValue:
-        value = value.item() if isinstance(value, np.generic) else value
-        if isinstance(value, bool) != (self.type is bool):
-            raise ValueError(f"{value!r} is not of type {self.type.__name__}")
-        if self.type is float and isinstance(value, int):
-            return float(value)
-        if isinstance(value, self.type):
-            return value
-        raise ValueError(f"{value!r} is not of type {self.type.__name__}")
+    def _adapter(self) -> TypeAdapter[Any]:
+        if self.minimum is None or self.type is str:
+            return TypeAdapter(self.type)
+        bounded: Any = Annotated[self.type, Field(ge=self.minimum)]
+        return TypeAdapter(bounded)
 
 
-def parse_assignments(items: Iterable[str]) -> dict[str, str]:
-    """``["m=64", "dtype=f32"]`` as a dictionary; a text without ``=`` or a key set twice is a UsageError."""
-    values: dict[str, str] = {}
-    for item in items:
-        key, equals, text = item.partition("=")
-        key = key.strip()
-        if not equals or not key:
-            raise UsageError(f"--set {item!r}: write it as name=value")
-        if key in values:
-            raise UsageError(f"--set {item!r}: '{key}' is set twice")
-        values[key] = text.strip()
-    return values
+def _integer(text: str) -> int:
+    """The integer that ``text`` writes, decimal or with a prefix."""
+    try:
+        return int(text, 10 if text.strip(" +-0_").isdecimal() else 0)
+    except ValueError:
+        raise ValueError(_NOT_PARSED[int].format(text)) from None
 
 
 def resolve_params(
@@ -138,6 +127,6 @@ def resolve_params(
 def _unknown(bench: str, key: str, declared: Mapping[str, Param]) -> str:
     if not declared:
         return f"bench '{bench}' has no parameters, so '{key}' cannot be set"
-    close = difflib.get_close_matches(key, declared, n=1)
-    hint = f"did you mean '{close[0]}'? " if close else ""
-    return f"bench '{bench}' has no parameter '{key}'; {hint}it has {', '.join(declared)}"
+    return (
+        f"bench '{bench}' has no parameter '{key}'; {suggestion(key, declared)}it has {', '.join(declared)}"
+    )

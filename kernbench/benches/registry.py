@@ -6,7 +6,6 @@ Scripts use names.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import pkgutil
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.benches.params import Param, ParamValue, resolve_params
 from kernbench.errors import BenchError, UsageError
+from kernbench.hints import suggestion
 
 if TYPE_CHECKING:
     from kernbench.runtime.context import Context
@@ -30,7 +30,7 @@ _by_module: dict[str, dict[str, BenchSpec]] = {}
 
 @dataclass(frozen=True, slots=True)
 class BenchSpec:
-    """A registered bench: ``run(torch)`` and what is known about it."""
+    """A registered bench: ``run(torch)``, its description and parameters."""
 
     name: str
     description: str
@@ -94,7 +94,7 @@ def registered_in(module: str) -> dict[str, BenchSpec]:
 
 
 def forget(module: str) -> None:
-    """Drop what ``module`` registered, because it is about to be loaded again."""
+    """Drop the benches of ``module``, which is about to be loaded once more."""
     _by_module.pop(module, None)
 
 
@@ -119,7 +119,8 @@ def load_package(path: Iterable[str], package: str) -> None:
 
 def list_all() -> list[BenchSpec]:
     """The shipped benches in alphabetical order; the index of a bench is its position, from 1."""
-    importlib.import_module("kernbench.benches")
+    package = importlib.import_module("kernbench.benches")
+    load_package(package.__path__, package.__name__)
     specs = [spec for module, found in _by_module.items() if _shipped(module) for spec in found.values()]
     return sorted(specs, key=lambda spec: spec.name)
 
@@ -128,13 +129,15 @@ def resolve(identifier: str) -> BenchSpec:
     """The bench called ``identifier``.
 
     A name, an index of :func:`list_all`, ``path/to/file.py`` or ``path/to/file.py:name``, or
-    ``package.module:name``. What does not exist is a :class:`UsageError` that says what does.
+    ``package.module:name``. An unknown one is a :class:`UsageError` that lists the benches.
     """
     from kernbench.benches.user import load_user_bench, names_user_bench
 
     text = identifier.strip() if isinstance(identifier, str) else ""
     if not text:
         raise UsageError("bench name is empty; 'kernbench list' shows the benches")
+    if names_user_bench(text):
+        return load_user_bench(text)
     benches = list_all()
     if text.isdecimal():
         if not 1 <= int(text) <= len(benches):
@@ -143,8 +146,6 @@ def resolve(identifier: str) -> BenchSpec:
     by_name = {spec.name: spec for spec in benches}
     if text in by_name:
         return by_name[text]
-    if names_user_bench(text):
-        return load_user_bench(text)
-    close = difflib.get_close_matches(text, by_name, n=1)
-    hint = f"did you mean '{close[0]}'? " if close else ""
-    raise UsageError(f"no bench is called '{text}'; {hint}there are {', '.join(by_name)}")
+    raise UsageError(
+        f"no bench is called '{text}'; {suggestion(text, by_name)}there are {', '.join(by_name)}"
+    )

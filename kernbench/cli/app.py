@@ -21,6 +21,7 @@ app = LazyGroup(
     help="Simulate kernels on multi-chiplet AI accelerators and ask the traces questions.",
     entries={
         "run": Entry(f"{_HERE}.run", "Run a bench; print its times; keep its trace."),
+        "tune": Entry(f"{_HERE}.tune", "Find the fastest configuration of a bench's kernels."),
         "list": Entry(f"{_HERE}.list", "List the benches and their parameters."),
         "probe": Entry(f"{_HERE}.probe", "Time single transfers, check them against a formula."),
         "traffic": Entry(f"{_HERE}.traffic", "Run a list of flows, or a pattern of traffic, together."),
@@ -30,6 +31,7 @@ app = LazyGroup(
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
         "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
         "figures": Entry(f"{_HERE}.figures", "Draw where the time and the bandwidth of DMA transfers go."),
+        "completion": Entry(f"{_HERE}.completion", "Print a script for tab completion in bash, zsh or fish."),
         "doctor": Entry(f"{_HERE}.doctor", "Say what is installed and whether the store can be used."),
     },
     params=[

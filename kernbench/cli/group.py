@@ -6,16 +6,21 @@ or asked for its own help, never for the list.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
+
+from kernbench.hints import suggestion
+
+COMPLETE_VARIABLE = "_KERNBENCH_COMPLETE"
+"""Set by completion scripts when they ask for completions."""
 
 
 class Entry(NamedTuple):
-    """A command of a group: the module that defines it as ``command``, and its line of help."""
+    """A command of a group: ``module``, or ``module:name`` if it is not called ``command``; its help."""
 
     module: str
     help: str
@@ -25,6 +30,7 @@ class _WithExamples(click.Command):
     """A command whose help ends with examples that work, and that takes ``--debug``."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        kwargs.setdefault("context_settings", {}).setdefault("help_option_names", ["-h", "--help"])
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
         self.params.append(
@@ -47,9 +53,24 @@ class LazyGroup(_WithExamples, click.Group):
     """A command that only holds others, which are imported when needed."""
 
     def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
-        # Without a subcommand Click would print all of the help as an error.
         super().__init__(*args, no_args_is_help=False, subcommand_metavar="COMMAND ...", **kwargs)
         self.entries = entries
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As Click does; without any argument, print the help."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin with what is typed, without importing any; then options."""
+        named = [
+            CompletionItem(name, help=entry.help)
+            for name, entry in self.entries.items()
+            if name.startswith(incomplete)
+        ]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order in which they were declared."""
@@ -60,7 +81,8 @@ class LazyGroup(_WithExamples, click.Group):
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None
-        command = importlib.import_module(entry.module).command
+        module, _, attribute = entry.module.partition(":")
+        command = getattr(importlib.import_module(module), attribute or "command")
         assert isinstance(command, click.Command)
         return command
 
@@ -74,8 +96,7 @@ class LazyGroup(_WithExamples, click.Group):
             return name, command, args[1:]
         if name.startswith("-"):
             raise click.NoSuchOption(name, ctx=ctx)
-        close = difflib.get_close_matches(name, self.entries, n=1)
-        hint = f"did you mean '{close[0]}'? " if close else ""
+        hint = suggestion(name, self.entries)
         raise click.UsageError(f"no command '{name}'; {hint}there are {', '.join(self.entries)}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

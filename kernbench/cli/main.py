@@ -1,20 +1,23 @@
 """The entry point: runs a command and turns whatever goes wrong into one line and an exit status.
 
-0 done; 1 the run or a check failed; 2 wrong usage; 130 interrupted; 141 whoever read our output went away.
+0 done; 1 the run or a check failed; 2 wrong usage; 130 interrupted; 141 the reader of our output went away.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 
 import click
+from click.shell_completion import shell_complete
 
 from kernbench.cli.app import app
-from kernbench.errors import KernBenchError, UsageError
+from kernbench.cli.group import COMPLETE_VARIABLE
+from kernbench.errors import ConfigError, KernBenchError, UsageError
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 
@@ -22,6 +25,10 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv`` (default: the process's own) and return the exit status."""
     args = list(sys.argv[1:] if argv is None else argv)
+    if COMPLETE_VARIABLE in os.environ:
+        return shell_complete(app, {}, "kernbench", COMPLETE_VARIABLE, os.environ[COMPLETE_VARIABLE])
+    # A command makes much and drops little, and its process is short: collect seldom.
+    gc.set_threshold(50_000, 20, 20)
     debug = "--debug" in args
     try:
         status = _invoke([arg for arg in args if arg != "--debug"])
@@ -29,13 +36,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _abandon_stdout()
         return PIPE_CLOSED
-    except KeyboardInterrupt:
-        keeps = next((arg for arg in args if not arg.startswith("-")), "") in ("run", "traffic")
-        return _report("interrupted; nothing was kept" if keeps else "interrupted", INTERRUPTED)
+    except KeyboardInterrupt as stop:
+        kept = getattr(stop, "kept_run", None) is not None
+        keeps = not kept and next((arg for arg in args if not arg.startswith("-")), "") in ("run", "traffic")
+        stood = f" {stop}" if str(stop) else ""
+        return _report(f"interrupted{stood}{'; nothing was kept' if keeps else ''}", INTERRUPTED)
     except Exception as error:
         if debug:
             traceback.print_exc()
-        return _report(*_explain(error, debug))
+        message, status = _explain(error, debug)
+        marked = str(getattr(error, "marked", ""))
+        message = message.removesuffix(marked)
+        # Only mistakes in a file come several at a time, a line each.
+        return _report(message, status, several=isinstance(error, ConfigError), marked=marked)
     return status
 
 
@@ -57,45 +70,43 @@ def _explain(error: Exception, debug: bool) -> tuple[str, int]:
         return f"{message}; see '{command} --help'", WRONG_USAGE
     if isinstance(error, click.ClickException):
         return error.format_message(), error.exit_code
-    if _on_purpose(error):
+    if isinstance(error, KernBenchError):
         return str(error), WRONG_USAGE if _wrong_usage(error) else FAILED
     if isinstance(error, OSError):
         where = f"'{error.filename}': " if error.filename else ""
         return f"{where}{error.strerror or error}", FAILED
-    remedy = "" if debug else "; run again with --debug for the traceback"
+    remedy = "" if debug else "; re-run with --debug for the traceback"
     return f"unexpected {type(error).__name__}: {error}{remedy}", FAILED
 
 
-def _on_purpose(error: Exception) -> bool:
-    """True for errors whose message was written for people: KernBench's and the stores'."""
-    from kernbench.pgraph import StoreError
-
-    return isinstance(error, KernBenchError | StoreError)
-
-
-def _wrong_usage(error: Exception) -> bool:
+def _wrong_usage(error: KernBenchError) -> bool:
     """True where what was asked for does not exist or cannot be: a bench, a run, a question, a store."""
     from kernbench.pgraph import QueryError, QueryTimeoutError, RunNotFoundError, StoreUrlError
 
-    if getattr(error, "during_run", False):
+    if error.during_run:
         return False
     asked_wrongly = isinstance(error, UsageError | QueryError | RunNotFoundError | StoreUrlError)
     return asked_wrongly and not isinstance(error, QueryTimeoutError)
 
 
-def _report(message: str, status: int) -> int:
-    line = " ".join(message.split()) or "no message"
+def _report(message: str, status: int, *, several: bool = False, marked: str = "") -> int:
+    """Print an error; ``marked`` is the line of a query at fault with a caret below it."""
+    texts = message.splitlines() if several else [message]
+    lines = [" ".join(text.split()) or "no message" for text in texts]
     try:
         sys.stdout.flush()
     except OSError:
         _abandon_stdout()
     with contextlib.suppress(OSError):
-        print(f"kernbench: error: {line}", file=sys.stderr, flush=True)
+        for line in lines:
+            print(f"kernbench: error: {line}", file=sys.stderr, flush=True)
+        for line in marked.splitlines():
+            print("".join(c if c.isprintable() else "?" for c in line), file=sys.stderr, flush=True)
     return status
 
 
 def _abandon_stdout() -> None:
-    """Nobody reads stdout any more: let Python's own flush at exit write to nowhere, quietly."""
+    """The reader of stdout is gone: let Python's own flush at exit write to nowhere, quietly."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from kernbench.cli import completion
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -28,17 +31,79 @@ def store_option(function: Function) -> Function:
 def topology_option(function: Function) -> Function:
     """``--topology FILE``, passed as ``topology``; None stands for the default topology."""
     return click.option(
-        "--topology", metavar="FILE", help="A file, or the name of a shipped one.  [default: default]"
+        "--topology",
+        metavar="FILE",
+        shell_complete=completion.topologies,
+        help="A file, or the name of a shipped one.  [default: default]",
     )(function)
 
 
+def change_options(function: Function) -> Function:
+    """``--topo`` and ``--components``, passed as ``topo`` (a mapping) and ``components``."""
+    topo = click.option(
+        "--topo",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=lambda _ctx, _param, items: assignments("--topo", items),
+        help="Change a key of the topology, such as cube.hbm.channel_gbs=64; may be repeated.",
+    )
+    components = click.option(
+        "--components",
+        metavar="FILE",
+        help="A file of 'impl: module:Class' lines beside the topology's own components_file.",
+    )
+    return topo(components(function))
+
+
 def kept_options(function: Function) -> Function:
-    """``--tag`` and ``--no-trace``, passed as ``tags`` and ``no_trace``: whether and how a run is kept."""
+    """``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""
     tag = click.option(
         "--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept run; may be repeated."
     )
     no_trace = click.option("--no-trace", is_flag=True, help="Keep nothing; times are the same.")
-    return tag(no_trace(function))
+    return tag(no_trace(detail_option(function)))
+
+
+def detail_option(function: Function) -> Function:
+    """``--detail``, passed as ``detail``: how much of a run a server is to hold as a graph."""
+    return click.option(
+        "--detail",
+        type=click.Choice(["summary", "operations", "full"]),
+        default="full",
+        show_default=True,
+        help="Of runs on a server: the use of each resource only, operations and transactions too, or every "
+        "hop as well.",
+    )(function)
+
+
+def window_options(function: Function) -> Function:
+    """``--launch``, ``--from`` and ``--to``: the window to look at, by default all launches."""
+    launch = click.option(
+        "--launch", metavar="N|all|setup|run", default="all", show_default=True,
+        help="Look at one launch, all of them, the time outside of them, or the whole run.",
+    )  # fmt: skip
+    begin = click.option(
+        "--from", "from_ns", type=float, metavar="NS", help="Leave out what is before this simulated time."
+    )
+    end = click.option("--to", "to_ns", type=float, metavar="NS", help="Leave out what is after it.")
+    return launch(begin(end(function)))
+
+
+def run_argument(function: Function) -> Function:
+    """``[RUN]`` or ``--run RUN``, passed as ``run``; by default the last run."""
+    argument = click.argument("given", metavar="[RUN]", required=False, shell_complete=completion.runs)
+    option = click.option("--run", "named", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
+
+    @functools.wraps(function)
+    def command(*args: Any, given: str | None, named: str | None, **kwargs: Any) -> Any:
+        if given is not None and named is not None:
+            raise click.UsageError(f"the run is given twice, as '{given}' and as --run {named}; give it once")
+        return function(*args, run=given or named or "last", **kwargs)
+
+    return argument(option(command))  # type: ignore[return-value]
+
+
+RUN_HELP = "The run: an id, the start of one, a tag, last, or last~2.  [default: last]"
 
 
 def check_option(function: Function) -> Function:
@@ -55,7 +120,10 @@ def assignments(option: str, items: Iterable[str]) -> dict[str, str]:
     """``("a=1", "b=2")`` as a dictionary; a text without ``=``, or a name set twice, is wrong usage."""
     values: dict[str, str] = {}
     for item in items:
-        name, equals, value = item.partition("=")
+        # A name may hold the key of a kernel's configuration: scale[n=100].BLOCK=64.
+        keyed = item.find("].") + 1
+        name, equals, value = item[keyed:].partition("=")
+        name = item[:keyed] + name
         name = name.strip()
         if not equals or not name:
             raise click.UsageError(f"{option} '{item}': write it as name=value")

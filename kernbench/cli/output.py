@@ -1,4 +1,4 @@
-"""What goes to stdout: a table for people, one JSON value or CSV for programs, always the same facts."""
+"""Output to stdout: a table for people, one JSON value or CSV for programs, always the same facts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import click
 
 from kernbench.cli.table import table
+from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, plain_entities
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Sequence[Any]
@@ -64,6 +65,34 @@ def emit_list(fmt: str, key: str, column: str, texts: Sequence[str]) -> None:
         emit(fmt, {key: list(texts)}, (column,), [(text,) for text in texts])
 
 
+def fold(columns: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[Row]]:
+    """Fold neighbouring rows that differ only in the numbers of their names; a column ``alike`` counts them.
+
+    Nothing is folded, and no column added, where no two rows are alike. Times within 1e-9 are equal.
+    """
+    folded: list[Row] = []
+    counts: list[int] = []
+    last = None
+    for row in rows:
+        key = tuple(_alike(cell) for cell in row)
+        if key == last:
+            counts[-1] += 1
+        else:
+            folded.append(row)
+            counts.append(1)
+        last = key
+    if len(folded) == len(rows):
+        return list(columns), list(rows)
+    return [*columns, "alike"], [[*row, count] for row, count in zip(folded, counts, strict=True)]
+
+
+def _alike(cell: Any) -> Any:
+    """A cell as far as it tells rows apart that are not symmetric."""
+    if isinstance(cell, str):
+        return re.sub(r"\d+", "#", cell)
+    return round(cell, 9) if isinstance(cell, float) else cell
+
+
 def print_json(value: Any) -> None:
     """``value`` as one line of JSON. numpy's numbers become JSON's; NaN and infinity become null."""
     print(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
@@ -79,7 +108,7 @@ def print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
 
 def print_table(columns: Sequence[str], rows: Iterable[Row]) -> None:
     """Aligned columns: fitted to the terminal, or in full width when stdout is a pipe or a file."""
-    shown = [[plain(cell) for cell in row] for row in rows]
+    shown = [[_shown(cell) for cell in row] for row in rows]
     numeric = [any(_is_number(row[index]) for row in shown) for index in range(len(columns))]
     cells = [[_printable(_table_cell(cell)) for cell in row] for row in shown]
     on_terminal = sys.stdout.isatty()
@@ -97,6 +126,8 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if _is_entity(value):
+        return plain(plain_entities(value))
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -106,10 +137,26 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+def _shown(value: Any) -> Any:
+    """A cell of a table: as :func:`plain`, but nodes, relationships and paths as patterns."""
+    if _is_entity(value):
+        return str(value)
+    if isinstance(value, list | tuple) and any(_is_entity(item) for item in value):
+        return f"[{', '.join(str(_shown(item)) for item in value)}]"
+    return plain(value)
+
+
+def _is_entity(value: Any) -> bool:
+    """Whether ``value`` is a node, a relationship or a path."""
+    return isinstance(value, GraphNode | GraphRelationship | GraphPath)
+
+
 def number(value: float | None) -> str:
     """A figure for people: at most three digits after the point, none that say nothing."""
     if value is None:
         return "-"
+    if abs(value) < 1e-9:
+        return "0"  # rounding; no time or share of the model is that small
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     return text if text not in {"0", "-0"} or value == 0 else f"{value:.3g}"
 
@@ -133,7 +180,7 @@ def _table_cell(value: Any) -> str:
 
 
 def _printable(text: str) -> str:
-    """What a terminal would obey, such as an escape character, is written out."""
+    """``text`` with control characters, which a terminal would obey, written out."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -1,11 +1,14 @@
-"""How far a long run has come, on the terminal of whoever started it."""
+"""The progress of a long run, on the terminal of the person who started it."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 QUIET_S = 2.0
 """Work shorter than this shows nothing."""
@@ -13,10 +16,10 @@ _EVERY_S = 0.2
 
 
 class Progress:
-    """Called with (simulated ns, events so far, share done or None); writes one line that it keeps rewriting.
+    """Called with (simulated ns, events so far, share done or None); shows one line that it keeps redrawing.
 
     Nothing is written within the first two seconds, nor when ``stream`` (stderr) is not a terminal. Used as
-    a context manager it wipes its line at the end.
+    a context manager it removes its line at the end.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -25,25 +28,41 @@ class Progress:
         self.started = clock()
         self.shown = self.started + QUIET_S - _EVERY_S
         self.on_terminal = self.stream.isatty()
-        self.dirty = False
+        self._live: Live | None = None
 
     def __call__(self, sim_ns: float, events: int, share: float | None = None) -> None:
         """Show how far it is, unless that was done a moment ago."""
+        self._show(lambda wall_s: line(sim_ns, events, wall_s, share))
+
+    def of_graph(self, done: int, total: int) -> None:
+        """Show how far the building of a graph is; as when called."""
+        self._show(lambda _: f"building the graph, {done / max(1, total):.0%} done".replace("%", " %"))
+
+    def _show(self, text: Callable[[float], str]) -> None:
         now = self.clock()
         if not self.on_terminal or now - self.shown < _EVERY_S:
             return
         self.shown = now
-        self.dirty = True
-        self.stream.write(f"\r\x1b[K{line(sim_ns, events, now - self.started, share)}")
-        self.stream.flush()
+        if self._live is None:
+            self._live = self._begin()
+        self._live.update(text(now - self.started), refresh=True)
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.dirty:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
+        if self._live is not None:
+            self._live.stop()
+
+    def _begin(self) -> Live:
+        # Imported now: rich takes longer to import than most commands take to run.
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(file=self.stream, force_terminal=True, highlight=False, markup=False)
+        live = Live(console=console, auto_refresh=False, transient=True)
+        live.start()
+        return live
 
 
 def line(sim_ns: float, events: int, wall_s: float, share: float | None) -> str:

@@ -24,14 +24,16 @@ value on one line and nothing else.
 
 | command | keys of its JSON |
 |---|---|
-| `run`, `runs show` | `run_id bench params topology topology_id sim_ns latency_ns verified status wall_s events hops flit_crossings started_at version config_hash tags launches[] busiest_links[] busiest_engines[]` |
-| `runs list` | `runs[]`, each as above without the last three |
-| `runs compare` | `before{} after{} same_config figures[] causes[] resources[] threshold slower` |
+| `run`, `runs show` | `run_id bench params topology topology_id sim_ns latency_ns verified status races[] wall_s events hops flit_crossings started_at version config_hash tags launches[] window{} by_cause{} by_line{} busiest_links[] busiest_engines[]` |
+| `runs list` | `runs[]`, each as above up to `tags`, and `changed[]`: what was configured otherwise than for the run before, null for a bench's first |
+| `runs compare` | `before{} after{} same_config configured[] window figures[] causes[] resources[] threshold slower` |
 | `runs export`, `runs import` | `runs[]`: `run_id copied` |
 | `runs prune`, `runs rm` | `runs[]`: ids |
 | `runs tag` | `tags[]` |
-| `why` | `run_id launch t_start t_end ns by_cause{} by_place{} steps[]`, each step `t_start t_end ns cause place what transaction hop` |
+| `why` | `run_id launch window t_start t_end ns by_cause{} by_location{} by_line{} steps[]`, each step `t_start t_end ns cause location activity transaction hop line` |
+| `what-if` | `run_id bench topology launch window`; without `--speed` `ns candidates[]`, each `where on_path_ns twice_ns twice_saved_ns free_ns free_saved_ns`; with it `changes[] before{} estimate{} measured{} saved_ns difference_ns` |
 | `probe` | `topology ok bytes largest_difference_ns cases[] left_out[] invariants[] notes[]`; each case `name category op src dst links bytes actual_ns formula_ns difference_ns effective_gbs bottleneck_gbs utilisation breakdown{} bottleneck sweep[] hops[]` |
+| `tune` | `bench points[] settings{}`, each point `kernel key config latency_ns best run_id error` |
 | `query` | `name columns rows`; with `--list` `questions[]` |
 | `traffic` | as `run` without `launches` and `busiest_engines`, and `makespan_ns total_bytes bandwidth_gbs peak_path_gbs peak_fair_gbs flows[] link_kinds[]`, each flow with `name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs peak_fair_gbs`; with `--list` `patterns[]` |
 | `list` | `benches[]` |
@@ -48,7 +50,10 @@ simulated nanoseconds, `wall_s` is seconds of real time.
 
 def commands(command: click.Command, parent: click.Context | None, name: str) -> Iterator[click.Context]:
     """The context of ``command`` and of all below it, in order."""
-    context = click.Context(command, info_name=name, parent=parent, terminal_width=96, max_content_width=96)
+    settings = command.context_settings
+    context = click.Context(
+        command, info_name=name, parent=parent, terminal_width=96, max_content_width=96, **settings
+    )
     yield context
     if isinstance(command, LazyGroup):
         for child in command.list_commands(context):

@@ -6,41 +6,67 @@ from collections.abc import Iterable
 from typing import Any
 
 from kernbench.api import Run
-from kernbench.cli.output import number, print_csv, print_json, print_table
+from kernbench.cli.output import fold, number, print_csv, print_json, print_table
 
+_MANY, _SHOWN = 100_000, 5
+"""Resources that are looked at, and rows that are shown once those that are alike are one row."""
 _VERIFIED = {True: "yes", False: "NO", None: "not asked"}
 _RESOURCE = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
 _LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
 
 
-def print_run(fmt: str, run: Run) -> None:
-    """Print the summary of ``run``: as JSON, as one line of CSV, or for people."""
+def print_run(fmt: str, run: Run, **window: Any) -> None:
+    """Print the summary of ``run``: as JSON, as one line of CSV, or for people.
+
+    ``window`` is ``launch``, ``from_ns`` and ``to_ns``, as :meth:`Run.window` takes them.
+    """
     if fmt == "json":
-        print_json(run.summary())
+        print_json(run.summary(**window))
     elif fmt == "csv":
         print_csv(list(run.info), [list(run.info.values())])
     else:
-        _print_for_people(run.summary())
+        _print_for_people(run.summary(_MANY, **window))
 
 
 def _print_for_people(summary: dict[str, Any]) -> None:
     for name, value in _facts(summary):
         print(f"{name:<13} {value}")
+    for race in summary["races"]:
+        print(race["message"])
     _section("launches", _LAUNCH, summary["launches"])
-    _section("busiest links", _RESOURCE, [_percent(row) for row in summary["busiest_links"]])
-    _section("busiest engines", _RESOURCE, [_percent(row) for row in summary["busiest_engines"]])
+    if "window" not in summary:
+        _busiest("busiest links", summary["busiest_links"])
+        return
+    window = summary["window"]
+    total = window["ns"]
+    causes = [
+        {"cause": cause, "ns": ns, "share": f"{ns / total:.1%}"} for cause, ns in summary["by_cause"].items()
+    ]
+    _section(f"where the time of {window['name']} went, {number(total)} ns", ("cause", "ns", "share"), causes)
+    lines = [
+        {"line": line, "ns": ns, "share": f"{ns / total:.1%}"}
+        for line, ns in summary["by_line"].items()
+        if line
+    ]
+    _section("lines of the kernels that it went into", ("line", "ns", "share"), lines[:_SHOWN])
+    _busiest("busiest links", summary["busiest_links"])
+    _busiest("busiest engines", summary["busiest_engines"])
 
 
 def _facts(summary: dict[str, Any]) -> Iterable[tuple[str, str]]:
     rate = summary["events"] / summary["wall_s"] if summary["wall_s"] > 0 else 0.0
-    yield "run", summary["run_id"] or "not kept"
+    partial = ", partial: it was stopped" if summary["status"] == "partial" else ""
+    yield "run", f"{summary['run_id']}{partial}" if summary["run_id"] else "not kept"
     yield "bench", summary["bench"]
     if summary["params"]:
         yield "parameters", " ".join(f"{key}={value}" for key, value in summary["params"].items())
-    yield "topology", summary["topology"]
+    changes = " ".join(f"{key}={value}" for key, value in summary["topology_changes"].items())
+    yield "topology", f"{summary['topology']} with {changes}" if changes else summary["topology"]
     launches = len(summary["launches"])
     yield "latency", f"{number(summary['latency_ns'])} ns in {launches} launch{'' if launches == 1 else 'es'}"
-    yield "simulated", f"{number(summary['sim_ns'])} ns"
+    setup = summary.get("window", {}).get("setup_ns")
+    outside = "" if not setup else f", of which {number(setup)} ns are setup, outside of launches"
+    yield "simulated", f"{number(summary['sim_ns'])} ns{outside}"
     yield "verified", _VERIFIED[summary["verified"]]
     yield "took", f"{number(summary['wall_s'])} s, {summary['events']} events, {rate:.0f} events/s"
     if summary["tags"]:
@@ -53,5 +79,10 @@ def _section(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -
         print_table(columns, [[row[column] for column in columns] for row in rows])
 
 
-def _percent(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "utilisation": f"{row['utilisation']:.1%}"}
+def _busiest(title: str, rows: list[dict[str, Any]]) -> None:
+    """The busiest resources; those that differ only in their place in the machine are one row."""
+    columns, cells = fold(_RESOURCE, [[row[column] for column in _RESOURCE] for row in rows])
+    if cells:
+        print(f"\n{title}")
+        shares = [[*cell[:2], f"{cell[2]:.1%}", *cell[3:]] for cell in cells[:_SHOWN]]
+        print_table(columns, shares)

@@ -1,17 +1,14 @@
-"""What a component sends to reach memory: one transaction for each physical request, all at once."""
+"""Access to memory: one transaction for each physical request, all at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from kernbench.address import PhysicalRequest
+from kernbench.components.base import Component
 from kernbench.routing import Traffic
 from kernbench.sim.transaction import Access, Packet, Transaction
-
-if TYPE_CHECKING:
-    from kernbench.components.base import Component
 
 
 def begin(
@@ -23,23 +20,25 @@ def begin(
     *,
     op: int,
     is_write: bool,
+    ids: tuple[str, str] = ("", ""),
 ) -> list[Transaction]:
     """A transaction for each of ``requests``, by way of its channel router where it has one.
 
     Those that stand for one aggregated request become one :class:`~kernbench.sim.transaction.Access`.
     """
-    machine = source.machine
+    system = source.system
     pieces: list[list[Transaction]] = []
     for request in requests:
-        transaction = machine.begin(
+        transaction = system.begin(
             kind,
-            machine.path(source.resource, request.component, traffic, request.via),
+            system.path(source.resource, request.component, traffic, request.via),
             request.nbytes,
             t_submit,
             op=op,
             address=request.offset,
             channel=request.channel,
             is_write=is_write,
+            ids=ids,
         )
         if request.opens:
             pieces.append([])
@@ -57,11 +56,11 @@ def send(source: Component, transactions: Sequence[Transaction]) -> None:
 
     Bytes leave in order of address: the requests of one access flit by flit in turn.
     """
-    machine = source.machine
-    packets = [Packet(t, t.path, t.nbytes if t.is_write else 0, machine.flit_bytes) for t in transactions]
+    system = source.system
+    packets = [Packet(t, t.path, t.nbytes if t.is_write else 0, system.flit_bytes) for t in transactions]
     for _, group in groupby(packets, lambda packet: packet.transaction.access or packet.transaction):
         together = list(group)
         if len(together) > 1:
-            machine.fabric.send_together(together)
+            system.fabric.send_together(together)
         else:
-            machine.fabric.send(together[0])
+            system.fabric.send(together[0])

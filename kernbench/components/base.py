@@ -7,29 +7,27 @@ components file and name that in the topology.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from kernbench.components.system import System
 from kernbench.pgraph import Node
+from kernbench.program.messages import ControlMessage
+from kernbench.program.operations import Op
+from kernbench.routing import Traffic
 from kernbench.sim.node import FabricNode
-from kernbench.sim.ops import Op
 from kernbench.sim.transaction import Packet, Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kernbench.components.board import Board
-    from kernbench.routing import Traffic
 
 
 class Component(FabricNode):
-    """One component. ``self.properties`` are its node's; ``self.machine`` what it is wired into."""
+    """One component. ``self.properties`` are its node's; ``self.system`` the machine it is wired into."""
 
-    def __init__(self, node: Node, machine: Board) -> None:
+    def __init__(self, node: Node, system: System) -> None:
         properties = node.properties
         super().__init__(node.id, float(properties["overhead_ns"]))
         self.node = node
-        self.machine = machine
-        self.clock = machine.clock
+        self.system = system
+        self.clock = system.clock
 
     def number(self, key: str) -> float:
         """Property ``key`` of the node as a float."""
@@ -40,7 +38,7 @@ class Component(FabricNode):
         return int(self.node.properties[key])
 
     @property
-    def place(self) -> tuple[int, int, int]:
+    def location(self) -> tuple[int, int, int]:
         """(sip, cube, pe), -1 where the component is above that level."""
         p = self.node.properties
         return int(p["sip"]), int(p["cube"]), int(p["pe"])
@@ -53,24 +51,24 @@ class Component(FabricNode):
         kind: str,
         to: str,
         traffic: Traffic,
-        message: Any,
+        message: ControlMessage,
         *,
         nbytes: int = 0,
         parent: int = -1,
         op: int = -1,
     ) -> Transaction:
         """Send a one-way message of ``nbytes`` (0: pays overheads and distance alone) to component ``to``."""
-        machine = self.machine
-        path = machine.path(self.resource, to, traffic)
-        transaction = machine.begin(
-            kind, path, nbytes, self.clock.now, parent=parent, op=op, message=message
+        system = self.system
+        path = system.path(self.resource, to, traffic)
+        transaction = system.begin(
+            kind, path, nbytes, self.clock.now, parent=parent, op=op, message=message, ids=message.ids
         )  # fmt: skip
-        machine.fabric.send(Packet(transaction, path, nbytes, machine.fabric.flit_bytes))
+        system.fabric.send(Packet(transaction, path, nbytes, system.fabric.flit_bytes))
         return transaction
 
-    def hand_over(self, to: Component, function: Callable[..., None], *args: Any) -> None:
+    def forward(self, to: Component, function: Callable[..., None], *args: Any) -> None:
         """Pass a token over the direct link to ``to``: after the link's flight time, ``function(*args)``."""
-        link = self.machine.link(self.resource, to.resource)
+        link = self.system.link(self.resource, to.resource)
         link.transactions += 1
         if link.delay_ns > 0.0:
             self.clock.call_at(self.clock.now + link.delay_ns, function, *args)
@@ -83,8 +81,8 @@ class Component(FabricNode):
         op.t_ready = t_ready
         op.t_start = t_start
         op.t_end = t_end
-        self.machine.report(op)
+        self.system.report(op)
 
     def waiting(self) -> list[str]:
-        """What this component still waits for, a line each, for a report of a deadlock."""
+        """Open waits of this component, a line each, for the report of a deadlock."""
         return []

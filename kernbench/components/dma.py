@@ -3,86 +3,140 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from math import inf
 
 from kernbench.address import PhysicalRequest
 from kernbench.components import access
+from kernbench.components.base import Component
 from kernbench.errors import AddressError
-from kernbench.pgraph import PropertyGraph
+from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
-from kernbench.sim.ops import Op, Region
-from kernbench.sim.server import Server
+from kernbench.sim.invariants import EngineCounts
+from kernbench.sim.server import Held, Server
 from kernbench.sim.transaction import HopRow, Transaction
-
-if TYPE_CHECKING:
-    from kernbench.components.base import Component
 
 
 class Job:
     """One transfer between a component and memory: all regions of it at once, done with the last.
 
-    ``kind`` is that of its transactions; a write ends in ``_write``. ``address`` is as the engines' owner
-    understands it. ``wait_ns`` is the longest time that one of its transactions stood behind others.
+    Args:
+        op: the operation that it carries out.
+        kind: that of its transactions; a write ends in ``_write``.
+        runs: ``(address, bytes)``, one for each row of a strided access; addresses as the engines' owner
+            understands them.
+        done: called when the last transaction is answered.
+        served: called when the memories have served the last byte: a read has been sampled, a write is
+            visible. None where the operation moves no values.
+
+    ``wait_ns`` is the longest time that one of its transactions stood behind others.
     """
 
     __slots__ = (
-        "address", "done", "engine", "is_write", "kind", "nbytes", "op", "open", "t_ready", "t_start",
-        "wait_ns",
+        "done", "engine", "is_write", "kind", "nbytes", "op", "open", "requests", "runs", "served", "slot",
+        "t_first", "t_ready", "t_start", "unserved", "wait_ns",
     )  # fmt: skip
 
-    def __init__(self, op: Op, kind: str, address: int, nbytes: int, done: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        op: Op,
+        kind: str,
+        runs: Sequence[tuple[int, int]],
+        done: Callable[[], None],
+        served: Callable[[], None] | None = None,
+    ) -> None:
         self.op = op
         self.kind = kind
         self.is_write = kind.endswith("_write")
-        self.address = address
-        self.nbytes = nbytes
+        self.runs = runs
+        self.nbytes = sum(nbytes for _, nbytes in runs)
         self.done = done
+        self.served = served
+        self.requests: list[PhysicalRequest] = []
+        """The requests sent for it, once its addresses are translated."""
         self.open = 0
+        self.unserved = 0
+        self.t_first = inf
+        """When the first byte of a read came, ns."""
         self.t_ready = 0.0
         self.t_start = 0.0
         self.wait_ns = 0.0
         self.engine: Engine | None = None
+        self.slot: Slot | None = None
 
 
-class Engine(Server):
-    """One engine. It is held from a job's start to its end, whose time nobody knows beforehand."""
+class Slot(Server):
+    """One of the requests that an engine may have in flight: held from a job's start to its last answer."""
 
-    busy = False
+    def __init__(self, resource: str) -> None:
+        super().__init__(resource)
+        self.taken = False
+        self.idle_since = 0.0
 
     def hold(self, time: float, owner: Transaction, *, waited: bool) -> None:
         """``owner``'s job has it from ``time`` on; ``waited`` when others stood before it in the queue."""
         if not waited:
-            self._runs.clear()
+            self.forget_runs()
         elif self.holder is not None:
-            self._runs.append((self.since, self.holder))
+            self.end_run(time)
         self.holder = owner
         self.since = time
+
+
+class Engine:
+    """One engine. It issues one job at a time, and has up to ``outstanding`` of them in flight."""
+
+    def __init__(self, name: str, outstanding: int) -> None:
+        self.slots = [Slot(f"{name}.{i}") for i in range(outstanding)]
+        self.issuing = False
+        self.issued: Transaction | None = None
+        """A transaction of the job that it issued last."""
+        self.in_flight = 0
+        self.busy_since = 0.0
+
+    def free_slot(self) -> Slot | None:
+        """The slot that has been idle longest, first by number; None when the engine takes no job now."""
+        if self.issuing:
+            return None
+        return min((s for s in self.slots if not s.taken), key=lambda s: s.idle_since, default=None)
 
 
 class EngineGroup:
     """Engines of one direction with one queue, first come first served."""
 
-    def __init__(self, name: str, count: int) -> None:
-        self.engines = [Engine(f"{name}{i}") for i in range(count)]
+    def __init__(self, name: str, count: int, outstanding: int) -> None:
+        self.engines = [Engine(f"{name}{i}", outstanding) for i in range(count)]
         self.queue: deque[Job] = deque()
 
     def free_engine(self) -> Engine | None:
-        """An idle engine, the first by number, or None."""
-        return next((e for e in self.engines if not e.busy), None)
+        """The engine with the fewest requests in flight that can take one more, first by number, or None."""
+        free = [engine for engine in self.engines if engine.free_slot() is not None]
+        return min(free, key=lambda engine: engine.in_flight, default=None)
 
     def jobs(self) -> int:
-        """Jobs queued or running."""
-        return len(self.queue) + sum(e.busy for e in self.engines)
+        """Jobs queued or in flight."""
+        return len(self.queue) + sum(engine.in_flight for engine in self.engines)
 
 
 class DmaEngines:
-    """The engines of one component: reading and writing side by side, one job at a time an engine.
+    """The engines of one component: reading and writing side by side, with a queue for each direction.
 
-    A job that spans several memories sends one transaction to each, or one to each channel, all at once. It
-    is done when the last is answered, and holds its engine until then. ``regions`` gives the physical
-    regions behind an address, ``requests`` what to send for them; that takes ``translation_ns`` of a job's
-    time. ``used`` is told of each job's direction and its share of its engines' time, ns.
+    An engine takes one job after the other, does not wait for answers, and has up to ``outstanding`` jobs in
+    flight. A job that spans several memories sends one transaction to each, or one to each channel, all at
+    once. It is done when the last is answered.
+
+    Args:
+        owner: the component that sends.
+        traffic: kind of traffic of its transactions.
+        regions: the physical regions behind ``(address, nbytes)``.
+        requests: what to send for them.
+        reading: engines for reads.
+        writing: engines for writes.
+        outstanding: jobs in flight of each engine.
+        translation_ns: time an engine spends on each job before it is sent.
+        used: called with each direction (True: write) and the share of its engines' time, ns, when busy.
+        source: when the data of a write may be sent, ns; at once by default.
+        sink: when the last byte of a read that has come is where it belongs, ns; at once by default.
     """
 
     def __init__(
@@ -94,36 +148,50 @@ class DmaEngines:
         *,
         reading: int,
         writing: int,
+        outstanding: int,
         translation_ns: float = 0.0,
         used: Callable[[bool, float], None] | None = None,
+        source: Callable[[Job], float] | None = None,
+        sink: Callable[[Job], float] | None = None,
     ) -> None:
+        self._source = source
+        self._sink = sink
         self.owner = owner
+        self.counts = EngineCounts(reading, writing, outstanding, translation_ns)
         self.traffic = traffic
         self.regions = regions
         self.requests = requests
         self.translation_ns = translation_ns
         self._used = used
-        self._reading = EngineGroup(f"{owner.resource}#read", reading)
-        self._writing = EngineGroup(f"{owner.resource}#write", writing)
+        self._reading = EngineGroup(f"{owner.resource}#read", reading, outstanding)
+        self._writing = EngineGroup(f"{owner.resource}#write", writing, outstanding)
 
     def check(self, address: int, nbytes: int) -> None:
         """Refuse a transfer of ``nbytes`` at ``address`` that cannot be carried out.
 
-        :class:`AddressError` for an address that leads to no memory, :class:`RoutingError` for a memory that
-        cannot be reached.
+        :class:`AddressError` for an address that leads to no memory and for a transfer of no bytes,
+        :class:`RoutingError` for a memory that cannot be reached.
         """
-        machine = self.owner.machine
+        system = self.owner.system
+        if nbytes < 1:
+            raise _no_bytes(self.owner, [(address, nbytes)])
         for request in self.requests(address, nbytes):
-            if not machine.component(request.component).takes_flits:
+            if not system.component(request.component).takes_flits:
                 raise AddressError(
                     f"address {request.pa:#x} leads to '{request.component}', which is no memory; "
                     "read and write HBM, SRAM and TCM"
                 )
-            machine.path(self.owner.resource, request.component, self.traffic, request.via)
+            system.path(self.owner.resource, request.component, self.traffic, request.via)
 
     def submit(self, job: Job) -> None:
-        """Queue a job; ``job.done`` is called when it is over. :meth:`check` it first."""
+        """Queue a job; ``job.done`` is called when it is over. :meth:`check` it first.
+
+        Raises:
+            AddressError: it moves no bytes.
+        """
         owner = self.owner
+        if job.nbytes < 1:
+            raise _no_bytes(owner, job.runs)
         job.t_ready = owner.clock.now
         group = self._group(job)
         group.queue.append(job)
@@ -133,44 +201,79 @@ class DmaEngines:
     def _group(self, job: Job) -> EngineGroup:
         return self._writing if job.is_write else self._reading
 
-    def _next(self, group: EngineGroup) -> None:
+    def _next(self, group: EngineGroup, freed_by: int = -1) -> None:
+        """Start the oldest job if an engine can take it. ``freed_by``: the operation whose end made room."""
         engine = group.free_engine()
         if engine is None or not group.queue:
             return
         job = group.queue.popleft()
-        engine.busy = True
-        job.engine = engine
+        slot = engine.free_slot()
+        assert slot is not None
         clock = self.owner.clock
-        job.t_start = clock.now
+        job.engine, job.slot, job.t_start = engine, slot, clock.now
+        slot.taken = True
+        if not engine.in_flight:
+            engine.busy_since = job.t_start
+        engine.in_flight += 1
+        if freed_by >= 0 and job.t_start > job.t_ready:
+            job.op.after.append((freed_by, "engine"))
         if self.translation_ns > 0.0:
-            clock.call_at(job.t_start + self.translation_ns, self._issue, job, engine)
+            engine.issuing = True
+            clock.call_at(job.t_start + self.translation_ns, self._translated, job, engine, group)
         else:
-            self._issue(job, engine)
+            self._translated(job, engine, group)
+
+    def _translated(self, job: Job, engine: Engine, group: EngineGroup) -> None:
+        clock = self.owner.clock
+        job.requests = [request for run in job.runs for request in self.requests(*run)]
+        if job.is_write and self._source is not None:
+            ready = self._source(job)
+            if ready > clock.now:
+                engine.issuing = True
+                clock.call_at(ready, self._sent, job, engine, group)
+                return
+        self._sent(job, engine, group)
+
+    def _sent(self, job: Job, engine: Engine, group: EngineGroup) -> None:
+        issued_later, engine.issuing = engine.issuing, False
+        self._issue(job, engine)
+        if issued_later:
+            self._next(group)
 
     def _issue(self, job: Job, engine: Engine) -> None:
-        owner, op = self.owner, job.op
+        owner, op, slot = self.owner, job.op, job.slot
+        assert slot is not None
         if op.kind == "memory":
-            _name_memory(op, job.is_write, self.regions(job.address, job.nbytes))
-        requests = self.requests(job.address, job.nbytes)
+            _name_memory(op, job.is_write, tuple(r for run in job.runs for r in self.regions(*run)))
         sent = access.begin(
-            owner, self.traffic, job.kind, requests, job.t_ready, op=op.id, is_write=job.is_write
+            owner, self.traffic, job.kind, job.requests, job.t_ready, op=op.id, is_write=job.is_write
         )
-        job.open = len(sent)
+        job.open = job.unserved = len(sent)
         for transaction in sent:
             transaction.on_done = lambda answered: self._answered(job, answered)
+            if job.served is not None:
+                transaction.on_served = lambda: self._served(job)
             op.transactions.append(transaction.id)
             self._engine_hop(transaction, job, engine)
-        engine.hold(job.t_start, sent[0], waited=job.t_start > job.t_ready)
+        slot.hold(job.t_start, sent[0], waited=job.t_start > job.t_ready)
+        engine.issued = sent[0]
         if job.is_write:
             owner.bytes += job.nbytes
         access.send(owner, sent)
 
     def _engine_hop(self, transaction: Transaction, job: Job, engine: Engine) -> None:
         """The time between submission and the first link: waiting for the engine, then translation."""
-        owner = self.owner
+        owner, slot = self.owner, job.slot
+        assert slot is not None
         wait = 0.0
         if job.t_start > job.t_ready:
-            wait = transaction.blame(owner.index, engine.waited_for(transaction, job.t_ready, job.t_start))
+            held: list[Held] = []
+            idle = max(job.t_ready, slot.idle_since)
+            if idle > job.t_ready:
+                held += slot.waited_for(transaction, job.t_ready, idle)
+            if job.t_start > idle and engine.issued is not None:  # it was issuing another job
+                held.append(Held(engine.issued, job.t_start - idle, idle, job.t_start))
+            wait = transaction.record_waits(owner.index, held)
         owner.wait_ns += wait
         if transaction.traced:
             now = owner.clock.now
@@ -179,19 +282,36 @@ class DmaEngines:
                 HopRow(owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
             )
 
+    def _served(self, job: Job) -> None:
+        job.unserved -= 1
+        if not job.unserved and job.served is not None:
+            job.served()
+
     def _answered(self, job: Job, transaction: Transaction) -> None:
         job.wait_ns = max(job.wait_ns, transaction.wait_ns)
+        job.t_first = min(job.t_first, transaction.t_first)
         job.open -= 1
         if job.open:
             return
-        engine, group = job.engine, self._group(job)
+        clock = self.owner.clock
+        if not job.is_write and self._sink is not None:
+            over = self._sink(job)
+            if over > clock.now:
+                clock.call_at(over, self._over, job)
+                return
+        self._over(job)
+
+    def _over(self, job: Job) -> None:
+        engine, slot, group = job.engine, job.slot, self._group(job)
         assert engine is not None
+        assert slot is not None
         now = self.owner.clock.now
-        engine.busy = False
-        if self._used is not None:
-            self._used(job.is_write, (now - job.t_start) / len(group.engines))
+        slot.taken, slot.idle_since = False, now
+        engine.in_flight -= 1
+        if not engine.in_flight and self._used is not None:
+            self._used(job.is_write, (now - engine.busy_since) / len(group.engines))
         self.owner.finish(job.op, job.t_ready, job.t_start, now)
-        self._next(group)
+        self._next(group, job.op.id)
         job.done()
 
     def waiting(self) -> list[str]:
@@ -203,17 +323,13 @@ class DmaEngines:
         ]
 
 
+def _no_bytes(owner: Component, runs: Sequence[tuple[int, int]]) -> AddressError:
+    at = ", ".join(f"{address:#x}" for address, _ in runs) or "no address"
+    return AddressError(f"'{owner.resource}': a transfer of 0 bytes ({at}); move at least one byte")
+
+
 def _name_memory(op: Op, is_write: bool, regions: tuple[Region, ...]) -> None:
     """Loads and stores of a kernel name their memory; plain traffic has no operand to name."""
     operand = op.output if is_write else next(iter(op.inputs), None)
     if operand is not None:
         operand.regions = regions
-
-
-def dma_engines(graph: PropertyGraph) -> dict[str, tuple[int, int]]:
-    """How many engines each component with a DMA has for (reads, writes)."""
-    return {
-        node.id: (int(node.properties.get("read_engines", 1)), int(node.properties.get("write_engines", 1)))
-        for node in graph.nodes()
-        if node.properties["kind"] in ("pe_dma", "m_cpu")
-    }

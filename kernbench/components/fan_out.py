@@ -1,53 +1,50 @@
-"""What IO CPU and M CPU share: pass a command on to everyone below, gather the answers, answer once."""
+"""The base of IO_CPU and M_CPU: forward a command to all below, collect their answers, answer once."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
 
 from kernbench.components.base import Component
-from kernbench.components.launch import Launch
-from kernbench.components.messages import LaunchDone, LaunchMessage, MapMessage
+from kernbench.components.system import System
 from kernbench.pgraph import Node
+from kernbench.program.launches import Launch
+from kernbench.program.messages import LaunchDone, LaunchMessage, SetupMessage
 from kernbench.routing import Traffic
 from kernbench.sim.transaction import Packet
-
-if TYPE_CHECKING:
-    from kernbench.components.board import Board
 
 
 class FanOut(Component, ABC):
     """A command processor in the tree host - IO CPU - M CPU - PE. Launch messages carry 0 bytes."""
 
-    def __init__(self, node: Node, machine: Board) -> None:
-        super().__init__(node, machine)
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
         self._open: dict[int, int] = {}
         self._launches: dict[int, tuple[Launch, str]] = {}
 
     @abstractmethod
-    def below(self, launch: Launch) -> list[str]:
-        """Components that this one passes ``launch`` on to."""
+    def below(self, message: LaunchMessage) -> list[tuple[str, LaunchMessage]]:
+        """Components that get a share of a launch, and their shares."""
 
     @abstractmethod
-    def split(self, message: MapMessage) -> list[tuple[str, MapMessage]]:
-        """Components that get a share of a map message, and their shares."""
+    def split(self, message: SetupMessage) -> list[tuple[str, SetupMessage]]:
+        """Components that get a share of a setup message, and their shares."""
 
-    def before_launch(self, launch: Launch) -> None:
+    def before_launch(self, message: LaunchMessage) -> None:
         """Called before a launch is passed on."""
 
     def receive(self, packet: Packet) -> None:
-        """A launch or map from above, or an answer from below."""
+        """A launch or setup from above, or an answer from below."""
         transaction = packet.transaction
-        self.machine.end(transaction)
+        self.system.end(transaction)
         message = transaction.message
         if isinstance(message, LaunchMessage):
             launch = message.launch
-            self.before_launch(launch)
-            names = self.below(launch)
-            self._open[launch.id] = len(names)
+            self.before_launch(message)
+            below = self.below(message)
+            self._open[launch.id] = len(below)
             self._launches[launch.id] = (launch, transaction.src)
-            for name in names:
-                self.post("launch", name, Traffic.COMMAND, message, parent=transaction.id)
+            for name, part in below:
+                self.post("launch", name, Traffic.COMMAND, part, parent=transaction.id)
         elif isinstance(message, LaunchDone):
             launch = message.launch
             self._open[launch.id] -= 1
@@ -55,7 +52,7 @@ class FanOut(Component, ABC):
                 del self._open[launch.id]
                 _, above = self._launches.pop(launch.id)
                 self.post("launch_done", above, Traffic.COMMAND, message, parent=transaction.id)
-        elif isinstance(message, MapMessage):
+        elif isinstance(message, SetupMessage):
             for name, share in self.split(message):
                 self.post(
                     share.kind, name, Traffic.COMMAND, share, nbytes=share.nbytes, parent=transaction.id

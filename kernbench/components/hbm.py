@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import fsum
 
 from kernbench.components.memory import Memory
+from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet
 from kernbench.topology import names
-
-if TYPE_CHECKING:
-    from kernbench.components.board import Board
 
 
 class Channel(Server):
@@ -34,16 +32,16 @@ class HbmSlice(Memory):
     channels are on average or, where that is more, as its entry with its overhead.
     """
 
-    def __init__(self, node: Node, machine: Board) -> None:
-        super().__init__(node, machine)
-        sip, cube, _ = self.place
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        sip, cube, _ = self.location
         self.channels = [
-            Channel(machine.graph.node(names.pseudo_channel(sip, cube, self.integer("slice"), number)))
+            Channel(system.graph.node(names.pseudo_channel(sip, cube, self.integer("slice"), number)))
             for number in range(self.integer("n_channels"))
         ]
         self._shift = self.integer("burst_bytes").bit_length() - 1
         self._mask = len(self.channels) - 1
-        self._flit_bytes = machine.flit_bytes
+        self._flit_bytes = system.flit_bytes
         self._burst_ns = self.integer("burst_bytes") / self.number("channel_gbs")
         self._penalty_ns = self.number("switch_penalty_ns")
         self._entry_busy_ns = 0.0
@@ -51,7 +49,7 @@ class HbmSlice(Memory):
     def wired(self) -> None:
         """Put the channels into the machine's table of resources."""
         for channel in self.channels:
-            self.machine.number(channel)
+            self.system.register(channel)
 
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.commit`."""
@@ -86,4 +84,5 @@ class HbmSlice(Memory):
         """See :meth:`Server.leave`; ``busy_ns`` is that of the entry."""
         super().leave(time, nbytes, 0.0, wait_ns)
         self._entry_busy_ns += busy_ns
-        self.busy_ns = max(self._entry_busy_ns, sum(c.busy_ns for c in self.channels) / len(self.channels))
+        channels = fsum(channel.busy_ns for channel in self.channels)
+        self.busy_ns = max(self._entry_busy_ns, channels / len(self.channels))

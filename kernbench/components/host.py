@@ -2,41 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kernbench.components import access
 from kernbench.components.base import Component
-from kernbench.components.launch import Launch
-from kernbench.components.messages import LaunchDone, LaunchMessage, MapMessage
-from kernbench.components.request import Request
 from kernbench.errors import UsageError
+from kernbench.program.launches import Launch, Request
+from kernbench.program.messages import LaunchDone, LaunchMessage, MapMessage, QueueMessage, SetupMessage
+from kernbench.program.operations import Op, Region, has_values
+from kernbench.program.queues import RingEntry
 from kernbench.routing import Traffic
-from kernbench.sim.ops import Op, Region
 from kernbench.sim.transaction import Packet, Transaction
+from kernbench.topology import names
 
 
 class Host(Component):
     """Submits what the runtime asks for and takes the answers."""
 
     def wired(self) -> None:
-        """Find the IO CPU of every SIP (the first of its IO chiplets, by name)."""
-        self._io_cpus: dict[int, str] = {}
-        for name, component in sorted(self.machine.components.items()):
+        """Find the IO CPUs of every SIP."""
+        self._io_cpus: dict[int, list[str]] = {}
+        self._nearest: dict[tuple[int, int], str] = {}
+        for name, component in sorted(self.system.components.items()):
             if component.node.properties["kind"] == "io_cpu":
-                self._io_cpus.setdefault(component.place[0], name)
+                self._io_cpus.setdefault(component.location[0], []).append(name)
 
-    def io_cpu(self, sip: int) -> str:
-        """Name of the IO CPU that takes the commands for ``sip``."""
-        try:
-            return self._io_cpus[sip]
-        except KeyError:
-            raise UsageError(
-                f"sip {sip} does not exist; the topology has {len(self._io_cpus)} SIPs"
-            ) from None
+    def io_cpu(self, sip: int, cube: int) -> str:
+        """Name of the IO CPU that takes the commands for a cube: the nearest by routing weight, then by name.
+
+        Raises:
+            UsageError: there is no such SIP.
+        """
+        found = self._nearest.get((sip, cube))
+        if found is None:
+            if sip not in self._io_cpus:
+                raise UsageError(f"sip {sip} does not exist; the topology has {len(self._io_cpus)} SIPs")
+            m_cpu, path = names.m_cpu(sip, cube), self.system.path
+            found = min(self._io_cpus[sip], key=lambda io_cpu: path(io_cpu, m_cpu, Traffic.COMMAND).weight)
+            self._nearest[sip, cube] = found
+        return found
+
+    def _by_io_cpu(self, sip: int, cubes: Iterable[int]) -> dict[str, list[int]]:
+        """The IO CPUs that take the commands for ``cubes``, and the cubes of each, ascending."""
+        found: dict[str, list[int]] = {}
+        for cube in sorted(set(cubes)):
+            found.setdefault(self.io_cpu(sip, cube), []).append(cube)
+        return found
 
     def transfer(self, request: Request, regions: Sequence[Region], *, is_write: bool, op: Op | None) -> None:
-        """Read or write device memory, a transaction for each slice (or channel) that the regions touch."""
-        addresses = self.machine.addresses
+        """Read or write device memory, a transaction for each slice (or channel) that the regions touch.
+
+        Raises:
+            UsageError: the regions hold no bytes.
+        """
+        addresses = self.system.addresses
         requests = [asked for region in regions for asked in addresses.requests(*region)]
         request.open = len(requests)
         begun = self.clock.now
@@ -48,10 +67,16 @@ class Host(Component):
             request.part_done(self.clock.now)
 
         if not requests:
-            if op is not None:
-                self.finish(op, begun, begun, begun)
-            request.part_done(begun)
-            return
+            raise UsageError(f"{request.label}: it names no bytes; give at least one region of one byte")
+        unserved = len(requests)
+
+        def served() -> None:
+            nonlocal unserved
+            unserved -= 1
+            if not unserved:
+                assert op is not None
+                self.system.served(op)
+
         sent = access.begin(
             self,
             Traffic.HOST_MEMORY,
@@ -60,11 +85,14 @@ class Host(Component):
             begun,
             op=op.id if op is not None else -1,
             is_write=is_write,
+            ids=request.ids,
         )
         for transaction in sent:
             transaction.on_done = answered
             if op is not None:
                 op.transactions.append(transaction.id)
+                if has_values(op):
+                    transaction.on_served = served
         access.send(self, sent)
 
     def map(
@@ -81,22 +109,44 @@ class Host(Component):
         if not pes:
             request.part_done(self.clock.now)
             return
-        message = MapMessage(request, tuple(sorted(pes)), entries, install)
-        self.post(message.kind, self.io_cpu(sip), Traffic.COMMAND, message, nbytes=message.nbytes)
+        self._set_up(sip, MapMessage(request, tuple(sorted(pes)), entries, install))
+
+    def set_up_queues(
+        self,
+        request: Request,
+        sip: int,
+        rings: Mapping[tuple[int, int], tuple[RingEntry, ...]],
+        *,
+        install: bool,
+    ) -> None:
+        """Send directions of queues down the tree of one SIP; every PE_IPCQ answers by being done."""
+        request.open = len(rings)
+        self._set_up(sip, QueueMessage(request, rings, install))
+
+    def _set_up(self, sip: int, message: SetupMessage) -> None:
+        """Send a share of ``message`` to each IO CPU of ``sip`` that takes commands for its PEs."""
+        for io_cpu, cubes in self._by_io_cpu(sip, (cube for cube, _ in message.pes)).items():
+            share = message.share([pe for pe in message.pes if pe[0] in cubes])
+            self.post(share.kind, io_cpu, Traffic.COMMAND, share, nbytes=share.nbytes)
 
     def launch(self, launch: Launch) -> None:
-        """Send the launch to the IO CPU of every SIP that takes part."""
-        launch.request.open = len(launch.sips())
-        for sip in launch.sips():
-            self.post("launch", self.io_cpu(sip), Traffic.COMMAND, LaunchMessage(launch))
+        """Send the launch to the IO CPUs of every SIP that takes part."""
+        shares = [
+            (io_cpu, LaunchMessage(launch, tuple(cubes)))
+            for sip in launch.sips()
+            for io_cpu, cubes in self._by_io_cpu(sip, launch.cubes(sip)).items()
+        ]
+        launch.request.open = len(shares)
+        for io_cpu, message in shares:
+            self.post("launch", io_cpu, Traffic.COMMAND, message)
 
     def receive(self, packet: Packet) -> None:
         """An acknowledgement, the data of a read, or the end of a SIP's share of a launch."""
         transaction = packet.transaction
-        self.machine.end(transaction)
+        self.system.end(transaction)
         message = transaction.message
         if isinstance(message, LaunchDone):
             launch = message.launch
             if launch.request.open == 1:
-                self.machine.ended(launch)
+                self.system.launch_ended(launch)
             launch.request.part_done(self.clock.now, launch.failure)

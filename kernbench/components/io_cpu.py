@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernbench.components.fan_out import FanOut
-from kernbench.components.launch import Launch
-from kernbench.components.messages import MapMessage
+from kernbench.components.launch_stamp import last_arrival
+from kernbench.program.messages import LaunchMessage, SetupMessage
 from kernbench.routing import Traffic
 from kernbench.topology import names
 
@@ -14,33 +14,26 @@ from kernbench.topology import names
 class IoCpu(FanOut):
     """Commands for one SIP (ADR-0036)."""
 
-    def before_launch(self, launch: Launch) -> None:
-        """Stamp the start: now plus the longest two-leg way to a PE of this SIP (ADR-0009 D5).
+    def before_launch(self, message: LaunchMessage) -> None:
+        """Stamp the start: when the last PE that it starts has its launch, if nothing is in the way."""
+        path, sip, launch = self.system.path, self.location[0], message.launch
+        legs = []
+        for cube, (m_cpu, _) in zip(message.cubes, self.below(message), strict=True):
+            pe_cpus = [names.pe_part(sip, cube, pe, "pe_cpu") for pe in launch.pes(sip, cube)]
+            second = [path(m_cpu, pe_cpu, Traffic.COMMAND) for pe_cpu in pe_cpus]
+            legs.append((path(self.resource, m_cpu, Traffic.COMMAND), second))
+        launch.stamp(last_arrival(self.clock.now, legs))
 
-        A leg is the latency of a 0-byte message with both ends' overheads; the IO CPU's own is paid by
-        now and the M CPU's would be counted twice.
-        """
-        machine = self.machine
-        sip = self.place[0]
-        longest = 0.0
-        for cube in launch.cubes(sip):
-            m_cpu = machine.component(names.m_cpu(sip, cube))
-            first = machine.path(self.resource, m_cpu.resource, Traffic.COMMAND).latency_ns()
-            for pe in launch.pes(sip, cube):
-                second = machine.path(m_cpu.resource, names.pe_part(sip, cube, pe, "pe_cpu"), Traffic.COMMAND)
-                longest = max(longest, first + second.latency_ns() - self.overhead_ns - m_cpu.overhead_ns)
-        launch.start_ns = max(launch.start_ns, self.clock.now + longest)
+    def below(self, message: LaunchMessage) -> list[tuple[str, LaunchMessage]]:
+        """The M CPUs of the cubes that take part."""
+        sip = self.location[0]
+        return [(names.m_cpu(sip, cube), replace(message, cubes=(cube,))) for cube in message.cubes]
 
-    def below(self, launch: Launch) -> list[str]:
-        """The M CPUs of the cubes of this SIP that take part."""
-        sip = self.place[0]
-        return [names.m_cpu(sip, cube) for cube in launch.cubes(sip)]
-
-    def split(self, message: MapMessage) -> list[tuple[str, MapMessage]]:
+    def split(self, message: SetupMessage) -> list[tuple[str, SetupMessage]]:
         """One share a cube."""
-        sip = self.place[0]
+        sip = self.location[0]
         cubes = sorted({cube for cube, _ in message.pes})
         return [
-            (names.m_cpu(sip, cube), replace(message, pes=tuple(p for p in message.pes if p[0] == cube)))
+            (names.m_cpu(sip, cube), message.share([pe for pe in message.pes if pe[0] == cube]))
             for cube in cubes
         ]

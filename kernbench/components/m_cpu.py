@@ -1,15 +1,13 @@
-"""A cube's command processor: fans out to its PEs, gathers their answers, moves data (ADR-0035)."""
+"""A cube's command processor: fans out to its PEs, reassembles their answers, moves data (ADR-0035)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kernbench.components.dma import DmaEngines, Job
 from kernbench.components.fan_out import FanOut
-from kernbench.components.launch import Launch
-from kernbench.components.messages import MapMessage
+from kernbench.kinds import TRANSLATORS
+from kernbench.program.messages import LaunchMessage, QueueMessage, SetupMessage
+from kernbench.program.operations import Region
 from kernbench.routing import Traffic
-from kernbench.sim.ops import Region
 from kernbench.sim.transaction import Packet
 from kernbench.topology import names
 
@@ -17,19 +15,25 @@ from kernbench.topology import names
 class MCpu(FanOut):
     """Commands for one cube, and a DMA of its own: one read and one write channel (ADR-0035 D3).
 
-    The DMA is no component: what its transfers wait for is told of the M_CPU. It knows physical addresses
-    only. A channel is held from a transfer's start to its answer, as an engine of PE_DMA is; the answer
-    pays the M_CPU's overhead, as every message to it does.
+    The DMA is no component: the waits of its transfers are recorded at the M_CPU. It knows physical addresses
+    only. A channel is held for the dispatch of a transfer, and has up to ``outstanding`` of them in flight;
+    an answer pays the M_CPU's overhead, as every message to it does.
     """
 
     def wired(self) -> None:
         """Set up the DMA."""
         self.dma = DmaEngines(
-            self, Traffic.MCPU_DMA, self._regions, self.machine.addresses.requests, reading=1, writing=1
+            self,
+            Traffic.MCPU_DMA,
+            self._regions,
+            self.system.addresses.requests,
+            reading=1,
+            writing=1,
+            outstanding=self.integer("outstanding"),
         )
 
     def _regions(self, address: int, nbytes: int) -> tuple[Region, ...]:
-        return tuple(Region(pa, length) for pa, length in self.machine.addresses.split(address, nbytes))
+        return tuple(Region(pa, length) for pa, length in self.system.addresses.split(address, nbytes))
 
     def submit(self, job: Job) -> None:
         """Queue a transfer of the DMA; ``job.done`` is called when it is over."""
@@ -39,7 +43,7 @@ class MCpu(FanOut):
         """A command, an answer to one, or the answer to a transfer of the DMA."""
         transaction = packet.transaction
         if transaction.message is None and transaction.src == self.resource:
-            self.machine.end(transaction)
+            self.system.end(transaction)
         else:
             super().receive(packet)
 
@@ -47,15 +51,15 @@ class MCpu(FanOut):
         """Launches and transfers with answers missing."""
         return [*super().waiting(), *self.dma.waiting()]
 
-    def below(self, launch: Launch) -> list[str]:
+    def below(self, message: LaunchMessage) -> list[tuple[str, LaunchMessage]]:
         """The PE CPUs of this cube that take part."""
-        sip, cube, _ = self.place
-        return [names.pe_part(sip, cube, pe, "pe_cpu") for pe in launch.pes(sip, cube)]
+        sip, cube, _ = self.location
+        return [(names.pe_part(sip, cube, pe, "pe_cpu"), message) for pe in message.launch.pes(sip, cube)]
 
-    def split(self, message: MapMessage) -> list[tuple[str, MapMessage]]:
-        """One share a PE: the part that translates there."""
-        sip, cube, _ = self.place
-        part = names.TRANSLATORS[str(self.machine.graph.properties["address_model"])]
-        return [
-            (names.pe_part(sip, cube, pe, part), replace(message, pes=((cube, pe),))) for _, pe in message.pes
-        ]
+    def split(self, message: SetupMessage) -> list[tuple[str, SetupMessage]]:
+        """One share a PE: for the part that translates there, or for its queues."""
+        sip = self.location[0]
+        part = TRANSLATORS[str(self.system.graph.properties["address_model"])]
+        if isinstance(message, QueueMessage):
+            part = "pe_cpu"
+        return [(names.pe_part(sip, *pe, part), message.share([pe])) for pe in message.pes]

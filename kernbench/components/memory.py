@@ -1,4 +1,4 @@
-"""What all memories share: they take flits, commit writes, answer reads in order.
+"""The base of all memories: they take flits, commit writes, answer reads in order.
 
 A memory answers over the reverse of the path that the request came by. A write is acknowledged with 0
 bytes once its last flit is committed. A read's data leave as flits, each when the memory has it, in order.
@@ -7,15 +7,12 @@ bytes once its last flit is committed. A read's data leave as flits, each when t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
 
 from kernbench.components.base import Component
+from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import HopRow, Packet
-
-if TYPE_CHECKING:
-    from kernbench.components.board import Board
 
 
 class Memory(Component, ABC):
@@ -23,10 +20,10 @@ class Memory(Component, ABC):
 
     takes_flits = True
 
-    def __init__(self, node: Node, machine: Board) -> None:
-        super().__init__(node, machine)
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
         self.entry_ns = self.overhead_ns
-        """What a transaction pays before its first flit stands at the array; 0 where the array takes it."""
+        """Time before a transaction's first flit is at the array, ns; 0 where the array charges it."""
 
     @abstractmethod
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
@@ -64,15 +61,17 @@ class Memory(Component, ABC):
 
     def _acknowledge(self, packet: Packet) -> None:
         transaction = packet.transaction
-        answer = Packet(transaction, transaction.path.reverse, 0, self.machine.fabric.flit_bytes)
+        if transaction.on_served is not None:
+            transaction.on_served()
+        answer = Packet(transaction, transaction.path.reverse, 0, self.system.fabric.flit_bytes)
         if transaction.access is not None:
             transaction.access.unanswered -= 1
             answer.pays = transaction.access.unanswered == 0
-        self.machine.fabric.send(answer)
+        self.system.fabric.send(answer)
 
     def _read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
         transaction = packet.transaction
-        fabric = self.machine.fabric
+        fabric = self.system.fabric
         answer = Packet(transaction, transaction.path.reverse, transaction.nbytes, fabric.flit_bytes)
         packet.node_start[len(packet.links)] = begun
         times: list[float] = []
@@ -84,6 +83,8 @@ class Memory(Component, ABC):
                 ready, slowest = done, server
             times.append(ready)
         self._leave(packet, time, begun, inside, ready, slowest, transaction.nbytes)
+        if transaction.on_served is not None:
+            self.clock.call_at(ready, transaction.on_served)
         fabric.stream(answer, times)
 
     def _leave(
@@ -100,11 +101,11 @@ class Memory(Component, ABC):
         transaction = packet.transaction
         wait = 0.0
         if begun > time:
-            wait += transaction.blame(self.index, self.waited_for(transaction, time, begun))
+            wait += transaction.record_waits(self.index, self.waited_for(transaction, time, begun))
         if server is not self and done > inside:
-            # A part of the memory that is in the machine's table tells of its waits itself.
+            # A part of the memory that is in the machine's table records its waits itself.
             place = server.index if server.index >= 0 else self.index
-            behind = transaction.blame(place, server.waited_for(transaction, inside, done))
+            behind = transaction.record_waits(place, server.waited_for(transaction, inside, done))
             server.wait_ns += behind
             wait += behind
         self.leave(done, nbytes, self.entry_ns if packet.pays else 0.0, wait)

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
+import json
+import sys
+from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
-
-import yaml
 
 from kernbench.components.base import Component
 from kernbench.data_files import data_dir
-from kernbench.errors import ConfigError
-
-
-def read_components(path: Path) -> dict[str, str]:
-    """The ``impl: module:Class`` entries of one components file."""
-    try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(
-            f"{path}: cannot be read ({error.strerror}); name an existing components file"
-        ) from None
-    except yaml.YAMLError as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
-        raise ConfigError(
-            f"{path}:{line}: is not YAML; expected lines of the form 'impl: module:Class'"
-        ) from None
-    if not isinstance(entries, Mapping):
-        raise ConfigError(f"{path}:1: expected lines of the form 'impl: module:Class'")
-    for name, target in entries.items():
-        if not isinstance(target, str) or target.count(":") != 1:
-            raise ConfigError(f"{path}: {name}: expected 'module:Class', got {target!r}")
-    return {str(name): str(target) for name, target in entries.items()}
+from kernbench.errors import ConfigError, KernBenchError
+from kernbench.hints import closest
+from kernbench.pgraph import PropertyGraph
+from kernbench.topology.checks import parts
+from kernbench.topology.component_file import read_components
+from kernbench.topology.problems import Problem
+from kernbench.topology.spec import TopologySpec
+from kernbench.user_modules import load_file, load_module
 
 
 @cache
@@ -41,29 +25,51 @@ def shipped() -> Mapping[str, str]:
     return read_components(data_dir("configs") / "components.yaml")
 
 
-def component_class(impl: str, node: str, extra: Mapping[str, str] | None = None) -> type[Component]:
-    """The class for ``impl`` of component ``node``.
+def own_classes(graph: PropertyGraph, extra: Mapping[str, str] | None) -> dict[str, str]:
+    """``impl`` names and classes beyond the shipped ones: of the topology's file, then ``extra``."""
+    of_topology: dict[str, str] = json.loads(graph.notes.get("components", "{}"))
+    return {**of_topology, **(extra or {})}
 
-    Raises :class:`ConfigError` when the name is not registered, does not import, is no Component, or lacks
-    methods of the base that it fills in.
+
+def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[Component]:
+    """The class for ``impl``: a name of ``extra`` or of the shipped file, or itself a class.
+
+    A class is ``module:Class`` or ``file.py:Class``, found as benches are: a module may lie in the working
+    directory, or in the topology file's folder. Raises :class:`ConfigError` when the name is not registered,
+    does not import, is no Component, or lacks methods of the base that it fills in.
     """
-    target = (extra or {}).get(impl) or shipped().get(impl)
-    if target is None and ":" in impl:
-        target = impl  # a topology may name the class itself
-    if target is None:
-        raise ConfigError(f"component '{node}': impl '{impl}' is not registered; add it to a components file "
-                          "as 'impl: module:Class' or name 'module:Class' itself")  # fmt: skip
-    module_name, _, class_name = target.partition(":")
-    try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
+    known = {**shipped(), **(extra or {})}
+    target = known.get(impl, impl)
+    if ":" not in target:
+        close = closest(impl, known)
+        hint = f"; did you mean '{close}'?" if close else ""
         raise ConfigError(
-            f"component '{node}': impl '{impl}' is '{target}', which does not import ({error})"
-        ) from None
-    if not (isinstance(found, type) and issubclass(found, Component)):
-        raise ConfigError(
-            f"component '{node}': '{target}' is not a subclass of kernbench.components.base.Component"
+            f"impl '{impl}' is not registered; add it to a components file as 'impl: module:Class' or name "
+            f"'module:Class' itself{hint}"
         )
+    meant = f"impl '{impl}'" if impl == target else f"impl '{impl}', '{target}',"
+    module, _, name = target.rpartition(":")
+    try:
+        load = load_file if module.endswith(".py") else load_module
+        loaded = load(module, "component")
+    except KernBenchError as error:
+        raise ConfigError(f"{meant} does not import: {error}") from error
+    found = getattr(sys.modules[loaded], name, None)
+    if found is None:
+        raise ConfigError(f"{meant} does not import: '{module}' has no class '{name}'")
+    if not (isinstance(found, type) and issubclass(found, Component)):
+        raise ConfigError(f"{meant} is not a subclass of kernbench.components.base.Component")
     if missing := sorted(getattr(found, "__abstractmethods__", ())):
-        raise ConfigError(f"component '{node}': '{target}' lacks {', '.join(missing)}; define them")
+        raise ConfigError(f"{meant} lacks {', '.join(missing)}; define them")
     return found
+
+
+def problems(spec: TopologySpec, extra: Mapping[str, str] | None = None) -> Iterator[Problem]:
+    """The ``impl`` keys of a topology that name no component class."""
+    classes = {**spec.components, **(extra or {})}
+    for path, _, section in parts(spec):
+        if section.impl:
+            try:
+                component_class(section.impl, classes)
+            except ConfigError as error:
+                yield Problem((*path, "impl"), str(error))

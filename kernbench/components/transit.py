@@ -1,15 +1,19 @@
-"""Transit: routers, the switch, UCIe ports and connections, the IO chiplet's NoC (hardware.md, "Time")."""
+"""Routers and ports on the way of other components' messages: transit, channel routers, the PCIe endpoint."""
 
 from __future__ import annotations
 
 from kernbench.components.base import Component
-from kernbench.sim.node import TRANSIT
+from kernbench.components.system import System
+from kernbench.pgraph import Node
+from kernbench.sim.node import STORE_AND_FORWARD, TRANSIT
+from kernbench.sim.transaction import Packet
 
 
 class Transit(Component):
-    """Hands flits on in order of arrival; its one worker pays ``overhead_ns`` for a packet's first flit.
+    """Routers, the switch, UCIe ports and connections, the IO chiplet's NoC (hardware.md, "Time").
 
-    A subclass that replaces ``service_ns(packet, flit)`` is asked for the time of every flit.
+    Forwards flits in order of arrival; its one worker pays ``overhead_ns`` for a packet's first flit. Where a
+    subclass replaces ``service_ns(packet, flit)``, it is called for every flit.
     """
 
     role = TRANSIT
@@ -17,3 +21,25 @@ class Transit(Component):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.own_service = cls.service_ns is not Transit.service_ns
+
+
+class ChannelRouter(Transit):
+    """The router of one pseudo-channel of an HBM slice (mapping ``one_to_one``; ADR-0017 D8).
+
+    It lies between its slice's router and controller; every request that passes pays its overhead.
+    """
+
+    def service_ns(self, packet: Packet, flit: int) -> float:
+        """Each request pays, even within one access: every request has a channel to itself."""
+        return self.overhead_ns if flit == 0 else 0.0
+
+
+class PcieEndpoint(Component):
+    """Boundary between the tray's switch and a SIP; pays its overhead once a message (ADR-0038).
+
+    Stores and forwards messages by default; with ``cut_through: true`` it is a transit component.
+    """
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self.role = TRANSIT if node.properties.get("cut_through") else STORE_AND_FORWARD

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from kernbench.kernels.args import Placement, TensorArg
-from kernbench.kernels.call import KernelCall, KernelThread
+from kernbench.kernels.autotune import Autotuned, Choice, Choices, autotune
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.interpret import interpret
 from kernbench.kernels.issue import ValueSource
-from kernbench.kernels.pointer import Pointer
+from kernbench.kernels.pointer import Placement, Pointer, TensorArg
+from kernbench.kernels.thread import KernelCall, KernelThread
 from kernbench.kernels.tl import Language
 
 __all__ = [
+    "Autotuned",
+    "Choice",
+    "Choices",
     "KernelCall",
     "KernelThread",
     "Language",
@@ -20,5 +23,6 @@ __all__ = [
     "TensorHandle",
     "TensorRef",
     "ValueSource",
+    "autotune",
     "interpret",
 ]

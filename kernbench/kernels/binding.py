@@ -7,10 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kernbench.errors import KernelError
+from kernbench.hints import did_you_mean
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SUSPENDABLE = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
 _RESERVED = object()
+_OF_TRITON = {
+    "num_warps": "a PE has no warps; leave it out",
+    "num_stages": "composites pipeline their tiles by themselves; leave it out",
+    "num_ctas": "the tensors' placement says how many PEs run; leave it out, and place with DPPolicy",
+    "grid": "the tensors' placement says which PEs run; leave it out, and place with DPPolicy",
+}
+"""Arguments of launches in Triton, and how the same is done here."""
 
 
 def name_of(function: object) -> str:
@@ -19,9 +27,10 @@ def name_of(function: object) -> str:
 
 
 class Binding:
-    """A kernel function with its place for ``tl`` found.
+    """A kernel function and the position of its ``tl`` parameter.
 
-    The parameter called ``tl`` gets it, wherever it stands; without one the argument after the last given.
+    The parameter called ``tl`` gets it, wherever it stands; without one the argument after the last given,
+    and where all are given the kernel takes it from :mod:`kernbench.tl`.
     Arguments that do not fit the function are a :class:`KernelError` before anything runs.
     """
 
@@ -39,28 +48,50 @@ class Binding:
         self._by_keyword = (
             place is not None and parameters[place].kind is not inspect.Parameter.POSITIONAL_ONLY
         )
-        self._place = None if place is None or parameters[place].kind not in _POSITIONAL else place
+        self._index = None if place is None or parameters[place].kind not in _POSITIONAL else place
 
     def check(self, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         """Raise a :class:`KernelError` unless the function can be called so."""
         if "tl" in kwargs:
             raise KernelError(f"kernel '{self.name}': argument 'tl' is passed by the simulator, leave it out")
+        for key in kwargs:
+            if key in _OF_TRITON and key not in self._signature.parameters:
+                raise KernelError(f"kernel '{self.name}': argument '{key}': {_OF_TRITON[key]}")
         positional, named = self._arranged(args, kwargs, _RESERVED)
         try:
             self._signature.bind(*positional, **named)
-        except TypeError as problem:
-            raise KernelError(f"kernel '{self.name}{self._signature}': {problem}") from None
+        except TypeError as error:
+            if self._takes_tl(args, kwargs):
+                problem = str(error)
+                names = [name for name in self._signature.parameters if name != "tl"]
+                strange = next((key for key in kwargs if key not in names), "")
+                if strange:
+                    meant = did_you_mean(strange, names)
+                    problem = f"got an unexpected keyword argument '{strange}'; {meant}"
+                raise KernelError(f"kernel '{self.name}{self._signature}': {problem}") from None
 
     def call(self, args: Sequence[object], kwargs: Mapping[str, object], tl: object) -> None:
-        """Run the kernel; what it returns is of no use to anyone."""
-        positional, named = self._arranged(args, kwargs, tl)
+        """Run the kernel; its return value is ignored."""
+        positional, named = list(args), dict(kwargs)
+        if self._takes_tl(args, kwargs):
+            positional, named = self._arranged(args, kwargs, tl)
         self.function(*positional, **named)
+
+    def _takes_tl(self, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+        """Whether ``tl`` is an argument; a kernel whose arguments are complete uses :mod:`kernbench.tl`."""
+        if self._by_keyword or self._index is not None:
+            return True
+        try:
+            self._signature.bind(*args, **kwargs)
+        except TypeError:
+            return True
+        return False
 
     def _arranged(
         self, args: Sequence[object], kwargs: Mapping[str, object], tl: object
     ) -> tuple[list[object], dict[str, object]]:
-        if self._place is not None and len(args) >= self._place:
-            return [*args[: self._place], tl, *args[self._place :]], dict(kwargs)
+        if self._index is not None and len(args) >= self._index:
+            return [*args[: self._index], tl, *args[self._index :]], dict(kwargs)
         if self._by_keyword:
             return list(args), {**kwargs, "tl": tl}
         return [*args, tl], dict(kwargs)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kernbench.kernels import checks, promotion
-from kernbench.kernels.checks import BadArgumentError
+from kernbench.hints import shown
+from kernbench.kernels import arguments, promotion
+from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.epilogue_args import EpilogueStep, parse
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import tl_call
-from kernbench.kernels.loadstore import MemoryCalls
 from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.products import accumulator_dtype, product_shape
-from kernbench.pe.commands import Completion, Composite, Epilogue, Wait
+from kernbench.kernels.queue_calls import Future, QueueCalls, Received
+from kernbench.program.commands import Completion, Composite, Epilogue, Wait
+from kernbench.program.operations import Operand, Order
 from kernbench.replay.math_ops import MATH_OPS
-from kernbench.sim.ops import Operand
 
 COMPOSITE_MATH = tuple(n for n, op in MATH_OPS.items() if op.kind == "elementwise" and op.arity <= 2)
 """Math that works tile by tile on one tensor: unary, or binary with a Python number."""
@@ -23,10 +24,8 @@ COMPOSITE_MATH = tuple(n for n, op in MATH_OPS.items() if op.kind == "elementwis
 Source = TensorHandle | TensorRef
 
 
-class CompositeCalls(MemoryCalls):
+class CompositeCalls(QueueCalls):
     """composite, wait."""
-
-    _outstanding: list[Completion]
 
     @tl_call
     def composite(
@@ -64,17 +63,20 @@ class CompositeCalls(MemoryCalls):
         steps = parse(epilogue, shape, op == "gemm", lambda argument, t: self._source(argument, t).shape)
         if out_dtype is None and isinstance(out_ptr, Pointer):
             out_dtype = out_ptr.dtype
-        out_dtype = dtype if out_dtype is None else checks.dtype("out_dtype", out_dtype)
+        out_dtype = dtype if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
         target = self._memory("out_ptr", out_ptr, shape, out_dtype)
-        tile = None if tile_shape is None else checks.shape("tile_shape", tile_shape)
+        tile = None if tile_shape is None else arguments.shape("tile_shape", tile_shape)
         if tile is not None and len(tile) != (3 if op == "gemm" else 2):
             expected = "(M, K, N)" if op == "gemm" else "(M, N)"
             raise BadArgumentError("tile_shape", f"{tile} must be {expected}")
         return self._start(op, sources, steps, target, tile, params, shape)
 
     @tl_call
-    def wait(self, completion: Completion | Sequence[Completion] | None = None) -> None:
-        """Return when a composite, several, or (``None``) all that were started are done."""
+    def wait(self, completion: Completion | Sequence[Completion] | None = None) -> Received | list[Received]:
+        """Return when a composite, a receive, several of them, or (``None``) all that were started are done.
+
+        Gives what a receive received (for several a list, with None for composites), else None.
+        """
         if completion is None:
             completions = self._unfinished()
         elif isinstance(completion, Completion):
@@ -85,11 +87,31 @@ class CompositeCalls(MemoryCalls):
             completions = [completion]  # type: ignore[list-item]
         for item in completions:
             if not isinstance(item, Completion):
-                raise BadArgumentError("completion", f"{item!r} is not what tl.composite returns")
+                raise BadArgumentError(
+                    "completion", f"{shown(item)} is not what tl.composite or tl.recv_async returns"
+                )
         self._send(Wait(completions))
+        self._settle(None if completion is None else completions)
+        if isinstance(completion, Future):
+            return completion.result
+        if completion is None or not any(isinstance(item, Future) for item in completions):
+            return None
+        return [item.result if isinstance(item, Future) else None for item in completions]
+
+    _unsettled: list[tuple[Completion, Order]]
+
+    def _settle(self, completions: Sequence[Completion] | None = None) -> None:
+        """The kernel has waited for these composites, or for all: what they did is over for others."""
+        left = []
+        for completion, order in self._unsettled:
+            if completions is None or any(completion is one for one in completions):
+                order.settled = self._thread.epoch if self._thread is not None else None
+            else:
+                left.append((completion, order))
+        self._unsettled = left
 
     def _unfinished(self) -> list[Completion]:
-        """Completions of composites that are still running."""
+        """Completions of composites and receives that are still under way."""
         self._outstanding = [c for c in self._outstanding if not c.done]
         return list(self._outstanding)
 
@@ -100,12 +122,14 @@ class CompositeCalls(MemoryCalls):
             return self._memory(argument, value, None, None)
         if isinstance(value, TensorHandle):
             return self._handle(argument, value)
-        raise BadArgumentError(argument, f"{value!r} is neither a handle nor a tl.ref")
+        raise BadArgumentError(argument, f"{shown(value)} is neither a handle nor a tl.ref")
 
     def _math_params(self, op: object, a: Source, b: object, acc_dtype: object) -> tuple[dict[str, Any], str]:
         """Parameters and result type of a math composite."""
         if op not in COMPOSITE_MATH:
-            raise BadArgumentError("op", f"{op!r} is not known; use one of gemm, {', '.join(COMPOSITE_MATH)}")
+            raise BadArgumentError(
+                "op", f"{shown(op)} is not known; use one of gemm, {', '.join(COMPOSITE_MATH)}"
+            )
         rule = MATH_OPS[str(op)]
         if len(a.shape) not in (1, 2):
             raise BadArgumentError("a", f"shape {a.shape} must have one or two dimensions")
@@ -115,12 +139,12 @@ class CompositeCalls(MemoryCalls):
         if rule.arity == 1 and b is not None:
             raise BadArgumentError("b", f"{rule.name} takes a alone")
         if rule.arity == 2:
-            if not checks.is_scalar(b):
+            if not arguments.is_scalar(b):
                 raise BadArgumentError("b", "must be a number; add a tensor with the residual epilogue")
-            scalars[1] = checks.scalar("b", b)
+            scalars[1] = arguments.scalar("b", b)
         dtype = promotion.math_result(rule, [a.dtype], list(scalars.values()))
         for number in scalars.values():
-            checks.held("b", number, dtype)
+            arguments.held("b", number, dtype)
         return {"scalars": scalars}, dtype
 
     def _start(
@@ -153,18 +177,19 @@ class CompositeCalls(MemoryCalls):
                 Epilogue(step.op, step.scope, None if index is None else operands[index], step.factor)
             )
         out = Operand(shape, target.dtype, address=target.address)
-        size = sum(checks.nbytes(o.shape, o.dtype) for o in (*operands, out))
+        size = sum(arguments.nbytes(o.shape, o.dtype) for o in (*operands, out))
         kind, name = ("gemm", "composite_gemm") if gemm else ("math", f"composite_{op_name}")
         params = {**params, "tile": tile, "epilogue": listed}
         op = self._op(self._pe.next_op_id(), kind, name, tuple(operands), out, params, size)
         completion = Completion(f"{name} (op {op.id})", op.id)
         # Operands stay in scratch until the pipeline has read them, whatever the kernel does with its names.
         completion.then(held.clear)
-        passes = 1 if gemm else MATH_OPS[op_name].passes
         second = operands[1] if gemm else None
-        self._send(Composite(op, kind, operands[0], second, out, tile, passes, commands, completion))
+        self._send(Composite(op, kind, operands[0], second, out, tile, commands, completion))
         # Only what the PE has taken: one that it refuses never ends.
         self._outstanding = [*self._unfinished(), completion]
+        if op.order is not None:
+            self._unsettled.append((completion, op.order))
         return completion
 
 

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernbench.kernels import checks
-from kernbench.kernels.checks import BadArgumentError
+from kernbench.hints import shown
+from kernbench.kernels import arguments
+from kernbench.kernels.arguments import BadArgumentError
 from kernbench.replay.epilogues import EPILOGUES, SCOPES, EpilogueOp
 
 
 @dataclass(frozen=True, slots=True)
 class EpilogueStep:
-    """A checked step: ``tensor`` is what was given for its operand, ``shape`` the shape it is used in."""
+    """A validated step: ``tensor`` is its operand as given, ``shape`` the shape it is used in."""
 
     op: str
     scope: str
@@ -56,7 +57,9 @@ def _step(
         raise BadArgumentError(f"{where}.op", f"{name!r} is not known; use one of {', '.join(EPILOGUES)}")
     scope = entry.get("scope", "output_tile")
     if scope not in SCOPES:
-        raise BadArgumentError(f"{where}.scope", f"{scope!r} is not known; use one of {', '.join(SCOPES)}")
+        raise BadArgumentError(
+            f"{where}.scope", f"{shown(scope)} is not known; use one of {', '.join(SCOPES)}"
+        )
     if scope == "k_tile" and not is_gemm:
         raise BadArgumentError(f"{where}.scope", "'k_tile' needs a gemm; math composites have no K tiles")
     known = {"op", "scope", *rule.value} | ({"zero_point"} if rule.zero_point else set())
@@ -65,14 +68,16 @@ def _step(
             raise BadArgumentError(f"{where}.{key}", f"is no field of {rule.name}")
     field, value = _value(where, entry, rule)
     argument = f"{where}.{field}"
-    zero_point = checks.scalar(f"{where}.zero_point", entry["zero_point"]) if "zero_point" in entry else None
+    zero_point = (
+        arguments.scalar(f"{where}.zero_point", entry["zero_point"]) if "zero_point" in entry else None
+    )
     if value is None:
         return EpilogueStep(rule.name, scope, argument)
-    if rule.scalar and checks.is_scalar(value):
-        factor = float(checks.scalar(argument, value))
+    if rule.scalar and arguments.is_scalar(value):
+        factor = float(arguments.scalar(argument, value))
         return EpilogueStep(rule.name, scope, argument, factor=factor, zero_point=zero_point)
     if not rule.operand:
-        raise BadArgumentError(argument, f"{value!r} is not a number")
+        raise BadArgumentError(argument, f"{shown(value)} is not a number")
     shape = out_shape[-1:] if rule.operand == "row" else out_shape
     given = shape_of(argument, value)
     # A leading axis of size 1 is a matter of writing: (1, N) is the row (N,), (N,) the matrix (1, N).

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from kernbench.errors import PendingValueError
-from kernbench.kernels.checks import nbytes
-from kernbench.sim.ops import Operand
+from kernbench.hints import no_attribute
+from kernbench.kernels.arguments import nbytes
+from kernbench.program.operations import Operand
 
 if TYPE_CHECKING:
-    from kernbench.kernels.math_calls import MathCalls
     from kernbench.kernels.scratch import Block
+    from kernbench.kernels.tl import Language
 
 Array = np.ndarray[Any, Any]
 
@@ -37,12 +38,30 @@ class TensorRef:
         return nbytes(self.shape, self.dtype)
 
 
+INSTEAD = {
+    "astype": "use x.to(tl.float16)",
+    "view": "use tl.reshape(x, shape)",
+    "reshape": "use tl.reshape(x, shape)",
+    "mean": "use tl.sum(x, axis) / x.shape[axis]",
+    "sum": "use tl.sum(x, axis)",
+    "max": "use tl.max(x, axis)",
+    "min": "use tl.min(x, axis)",
+    "exp": "use tl.exp(x)",
+    "trans": "use tl.trans(x) or x.T",
+    "transpose": "use tl.trans(x) or x.T",
+    "numpy": "use np.asarray(x), of loaded data; computed values are there after the run",
+    "item": "use float(x), of loaded data; computed values are there after the run",
+}
+"""Attributes of arrays elsewhere that handles have not, and the way it is done here."""
+
+
 class TensorHandle:
     """A value in TCM scratch, assigned once by the operation whose id it carries.
 
-    ``+ - * /`` and unary ``-`` issue operations. ``.data``, indexing, comparing, ``bool()``, ``int()``,
-    ``float()``, ``len()``, iterating and ``np.asarray`` read the value: :class:`PendingValueError` when
-    it was computed and has no numbers yet.
+    ``+ - * / // % ** @ & | ^ ~ == != < <= > >=`` issue operations, slices are views. ``.data``, the index
+    of one element, ``bool()``, ``int()``, ``float()``, iterating and ``np.asarray`` read the value:
+    :class:`PendingValueError` when it was computed and has no numbers yet. Known are loaded values,
+    constants, and comparisons and integer arithmetic of these.
     """
 
     __slots__ = ("__weakref__", "_block", "_tl", "_value", "dtype", "id", "origin", "shape")
@@ -56,7 +75,7 @@ class TensorHandle:
         shape: tuple[int, ...],
         dtype: str,
         block: Block,
-        tl: MathCalls,
+        tl: Language,
         value: Array | Callable[[], Array] | None = None,
     ) -> None:
         self.id = handle
@@ -66,6 +85,9 @@ class TensorHandle:
         self._block = block
         self._tl = tl
         self._value = value
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise no_attribute("a handle", name, dir(type(self)), INSTEAD)
 
     def __del__(self) -> None:
         self._tl._release(self.id)
@@ -104,6 +126,15 @@ class TensorHandle:
         view.flags.writeable = False
         return view
 
+    def to(self, dtype: str) -> TensorHandle:
+        """The value in another type: ``tl.cast(self, dtype)``."""
+        return self._tl.cast(self, dtype)
+
+    @property
+    def T(self) -> TensorHandle:  # noqa: N802  (numpy's and torch's name)
+        """The value with its last two axes exchanged: ``tl.trans(self)``."""
+        return self._tl.trans(self)
+
     def operand(self) -> Operand:
         """This value as the operand of an operation."""
         return Operand(self.shape, self.dtype, handle=self.id)
@@ -136,27 +167,72 @@ class TensorHandle:
     def __rtruediv__(self, other: object) -> TensorHandle:
         return self._tl.div(other, self)
 
+    def __floordiv__(self, other: object) -> TensorHandle:
+        return self._tl.floordiv(self, other)
+
+    def __rfloordiv__(self, other: object) -> TensorHandle:
+        return self._tl.floordiv(other, self)
+
+    def __mod__(self, other: object) -> TensorHandle:
+        return self._tl.mod(self, other)
+
+    def __rmod__(self, other: object) -> TensorHandle:
+        return self._tl.mod(other, self)
+
+    def __pow__(self, other: object) -> TensorHandle:
+        return self._tl.pow(self, other)
+
+    def __rpow__(self, other: object) -> TensorHandle:
+        return self._tl.pow(other, self)
+
+    def __and__(self, other: object) -> TensorHandle:
+        return self._tl.bitwise_and(self, other)
+
+    def __rand__(self, other: object) -> TensorHandle:
+        return self._tl.bitwise_and(other, self)
+
+    def __or__(self, other: object) -> TensorHandle:
+        return self._tl.bitwise_or(self, other)
+
+    def __ror__(self, other: object) -> TensorHandle:
+        return self._tl.bitwise_or(other, self)
+
+    def __xor__(self, other: object) -> TensorHandle:
+        return self._tl.bitwise_xor(self, other)
+
+    def __rxor__(self, other: object) -> TensorHandle:
+        return self._tl.bitwise_xor(other, self)
+
+    def __matmul__(self, other: TensorHandle) -> TensorHandle:
+        return self._tl.dot(self, other)
+
     def __neg__(self) -> TensorHandle:
         return self._tl.neg(self)
 
-    # Without these, ``handle == 0`` would quietly be False and ``handle < 0`` an obscure TypeError.
-    def __eq__(self, other: object) -> Any:
-        return self.data == _plain(other)
+    def __invert__(self) -> TensorHandle:
+        return self._tl.bitwise_not(self)
 
-    def __ne__(self, other: object) -> Any:
-        return self.data != _plain(other)
+    def __abs__(self) -> TensorHandle:
+        return self._tl.abs(self)
 
-    def __lt__(self, other: object) -> Any:
-        return self.data < _plain(other)
+    # Comparisons give masks, as in Triton. ``bool`` of one works where its operands were loaded.
+    def __eq__(self, other: object) -> TensorHandle:  # type: ignore[override]
+        return self._tl.equal(self, other)
 
-    def __le__(self, other: object) -> Any:
-        return self.data <= _plain(other)
+    def __ne__(self, other: object) -> TensorHandle:  # type: ignore[override]
+        return self._tl.not_equal(self, other)
 
-    def __gt__(self, other: object) -> Any:
-        return self.data > _plain(other)
+    def __lt__(self, other: object) -> TensorHandle:
+        return self._tl.less(self, other)
 
-    def __ge__(self, other: object) -> Any:
-        return self.data >= _plain(other)
+    def __le__(self, other: object) -> TensorHandle:
+        return self._tl.less_equal(self, other)
+
+    def __gt__(self, other: object) -> TensorHandle:
+        return self._tl.greater(self, other)
+
+    def __ge__(self, other: object) -> TensorHandle:
+        return self._tl.greater_equal(self, other)
 
     __hash__ = object.__hash__
 
@@ -173,17 +249,20 @@ class TensorHandle:
         return self.data.item().__index__()  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
-        return len(self.data)
+        return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.data)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.data[key]
+        """A number where integers pick one element (of a known value), else a handle to the part."""
+        index = key if isinstance(key, tuple) else (key,)
+        if len(index) == self.ndim and all(isinstance(part, int | np.integer) for part in index):
+            return self.data[index]
+        return self._tl.slice(self, key)
+
+    def __setitem__(self, key: Any, value: object) -> NoReturn:
+        raise self._tl._error("a handle is assigned once; make a new value with tl.where, or store parts")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.data, dtype=dtype, copy=copy)
-
-
-def _plain(other: object) -> Any:
-    return other.data if isinstance(other, TensorHandle) else other

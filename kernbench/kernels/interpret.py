@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from kernbench.errors import KernelError, UsageError
-from kernbench.kernels.args import Placement, TensorArg
-from kernbench.kernels.call import KernelCall
-from kernbench.pe import dtypes
-from kernbench.pe.commands import Composite, Cycles, PeContext, Wait
+from kernbench import dtypes
+from kernbench.errors import DeadlockError, KernelError, UsageError
+from kernbench.hints import shown
+from kernbench.kernels.autotune import Autotuned
+from kernbench.kernels.interpreted_queues import InterpretedQueues, Parcel
+from kernbench.kernels.pointer import Placement, TensorArg
+from kernbench.kernels.thread import KernelCall
+from kernbench.program.commands import Command, Composite, Cycles, Load, PeContext, Store, Wait
+from kernbench.program.operations import Op, Operand
+from kernbench.program.queues import Receive, Send
 from kernbench.replay.semantics import DEFAULT_TILE, compute
-from kernbench.sim.ops import Op, Operand
+from kernbench.topology.neighbours import MachineShape, Neighbours
 
 Array = np.ndarray[Any, Any]
 PAGE = 4096
@@ -27,43 +33,81 @@ def interpret(
     out: Array | Sequence[Array] | None = None,
     tile: tuple[int, int, int] = DEFAULT_TILE,
     scratch_bytes: int = 1 << 20,
+    queues: str | Sequence[str] | Neighbours = (),
+    slots: int = 4,
+    slot_bytes: int = 4096,
+    machine: MachineShape | None = None,
     **constants: object,
 ) -> Any:
-    """Run ``fn`` for every program id, one after another, on numpy arrays.
+    """Run ``fn`` for every program id on numpy arrays: each to its end, or until it waits for a queue.
 
     Arrays among ``arrays`` become pointers, other values are passed as they are, ``constants`` by name.
-    ``out`` gives one or more further arrays, passed last, and is returned. What the kernel writes is
+    ``out`` gives one or more further arrays, passed last, and is returned. The kernel's writes are
     copied back into the arrays. ``grid`` is (PEs per cube, cubes, SIPs), PEs running fastest; every
     program sees whole arrays as its local shard. ``tile`` is the (M, K, N) of composites that choose none;
-    ``scratch_bytes`` the TCM scratch per PE. Errors are those of the simulator; an access outside of every
-    array is a :class:`KernelError`.
+    ``scratch_bytes`` the TCM scratch per PE. ``queues`` names patterns of neighbours or gives them, with
+    rings of ``slots`` slots of ``slot_bytes``; patterns take the cubes as one row unless ``machine`` says
+    otherwise. Programs that wait for each other's messages go on in turn. A kernel with configurations
+    (:func:`kernbench.autotune`) takes the best that is known, else its first.
+
+    Raises:
+        KernelError: as on the simulator, or an access outside of every array.
+        DeadlockError: all programs that have not ended wait for queues.
     """
+    if isinstance(fn, Autotuned):
+        tuned = fn
+        constants = {**tuned.config_for(tuned.key_of(arrays, constants)), **constants}
+        fn = tuned.fn
     counts = (grid, 1, 1) if isinstance(grid, int) else tuple(grid)
     if len(counts) != 3 or any(not isinstance(n, int) or n < 1 for n in counts):
-        raise UsageError(f"grid {grid!r} must be three positive counts (PEs per cube, cubes, SIPs)")
+        raise UsageError(f"grid {shown(grid)} must be three positive counts (PEs per cube, cubes, SIPs)")
+    pes, cubes, sips = counts
     outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     memory = _Memory()
     args = [memory.place(f"arg{i}", value) for i, value in enumerate([*arrays, *outputs])]
     named = {key: memory.place(key, value) for key, value in constants.items()}
+    rings = InterpretedQueues((pes, cubes, sips), queues, slots, slot_bytes, machine)
     op_ids = itertools.count()
-    for sip, cube, pe in itertools.product(range(counts[2]), range(counts[1]), range(counts[0])):
-        program = _Program(memory, tile)
+    programs = []
+    for sip, cube, pe in itertools.product(range(sips), range(cubes), range(pes)):
         context = PeContext(
             sip=sip,
             cube=cube,
             pe=pe,
             name=f"sip{sip}.cube{cube}.pe{pe}",
             program_id=(pe, cube, sip),
-            num_programs=(counts[0], counts[1], counts[2]),
+            num_programs=(pes, cubes, sips),
             scratch_base=0,
             scratch_bytes=scratch_bytes,
             now=lambda: 0.0,
             next_op_id=lambda: next(op_ids),
             launch=0,
+            queues=rings.of((sip, cube, pe)),
+            device_counts=(pes, cubes, sips),
         )
-        program.run(KernelCall(fn, args, named, data=program), context)
+        program = _Program(memory, tile, rings, context)
+        program.start(KernelCall(fn, args, named, data=program))
+        programs.append(program)
+    _run(programs, rings)
     memory.copy_back()
     return out
+
+
+def _run(programs: Sequence[_Program], rings: InterpretedQueues) -> None:
+    """All programs to their ends, in turn."""
+    try:
+        live = list(programs)
+        while live:
+            before = rings.moved, [program.steps for program in live]
+            for program in live:
+                program.advance()
+            if before == (rings.moved, [program.steps for program in live]):
+                waits = "; ".join(program.waits_for() for program in live)
+                raise DeadlockError(f"every program that has not ended waits for a queue: {waits}")
+            live = [program for program in live if not program.ended]
+    finally:
+        for program in programs:
+            program.close()
 
 
 class _Memory:
@@ -72,6 +116,7 @@ class _Memory:
     def __init__(self) -> None:
         self._segments: list[tuple[int, Array, Array]] = []
         self._written: list[bool] = []
+        self._names: list[tuple[int, str, int]] = []
         self._end = PAGE
 
     def place(self, name: str, value: object) -> object:
@@ -83,6 +128,7 @@ class _Memory:
         if base is None:
             base = self._end
             self._segments.append((base, value, _raw(value).copy()))
+            self._names.append((base, name, value.nbytes))
             self._written.append(False)
             self._end += (value.nbytes // PAGE + 2) * PAGE
         return TensorArg(name, value.shape, dtype, default=Placement(base, base, value.shape))
@@ -96,7 +142,7 @@ class _Memory:
         """Replace the operand's bytes."""
         data, index = self._bytes(operand)
         if not self._segments[index][1].flags.writeable:
-            raise KernelError(f"{data.size} bytes at {operand.address:#x} are in an array that is read-only")
+            raise KernelError(f"{self._named(operand.address, data.size)} cannot be written: read-only")
         data[:] = _raw(value)
         self._written[index] = True
 
@@ -114,8 +160,16 @@ class _Memory:
             if offset >= 0 and offset + size <= data.size:
                 return data[offset : offset + size], index
         raise KernelError(
-            f"{size} bytes at {operand.address:#x} are not within any array that the kernel was given"
+            f"{self._named(operand.address, size)} are not within any array that the kernel was given"
         )
+
+    def _named(self, address: int | None, size: int) -> str:
+        """So many bytes at an address, as the kernel's author knows them."""
+        at = [(start, name, data) for start, name, data in self._names if start <= (address or 0)]
+        if not at:
+            return f"{size} bytes at address {address}"
+        start, name, nbytes = at[-1]
+        return f"{size} bytes at byte {(address or 0) - start} of '{name}', which has {nbytes},"
 
 
 def _raw(array: Array) -> Array:
@@ -126,45 +180,142 @@ def _raw(array: Array) -> Array:
 class _Program:
     """Stands in for a PE: carries out commands at once and knows every value."""
 
-    def __init__(self, memory: _Memory, tile: tuple[int, int, int]) -> None:
+    def __init__(
+        self, memory: _Memory, tile: tuple[int, int, int], queues: InterpretedQueues, pe: PeContext
+    ) -> None:
+        self.ended = False
+        self.steps = 0
+        """Commands begun so far."""
         self._memory = memory
         self._tile = tile
+        self._queues = queues
+        self._pe = pe
+        self._location = (pe.sip, pe.cube, pe.pe)
         self._values: dict[int, Array] = {}
+        self._runs: tuple[tuple[int, int], ...] | None = None
+        """The bytes in memory of the load or store being carried out."""
+        self._waiting: Command | None = None
+        self._sending: Parcel | None = None
+        self._receives: list[Receive] = []
 
     def value(self, handle: int) -> Array | None:
         """The value of a handle: always known here."""
         return self._values.get(handle)
 
     def release(self, handle: int) -> None:
-        """Nobody asks for this handle any more."""
+        """No operation asks for this handle any more."""
         self._values.pop(handle, None)
 
-    def run(self, call: KernelCall, pe: PeContext) -> None:
-        """Run the kernel to its end; what it raises says which program it was."""
-        thread = call.start(pe)
+    def start(self, call: KernelCall) -> None:
+        """Make the program's thread; nothing runs yet."""
+        self._name = call.name
+        self._thread = call.start(self._pe)
+
+    def close(self) -> None:
+        """Stop the kernel where it stands."""
+        self._thread.close()
+
+    def advance(self) -> None:
+        """Run until the kernel has ended or waits for a queue; what it raises says which program it was."""
         try:
-            while (command := thread.resume()) is not None:
-                if isinstance(command, Cycles | Wait):
-                    continue
-                if isinstance(command, Composite) and command.tile is None and command.head == "gemm":
-                    command.op.params["tile"] = self._tile
-                self._execute(command.op)
-                if isinstance(command, Composite):
-                    command.completion.complete()
+            while not self.ended:
+                if self._waiting is None:
+                    self._waiting = self._thread.resume()
+                    self.steps += 1
+                if self._waiting is None:
+                    self.ended = True
+                elif self._carry_out(self._waiting):
+                    self._waiting = None
+                else:
+                    return
         except Exception as problem:
-            problem.add_note(f"in kernel '{call.name}' on {pe.name}, program_id {pe.program_id}")
+            problem.add_note(f"in kernel '{self._name}' on {self._pe.name}, program_id {self._pe.program_id}")
             raise
-        finally:
-            thread.close()
+
+    def waits_for(self) -> str:
+        """The queue that the program waits for, for the report of a deadlock."""
+        ring = ""
+        if isinstance(self._waiting, Send):
+            ring = f" (the peer's {self._queues.peer_ring(self._location, self._waiting.direction)})"
+        return f"{self._thread.describe()}{ring}"
+
+    def _carry_out(self, command: Command) -> bool:
+        """Carry a command out as far as it goes; True when the kernel may go on."""
+        if isinstance(command, Send):
+            return self._send(command)
+        if isinstance(command, Receive):
+            self._receives += [] if command in self._receives else [command]
+            self._receive()
+            return command.completion is not None or command not in self._receives
+        self._receive()
+        if isinstance(command, Wait):
+            return all(completion.done for completion in command.completions)
+        if isinstance(command, Cycles):
+            return True
+        if isinstance(command, Composite) and command.tile is None and command.head == "gemm":
+            command.op.params["tile"] = self._tile
+        self._runs = command.runs if isinstance(command, Load | Store) else None
+        self._execute(command.op)
+        if isinstance(command, Composite):
+            command.completion.complete()
+        return True
+
+    def _send(self, command: Send) -> bool:
+        message = command.message
+        if self._sending is None:
+            data = np.empty(0, np.uint8)
+            if message.nbytes:
+                source = next(iter(command.op.inputs), None)
+                operand = source or Operand(message.shape, message.dtype, address=command.address)
+                data = _raw(self._read(operand)).copy()
+            self._sending = Parcel(message, data)
+        over = self._queues.put(self._location, command.direction, self._sending)
+        if over:
+            self._sending = None
+        return over
+
+    def _receive(self) -> None:
+        """Let the open receives, oldest first, take what has arrived."""
+        for command in list(self._receives):
+            parcel = self._queues.take(self._location, command)
+            if parcel is None:
+                continue
+            self._receives.remove(command)
+            message = command.message = parcel.message
+            if command.nbytes in (None, message.nbytes) and message.nbytes:
+                operand = command.op.output or Operand(message.shape, message.dtype, handle=command.op.id)
+                if command.address is not None:
+                    operand = Operand((message.nbytes,), "i8", address=command.address)
+                value = parcel.data.view(dtypes.dtype(operand.dtype).numpy).reshape(operand.shape)
+                self._write(operand, value)
+            if command.completion is not None:
+                command.completion.complete()
+
+    def _read(self, operand: Operand) -> Array:
+        if operand.handle is not None:
+            return self._values[operand.handle]
+        if not math.prod(operand.shape):
+            return np.empty(0, dtypes.dtype(operand.dtype).numpy)
+        if self._runs is None:
+            return self._memory.read(operand)
+        parts = [
+            _raw(self._memory.read(Operand((nbytes,), "i8", address=address)))
+            for address, nbytes in self._runs
+        ]
+        return np.concatenate(parts).view(dtypes.dtype(operand.dtype).numpy).reshape(operand.shape)
+
+    def _write(self, operand: Operand, value: Array) -> None:
+        if operand.handle is None and self._runs is not None:
+            data, position = _raw(value), 0
+            for address, nbytes in self._runs:
+                part = data[position : position + nbytes].view(np.int8)
+                self._memory.write(Operand((nbytes,), "i8", address=address), part)
+                position += nbytes
+        elif operand.handle is None and value.size:
+            self._memory.write(operand, value)
+        elif operand.handle is not None:
+            self._values[operand.handle] = value
 
     def _execute(self, op: Op) -> None:
-        inputs = [
-            self._memory.read(operand) if operand.handle is None else self._values[operand.handle]
-            for operand in op.inputs
-        ]
         assert op.output is not None
-        value = compute(op, inputs)
-        if op.output.handle is None:
-            self._memory.write(op.output, value)
-        else:
-            self._values[op.output.handle] = value
+        self._write(op.output, compute(op, [self._read(operand) for operand in op.inputs]))

@@ -1,23 +1,27 @@
-"""How a ``tl`` call becomes a command: errors with their place, operations with their ids, results."""
+"""From a ``tl`` call to a command: operations with their ids, result handles, errors that say where."""
 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 
 from kernbench.errors import KernelError
-from kernbench.kernels.checks import BadArgumentError, nbytes
+from kernbench.hints import shown
+from kernbench.kernels.arguments import BadArgumentError, nbytes
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.scratch import Block, Scratch
-from kernbench.pe.commands import Command, PeContext
-from kernbench.sim.ops import Op, Operand
+from kernbench.program.commands import Command, PeContext
+from kernbench.program.operations import Op, Operand
+from kernbench.replay.races import Thread
+from kernbench.user_code import line_of
 
 if TYPE_CHECKING:
-    from kernbench.kernels.math_calls import MathCalls
+    from kernbench.kernels.tl import Language
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,7 +56,7 @@ def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 
 
 class Issuer:
-    """What all groups of ``tl`` calls share: one kernel on one PE.
+    """State shared by all groups of ``tl`` calls: one kernel on one PE.
 
     ``send`` hands a command to the PE and returns when the PE resumes the kernel.
     """
@@ -66,6 +70,8 @@ class Issuer:
         self._pe = pe
         self._send = send
         self._data = data
+        begin = getattr(data, "kernel_begins", None)
+        self._thread: Thread | None = begin(pe.launch, (pe.sip, pe.cube, pe.pe)) if begin else None
         self._scratch = Scratch(pe.scratch_base, pe.scratch_bytes)
 
     def _place(self) -> str:
@@ -74,10 +80,11 @@ class Issuer:
 
     def _error(self, problem: str) -> KernelError:
         """An error of the call being made."""
-        return KernelError(f"{self._place()}: tl.{self._current}: {problem}")
+        at_call = f"tl.{self._current}: {problem}"
+        return KernelError(f"{self._place()}: {at_call}", at_call)
 
     def _handle(self, argument: str, value: object) -> TensorHandle:
-        """``value`` as an operand in TCM; a reference or an address is told to be loaded first."""
+        """``value`` as an operand in TCM; for a reference or an address the error says to load it first."""
         if isinstance(value, TensorHandle):
             if value._tl is not self:
                 raise BadArgumentError(
@@ -86,7 +93,7 @@ class Issuer:
             return value
         if isinstance(value, TensorRef | Pointer):
             raise BadArgumentError(argument, "is in memory, not in TCM; tl.load it first")
-        raise BadArgumentError(argument, f"{value!r} is not a tensor handle; tl.load gives one")
+        raise BadArgumentError(argument, f"{shown(value)} is not a tensor handle; tl.load gives one")
 
     def _release(self, handle: int) -> None:
         if self._data is not None:
@@ -98,11 +105,28 @@ class Issuer:
         kind: str,
         name: str,
         inputs: tuple[Operand, ...],
-        output: Operand,
+        output: Operand | None,
         params: dict[str, Any] | None,
         size: int,
     ) -> Op:
-        return Op(op_id, kind, name, inputs, output, params or {}, launch=self._pe.launch, nbytes=size)
+        source = line_of(sys._getframe(1))
+        op = Op(
+            op_id,
+            kind,
+            name,
+            inputs,
+            output,
+            params or {},
+            launch=self._pe.launch,
+            nbytes=size,
+            source=source,
+        )
+        if self._thread is not None:
+            if kind in ("memory", "queue"):
+                self._thread.stamp(op)
+            elif name.startswith("composite_"):
+                self._thread.stamp(op, blocking=False)
+        return op
 
     def _produce(
         self,
@@ -128,5 +152,5 @@ class Issuer:
         op = self._op(op_id, kind, name, inputs, Operand(shape, dtype, handle=op_id), params, size)
         self._send(command(op))
         known = self._data.value(op_id) if self._data is not None else None
-        tl = cast("MathCalls", self)
+        tl = cast("Language", self)
         return TensorHandle(op_id, name, shape, dtype, block, tl, value(op) if known is None else known)

@@ -1,90 +1,271 @@
-"""``tl`` calls that move data between memory and the PE: load, store, ref."""
+"""``tl`` calls that move data between memory and the PE: load, store, ref, block pointers."""
 
 from __future__ import annotations
 
-from kernbench.kernels import checks
-from kernbench.kernels.checks import BadArgumentError
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kernbench.hints import shown
+from kernbench.kernels import arguments
+from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.blocks import Access, BlockPointer, Mask, access
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.pointer import Pointer
-from kernbench.pe.commands import Load, Store
-from kernbench.sim.ops import Operand
+from kernbench.program.commands import Command, Define, Load, Store
+from kernbench.program.operations import Op, Operand
 
 DEFAULT_DTYPE = "f16"
+Ptr = int | BlockPointer
 
 
 class MemoryCalls(Issuer):
-    """load, store, ref."""
+    """load, store, ref, make_block_ptr, advance."""
 
     @tl_call
     def load(
         self,
-        ptr: int,
+        ptr: Ptr,
         shape: object = None,
         dtype: str | None = None,
-        mask: object = None,
-        other: object = None,
+        mask: TensorHandle | None = None,
+        other: float = 0,
+        strides: object = None,
+        boundary_check: Sequence[int] = (),
+        padding_option: str = "zero",
+        volatile: bool = False,
     ) -> TensorHandle:
-        """Read a contiguous row-major array at ``ptr`` into TCM; returns when it is there.
+        """Read a block of memory into TCM; returns when it is there.
 
-        ``shape`` and ``dtype`` default to those of a tensor argument; at a plain address ``shape`` is
-        needed and ``dtype`` is f16. The handle is concrete unless the memory holds a computed value.
-        There are no masks: load what exists, and choose with ``tl.where``.
+        The handle is known unless the memory holds a computed value. Each row of a strided block is a run of
+        bytes of its own and pays the bursts that it touches. Elements that are masked off are not moved,
+        unless the mask itself depends on computed values: then all that lies in the tensor is.
+
+        Args:
+            ptr: A tensor argument, an address in bytes, or a block pointer.
+            shape: Extents of the block; by default those of the tensor argument.
+            dtype: Element type; by default that of the tensor argument, f16 at a plain address.
+            mask: Handle that broadcasts to ``shape``; elements where it is 0 are not read.
+            other: Number that stands for elements that are not read.
+            strides: Distance in elements between neighbours along each axis; row-major by default.
+            boundary_check: Axes of a block pointer along which the block may leave the array.
+            padding_option: ``"zero"``: elements outside of the array are ``other``.
+            volatile: Another PE may write the block meanwhile. This is no race, and what that PE did before
+                the store that is seen comes before what this kernel does next.
         """
-        _no_mask(mask, other)
-        source = self._memory("ptr", ptr, shape, dtype)
-        return self._produce(
+        if padding_option not in ("zero", ""):
+            raise BadArgumentError(
+                "padding_option", f"{shown(padding_option)} is not known; use 'zero' and other="
+            )
+        number = arguments.scalar("other", other)
+        block, operands = self._block(ptr, shape, dtype, strides, mask, boundary_check)
+        arguments.held("other", number, block.dtype)
+        params: dict[str, Any] = {}
+        if block.pieces is not None or operands:
+            params = {"pieces": block.pieces or ((0, int(np.prod(block.shape))),), "other": number}
+            if block.pieces == ():
+                params["pieces"] = ()
+        first = block.runs[0][0] if block.runs else None
+        source = Operand(block.memory_shape, block.dtype, address=first)
+
+        made: list[Op] = []
+
+        def command(op: Op) -> Command:
+            made.append(op)
+            if volatile and op.order is not None:
+                op.order.volatile = True
+            return Load(op, block.runs) if block.runs else Define(op)
+
+        handle = self._produce(
             "memory",
             "dma_read",
-            (Operand(source.shape, source.dtype, address=source.address),),
-            source.shape,
-            source.dtype,
-            lambda op: Load(op, source.address, source.nbytes),
-            size=source.nbytes,
+            (source, *operands),
+            block.shape,
+            block.dtype,
+            command,
+            params=params,
+            size=block.nbytes,
         )
+        if volatile:
+            self._saw(made[0])
+        return handle
 
     @tl_call
-    def store(self, ptr: int, value: TensorHandle, mask: object = None, dtype: str | None = None) -> None:
-        """Write a handle's value to ``ptr``, contiguous and row-major; returns when memory has it.
+    def store(
+        self,
+        ptr: Ptr,
+        value: TensorHandle,
+        mask: TensorHandle | None = None,
+        dtype: str | None = None,
+        strides: object = None,
+        boundary_check: Sequence[int] = (),
+    ) -> None:
+        """Write a handle's value to memory; returns when memory has it.
 
-        The value is cast to ``dtype``, by default that of a tensor argument, or the handle's own at a
-        plain address.
+        Args:
+            ptr: A tensor argument, an address in bytes, or a block pointer.
+            value: The block; it is cast to the type of the target.
+            mask: Handle that broadcasts to the block; elements where it is 0 keep what memory holds.
+            dtype: Element type of the target; by default the tensor argument's, or the handle's own.
+            strides: As in ``load``.
+            boundary_check: As in ``load``; elements outside of the array are not written.
         """
-        _no_mask(mask, None)
         handle = self._handle("value", value)
-        if dtype is None:
-            dtype = ptr.dtype if isinstance(ptr, Pointer) else handle.dtype
-        target = self._memory("ptr", ptr, handle.shape, dtype)
-        output = Operand(target.shape, target.dtype, address=target.address)
+        if dtype is None and not isinstance(ptr, Pointer | BlockPointer):
+            dtype = handle.dtype
+        if isinstance(ptr, BlockPointer) and ptr.block != handle.shape:
+            raise BadArgumentError("value", f"shape {handle.shape} is not that of the block, {ptr.block}")
+        shape = None if isinstance(ptr, BlockPointer) else handle.shape
+        block, operands = self._block(ptr, shape, dtype, strides, mask, boundary_check)
+        first = block.runs[0][0] if block.runs else None
+        output = Operand(block.memory_shape, block.dtype, address=first)
+        params: dict[str, Any] = {}
+        if block.pieces is not None:
+            params["pieces"] = block.pieces
         op_id = self._pe.next_op_id()
-        op = self._op(op_id, "memory", "dma_write", (handle.operand(),), output, None, target.nbytes)
-        self._send(Store(op, target.address, target.nbytes))
+        inputs = (handle.operand(), *operands)
+        op = self._op(op_id, "memory", "dma_write", inputs, output, params, block.nbytes)
+        self._send(Store(op, block.runs) if block.runs else Define(op))
 
     @tl_call
     def ref(self, ptr: int, shape: object = None, dtype: str | None = None) -> TensorRef:
         """Name an array in memory without reading it, for a composite to stream. Defaults as in ``load``."""
         return self._memory("ptr", ptr, shape, dtype)
 
-    def _memory(self, argument: str, ptr: object, shape: object, dtype: object) -> TensorRef:
-        """The array that pointer, shape and dtype describe, checked against the tensor's extent."""
-        address = checks.address(argument, ptr)
+    @tl_call
+    def make_block_ptr(
+        self,
+        base: int,
+        shape: object,
+        strides: object,
+        offsets: object,
+        block_shape: object,
+        order: object = None,
+        dtype: str | None = None,
+    ) -> BlockPointer:
+        """A block of the array of ``shape`` at ``base``, for ``load``, ``store`` and ``advance``.
+
+        No time passes. All numbers count elements. ``order`` is Triton's; here the layout is in ``strides``.
+        ``dtype`` defaults to that of the tensor argument.
+        """
+        address = arguments.address("base", base)
+        sizes = arguments.shape("shape", shape)
+        steps = tuple(arguments.integer("strides", n, minimum=0) for n in _numbers(strides))
+        first = tuple(arguments.integer("offsets", n) for n in _numbers(offsets))
+        block = arguments.shape("block_shape", block_shape)
+        for argument, numbers in (("strides", steps), ("offsets", first), ("block_shape", block)):
+            if len(numbers) != len(sizes):
+                raise BadArgumentError(
+                    argument, f"{numbers} must have {len(sizes)} entries, as shape {sizes}"
+                )
+        if dtype is None:
+            dtype = base.dtype if isinstance(base, Pointer) else DEFAULT_DTYPE
+        kept = base if isinstance(base, Pointer) else address
+        return BlockPointer(kept, sizes, steps, first, block, arguments.dtype("dtype", dtype))
+
+    @tl_call
+    def advance(self, ptr: BlockPointer, offsets: object) -> BlockPointer:
+        """``ptr`` moved on by ``offsets`` elements in each dimension. No time passes."""
+        if not isinstance(ptr, BlockPointer):
+            raise BadArgumentError("ptr", f"{shown(ptr)} is no block pointer; tl.make_block_ptr makes one")
+        steps = tuple(arguments.integer("offsets", n) for n in _numbers(offsets))
+        if len(steps) != len(ptr.shape):
+            raise BadArgumentError("offsets", f"{steps} must have {len(ptr.shape)} entries")
+        return ptr.advanced(steps)
+
+    def _saw(self, op: Op) -> None:
+        """A volatile load is done: what the stores that it saw came after, comes before what follows."""
+        races = getattr(self._data, "races", None)
+        if races is not None and self._thread is not None:
+            races.seen_by(self._thread, op.inputs[0])
+
+    def _block(
+        self,
+        ptr: object,
+        shape: object,
+        dtype: str | None,
+        strides: object,
+        mask: object,
+        boundary_check: Sequence[int],
+    ) -> tuple[Access, tuple[Operand, ...]]:
+        """The access that a load or store describes, and the mask as an operand if it is not known yet."""
+        known: Mask | None = None
+        operands: tuple[Operand, ...] = ()
+        base: int
+        steps: tuple[int, ...] | None = None
+        if isinstance(ptr, BlockPointer):
+            if strides is not None or shape is not None or dtype is not None:
+                raise BadArgumentError("ptr", "a block pointer has its own shape, strides and dtype")
+            base, size, steps, name = ptr.base, ptr.block, ptr.strides, ptr.dtype
+            inside = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in boundary_check])
+            known = None if inside.all() else inside
+            step_bytes = arguments.nbytes((1,), name)
+            shift = sum(a * b for a, b in zip(ptr.offsets, steps, strict=True)) * step_bytes
+            base = _shifted(base, shift)
+        else:
+            if len(boundary_check):
+                raise BadArgumentError("boundary_check", "is for block pointers; use mask=")
+            base, size, name = self._described("ptr", ptr, shape, dtype)
+            if strides is not None:
+                steps = tuple(arguments.integer("strides", n, minimum=0) for n in _numbers(strides))
+                if len(steps) != len(size):
+                    raise BadArgumentError(
+                        "strides", f"{steps} must have {len(size)} entries, as shape {size}"
+                    )
+        if mask is not None:
+            handle = self._handle("mask", mask)
+            try:
+                fits = np.broadcast_shapes(handle.shape, size) == size
+            except ValueError:
+                fits = False
+            if not fits:
+                raise BadArgumentError("mask", f"shape {handle.shape} does not broadcast to the block {size}")
+            if handle.pending:
+                operands = (handle.operand(),)
+            else:
+                chosen = np.broadcast_to(handle.data != 0, size)
+                known = chosen if known is None else known & chosen
+        return access("ptr", base, size, steps, name, known, clip=bool(operands)), operands
+
+    def _described(
+        self, argument: str, ptr: object, shape: object, dtype: object
+    ) -> tuple[int, tuple[int, ...], str]:
+        """Address, shape and dtype of an array in memory."""
+        if isinstance(ptr, TensorHandle):
+            raise BadArgumentError(
+                argument,
+                "is a tensor, and there are no tensors of pointers; pass an address in bytes, or name rows "
+                "and columns with tl.make_block_ptr",
+            )
+        address = arguments.address(argument, ptr)
         if isinstance(ptr, Pointer):
             shape = ptr.shape if shape is None else shape
             dtype = ptr.dtype if dtype is None else dtype
         if shape is None:
-            raise BadArgumentError("shape", "is needed with a plain address")
-        array = TensorRef(
-            address,
-            checks.shape("shape", shape),
-            checks.dtype("dtype", DEFAULT_DTYPE if dtype is None else dtype),
-        )
-        checks.fits(argument, ptr, array.nbytes)
+            raise BadArgumentError(
+                "shape",
+                "is needed with a plain address; pointer + bytes is one, it may lead anywhere in the tensor",
+            )
+        kept = ptr if isinstance(ptr, Pointer) else address
+        name = arguments.dtype("dtype", DEFAULT_DTYPE if dtype is None else dtype)
+        return kept, arguments.shape("shape", shape), name
+
+    def _memory(self, argument: str, ptr: object, shape: object, dtype: object) -> TensorRef:
+        """The contiguous array that pointer, shape and dtype describe, checked against the tensor's end."""
+        address, size, name = self._described(argument, ptr, shape, dtype)
+        array = TensorRef(int(address), size, name)
+        arguments.fits(argument, ptr, array.nbytes)
         return array
 
 
-def _no_mask(mask: object, other: object) -> None:
-    for argument, value in (("mask", mask), ("other", other)):
-        if value is not None:
-            raise BadArgumentError(
-                argument, "is not supported, transfers are whole blocks; shrink shape or use tl.where"
-            )
+def _numbers(value: object) -> Sequence[object]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+
+
+def _shifted(base: int, nbytes: int) -> int:
+    """``base`` further on by ``nbytes``; a pointer keeps its tensor."""
+    if not isinstance(base, Pointer):
+        return base + nbytes
+    return Pointer(int(base) + nbytes, base.name, base.shape, base.dtype, reach=base.reach - nbytes)

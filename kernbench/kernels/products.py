@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kernbench.kernels import checks, promotion
-from kernbench.kernels.checks import BadArgumentError
+from kernbench import dtypes
+from kernbench.kernels import arguments, promotion
+from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import Issuer, tl_call
-from kernbench.pe import dtypes
-from kernbench.pe.commands import Gemm
+from kernbench.program.commands import Gemm
 
 
 class ProductCalls(Issuer):
@@ -24,8 +24,10 @@ class ProductCalls(Issuer):
         x, y = self._handle("a", a), self._handle("b", b)
         m, k, n = product_shape(x.shape, x.dtype, y.shape, y.dtype)
         accumulator = accumulator_dtype(x.dtype, acc_dtype)
-        dtype = promotion.dot_result(x.dtype) if out_dtype is None else checks.dtype("out_dtype", out_dtype)
-        in_bytes, out_bytes = x.nbytes + y.nbytes, checks.nbytes((m, n), dtype)
+        dtype = (
+            promotion.dot_result(x.dtype) if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
+        )
+        in_bytes, out_bytes = x.nbytes + y.nbytes, arguments.nbytes((m, n), dtype)
         return self._produce(
             "gemm",
             "dot",
@@ -57,10 +59,10 @@ def product_shape(
 
 
 def accumulator_dtype(a_dtype: str, acc_dtype: object) -> str:
-    """The accumulator: f32, or i32 for integers, unless told otherwise; floats cannot sum up in integers."""
+    """The accumulator: f32, or i32 for integers, by default; floats cannot accumulate in integers."""
     if acc_dtype is None:
         return promotion.accumulator(a_dtype)
-    name = checks.dtype("acc_dtype", acc_dtype)
+    name = arguments.dtype("acc_dtype", acc_dtype)
     floats = dtypes.dtype(a_dtype).is_float
     if name == "i8" or (name == "i32" and floats):
         raise BadArgumentError("acc_dtype", f"{a_dtype} products cannot accumulate in {name}")

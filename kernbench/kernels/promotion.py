@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kernbench.pe import dtypes
+from kernbench import dtypes
 from kernbench.replay.math_ops import MathOp
 
 
@@ -23,13 +23,18 @@ def promoted(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
 
 
 def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
-    """The type of ``rule``'s result: as promoted, f32 where integers make no sense, sums of i8 in i32."""
+    """The type of ``rule``'s result: as promoted, f32 where integers make no sense, sums of i8 in i32.
+
+    Comparisons give i8 (0 or 1), ``argmax`` and ``argmin`` i32.
+    """
+    if rule.result:
+        return {"mask": "i8", "index": "i32"}[rule.result]
     name = promoted(types, scalars)
     if dtypes.dtype(name).is_float:
         return name
     if rule.float_only:
         return "f32"
-    return "i32" if rule.name == "sum" else name
+    return "i32" if rule.name in ("sum", "cumsum") else name
 
 
 def accumulator(a: str) -> str:

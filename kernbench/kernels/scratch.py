@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+
 from kernbench.address.free_list import FreeList
 from kernbench.errors import AllocationError
-from kernbench.kernels.checks import BadArgumentError
+from kernbench.kernels.arguments import BadArgumentError
 
 ALIGNMENT = 16
 """Bytes that every block starts at a multiple of."""
@@ -43,6 +45,10 @@ class Scratch:
     def take(self, nbytes: int) -> Block:
         """A block of at least ``nbytes``; without one, an error gives the bytes wanted, free and in all."""
         size = -(-nbytes // ALIGNMENT) * ALIGNMENT
+        try:
+            return Block(self._free_list, size)
+        except AllocationError:
+            gc.collect()  # handles in reference cycles
         try:
             return Block(self._free_list, size)
         except AllocationError:

@@ -1,4 +1,4 @@
-"""``tl``: what a kernel can do, put together.
+"""``tl``: the whole language of kernels, assembled from its groups of calls.
 
 A kernel is a plain Python function that gets this object as ``tl``. Every call hands a command to the PE
 and returns when the simulated hardware has answered.
@@ -7,25 +7,44 @@ and returns when the simulated hardware has answered.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, TypeGuard
 
-from kernbench.kernels import checks
-from kernbench.kernels.checks import BadArgumentError
+import numpy as np
+
+from kernbench.errors import KernelError
+from kernbench.hints import shown
+from kernbench.kernels import arguments
+from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.composite import CompositeCalls
+from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import ValueSource, tl_call
 from kernbench.kernels.math_calls import MathCalls
 from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.products import ProductCalls
+from kernbench.kernels.triton_names import unknown
 from kernbench.kernels.views import ViewCalls
-from kernbench.pe.commands import Command, Cycles, PeContext
+from kernbench.program.commands import Command, Cycles, PeContext
+
+
+class UnknownNameError(KernelError, AttributeError):
+    """The language has no such name."""
+
+
+class constexpr:  # noqa: N801  (Triton's name)
+    """Annotation of parameters that are Python values: ``BLOCK: tl.constexpr``. It changes nothing."""
+
+    def __new__(cls, value: object) -> object:  # type: ignore[misc]
+        """The value itself."""
+        return value
 
 
 class Language(CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     """The ``tl`` object of one kernel on one PE.
 
-    ``kernel`` is the kernel's name, ``pe`` the PE, ``send`` hands a command to it and returns when the
-    kernel may go on, ``data`` knows the values of loads (``None``: nothing is known).
+    ``kernel`` is the kernel's name, ``pe`` the PE, ``send`` forwards a command to it and returns when
+    the kernel may go on, ``data`` knows the values of loads (``None``: nothing is known).
     """
 
     float16 = "f16"
@@ -33,12 +52,19 @@ class Language(CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     float32 = "f32"
     int8 = "i8"
     int32 = "i32"
+    constexpr = constexpr
 
     def __init__(
         self, kernel: str, pe: PeContext, send: Callable[[Command], None], data: ValueSource | None = None
     ) -> None:
         super().__init__(kernel, pe, send, data)
         self._outstanding = []
+        self._unsettled = []
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise UnknownNameError(f"{self._place()}: {unknown(name, public_names())}")
 
     @tl_call
     def program_id(self, axis: int = 0) -> int:
@@ -51,48 +77,70 @@ class Language(CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         return self._pe.num_programs[_grid_axis(axis)]
 
     @tl_call
+    def device_id(self, axis: int = 0) -> int:
+        """The hardware's number of this PE (axis 0), its cube (1) or its SIP (2). No time passes."""
+        return (self._pe.pe, self._pe.cube, self._pe.sip)[_grid_axis(axis)]
+
+    @tl_call
+    def device_count(self, axis: int = 0) -> int:
+        """PEs in a cube (axis 0), cubes in a SIP (1), SIPs (2) that the machine has. No time passes."""
+        return self._pe.device_counts[_grid_axis(axis)]
+
+    @tl_call
+    def static_range(self, start: int, stop: int | None = None, step: int = 1) -> range:
+        """Python's ``range``; a kernel is plain Python, so every loop is unrolled as it runs."""
+        return range(start) if stop is None else range(start, stop, step)
+
+    @tl_call
+    def static_assert(self, condition: object, message: str = "") -> None:
+        """End the kernel with an error unless ``condition`` holds. No time passes."""
+        if not condition:
+            raise self._error(message or "the condition does not hold")
+
+    @tl_call
+    def device_print(self, prefix: str, *values: object) -> None:
+        """Print to stderr: PE, simulated time, ``prefix`` and values. No time passes.
+
+        A handle shows its numbers where they are known, else its shape and type; computed values have none
+        before replay.
+        """
+        shown = [np.array2string(v.data, threshold=16) if _known(v) else repr(v) for v in values]
+        print(f"[{self._pe.name} {self._pe.now():g} ns] {prefix}", *shown, file=sys.stderr)
+
+    @tl_call
     def local_shape(self, arg: Pointer) -> tuple[int, ...]:
         """Shape of the shard of tensor argument ``arg`` that this PE holds."""
         if not isinstance(arg, Pointer):
-            raise BadArgumentError("arg", f"{arg!r} is not a tensor argument; pointer arithmetic forgets it")
+            raise BadArgumentError(
+                "arg", f"{shown(arg)} is not a tensor argument; pointer arithmetic forgets it"
+            )
         return arg.local_shape
 
     @tl_call
     def cdiv(self, a: int, b: int) -> int:
         """``a / b`` rounded up. No time passes."""
-        return -(-checks.integer("a", a) // checks.integer("b", b, minimum=1))
+        return -(-arguments.integer("a", a) // arguments.integer("b", b, minimum=1))
 
     @tl_call
     def cycles(self, n: float) -> None:
         """Spend ``n`` cycles of the PE's clock on the kernel's own scalar work."""
-        count = checks.scalar("n", n)
+        count = arguments.scalar("n", n)
         if not (math.isfinite(count) and count >= 0):
             raise BadArgumentError("n", f"{count} cycles cannot pass")
         self._send(Cycles(count))
 
-    @tl_call
-    def send(self, /, *_args: object, **_kwargs: object) -> NoReturn:
-        """Send to a neighbouring PE (needs IPCQ)."""
-        raise self._error("needs IPCQ, not in this version")
 
-    @tl_call
-    def recv(self, /, *_args: object, **_kwargs: object) -> NoReturn:
-        """Receive from a neighbouring PE (needs IPCQ)."""
-        raise self._error("needs IPCQ, not in this version")
-
-    @tl_call
-    def recv_async(self, /, *_args: object, **_kwargs: object) -> NoReturn:
-        """Receive later from a neighbouring PE (needs IPCQ)."""
-        raise self._error("needs IPCQ, not in this version")
-
-    @tl_call
-    def recv_no_consume(self, /, *_args: object, **_kwargs: object) -> NoReturn:
-        """Wait for data without reading it (needs IPCQ)."""
-        raise self._error("needs IPCQ, not in this version")
+def _known(value: object) -> TypeGuard[TensorHandle]:
+    return isinstance(value, TensorHandle) and not value.pending
 
 
 def _grid_axis(axis: object) -> int:
-    number = checks.integer("axis", axis)
+    number = arguments.integer("axis", axis)
     if number not in (0, 1, 2):
         raise BadArgumentError("axis", f"{number} is none of 0 (PE in its cube), 1 (cube), 2 (SIP)")
     return number
+
+
+def public_names() -> list[str]:
+    """The names that kernels may use, in order."""
+    return sorted(name for name in dir(Language) if not name.startswith("_"))

@@ -1,50 +1,51 @@
-"""``tl`` calls that make handles without an engine and without time: arange, zeros, full, trans."""
+"""``tl`` calls that make handles without an engine and without time: constants and views of a handle."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from kernbench.kernels import checks
-from kernbench.kernels.checks import BadArgumentError
+from kernbench.kernels import arguments
+from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import Issuer, tl_call
-from kernbench.pe.commands import Define
+from kernbench.program.commands import Define
+from kernbench.program.operations import Op
 from kernbench.replay.semantics import compute
-from kernbench.sim.ops import Op
 
 Array = np.ndarray[Any, Any]
 
 
 class ViewCalls(Issuer):
-    """arange, zeros, full, trans."""
+    """arange, zeros, full, trans, reshape, slices."""
 
     @tl_call
     def arange(self, start: int, end: int, dtype: str = "i32") -> TensorHandle:
         """The integers ``start, ..., end - 1`` as one dimension."""
-        first, last = checks.integer("start", start), checks.integer("end", end)
+        first, last = arguments.integer("start", start), arguments.integer("end", end)
         if last <= first:
             raise BadArgumentError("end", f"{last} is not above start {first}")
-        name = checks.dtype("dtype", dtype)
+        name = arguments.dtype("dtype", dtype)
         for argument, value in (("start", first), ("end", last - 1)):
-            checks.held(argument, checks.scalar(argument, value), name)
+            arguments.held(argument, arguments.scalar(argument, value), name)
         return self._constant("arange", (last - first,), name, {"start": first, "stop": last})
 
     @tl_call
     def zeros(self, shape: object, dtype: str = "f16") -> TensorHandle:
         """Zeros of ``shape``."""
-        return self._constant("zeros", checks.shape("shape", shape), checks.dtype("dtype", dtype), {})
+        return self._constant("zeros", arguments.shape("shape", shape), arguments.dtype("dtype", dtype), {})
 
     @tl_call
     def full(self, shape: object, value: float, dtype: str = "f16") -> TensorHandle:
         """``shape`` filled with ``value``, which must be representable if dtype is an integer type."""
-        number = checks.scalar("value", value)
-        name = checks.dtype("dtype", dtype)
-        checks.held("value", number, name)
-        return self._constant("full", checks.shape("shape", shape), name, {"value": number})
+        number = arguments.scalar("value", value)
+        name = arguments.dtype("dtype", dtype)
+        arguments.held("value", number, name)
+        return self._constant("full", arguments.shape("shape", shape), name, {"value": number})
 
     @tl_call
     def trans(self, x: TensorHandle) -> TensorHandle:
@@ -52,18 +53,59 @@ class ViewCalls(Issuer):
         handle = self._handle("x", x)
         if handle.ndim < 2:
             raise BadArgumentError("x", f"shape {handle.shape} has fewer than two axes to exchange")
-        shape = (*handle.shape[:-2], handle.shape[-1], handle.shape[-2])
+        return self._view("trans", handle, (*handle.shape[:-2], handle.shape[-1], handle.shape[-2]))
+
+    @tl_call
+    def reshape(self, x: TensorHandle, shape: object) -> TensorHandle:
+        """``x`` under another shape of as many elements, in row-major order; one extent may be -1."""
+        handle = self._handle("x", x)
+        extents = list(shape) if isinstance(shape, Sequence) else [shape]
+        if extents.count(-1) == 1:
+            rest = math.prod(arguments.integer("shape", n, minimum=1) for n in extents if n != -1)
+            extents[extents.index(-1)] = max(1, math.prod(handle.shape) // rest)
+        wanted = arguments.shape("shape", extents)
+        if math.prod(wanted) != math.prod(handle.shape):
+            raise BadArgumentError(
+                "shape", f"{handle.shape} has {math.prod(handle.shape)} elements, {wanted} not"
+            )
+        return self._view("reshape", handle, wanted)
+
+    @tl_call
+    def slice(self, x: TensorHandle, index: Any) -> TensorHandle:
+        """``x[index]``: part of a handle by integers, slices, ``...`` and ``None`` (a new axis of size 1)."""
+        handle = self._handle("x", x)
+        key = index if isinstance(index, tuple) else (index,)
+        for part in key:
+            if isinstance(part, TensorHandle | np.ndarray | list):
+                raise BadArgumentError(
+                    "index", "must be integers, slices, None and '...'; gather with tl.where"
+                )
+        # Shapes follow numpy's rules: a view of an array that holds no memory says what they give.
+        blank = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), handle.shape, (0,) * handle.ndim)
+        try:
+            shape = blank[key].shape
+        except (IndexError, TypeError, ValueError) as problem:
+            raise BadArgumentError("index", f"{problem} (shape {handle.shape})") from None
+        if 0 in shape:
+            raise BadArgumentError("index", f"picks nothing of shape {handle.shape}")
+        return self._view("slice", handle, shape or (1,), {"index": key})
+
+    def _view(
+        self, name: str, handle: TensorHandle, shape: tuple[int, ...], params: dict[str, Any] | None = None
+    ) -> TensorHandle:
+        held = handle._value
 
         def value(op: Op) -> Callable[[], Array] | None:
-            return None if handle.pending else lambda: compute(op, [handle.data])
+            return None if held is None else lambda: compute(op, [held() if callable(held) else held])
 
         return self._produce(
             "view",
-            "trans",
+            name,
             (handle.operand(),),
             shape,
             handle.dtype,
             Define,
+            params=params,
             block=handle._block,
             value=value,
         )

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kernbench.analysis.zero_load import Prediction, ZeroLoadModel
 from kernbench.errors import RoutingError, UsageError
+from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, link_kind
 from kernbench.pgraph import Node, PropertyGraph
-from kernbench.probes.formula import Formula, Prediction
 from kernbench.routing import Route, Router, Traffic
 from kernbench.topology import names
 
@@ -19,8 +20,6 @@ LOCAL = "pe-local-hbm"
 LEVELS = ("pe-same-cube-hbm", "pe-cross-cube-hbm", "pe-cross-sip-hbm")
 """Beyond a PE's own slice, from near to far; each has a ``-best`` and a ``-worst`` case."""
 CATEGORIES = {"h2d": "host to device", "d2h": "device to host", "pe-dma": "PE-DMA"}
-
-_SEAMS = frozenset({"io_to_cube", "ucie_mesh"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,8 @@ class Case:
         """The HBM slice."""
         return self.route.nodes[-1]
 
-    def predict(self, formula: Formula, nbytes: int) -> Prediction:
-        """What the formula says of ``nbytes``."""
+    def predict(self, formula: ZeroLoadModel, nbytes: int) -> Prediction:
+        """The zero-load prediction for ``nbytes``."""
         ask = formula.write if self.is_write else formula.read
         return ask(self.route, nbytes, self.setup_ns)
 
@@ -76,7 +75,7 @@ class Catalogue:
         self.cases: list[Case] = []
         self.left_out: list[LeftOut] = []
         self._router = Router(graph)
-        self._formula = Formula(graph)
+        self._formula = ZeroLoadModel(graph)
         self._flit = int(graph.properties["flit_bytes"])
         self.limit_bytes: int | None = None
         """The largest transfer that is one message; None for any size."""
@@ -108,7 +107,7 @@ class Catalogue:
         for node in slices:
             route = self._way(names.HOST_CPU, node, Traffic.HOST_MEMORY)
             if route is not None:
-                seams = sum(link.properties["kind"] in _SEAMS for link in route.links)
+                seams = sum(link_kind(link).seam for link in route.links)
                 classes.setdefault(seams, []).append(route)
         nearest = {seams: min(routes, key=self._distance) for seams, routes in sorted(classes.items())}
         for category, is_write in (("h2d", True), ("d2h", False)):
@@ -170,10 +169,10 @@ class Catalogue:
 
 
 def _translation_ns(graph: PropertyGraph, pe: Node) -> float:
-    """What a look-up of an address costs the DMA ``pe``, ns."""
-    part = names.TRANSLATORS[str(graph.properties["address_model"])]
+    """Time of an address translation for the DMA ``pe``, ns."""
+    part = TRANSLATORS[str(graph.properties["address_model"])]
     translator = graph.node(names.pe_part(*_place(pe), int(pe.properties["pe"]), part)).properties
-    return float(translator["lookup_ns" if part == "pe_baaw" else "tlb_overhead_ns"])
+    return float(translator[COMPONENT_KINDS[part].lookup])
 
 
 def _of_kind(graph: PropertyGraph, kind: str) -> Iterable[Node]:

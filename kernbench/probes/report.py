@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kernbench.analysis.time_segments import SEGMENTS
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import CATEGORIES, Case, Catalogue, LeftOut
-from kernbench.probes.causes import CAUSES
-from kernbench.probes.invariants import Finding, check
-from kernbench.probes.measure import Bench, Measurement, Progress, Row
+from kernbench.probes.measurements import Bench, Measurement, Progress, Row
+from kernbench.probes.probe_checks import Finding, check
 
 STANDARD_BYTES = 32 * 1024
 """The size of the summary: neither overheads nor bandwidth hide the other (ADR-0049 D2)."""
@@ -23,7 +23,7 @@ Table = tuple[tuple[str, ...], list[list[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What a probe found. Times in ns, bandwidths in GB/s, sizes in bytes."""
+    """The results of a probe. Times in ns, bandwidths in GB/s, sizes in bytes."""
 
     topology: str
     nbytes: int
@@ -36,7 +36,7 @@ class ProbeReport:
     findings: tuple[Finding, ...]
 
     notes: tuple[str, ...]
-    """What is worth knowing and can be judged by nobody but the reader."""
+    """Observations that a reader has to judge, as no rule can."""
 
     @property
     def ok(self) -> bool:
@@ -81,7 +81,7 @@ class ProbeReport:
 
     def summary(self, category: str) -> Table:
         """One line a case of ``category`` at the standard size."""
-        causes = tuple(cause.value for cause in CAUSES)
+        causes = tuple(segment.value for segment in SEGMENTS)
         columns = ("case", "op", "links", "actual_ns", "formula_ns", *causes, "gbs", "limit_gbs", "used")
         cells = []
         for row in self._of(category):
@@ -157,10 +157,10 @@ def probe(
     checked: bool | None = None,
     progress: Progress | None = None,
 ) -> ProbeReport:
-    """Measure ``graph``'s cases (or the one called ``case``) and check what must hold of them.
+    """Measure ``graph``'s cases (or the one called ``case``) and check the invariants.
 
     ``sizes`` are the sweep's and ``nbytes`` the summary's bytes; ``components`` as for a machine, ``checked``
-    as its ``check``. What does not exist or does not fit is a :class:`~kernbench.errors.UsageError`.
+    as its ``check``. A :class:`~kernbench.errors.UsageError` for a case or a size that does not exist or fit.
     """
     catalogue = Catalogue(graph)
     chosen = catalogue.chosen(case)
@@ -199,7 +199,7 @@ def notes(rows: Sequence[Row], nbytes: int) -> Iterator[str]:
 
 
 def figures(m: Measurement) -> dict[str, Any]:
-    """What one size of one case came to."""
+    """The figures of one size of one case."""
     return {
         "bytes": m.nbytes,
         "actual_ns": m.actual_ns,

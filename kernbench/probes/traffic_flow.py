@@ -1,16 +1,17 @@
-"""What a flow of traffic is: from where to where, how much, when and how often, and how one is read."""
+"""A flow of traffic: its ends, its size, its times, and how an entry of a file becomes one."""
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kernbench.address import ADDRESS_SPACE
 from kernbench.errors import ConfigError
-from kernbench.topology.problems import show
+from kernbench.topology.problems import from_pydantic
 
 Where = Callable[[str], str]
 """Gives the beginning of an error about a key of a flow: file, line or entry, and key."""
@@ -30,8 +31,8 @@ class Flow:
     """``count`` transfers of ``bytes`` between ``src`` and byte ``offset`` of memory ``dst``.
 
     ``src`` is a PE (``sip0.cube0.pe0``), ``host`` or an M_CPU (``sip0.cube0.m_cpu``); ``dst`` an HBM slice
-    (``sip0.cube0.hbm_ctrl.pe1``), an SRAM (``sip0.cube0.sram``) or a TCM (``sip0.cube0.pe1.pe_tcm``).
-    ``op`` is ``write`` (the data go to ``dst``) or ``read`` (they come from there). Transfer k is handed to
+    (``sip0.cube0.hbm_ctrl.pe1``), an SRAM (``sip0.cube0.sram``) or a TCM (``sip0.cube0.pe1.pe_tcm``). ``op``
+    is ``write`` (the data go to ``dst``) or ``read`` (they come from there). Transfer k is submitted to
     ``src`` at ``start_ns + k * period_ns``, whether the one before is answered or not; all of them use the
     same bytes of ``dst``. ``where`` says where a flow was read, for errors about it.
     """
@@ -66,33 +67,62 @@ class Flow:
 KEYS = tuple(f.name for f in fields(Flow) if f.name != "where")
 """Keys of an entry of a file."""
 REQUIRED = tuple(f.name for f in fields(Flow) if f.default is MISSING and f.name != "where")
-_RANGES: Mapping[str, tuple[int, float]] = {
-    "bytes": (1, ADDRESS_SPACE),
-    "count": (1, MAX_TRANSFERS),
-    "offset": (0, ADDRESS_SPACE),
-    "start_ns": (0, LATEST_NS),
-    "period_ns": (0, LATEST_NS),
-}
-"""Least and most of each number."""
+
+
+def _number(value: object) -> object:
+    """The number that a text spells (``4e3``, ``0x100``); anything else as it is."""
+    if isinstance(value, str):
+        for read in (lambda text: int(text.strip(), 0), float):
+            try:
+                number = read(value)
+            except ValueError:
+                continue
+            return number if math.isfinite(number) else value
+    return value
+
+
+def _whole(value: object) -> object:
+    """As :func:`_number`, and an int where a float is whole."""
+    number = _number(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+_Whole = Annotated[int, BeforeValidator(_whole)]
+_Number = Annotated[float, BeforeValidator(_number)]
+
+
+class _Entry(BaseModel):
+    """One entry of a file: the fields of :class:`Flow` with their types and bounds."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    src: str
+    dst: str
+    bytes: _Whole = Field(ge=1, le=ADDRESS_SPACE)
+    op: Literal["read", "write"] = "write"
+    start_ns: _Number = Field(default=0.0, ge=0, le=LATEST_NS)
+    count: _Whole = Field(default=1, ge=1, le=MAX_TRANSFERS)
+    period_ns: _Number = Field(default=0.0, ge=0, le=LATEST_NS)
+    name: str = ""
+    offset: _Whole = Field(default=0, ge=0, le=ADDRESS_SPACE)
 
 
 def make_flow(entry: object, where: Where) -> Flow:
-    """The flow of one entry; a text stands for the number that it spells.
+    """The flow of one entry; a text stands for the number that it spells, an empty value for the default.
 
     :class:`ConfigError` names the key that is unknown, missing or wrong, and what was expected.
     """
     if not isinstance(entry, Mapping):
         raise ConfigError(f"{where('')}: is {entry!r}, expected a mapping with {', '.join(KEYS)}")
-    for key in entry:
-        if key not in KEYS:
-            close = difflib.get_close_matches(str(key), KEYS, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"expected one of {', '.join(KEYS)}"
-            raise ConfigError(f"{where(str(key))}: unknown key, {hint}")
-    for key in REQUIRED:
-        if entry.get(key) is None:
-            raise ConfigError(f"{where(key)}: is missing, expected a value")
-    values: dict[str, Any] = {k: _value(k, v, where) for k, v in entry.items() if v is not None}
-    flow = Flow(**values, where=where)
+    try:
+        values = _Entry.model_validate({str(k): v for k, v in entry.items() if v is not None})
+    except ValidationError as error:
+        problems = from_pydantic(error, _Entry)
+        # A misspelt key explains the one that is missing.
+        misspelt = [problem for problem in problems if problem.message.startswith("unknown key")]
+        problem = (misspelt or problems)[0]
+        raise ConfigError(f"{where(str(problem.path[-1]))}: {problem.message}") from None
+    flow = Flow(**values.model_dump(), where=where)
     latest = flow.start_ns + (flow.count - 1) * flow.period_ns
     if latest > LATEST_NS:
         raise ConfigError(
@@ -116,40 +146,3 @@ def make_flows(entries: Iterable[tuple[object, Where]]) -> list[Flow]:
         known[name] = number
         made.append(replace(flow, name=name))
     return made
-
-
-def _value(key: str, value: object, where: Where) -> str | int | float:
-    if key in ("src", "dst", "name", "op"):
-        if not isinstance(value, str):
-            raise ConfigError(f"{where(key)}: is {value!r}, expected a text")
-        if key == "op" and value not in ("read", "write"):
-            raise ConfigError(f"{where(key)}: is {value!r}, expected read or write")
-        return value
-    number = _number(value)
-    whole = key in ("bytes", "count", "offset")
-    kind = "a whole number" if whole else "a number"
-    least, most = _RANGES[key]
-    if number is None or (isinstance(number, float) and not _is_one(number, whole)):
-        raise ConfigError(f"{where(key)}: is {show(value)}, expected {kind} of at least {least}")
-    if number < least:
-        raise ConfigError(f"{where(key)}: is {show(number)}, expected {kind} of at least {least}")
-    if number > most:
-        raise ConfigError(f"{where(key)}: is {show(number)}, expected at most {most:.16g}")
-    return int(number) if whole else float(number)
-
-
-def _is_one(number: float, whole: bool) -> bool:
-    return math.isfinite(number) and (not whole or number.is_integer())
-
-
-def _number(value: object) -> int | float | None:
-    if isinstance(value, str):
-        try:
-            return int(value.strip(), 0)
-        except ValueError:
-            pass
-        try:
-            return float(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -11,7 +11,6 @@ To add a pattern, write a function from (N, parameters) to pairs of ranks and re
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import isqrt
@@ -19,6 +18,7 @@ from random import Random
 
 from kernbench.benches.params import Param, ParamValue
 from kernbench.errors import UsageError
+from kernbench.hints import suggestion
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.traffic_flow import Flow, make_flows
 from kernbench.topology import names
@@ -153,8 +153,7 @@ def find_pattern(name: str) -> Pattern:
     """The pattern called ``name``; :class:`UsageError` says which there are."""
     found = _patterns.get(name)
     if found is None:
-        close = difflib.get_close_matches(name, _patterns, n=1)
-        hint = f"did you mean '{close[0]}'? " if close else ""
+        hint = suggestion(name, _patterns)
         raise UsageError(f"no pattern is called '{name}'; {hint}there are {', '.join(_patterns)}")
     return found
 
@@ -164,8 +163,7 @@ def resolve_values(pattern: Pattern, given: Mapping[str, object]) -> dict[str, P
     known = {param.name: param for param in pattern.params}
     for key in given:
         if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean '{close[0]}'? " if close else ""
+            hint = suggestion(key, known)
             raise UsageError(
                 f"pattern '{pattern.name}' has no parameter '{key}'; {hint}it has {', '.join(known)}"
             )
@@ -184,17 +182,12 @@ def pattern_flows(graph: PropertyGraph, pattern: Pattern, values: Values) -> lis
     A flow's name says which ranks it joins: ``3->7``.
     """
     places = ranks(graph)
-    slices: dict[tuple[int, int], int] = {}
-    for node in graph.nodes():
-        if node.properties["kind"] == "hbm_ctrl":
-            home = int(node.properties["sip"]), int(node.properties["cube"])
-            slices[home] = slices.get(home, 0) + 1
     same = {key: values[key] for key in ("bytes", "op", "count", "period_ns", "start_ns")}
     offset, step = int(values["offset"]), int(values["bytes"]) if pattern.shared else 0
     entries: list[dict[str, object]] = []
     for s, d in pattern.pairs(len(places), values):
         sip, cube, pe = places[d]
-        memory = names.hbm(sip, cube, pe % slices[sip, cube])
+        memory = names.hbm(sip, cube, pe)
         entries.append(
             {"src": names.pe(*places[s]), "dst": memory, "offset": offset + s * step, "name": f"{s}->{d}",
              **same}

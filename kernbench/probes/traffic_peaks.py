@@ -1,23 +1,24 @@
-"""The two peaks that traffic is measured against: each flow alone on its way, and all sharing fairly.
+"""The two peaks of traffic: each flow's bottleneck bandwidth, and its max-min fair throughput.
 
 Both look at bandwidth only: bytes a flow could move a nanosecond if latency, overheads and DMA queues cost
-nothing. A flow's way is where its data go: towards the memory for a write, back from it for a read. What
-limits it are the links of that way and the memory at its end: all pseudo-channels of an HBM slice together
+nothing. A flow's path is the one of its data: towards the memory for a write, back from it for a read. It is
+limited by the links of that path and by the memory at its end: all pseudo-channels of an HBM slice together
 (reads and writes share them), a TCM's port of that direction; an SRAM is as fast as its link.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 from typing import NamedTuple
 
-from kernbench.components.flows import address_of, endpoint
-from kernbench.components.machine import Machine
+from kernbench.machine.machine import Machine
+from kernbench.machine.transfers import address_of, endpoint
 from kernbench.probes.traffic_flow import Flow
 
 
 class Peaks(NamedTuple):
-    """Per flow: ``path_gbs``, the least bandwidth on its way; ``fair_gbs``, its max-min fair share, GB/s."""
+    """Per flow: ``path_gbs``, its bottleneck bandwidth; ``fair_gbs``, its max-min fair throughput. GB/s."""
 
     path_gbs: list[float]
     fair_gbs: list[float]
@@ -27,19 +28,19 @@ def peaks(machine: Machine, flows: Sequence[Flow]) -> Peaks:
     """Both peaks of each flow, as if all were under way at the same time. Repetitions count once."""
     number: dict[str, int] = {}
     capacity: list[float] = []
-    ways: list[list[int]] = []
+    paths: list[list[int]] = []
     for flow in flows:
         limits = _limits(machine, flow)
         for resource, gbs in limits.items():
             if resource not in number:
                 number[resource] = len(capacity)
                 capacity.append(gbs)
-        ways.append([number[resource] for resource in limits])
-    return Peaks([min(capacity[r] for r in way) for way in ways], max_min_shares(ways, capacity))
+        paths.append([number[resource] for resource in limits])
+    return Peaks([min(capacity[r] for r in path) for path in paths], max_min_shares(paths, capacity))
 
 
 def _limits(machine: Machine, flow: Flow) -> dict[str, float]:
-    """What limits a flow, with its bandwidth in GB/s: the links on the way of its data, and the memory.
+    """The resources that limit a flow, with their GB/s: the links on the path of its data, and the memory.
 
     Where a slice's channels have wires of their own, those that the flow's bytes are spread over count as
     one link as fast as they are together.
@@ -54,7 +55,7 @@ def _limits(machine: Machine, flow: Flow) -> dict[str, float]:
     limits = {link: gbs for link, gbs in ways[0].items() if all(link in way for way in ways)}
     spread = {link: gbs for way in ways for link, gbs in way.items() if link not in limits}
     if spread:
-        limits[" ".join(sorted(spread))] = sum(min(g for k, g in w.items() if k in spread) for w in ways)
+        limits[" ".join(sorted(spread))] = fsum(min(g for k, g in w.items() if k in spread) for w in ways)
     return {**limits, **_memory(machine, flow)}
 
 

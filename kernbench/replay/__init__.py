@@ -1,9 +1,9 @@
-"""Data: what operations did to memory, the order they must keep, and the values they make (pass 2)."""
+"""Data: effects of operations on memory, the order that they must keep, and their values (pass 2)."""
 
 from kernbench.replay.dataplane import DataPlane
 from kernbench.replay.dependencies import DependencyBuilder
 from kernbench.replay.executor import Executor
-from kernbench.replay.memory import MemoryStore
+from kernbench.replay.memory_store import MemoryStore
 from kernbench.replay.oplog import OpLog
 from kernbench.replay.verification import compare, reference_matmul
 

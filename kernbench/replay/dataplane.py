@@ -1,7 +1,7 @@
-"""The data of a run: what memories and handles hold while time is simulated, and after replay.
+"""The data of a run: contents of memories and handles while time is simulated, and after replay.
 
-Pass 1 follows every operation as it is reported. What was only moved has concrete values, what was
-computed is pending; memory that a pending value was stored to is pending, and so is what is loaded from
+Pass 1 follows every operation as it is reported. Data that were only moved have concrete values, computed
+ones are pending; memory that a pending value was stored to is pending, and so is what is loaded from
 it. Pass 2 (:meth:`DataPlane.sync`, only with ``verify``) replays on a memory of its own, in the order of
 effects, so that it can never see what a later operation wrote; then pending memory gets its bytes.
 """
@@ -14,16 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from kernbench import dtypes
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.pe import dtypes
-from kernbench.replay.dependencies import DependencyBuilder
-from kernbench.replay.executor import Executor, blaming, freeze
-from kernbench.replay.memory import MemoryStore
-from kernbench.replay.oplog import OpLog
+from kernbench.program.operations import Op, Region, has_values
+from kernbench.replay.dependencies import Dependency, DependencyBuilder
+from kernbench.replay.executor import Executor, freeze, naming
+from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.oplog import OpLog, OpRecord
+from kernbench.replay.races import RaceDetector, Thread
 from kernbench.replay.semantics import compute
+from kernbench.replay.tensor_names import TensorNames
 from kernbench.replay.verification import describe
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.ops import Op, Region
 
 Array = np.ndarray[Any, Any]
 
@@ -31,35 +33,50 @@ Array = np.ndarray[Any, Any]
 class DataPlane(Instrument):
     """Follows the data of one run. With ``verify`` computed values can be had, by replay.
 
-    ``memory`` is the state of pass 1 and ``log`` every operation so far. Without ``verify`` nothing is ever
-    replayed, and no array is kept beyond the contents of memory and the loaded values of live handles.
+    ``memory`` is the state of pass 1, ``log`` every operation so far, ``names`` the tensors in memory.
+    Without ``verify`` nothing is ever replayed, and no array is kept beyond the contents of memory and the
+    loaded values of live handles.
     """
 
     def __init__(self, *, verify: bool = False) -> None:
         self.verify = verify
-        self.memory = MemoryStore(strict=verify)
+        self.names = TensorNames()
+        self.races = RaceDetector(self.names)
+        self.memory = MemoryStore(strict=verify, names=self.names)
         self.log = OpLog()
         self._dependencies = DependencyBuilder()
-        self._replay = Executor(MemoryStore(strict=True)) if verify else None
+        self._replay = Executor(MemoryStore(strict=True, names=self.names)) if verify else None
         self._values: dict[int, Array] = {}
         self._launch_of: dict[int, int] = {}
         self._handles_of: dict[int, dict[int, None]] = {}
+        self._uses_left: dict[int, int] = {}
         self._pending: dict[Region, None] = {}
+        self._in_effect: dict[int, tuple[Op, list[Dependency]]] = {}
+        """Operations that memory has served and that are not over."""
 
     @property
     def live_handles(self) -> int:
         """Handles that have been made and neither released nor ended with their launch."""
         return len(self._launch_of)
 
-    def op_done(self, op: Op) -> None:
-        """Apply a finished operation. The order of calls is the order of effects on memory.
+    def op_served(self, op: Op) -> None:
+        """Apply an operation that memory has served. The order of calls is the order of effects on memory.
 
-        With ``verify``, moving bytes that nobody has written is a :class:`VerificationError`.
+        With ``verify``, moving bytes that were never written is a :class:`VerificationError`.
         """
+        self._in_effect[op.id] = op, self._apply(op)
+
+    def op_done(self, op: Op) -> None:
+        """Log a finished operation; one that touches no memory takes effect now."""
+        served = self._in_effect.pop(op.id, None)
+        self.log.append(op, self._apply(op) if served is None else served[1])
+
+    def _apply(self, op: Op) -> list[Dependency]:
+        """Bring ``op`` into effect; returns its dependencies."""
         dependencies = self._dependencies.add(op)
-        self.log.append(op, dependencies)
-        if op.kind == "tile" or (op.output is None and not op.inputs):
-            return  # time only: a stage of a tile, or traffic that carries no values
+        if not has_values(op):
+            return dependencies
+        self.races.access(op)
         if self._replay is not None and "data" in op.params:
             op.params["data"] = _snapshot(op.params["data"])
         value = self._known_value(op)
@@ -71,25 +88,49 @@ class DataPlane(Instrument):
                     if self.verify:
                         self._pending[region] = None
             else:
-                with blaming(op):
+                with naming(op):
                     self.memory.scatter(output.regions, value)
         if output is not None and output.handle is not None:
-            self._launch_of[output.handle] = op.launch
-            self._handles_of.setdefault(op.launch, {})[output.handle] = None
+            if "uses" in op.params:
+                self._uses_left[output.handle] = int(op.params["uses"])
+            else:
+                self._launch_of[output.handle] = op.launch
+                self._handles_of.setdefault(op.launch, {})[output.handle] = None
             if value is not None:
                 self._values[output.handle] = value
         if self._replay is not None:
             self._replay.add(op, dependencies)
         else:
             op.params.pop("data", None)  # memory has it
+        for operand in op.inputs:
+            self._count_use(operand.handle)
+        return dependencies
+
+    def _count_use(self, handle: int | None) -> None:
+        """Data that hardware keeps by itself, such as a message under way, go with their last use."""
+        if handle is None or handle not in self._uses_left:
+            return
+        self._uses_left[handle] -= 1
+        if not self._uses_left[handle]:
+            del self._uses_left[handle]
+            self._values.pop(handle, None)
+            if self._replay is not None:
+                self._replay.retire(handle)
 
     def value(self, handle: int) -> Array | None:
         """The value of a handle, read-only, as far as pass 1 knows it; None while it is pending.
 
-        A computed value stays pending even after replay: what a kernel sees must not depend on when the
-        host reads.
+        A computed value stays pending even after replay: a kernel must not see something else because the
+        host has read in the meantime.
         """
         return self._values.get(handle)
+
+    def kernel_begins(self, launch: int, location: tuple[int, int, int]) -> Thread:
+        """A kernel of ``launch`` begins on the PE at ``location``:
+
+        the clock that its operations are stamped by.
+        """
+        return self.races.thread(launch, location)
 
     def release(self, handle: int) -> None:
         """Drop a handle's value early: no operation that is still to be reported uses it.
@@ -109,6 +150,7 @@ class DataPlane(Instrument):
 
         Replay keeps a value until the last logged operation that uses it has been replayed.
         """
+        self.races.launch_ended(launch)
         for handle in list(self._handles_of.get(launch, ())):
             self.release(handle)
         self._handles_of.pop(launch, None)
@@ -121,7 +163,7 @@ class DataPlane(Instrument):
         pending, self._pending = self._pending, {}
         for region in pending:
             # Also right where a concrete write came later: replay has applied that as well.
-            self.memory.write(region.addr, self._replay.memory.read(region.addr, (region.nbytes,), np.uint8))
+            self.memory.copy_written(self._replay.memory, region)
 
     def read_host(
         self, regions: Sequence[Region], shape: Sequence[int], dtype: str, name: str = "memory"
@@ -143,28 +185,30 @@ class DataPlane(Instrument):
     def forget(self, regions: Sequence[Region]) -> None:
         """The memory at ``regions`` was freed: nothing is written there any more.
 
-        What was reported before is replayed first, as it may still read those bytes.
+        Operations reported before are replayed first, as they may still read those bytes.
         """
         # Memory is often freed where an error would go unseen; the next sync raises the same error.
         with suppress(KernBenchError):
             self.sync()
         for region in regions:
             self.memory.forget(region)
+            self.names.remove(region)
+            self.races.forget(region)
             if self._replay is not None:
                 self._replay.memory.forget(region)
 
-    def writer(self, regions: Sequence[Region], offset: int) -> Op | None:
+    def writer(self, regions: Sequence[Region], offset: int) -> Op | OpRecord | None:
         """The operation that wrote byte ``offset`` of ``regions`` (taken as one run) last, if any."""
         for region in regions:
             if offset < region.nbytes:
                 found = self._dependencies.writers([Region(region.addr + offset, 1)])
-                return self.log.find(found[0][1]) if found else None
+                return self._find(found[0][1]) if found else None
             offset -= region.nbytes
         return None
 
     def _known_value(self, op: Op) -> Array | None:
-        """What ``op`` makes, if it only moves or makes up data and everything it moves is concrete."""
-        if op.kind not in ("memory", "view"):
+        """The value of ``op``, if it only moves or defines data and everything it moves is concrete."""
+        if op.kind not in ("memory", "view", "queue"):
             return None
         inputs: list[Array] = []
         for operand in op.inputs:
@@ -175,25 +219,30 @@ class DataPlane(Instrument):
             elif self._waits_for(operand.regions) is not None:
                 return None
             else:
-                with blaming(op):
+                with naming(op):
                     dtype = dtypes.dtype(operand.dtype).numpy
                     value = self.memory.gather(operand.regions, operand.shape, dtype)
             inputs.append(value)
-        with blaming(op):
+        with naming(op):
             value = compute(op, inputs)
         return value if "data" in op.params else freeze(value)
 
-    def _waits_for(self, regions: Sequence[Region]) -> Op | None:
+    def _waits_for(self, regions: Sequence[Region]) -> Op | OpRecord | None:
         """The operation whose result ``regions`` wait for, if they do."""
         for region in regions:
             op_id = self.memory.pending(region)
             if op_id is not None:
-                return self.log.find(op_id)
+                return self._find(op_id)
         return None
+
+    def _find(self, op_id: int) -> Op | OpRecord | None:
+        """The operation of that number, whether it is over or only in effect."""
+        served = self._in_effect.get(op_id)
+        return self.log.find(op_id) if served is None else served[0]
 
 
 def _snapshot(data: Array) -> Array:
-    """``data`` as it is now, in an array that nobody else can change: replay reads it later."""
+    """A read-only copy of ``data`` as it is now; replay reads it later."""
     if data.base is None and not data.flags.writeable:
         return data
     return freeze(np.array(data, order="C"))

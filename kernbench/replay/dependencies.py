@@ -1,136 +1,95 @@
-"""Who must come before whom: the dependencies of each operation, found as it is reported.
+"""The dependencies of each operation, found as it is reported.
 
 Operations arrive in the order of their effects on memory. An operation depends on the one that made a
 handle it uses (``handle``), on the last writer of bytes it reads (``raw``), on every reader since the
-last write of bytes it writes (``war``) and on the last writer of those bytes (``waw``). What the
-hardware adds (``stage``, ``slot``, ``issue``) comes with the operation itself. Any order that respects
-the first four leaves the same values everywhere as the order of report.
+last write of bytes it writes (``war``) and on the last writer of those bytes (``waw``). The hardware's
+own dependencies (``stage``, ``slot``, ``issue``, ``token``, ``credit``) come with the operation itself, and
+so do the parts that it puts together (``part``: they end when it ends). Any order that respects the others
+leaves the same values everywhere as the order of report.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
+from kernbench.address import ExtentMap
 from kernbench.errors import KernBenchError
-from kernbench.sim.ops import Op, Region
+from kernbench.program.operations import Op, Region
 
-DATA_HAZARDS: Final = frozenset({"handle", "raw", "war", "waw"})
+DATA_HAZARDS: Final = frozenset({"handle", "part", "raw", "war", "waw"})
 """Hazards that order data; the others order time only."""
 
 Dependency = tuple[int, str]
 """``(op id, hazard)``."""
 
 _Readers = tuple[int, "_Readers | None"]
-# A linked list, newest first: cutting a segment in two shares it instead of copying it.
+# A linked list, newest first: cutting a run of bytes in two shares it instead of copying it.
 
 
-class _Segment:
-    """Bytes ``[start, end)`` with one last writer (-1: none) and the same readers since."""
+class _Access(NamedTuple):
+    """The last writer of some bytes (-1: none) and those who have read them since."""
 
-    __slots__ = ("end", "readers", "start", "writer")
-
-    def __init__(self, start: int, end: int, writer: int, readers: _Readers | None) -> None:
-        self.start = start
-        self.end = end
-        self.writer = writer
-        self.readers = readers
+    writer: int
+    readers: _Readers | None
 
 
 class AccessMap:
-    """Last writer and readers since, for every byte that was ever touched.
-
-    Disjoint segments in order of address. A write replaces all segments that it covers by one and so
-    forgets their readers; partial overlaps cut segments, so the answers are exact to the byte.
-    """
+    """Last writer and readers since, for every byte that was ever touched; exact to the byte."""
 
     def __init__(self) -> None:
-        self._starts: list[int] = []
-        self._segments: list[_Segment] = []
+        self._accesses: ExtentMap[_Access] = ExtentMap(lambda access, _begin, _end: access)
 
     def __len__(self) -> int:
-        """Number of segments."""
-        return len(self._segments)
+        """Number of runs of bytes that are kept apart."""
+        return len(self._accesses)
 
     def read(self, region: Region, op: int, found: dict[Dependency, None]) -> None:
         """Record that ``op`` reads ``region``, before it writes; add the writers it sees to ``found``."""
         addr, end = region.addr, region.addr + region.nbytes
         if end <= addr:
             return
-        lo = self._cut(addr)
-        hi = self._cut(end)
+        touched: list[tuple[int, int, _Access]] = []
         position = addr
-        touched: list[_Segment] = []
-        for segment in self._segments[lo:hi]:
-            if segment.start > position:
-                touched.append(_Segment(position, segment.start, -1, None))
-            touched.append(segment)
-            position = segment.end
+        for start, stop, access in self._accesses.clipped(addr, end):
+            if start > position:
+                touched.append((position, start, _Access(-1, (op, None))))
+            if access.writer >= 0:
+                found[(access.writer, "raw")] = None
+            touched.append((start, stop, _Access(access.writer, (op, access.readers))))
+            position = stop
         if position < end:
-            touched.append(_Segment(position, end, -1, None))
-        if len(touched) != hi - lo:
-            self._segments[lo:hi] = touched
-            self._starts[lo:hi] = [s.start for s in touched]
-        for segment in touched:
-            if segment.writer >= 0:
-                found[(segment.writer, "raw")] = None
-            segment.readers = (op, segment.readers)
+            touched.append((position, end, _Access(-1, (op, None))))
+        self._accesses.replace(addr, end, touched)
 
     def write(self, region: Region, op: int, found: dict[Dependency, None]) -> None:
         """Record that ``op`` writes ``region``; add the readers and writers it must not overtake."""
         addr, end = region.addr, region.addr + region.nbytes
         if end <= addr:
             return
-        lo = self._cut(addr)
-        hi = self._cut(end)
         seen: set[int] = set()
-        for segment in self._segments[lo:hi]:
-            if segment.writer >= 0 and segment.writer != op:
-                found[(segment.writer, "waw")] = None
-            cell = segment.readers
+        for _, _, access in self._accesses.overlapping(addr, end):
+            if access.writer >= 0 and access.writer != op:
+                found[(access.writer, "waw")] = None
+            cell = access.readers
             while cell is not None and id(cell) not in seen:
                 seen.add(id(cell))
                 if cell[0] != op:
                     found[(cell[0], "war")] = None
                 cell = cell[1]
-        if hi - lo == 1 and self._starts[lo] == addr and self._segments[lo].end == end:
-            only = self._segments[lo]
-            only.writer, only.readers = op, None
-        else:
-            self._segments[lo:hi] = [_Segment(addr, end, op, None)]
-            self._starts[lo:hi] = [addr]
+        self._accesses.set(addr, end, _Access(op, None))
 
     def writers(self, region: Region) -> list[tuple[Region, int]]:
-        """The last writers inside ``region``, in order of address; bytes nobody wrote are left out."""
-        addr, end = region.addr, region.addr + region.nbytes
+        """The last writers inside ``region``, in order of address; bytes never written are left out."""
         found: list[tuple[Region, int]] = []
-        for at in range(max(bisect_right(self._starts, addr) - 1, 0), len(self._segments)):
-            segment = self._segments[at]
-            if segment.start >= end:
-                break
-            lo, hi = max(segment.start, addr), min(segment.end, end)
-            if lo >= hi or segment.writer < 0:
+        for start, end, access in self._accesses.clipped(region.addr, region.addr + region.nbytes):
+            if access.writer < 0:
                 continue
-            if found and found[-1][1] == segment.writer and found[-1][0].addr + found[-1][0].nbytes == lo:
-                found[-1] = (Region(found[-1][0].addr, hi - found[-1][0].addr), segment.writer)
+            if found and found[-1][1] == access.writer and sum(found[-1][0]) == start:
+                found[-1] = (Region(found[-1][0].addr, end - found[-1][0].addr), access.writer)
             else:
-                found.append((Region(lo, hi - lo), segment.writer))
+                found.append((Region(start, end - start), access.writer))
         return found
-
-    def _cut(self, at: int) -> int:
-        """Make ``at`` a border; index of the first segment that starts at or after it."""
-        i = bisect_right(self._starts, at) - 1
-        if i < 0:
-            return 0
-        segment = self._segments[i]
-        if segment.start == at:
-            return i
-        if segment.end > at:
-            self._segments.insert(i + 1, _Segment(at, segment.end, segment.writer, segment.readers))
-            self._starts.insert(i + 1, at)
-            segment.end = at
-        return i + 1
 
 
 class DependencyBuilder:
@@ -158,7 +117,9 @@ class DependencyBuilder:
                             f"op {me} ({op.kind}/{op.name} on {op.component}) uses handle {operand.handle}, "
                             "which no operation reported before has made; report the maker first"
                         )
-                    found[(maker, "handle")] = None
+                    # What an operation puts together from parts of its own ends with the last of them.
+                    if (maker, "part") not in found:
+                        found[(maker, "handle")] = None
                 for region in operand.regions:
                     self._memory.read(region, me, found)
             output = op.output

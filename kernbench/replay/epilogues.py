@@ -1,4 +1,4 @@
-"""What a composite does to a product after the multiplication: bias, activation, scaling, residual.
+"""Epilogues of composites, applied after the product: bias, activation, scaling, residual.
 
 A table of the known epilogues, with the fields that each takes, serves the kernel side for validation
 and replay for arithmetic.

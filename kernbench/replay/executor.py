@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from kernbench import dtypes
 from kernbench.errors import KernBenchError
-from kernbench.pe import dtypes
+from kernbench.program.operations import Op, Operand
 from kernbench.replay.dependencies import DATA_HAZARDS, Dependency
-from kernbench.replay.memory import MemoryStore
-from kernbench.replay.semantics import compute, stacked_dot
+from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.semantics import compute, pieces_of, stacked_dot
 from kernbench.replay.verification import describe
-from kernbench.sim.ops import Op, Operand
 
 Array = np.ndarray[Any, Any]
 
@@ -32,7 +32,7 @@ STACK_BYTES = 1 << 25
 
 
 class Executor:
-    """Replays operations on ``memory``, which nobody else writes.
+    """Replays operations on ``memory``, of which it is the only writer.
 
     ``window`` is the number of operations whose waves are formed together. ``order`` may permute the
     operations of a wave (tests use it to show that the order within a wave does not matter).
@@ -108,7 +108,7 @@ class Executor:
                 self._run_stack(ops[start : start + step])
 
     def _run_one(self, op: Op) -> None:
-        with blaming(op):
+        with naming(op):
             value = freeze(compute(op, self._inputs(op)))
         self._finish(op, value)
 
@@ -116,7 +116,7 @@ class Executor:
         if len(ops) == 1:
             self._run_one(ops[0])
             return
-        with blaming(ops[0]):
+        with naming(ops[0]):
             values = stacked_dot(ops, [self._inputs(op) for op in ops])
         for op, value in zip(ops, values, strict=True):
             # A copy: a value that is kept must not keep the whole stack.
@@ -139,8 +139,12 @@ class Executor:
     def _finish(self, op: Op, value: Array) -> None:
         output = op.output
         if output is not None and output.regions:
-            with blaming(op):
-                self.memory.scatter(output.regions, value)
+            with naming(op):
+                if len(op.inputs) > 1 and op.name == "dma_write":
+                    mask = pieces_of(op, self._inputs(op)[1])
+                    self.memory.scatter_where(output.regions, value, mask != 0)
+                else:
+                    self.memory.scatter(output.regions, value)
         if output is not None and output.handle is not None:
             if output.handle in self._retired and output.handle not in self._uses:
                 self._retired.discard(output.handle)
@@ -170,7 +174,7 @@ def _waves(window: Sequence[tuple[Op, list[int]]]) -> list[list[Op]]:
 
 
 @contextmanager
-def blaming(op: Op) -> Iterator[None]:
+def naming(op: Op) -> Iterator[None]:
     """Errors inside name ``op``; those of numpy become :class:`KernBenchError`."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""The math operations: numpy meaning, number of arguments, passes. One table for kernels, replay and timing.
+"""The math operations: numpy meaning and number of arguments. One table for kernels and replay.
 
 A function gets arrays of one compute type, f32 or (for integers) i64, and broadcasts as numpy does.
 """
@@ -19,17 +19,19 @@ class MathOp:
     """One operation of PE_MATH.
 
     ``arity`` counts the arguments, tensors and scalars alike. ``kind``: ``elementwise`` broadcasts its
-    arguments, ``reduce`` shrinks one axis to size 1, ``rowwise`` keeps the shape but needs a whole axis.
-    ``passes`` is how often every element goes through the vector lanes, the unit that MATH is timed in.
-    ``float_only`` operations turn integers into f32 first.
+    arguments, ``reduce`` shrinks one axis (``None``: all) to size 1, ``rowwise`` needs a whole axis.
+    ``float_only`` operations turn integers into f32 first, ``integer_only`` ones take no floats. ``result``
+    is the type of the result where it does not follow from the arguments: ``mask`` (i8, 0 or 1), ``index``
+    (i32).
     """
 
     name: str
     arity: int
     function: Callable[..., Any]
     kind: Literal["elementwise", "reduce", "rowwise"] = "elementwise"
-    passes: int = 1
     float_only: bool = False
+    result: Literal["", "mask", "index"] = ""
+    integer_only: bool = False
 
 
 def _sigmoid(x: Array) -> Array:
@@ -51,32 +53,63 @@ def _where(condition: Array, a: Array, b: Array) -> Array:
     return np.where(condition != 0, a, b)
 
 
+def _rsqrt(x: Array) -> Array:
+    return np.asarray(np.float32(1) / np.sqrt(x))
+
+
+def _erf(x: Array) -> Array:
+    from scipy.special import erf  # only kernels that use it wait for the import
+
+    return np.asarray(erf(x))
+
+
+def _comparison(compare: Callable[[Array, Array], Any]) -> Callable[[Array, Array], Array]:
+    return lambda a, b: np.asarray(compare(a, b)).astype(np.int8)
+
+
+def _argmax(x: Array, axis: int | None) -> Array:
+    return np.asarray(np.argmax(x, axis=axis, keepdims=True))
+
+
+def _argmin(x: Array, axis: int | None) -> Array:
+    return np.asarray(np.argmin(x, axis=axis, keepdims=True))
+
+
+def _cumsum(x: Array, axis: int) -> Array:
+    return np.asarray(np.cumsum(x, axis=axis))
+
+
 def _softmax(x: Array, axis: int) -> Array:
     exponents = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return np.asarray(exponents / np.sum(exponents, axis=axis, keepdims=True))
 
 
-def _sum(x: Array, axis: int) -> Array:
+def _sum(x: Array, axis: int | None) -> Array:
     return np.asarray(np.sum(x, axis=axis, keepdims=True))
 
 
-def _max(x: Array, axis: int) -> Array:
+def _max(x: Array, axis: int | None) -> Array:
     return np.asarray(np.max(x, axis=axis, keepdims=True))
 
 
-def _min(x: Array, axis: int) -> Array:
+def _min(x: Array, axis: int | None) -> Array:
     return np.asarray(np.min(x, axis=axis, keepdims=True))
 
 
-# A pass is one trip of the elements through the lanes. Transcendental functions are taken as pipelined
-# lookups at full rate, so everything is one pass, except softmax, which is the sequence
-# max, subtract, exp, sum, divide: five.
 MATH_OPS: dict[str, MathOp] = {
     op.name: op
     for op in (
         MathOp("exp", 1, np.exp, float_only=True),
         MathOp("log", 1, np.log, float_only=True),
         MathOp("sqrt", 1, np.sqrt, float_only=True),
+        MathOp("exp2", 1, np.exp2, float_only=True),
+        MathOp("log2", 1, np.log2, float_only=True),
+        MathOp("rsqrt", 1, _rsqrt, float_only=True),
+        MathOp("tanh", 1, np.tanh, float_only=True),
+        MathOp("erf", 1, _erf, float_only=True),
+        MathOp("floor", 1, np.floor),
+        MathOp("ceil", 1, np.ceil),
+        MathOp("cast", 1, np.asarray),
         MathOp("sigmoid", 1, _sigmoid, float_only=True),
         MathOp("cos", 1, np.cos, float_only=True),
         MathOp("sin", 1, np.sin, float_only=True),
@@ -86,12 +119,30 @@ MATH_OPS: dict[str, MathOp] = {
         MathOp("sub", 2, np.subtract),
         MathOp("mul", 2, np.multiply),
         MathOp("div", 2, np.true_divide, float_only=True),
+        MathOp("pow", 2, np.power, float_only=True),
+        MathOp("floordiv", 2, np.floor_divide),
+        MathOp("mod", 2, np.mod),
+        MathOp("bitwise_and", 2, np.bitwise_and, integer_only=True),
+        MathOp("bitwise_or", 2, np.bitwise_or, integer_only=True),
+        MathOp("bitwise_xor", 2, np.bitwise_xor, integer_only=True),
+        MathOp("bitwise_not", 1, np.invert, integer_only=True),
+        MathOp("logical_not", 1, lambda x: np.asarray(x == 0).astype(np.int8), result="mask"),
+        MathOp("equal", 2, _comparison(np.equal), result="mask"),
+        MathOp("not_equal", 2, _comparison(np.not_equal), result="mask"),
+        MathOp("less", 2, _comparison(np.less), result="mask"),
+        MathOp("less_equal", 2, _comparison(np.less_equal), result="mask"),
+        MathOp("greater", 2, _comparison(np.greater), result="mask"),
+        MathOp("greater_equal", 2, _comparison(np.greater_equal), result="mask"),
         MathOp("maximum", 2, np.maximum),
         MathOp("minimum", 2, np.minimum),
         MathOp("fma", 3, _fma),
         MathOp("clamp", 3, _clamp),
         MathOp("where", 3, _where),
-        MathOp("softmax", 1, _softmax, kind="rowwise", passes=5, float_only=True),
+        MathOp("softmax", 1, _softmax, kind="rowwise", float_only=True),
+        MathOp("cumsum", 1, _cumsum, kind="rowwise"),
+        MathOp("broadcast_to", 1, np.asarray, kind="rowwise"),
+        MathOp("argmax", 1, _argmax, kind="reduce", result="index"),
+        MathOp("argmin", 1, _argmin, kind="reduce", result="index"),
         MathOp("sum", 1, _sum, kind="reduce"),
         MathOp("max", 1, _max, kind="reduce"),
         MathOp("min", 1, _min, kind="reduce"),

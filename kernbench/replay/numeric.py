@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.pe import dtypes
+from kernbench import dtypes
 
 Array = np.ndarray[Any, Any]
 

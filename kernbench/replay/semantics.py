@@ -1,4 +1,4 @@
-"""What every operation means, in numpy: the value of ``op.output`` given the values of ``op.inputs``.
+"""The meaning of every operation in numpy: the value of ``op.output`` from the values of ``op.inputs``.
 
 Pure functions, no memory and no time. f16 and bf16 are computed in f32 and rounded once at the end;
 integers in i64 and reduced to their low bits. The order of every sum is fixed, so that the same inputs
@@ -7,17 +7,18 @@ give the same bits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from kernbench import dtypes
 from kernbench.errors import UsageError
-from kernbench.pe import dtypes
+from kernbench.program.operations import Op, Operand
 from kernbench.replay import epilogues
 from kernbench.replay.math_ops import MATH_OPS, MathOp
 from kernbench.replay.numeric import cast, product, widen
-from kernbench.sim.ops import Op, Operand
 
 Array = np.ndarray[Any, Any]
 
@@ -62,12 +63,12 @@ def stacked_dot(ops: Sequence[Op], inputs: Sequence[Sequence[Array]]) -> list[Ar
 def _rule(op: Op) -> Callable[[Op, Sequence[Array]], Array]:
     if op.kind == "math" and op.name.startswith("composite_"):
         return _composite_math
+    rule = _RULES.get((op.kind, op.name))
+    if rule is not None:
+        return rule
     if op.kind == "math" and op.name in MATH_OPS:
         return _math
-    try:
-        return _RULES[op.kind, op.name]
-    except KeyError:
-        raise UsageError(f"op {op.id} {op.kind}/{op.name} has no value: no such data operation") from None
+    raise UsageError(f"op {op.id} {op.kind}/{op.name} has no value: no such data operation")
 
 
 def _output(op: Op) -> Operand:
@@ -150,11 +151,64 @@ def _evaluate(rule: MathOp, op: Op, inputs: Sequence[Array]) -> Array:
     arguments = [np.asarray(array, dtype=compute_type, order="C") for array in given]
     if rule.kind == "elementwise":
         return np.asarray(rule.function(*arguments))
-    return np.asarray(rule.function(arguments[0], int(op.params["axis"])))
+    axis = op.params["axis"]
+    return np.asarray(rule.function(arguments[0], None if axis is None else int(axis)))
 
 
-def _copy(_op: Op, inputs: Sequence[Array]) -> Array:
+def _read(op: Op, inputs: Sequence[Array]) -> Array:
+    """The loaded block: pieces of memory at their places, ``other`` where nothing was read or let through."""
+    pieces = op.params.get("pieces")
+    if pieces is None:
+        return inputs[0]
+    block = _full_of(op, op.params["other"]).reshape(-1)
+    loaded, position = inputs[0].reshape(-1), 0
+    for at, count in pieces:
+        block[at : at + count] = loaded[position : position + count]
+        position += count
+    if len(inputs) == 1:
+        return block
+    mask = np.broadcast_to(inputs[1], _output(op).shape).reshape(-1)
+    return np.where(mask != 0, block, _full_of(op, op.params["other"]).reshape(-1))
+
+
+def _written(op: Op, inputs: Sequence[Array]) -> Array:
+    """The elements that a store writes, in the order of memory."""
+    return pieces_of(op, inputs[0])
+
+
+def pieces_of(op: Op, block: Array) -> Array:
+    """The elements of ``block``, or of a mask of its shape, that a store has an address for."""
+    pieces = op.params.get("pieces")
+    if pieces is None:
+        return block
+    flat = np.broadcast_to(block, op.inputs[0].shape).reshape(-1)
+    parts = [flat[at : at + count] for at, count in pieces]
+    return np.concatenate(parts) if parts else flat[:0]
+
+
+def _reshape(_op: Op, inputs: Sequence[Array]) -> Array:
     return inputs[0]
+
+
+def _broadcast(op: Op, inputs: Sequence[Array]) -> Array:
+    return np.broadcast_to(inputs[0], _output(op).shape)
+
+
+def _slice(op: Op, inputs: Sequence[Array]) -> Array:
+    return np.asarray(inputs[0][op.params["index"]])
+
+
+def _bytes_moved(op: Op, inputs: Sequence[Array]) -> Array:
+    """The inputs' bytes in turn, from ``params["offset"]`` on, as what the output says they are."""
+    output = _output(op)
+    parts = [np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in inputs]
+    data = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    dtype = dtypes.dtype(output.dtype).numpy
+    offset, size = int(op.params.get("offset", 0)), math.prod(output.shape) * dtype.itemsize
+    taken = data[offset : offset + size]
+    if offset % dtype.itemsize:
+        taken = taken.copy()
+    return taken.view(dtype)
 
 
 def _given(op: Op, _inputs: Sequence[Array]) -> Array:
@@ -174,17 +228,27 @@ def _zeros(op: Op, _inputs: Sequence[Array]) -> Array:
 
 
 def _full(op: Op, _inputs: Sequence[Array]) -> Array:
-    value = cast(np.asarray(op.params["value"]), _output(op).dtype)
+    return _full_of(op, op.params["value"])
+
+
+def _full_of(op: Op, number: float) -> Array:
+    value = cast(np.asarray(number), _output(op).dtype)
     return np.full(_output(op).shape, value, value.dtype)
 
 
 _RULES: dict[tuple[str, str], Callable[[Op, Sequence[Array]], Array]] = {
-    ("memory", "dma_read"): _copy,
-    ("memory", "dma_write"): _copy,
+    ("memory", "dma_read"): _read,
+    ("memory", "dma_write"): _written,
     ("memory", "host_write"): _given,
+    ("queue", "ipcq_copy"): _bytes_moved,
+    ("queue", "ipcq_recv"): _bytes_moved,
     ("gemm", "dot"): _dot,
     ("gemm", "composite_gemm"): _composite_gemm,
+    ("math", "cast"): _reshape,
+    ("math", "broadcast_to"): _broadcast,
     ("view", "trans"): _transpose,
+    ("view", "reshape"): _reshape,
+    ("view", "slice"): _slice,
     ("view", "arange"): _arange,
     ("view", "zeros"): _zeros,
     ("view", "full"): _full,

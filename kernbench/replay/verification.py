@@ -9,21 +9,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernbench import dtypes
 from kernbench.errors import VerificationError
-from kernbench.pe import dtypes
-from kernbench.sim.ops import Op
+from kernbench.program.operations import Op
+from kernbench.replay.oplog import OpRecord
+from kernbench.replay.patterns import where_wrong
 
-Writer = Callable[[tuple[int, ...]], Op | None]
+Writer = Callable[[tuple[int, ...]], Op | OpRecord | None]
 """From the index of an element to the operation that wrote it last, if that is known."""
 
 
-@dataclass(frozen=True, slots=True)
+Holder = Callable[[NDArray[np.bool_]], str]
+"""From a mask of elements to the PEs that hold them, in words."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Difference:
     """How two arrays differ: the first differing index (C order), both values there, the extent."""
 
     index: tuple[int, ...]
     actual: float
     expected: float
+    wrong: NDArray[np.bool_]
+    """Which elements differ."""
     count: int
     size: int
     max_abs: float
@@ -32,13 +40,15 @@ class Difference:
     """Largest ``|actual - expected| / |expected|`` over the differing elements; inf for expected zeros."""
 
 
-def difference(actual: ArrayLike, expected: ArrayLike, dtype: str) -> Difference | None:
-    """How ``actual`` differs from ``expected`` beyond the tolerance of ``dtype``; None when it does not.
+def difference(
+    actual: ArrayLike, expected: ArrayLike, dtype: str, tolerance: float | None = None
+) -> Difference | None:
+    """How ``actual`` differs from ``expected`` beyond ``tolerance`` (``dtype``'s); None when it does not.
 
     Floats agree when ``|a - e| <= tolerance * (1 + |e|)`` (rtol and atol alike), NaN agrees with NaN and an
     infinity with itself only; integers must be equal. Both arrays have one shape.
     """
-    tolerance = dtypes.dtype(dtype).tolerance
+    tolerance = dtypes.dtype(dtype).tolerance if tolerance is None else tolerance
     a, e = _wide(actual), _wide(expected)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         error = np.abs(a - e)
@@ -57,6 +67,7 @@ def difference(actual: ArrayLike, expected: ArrayLike, dtype: str) -> Difference
         index=index,
         actual=a[index].item(),
         expected=e[index].item(),
+        wrong=wrong,
         count=int(wrong.sum()),
         size=a.size,
         max_abs=float(absolute.max()),
@@ -65,37 +76,64 @@ def difference(actual: ArrayLike, expected: ArrayLike, dtype: str) -> Difference
 
 
 def compare(
-    name: str, actual: ArrayLike, expected: ArrayLike, dtype: str, writer: Writer | None = None
+    name: str,
+    actual: ArrayLike,
+    expected: ArrayLike,
+    dtype: str,
+    writer: Writer | None = None,
+    *,
+    tolerance: float | None = None,
+    holder: Holder | None = None,
 ) -> None:
-    """Raise :class:`VerificationError` unless ``actual`` equals ``expected`` within ``dtype``'s tolerance.
+    """Raise :class:`VerificationError` unless ``actual`` equals ``expected``.
 
-    The message names the tensor, the first differing index, both values, how many elements differ, the
-    largest absolute and relative error and, when ``writer`` knows it, the operation that wrote the element.
+    The message names the tensor, the first differing index, both values, how many elements differ and where
+    they are, the largest absolute and relative error and, as far as ``writer`` knows it, the operation and
+    the source line that wrote the first of them.
+
+    Args:
+        name: Name of the tensor.
+        actual: Simulated values.
+        expected: Reference of equal shape.
+        dtype: Type of the values.
+        writer: From an index to the operation that wrote the element last.
+        tolerance: ``rtol`` and ``atol``; by default those of ``dtype``.
+        holder: From the mask of differing elements to the PEs that hold them.
     """
     shapes = np.shape(actual), np.shape(expected)
     if shapes[0] != shapes[1]:
         raise VerificationError(
             f"tensor '{name}' has shape {shapes[0]}, its reference {shapes[1]}; compare like with like"
         )
-    found = difference(actual, expected, dtype)
+    tolerance = dtypes.dtype(dtype).tolerance if tolerance is None else tolerance
+    found = difference(actual, expected, dtype, tolerance)
     if found is None:
         return
-    tolerance = dtypes.dtype(dtype).tolerance
+    on = f" on {holder(found.wrong)}" if holder is not None else ""
     message = (
         f"tensor '{name}' ({dtype}) differs first at index {found.index}: got {found.actual:.9g}, "
-        f"expected {found.expected:.9g}; {found.count} of {found.size} elements differ, "
+        f"expected {found.expected:.9g}; {found.count} of {found.size} elements differ "
+        f"({where_wrong(found.wrong)}{on}), "
         f"largest absolute error {found.max_abs:.6g}, largest relative error {found.max_rel:.6g}, "
         + (f"tolerance {tolerance:g}" if tolerance else "integers must be equal")
     )
     wrote = writer(found.index) if writer is not None else None
     if wrote is not None:
-        message += f"; last written by {describe(wrote)}"
+        message += (
+            f"; last written by {describe(wrote)}; 'kernbench query lineage --param op={wrote.id}' shows "
+            "where its value comes from"
+        )
     raise VerificationError(message)
 
 
-def describe(op: Op) -> str:
-    """``gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns``: an operation, for a message."""
-    return f"{op.kind}/{op.name} (op {op.id}) on {op.component or 'no component'} at {op.t_end:.9g} ns"
+def describe(op: Op | OpRecord) -> str:
+    """An operation in a message: ``gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns, mine.py:12``."""
+    at = f", {op.source}" if op.source else ""
+    where, time = op.component or "no component", op.t_end
+    if not op.component and isinstance(op, Op) and op.order is not None:  # not finished yet
+        sip, cube, pe = op.order.thread[1]
+        where, time = f"sip{sip}.cube{cube}.pe{pe}", op.t_effect
+    return f"{op.kind}/{op.name} (op {op.id}) on {where} at {time:.9g} ns{at}"
 
 
 def reference_matmul(a: ArrayLike, b: ArrayLike, out_dtype: str) -> NDArray[Any]:

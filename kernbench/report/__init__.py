@@ -1,1 +1,1 @@
-"""What is drawn and written for people and for other tools: diagrams, figures, exports."""
+"""Output for people and for other tools: diagrams, figures, exports."""

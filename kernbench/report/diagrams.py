@@ -9,7 +9,7 @@ from types import MappingProxyType
 from kernbench.report.dot import dot
 from kernbench.report.mermaid import mermaid
 from kernbench.report.svg import svg
-from kernbench.topology.views import Overlay, View
+from kernbench.report.views import Overlay, View
 
 
 @dataclass(frozen=True, slots=True)

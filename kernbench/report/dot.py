@@ -1,12 +1,13 @@
-"""A view as DOT: with the places of the view, so that Graphviz draws the same picture (``dot -Tsvg``)."""
+"""A view as DOT, with its coordinates, so that Graphviz draws the same picture (``dot -Tsvg``)."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from kernbench.report.colours import FILLS, colour, pen, top_of
+from kernbench.kinds import LINK_KINDS
+from kernbench.report.colours import colour, fill, top_of
 from kernbench.report.legend import legend, remarks
-from kernbench.topology.views import Box, Overlay, View, Wire
+from kernbench.report.views import Box, Overlay, View, Wire
 
 _INCH = 72.0
 
@@ -49,7 +50,7 @@ def _node(box: Box, view: View, overlay: Overlay | None) -> str:
     label = "\n".join(["", *box.lines] if box.is_frame and box.lines else box.lines)
     return (
         f'  {_quoted(box.id)} [label={_quoted(label)}, pos="{x:.1f},{view.height - y:.1f}", '
-        f'width={box.w / _INCH:.3f}, height={box.h / _INCH:.3f}, fillcolor="{FILLS.get(box.kind, "#f3f4f6")}"'
+        f'width={box.w / _INCH:.3f}, height={box.h / _INCH:.3f}, fillcolor="{fill(box.kind)}"'
         f"{more}];"
     )
 
@@ -60,12 +61,12 @@ def _edge(wire: Wire, view: View, overlay: Overlay | None) -> str:
     curve = [corners[0]]
     for before, after in pairwise(corners):
         curve += [before, after, after]
-    p = pen(wire.kind)
-    paint, thick, dashed = p.colour, p.thick, p.dashed
+    kind = LINK_KINDS[wire.kind]
+    paint, thick, dashed = kind.colour, kind.thick, kind.dashed
     if overlay is not None:
         (paint, thick), dashed = colour(overlay.wires.get(wire.id, 0.0), top_of(overlay.top)), False
     style = ", style=dashed" if dashed else ""
-    tip = f"{p.name}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm"
+    tip = f"{kind.title}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm"
     return (
         f'  {_quoted(wire.a)} -- {_quoted(wire.b)} [pos="{" ".join(curve)}", color="{paint}", '
         f"penwidth={thick:.1f}{style}, tooltip={_quoted(tip)}];"

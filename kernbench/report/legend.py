@@ -1,11 +1,12 @@
-"""What the lines of a diagram mean: one entry for each kind of link, or for each step of utilisation."""
+"""The legend of a diagram: one entry for each kind of link, or for each step of utilisation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernbench.report.colours import STEPS, colour, pen, percent, top_of
-from kernbench.topology.views import Overlay, View
+from kernbench.kinds import LINK_KINDS
+from kernbench.report.colours import STEPS, colour, percent, top_of
+from kernbench.report.views import Overlay, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,11 @@ def _kinds(view: View) -> list[Entry]:
         mm.add(wire.mm)
     entries = []
     for kind, (gbs, mm) in figures.items():
-        p = pen(kind)
-        words = [p.name, f"{_span(gbs)} GB/s"]
+        record = LINK_KINDS[kind]
+        words = [record.title, f"{_span(gbs)} GB/s"]
         if max(mm) > 0:
             words.append(f"{_span(mm)} mm")
-        entries.append(Entry(p.colour, p.thick, p.dashed, ", ".join(words)))
+        entries.append(Entry(record.colour, record.thick, record.dashed, ", ".join(words)))
     return entries
 
 
@@ -56,10 +57,10 @@ def _steps(overlay: Overlay) -> list[Entry]:
 
 
 def remarks(view: View, overlay: Overlay | None = None, run: str = "") -> list[str]:
-    """What else a reader must know, a line each."""
+    """Further remarks for the reader, one per line."""
     lines = []
     if view.stretched:
-        lines.append("Places are true to scale but where labels or lines need more room.")
+        lines.append("True to scale except where labels or lines need more room.")
     if overlay is not None:
         lines.append(
             f"Share of the time of {run or 'the run'} for which a link or part was busy; where several are "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kernbench.report.colours import FILLS, colour, pen, top_of
+from kernbench.kinds import LINK_KINDS
+from kernbench.report.colours import colour, fill, top_of
 from kernbench.report.legend import legend, remarks
-from kernbench.topology.views import Box, Overlay, View
+from kernbench.report.views import Box, Overlay, View
 
 
 def mermaid(view: View, overlay: Overlay | None = None, run: str = "") -> str:
@@ -26,9 +27,9 @@ def mermaid(view: View, overlay: Overlay | None = None, run: str = "") -> str:
     for box in top:
         lines += _drawn(box, inside, number, "  ")
     for i, wire in enumerate(view.wires):
-        p = pen(wire.kind)
-        lines.append(f"  {number[wire.a]} {'-.-' if p.dashed else '---'} {number[wire.b]}")
-        paint, thick = p.colour, p.thick
+        kind = LINK_KINDS[wire.kind]
+        lines.append(f"  {number[wire.a]} {'-.-' if kind.dashed else '---'} {number[wire.b]}")
+        paint, thick = kind.colour, kind.thick
         if overlay is not None:
             paint, thick = colour(overlay.wires.get(wire.id, 0.0), top_of(overlay.top))
         lines.append(f"  linkStyle {i} stroke:{paint},stroke-width:{thick:.1f}px")
@@ -42,7 +43,7 @@ def _style(box: Box, overlay: Overlay | None) -> str:
     paint, thick = "#52606d", 1.0
     if overlay is not None and overlay.boxes.get(box.id):
         paint, thick = colour(overlay.boxes[box.id], top_of(overlay.top))
-    return f"fill:{FILLS.get(box.kind, '#f3f4f6')},stroke:{paint},stroke-width:{thick:.1f}px"
+    return f"fill:{fill(box.kind)},stroke:{paint},stroke-width:{thick:.1f}px"
 
 
 def _frame_of(box: Box, frames: list[Box]) -> Box | None:

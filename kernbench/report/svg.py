@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from kernbench.report.colours import FILLS, INK, PAPER, colour, pen, percent, top_of
+from kernbench.kinds import LINK_KINDS
+from kernbench.report.colours import INK, PAPER, colour, fill, percent, top_of
 from kernbench.report.legend import Entry, legend, remarks
-from kernbench.topology.views import Box, Note, Overlay, View, Wire
-from kernbench.topology.views.text import BOLD, LINE, SIZE, width
+from kernbench.report.views import Box, Note, Overlay, View, Wire
+from kernbench.report.views.text import BOLD, LINE, SIZE, width
 
 _MARGIN = 24.0
 _TITLE = 16.0
@@ -89,14 +90,14 @@ def _box(box: Box, overlay: Overlay | None) -> str:
             paint, thick = colour(share, top_of(overlay.top))
             border = f' style="stroke:{paint};stroke-width:{_n(thick)}"'
         note = f"\nbusy {percent(share)}"
-    fill = FILLS.get(box.kind, "#f3f4f6")
+    colour_of_box = fill(box.kind)
     corner = "6" if box.is_frame else "3"
     tip = f"<title>{escape((box.tip or box.id) + note)}</title>"
     y = box.y + 6 + LINE * len(box.lines) / 2 if box.is_frame else box.centre[1]
     lines = "".join(_lines(box.lines, box.centre[0], y))
     return (
         f'<g id={quoteattr(box.id)}>{tip}<rect class="{classes}" x="{_n(box.x)}" y="{_n(box.y)}" '
-        f'width="{_n(box.w)}" height="{_n(box.h)}" rx="{corner}" fill="{fill}"{border}/>{lines}</g>'
+        f'width="{_n(box.w)}" height="{_n(box.h)}" rx="{corner}" fill="{colour_of_box}"{border}/>{lines}</g>'
     )
 
 
@@ -108,15 +109,15 @@ def _lines(lines: tuple[str, ...], x: float, y: float) -> Iterator[str]:
 
 
 def _wire(wire: Wire, overlay: Overlay | None) -> str:
-    p = pen(wire.kind)
-    paint, thick, dashed, note = p.colour, p.thick, p.dashed, ""
+    kind = LINK_KINDS[wire.kind]
+    paint, thick, dashed, note = kind.colour, kind.thick, kind.dashed, ""
     if overlay is not None:
         share = overlay.wires.get(wire.id, 0.0)
         paint, thick = colour(share, top_of(overlay.top))
         dashed, note = False, f"\nbusy {percent(share)}"
     dash = ' stroke-dasharray="5 3"' if dashed else ""
     points = " ".join(f"{_n(x)},{_n(y)}" for x, y in wire.points)
-    tip = f"{wire.a} - {wire.b}: {p.name}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm{note}"
+    tip = f"{wire.a} - {wire.b}: {kind.title}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm{note}"
     return (
         f"<g id={quoteattr(wire.id)}><title>{escape(tip)}</title>"
         f'<polyline class="wire" points="{points}" stroke="{paint}" stroke-width="{_n(thick)}"{dash}/></g>'

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from kernbench.kinds import Traffic
+from kernbench.routing.route import Route
 from kernbench.routing.router import Router
-from kernbench.routing.traffic import Route, Traffic
 
 __all__ = ["Route", "Router", "Traffic"]

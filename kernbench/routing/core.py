@@ -1,4 +1,4 @@
-"""The part of the compiled graph that carries other people's traffic, as arrays.
+"""The part of the compiled graph that forwards traffic, as arrays.
 
 Routes pass only through transit components, so shortest paths are computed over these alone; whatever
 hangs on them (memories, CPUs, PE parts) is an end and is joined on afterwards. That leaves a third of
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench.kinds import component_kind, link_kind
 from kernbench.pgraph import Edge, Node, PropertyGraph
-from kernbench.routing.traffic import TRANSIT_KINDS, UCIE_KINDS
 
 NM_PER_MM = 1_000_000
 
@@ -52,7 +52,7 @@ class Core:
 
 def build_core(graph: PropertyGraph) -> Core:
     """Extract the core of a compiled topology."""
-    nodes = [n for n in graph.nodes() if n.properties["kind"] in TRANSIT_KINDS]
+    nodes = [n for n in graph.nodes() if component_kind(n).transit]
     nodes.sort(key=lambda n: _natural(n.id))
     index = {n.id: i for i, n in enumerate(nodes)}
     ends = [(index[e.source], index[e.target], e) for e in _links_among(graph, index)]
@@ -66,7 +66,7 @@ def build_core(graph: PropertyGraph) -> Core:
         np.array([source for source, _, _ in ends], dtype=np.int64),
         np.array([target for _, target, _ in ends], dtype=np.int64),
         np.array([weight_nm(e) for e in links], dtype=np.int64),
-        np.array([e.properties["kind"] in UCIE_KINDS for e in links], dtype=np.bool_),
+        np.array([link_kind(e).ucie for e in links], dtype=np.bool_),
     )
 
 
@@ -75,7 +75,7 @@ def _links_among(graph: PropertyGraph, index: dict[str, int]) -> Iterator[Edge]:
 
 
 def _natural(name: str) -> list[str | int]:
-    """Sort key that compares numbers in names as numbers; texts and numbers take turns in it."""
+    """Sort key that compares numbers in names as numbers; texts and numbers alternate in it."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 

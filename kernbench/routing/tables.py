@@ -10,30 +10,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from kernbench.errors import ConfigError
 from kernbench.routing.core import Core, IntArray
 
 FloatArray = NDArray[np.float64]
 
+FEW = 64
+"""Components up to which networkx is quicker than importing scipy, which takes longer than a short run."""
 EXACT = 1 << 53
-"""Integers below this are exact as floats, which is what scipy's Dijkstra adds up."""
+"""Integers below this are exact as floats, which is what Dijkstra's algorithm adds up here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Ways to one destination, per component of the core."""
+    """Routes to one destination, per component of the core."""
 
     weight: FloatArray
-    """nm to the destination; infinite where there is no way."""
+    """nm to the destination; infinite where there is no route."""
     order: FloatArray
     """Second criterion: misalignment times the number of components, plus hops."""
     next_link: memoryview
-    """Number of the link to take; -1 at the destination and where there is no way."""
+    """Number of the link to take; -1 at the destination and where there is no route."""
 
 
 class Tables:
@@ -46,32 +47,47 @@ class Tables:
         self._usable = usable
         # Links by target: the rows of the reversed graph, on which Dijkstra starts at the destination.
         self._by_target = np.argsort(core.target, kind="stable")
-        self._reversed = self._matrix(usable, core.weight)
         if int(core.weight.sum()) >= EXACT:
             raise ConfigError("routing weights add up to more than 9e9 mm, expected less: nm must stay exact")
 
     def table(self, destination: int, misalignment: IntArray) -> Table:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""
         core, size = self._core, self._size
-        weight = self._dijkstra(self._reversed, destination)
+        weight = self._distances(self._usable, core.weight, destination)
         shortest = self._usable & (weight[core.source] == core.weight + weight[core.target])
         shortest &= np.isfinite(weight[core.source])
         cost = misalignment * size + 1
-        order = self._dijkstra(self._matrix(shortest, cost), destination)
+        order = self._distances(shortest, cost, destination)
         best = np.flatnonzero(shortest & (order[core.source] == cost + order[core.target]))[::-1]
         next_link = np.full(size, -1, dtype=np.int32)
         next_link[core.source[best]] = best  # backwards, so that the most preferred link is written last
         return Table(weight, order, memoryview(next_link.data))
 
-    def _matrix(self, usable: NDArray[np.bool_], data: IntArray) -> csr_array:
+    def _distances(self, usable: NDArray[np.bool_], cost: IntArray, start: int) -> FloatArray:
+        """Least cost from every component to ``start`` over the ``usable`` links."""
         chosen = self._by_target[usable[self._by_target]]
-        rows = np.bincount(self._core.target[chosen], minlength=self._size)
-        indptr = np.concatenate(([0], np.cumsum(rows))).astype(np.int32)
-        indices = self._core.source[chosen].astype(np.int32)
-        shape = (self._size, self._size)
-        return csr_array((data[chosen].astype(np.float64), indices, indptr), shape=shape)
+        ends = self._core.target[chosen], self._core.source[chosen]
+        if self._size <= FEW:
+            return _by_networkx(*ends, cost[chosen], self._size, start)
+        return _by_scipy(*ends, cost[chosen], self._size, start)
 
-    @staticmethod
-    def _dijkstra(matrix: csr_array, start: int) -> FloatArray:
-        distances: FloatArray = np.asarray(dijkstra(matrix, directed=True, indices=[start]), dtype=np.float64)
-        return distances.reshape(-1)
+
+def _by_networkx(rows: IntArray, columns: IntArray, cost: IntArray, size: int, start: int) -> FloatArray:
+    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    graph.add_node(start)
+    graph.add_weighted_edges_from(zip(rows.tolist(), columns.tolist(), cost.tolist(), strict=True))
+    distances = np.full(size, np.inf)
+    for component, length in nx.single_source_dijkstra_path_length(graph, start).items():
+        distances[component] = length
+    return distances
+
+
+def _by_scipy(rows: IntArray, columns: IntArray, cost: IntArray, size: int, start: int) -> FloatArray:
+    """The same; ``rows`` are sorted."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=size)))).astype(np.int32)
+    matrix = csr_array((cost.astype(np.float64), columns.astype(np.int32), indptr), shape=(size, size))
+    distances: FloatArray = np.asarray(dijkstra(matrix, directed=True, indices=[start]), dtype=np.float64)
+    return distances.reshape(-1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernbench.runtime.context import Context
-from kernbench.runtime.launches import LaunchHandle, LaunchRecord
+from kernbench.runtime.launching import LaunchHandle, LaunchRecord
 from kernbench.runtime.messages import Completion
 from kernbench.runtime.placement import DPPolicy, TensorShard
 from kernbench.runtime.session import BenchOutcome, NoRequestsError, run_bench

@@ -1,40 +1,74 @@
-"""``torch``: what a bench's ``run(torch)`` gets. It reads like PyTorch and drives the simulated machine.
+"""``torch``, the argument of a bench's ``run(torch)``: reads like PyTorch, drives the simulated machine.
 
-Tensors are made on every SIP of the device selection (each SIP a full copy of its own), and a launch runs
-on all of them: data parallel over SIPs, which a kernel tells apart by ``tl.program_id(2)``.
+Tensors are made on SIP 0, or on every SIP of the device selection (each SIP a full copy of its own). A launch
+runs wherever its tensors are: with ``--device all`` data parallel over SIPs, which a kernel tells apart by
+``tl.program_id(2)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 import yaml
 
-from kernbench.components.machine import Machine
 from kernbench.errors import UsageError
+from kernbench.hints import shown, suggestion
+from kernbench.kernels import Autotuned, Choices
+from kernbench.machine.machine import Machine
 from kernbench.replay import DataPlane
-from kernbench.runtime import launches
-from kernbench.runtime.checks import Check, Expected
+from kernbench.runtime import launching
 from kernbench.runtime.devices import Accelerator, Ahbm, parse_device
 from kernbench.runtime.driver import Driver
+from kernbench.runtime.expectations import Check, Expected
 from kernbench.runtime.factory import TensorFactory
-from kernbench.runtime.launches import LaunchHandle
-from kernbench.runtime.params import Params
+from kernbench.runtime.launching import LaunchHandle
+from kernbench.runtime.queue_sets import Queues, QueueSet
+from kernbench.runtime.scheduler import Scheduler
+from kernbench.runtime.spawn import Multiprocessing
 from kernbench.runtime.storage import Storage
 from kernbench.runtime.tensors import Tensor
+from kernbench.topology.neighbours import Neighbours
 
-_LATER = {"distributed": "collectives are", "multiprocessing": "ranks are", "install_ipcq": "IPCQ is"}
+
+class Params(Mapping[str, Any]):
+    """Read-only values by name, as attributes or as items."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_values"][name]
+        except KeyError:
+            raise UnknownParameterError(
+                f"the bench has no parameter '{name}'; declare it in @bench(params=[...])"
+            ) from None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Params({', '.join(f'{k}={v!r}' for k, v in self._values.items())})"
 
 
-class NotInThisVersionError(UsageError, AttributeError):
-    """A part of the interface that is not built."""
+class UnknownParameterError(UsageError, AttributeError):
+    """A bench reads a parameter that it has not declared."""
 
 
 class Context(TensorFactory):
     """One program on one machine.
 
-    ``device`` is ``"all"`` or ``"sip:N"``; ``params`` are the bench's parameters, for ``torch.params.name``.
+    ``device`` is ``"all"`` or ``"sip:N"``; by default tensors are made on SIP 0 until the program sets
+    another. ``params`` are the bench's parameters, for ``torch.params.name``.
     ``data`` must be among the machine's instruments. Leaving ``with`` frees all tensors.
     """
 
@@ -43,14 +77,18 @@ class Context(TensorFactory):
         machine: Machine,
         data: DataPlane,
         *,
-        device: str = "all",
+        device: str | None = None,
         params: Mapping[str, object] | None = None,
         correlation_id: str = "run",
         on_wait: Callable[[], None] | None = None,
+        choices: Choices | None = None,
     ) -> None:
         properties = machine.graph.properties
-        ahbm = Ahbm(parse_device(device, int(properties["sips"])))
-        self._driver = Driver(machine, correlation_id, on_wait)
+        selected = parse_device(device, int(properties["sips"]))
+        self.scheduler = Scheduler(machine)
+        """Runs the ranks, and knows which of them is running."""
+        ahbm = Ahbm(selected, selected[:1] if device is None else selected, self.scheduler)
+        self._driver = Driver(machine, self.scheduler, correlation_id, on_wait)
         super().__init__(
             Storage(self._driver, data, self.wait_all),
             ahbm,
@@ -58,31 +96,77 @@ class Context(TensorFactory):
             int(properties["pes_per_cube"]),
         )
         self.accelerator = Accelerator(ahbm)
+        self.multiprocessing = Multiprocessing(self.scheduler, self.wait_all)
         self.address_model = str(properties["address_model"])
         self.params = Params(params or {})
         self.launches: list[LaunchHandle] = []
         """Every launch so far, in the order of submission."""
+        self.choices = choices or Choices()
+        """The configurations that launches of autotuned kernels take."""
+        self._queues = Queues(self.storage)
         self.checks: list[Check] = []
         self._data = data
-        self._graph = machine.graph
-        self._unfinished: list[LaunchHandle] = []
+        self.graph = machine.graph
+        """The compiled topology."""
         self._closed = False
 
     # -- work ---------------------------------------------------------------------------------------
 
     def launch(
-        self, name: str, kernel: Callable[..., Any], *args: object, **constexpr: object
+        self,
+        name: str,
+        kernel: Callable[..., Any],
+        *args: object,
+        failure_policy: str = "fail_fast",
+        nbytes_code: int = 0,
+        **constexpr: object,
     ) -> LaunchHandle:
         """Start ``kernel`` on every PE that holds a shard of one of its tensor arguments; does not wait.
 
         Tensors reach the kernel as pointers, everything else as it is. Launches that share a PE run in the
-        order in which they were submitted.
+        order in which they were submitted. ``failure_policy``: ``"fail_fast"`` stops the kernels of all PEs
+        at the first failure, ``"run_on"`` lets the others end. A kernel of ``nbytes_code`` bytes is written
+        to the memory of each SIP of the launch before its first one there; one of 0 bytes is on every PE.
+        A kernel with configurations (:func:`kernbench.autotune`) gets those parameters that are left out.
         """
         self._before_making()
-        handle = launches.submit(self._driver, self._data, name, kernel, args, constexpr)
+        if isinstance(kernel, Autotuned):
+            chosen = self.choices.choose(kernel, len(self.launches), args, constexpr)
+            kernel, constexpr = kernel.fn, {**constexpr, **chosen}
+        deploy = partial(self.storage.deploy, name, kernel, nbytes_code)
+        handle = launching.submit(
+            self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy
+        )
         self.launches.append(handle)
-        self._unfinished.append(handle)
+        self.scheduler.current.launches.append(handle)
         return handle
+
+    def install_ipcq(
+        self,
+        neighbours: str | Sequence[str] | Neighbours,
+        *,
+        among: Iterable[tuple[int, int, int]] | None = None,
+        slots: int | None = None,
+        slot_bytes: int | None = None,
+        buffer_kind: str | None = None,
+    ) -> QueueSet:
+        """Set up queues between PEs, and return when every PE has its own.
+
+        Args:
+            neighbours: patterns (``"intercube_mesh"``, ``"intracube_pe_ring"``, ``"inter_sip"``), or for each
+                PE (sip, cube, pe) the PE that each of its directions leads to; see
+                :mod:`kernbench.topology.neighbours`.
+            among: the PEs that take part in patterns, by default all of the machine.
+            slots: slots of each ring; the topology's ``pe.pe_ipcq.slots`` by default.
+            slot_bytes: bytes of a slot; the topology's by default.
+            buffer_kind: ``"tcm"``, ``"sram"`` or ``"hbm"``: memory of the rings; the topology's by default.
+
+        Raises:
+            UsageError: an unknown pattern or PE, or a direction that a PE has already.
+            AllocationError: the rings do not fit their memory.
+        """
+        self._before_making()
+        return self._queues.install(neighbours, among, slots, slot_bytes, buffer_kind)
 
     def wait(self, *handles: LaunchHandle) -> None:
         """Wait for these launches; the first error is raised."""
@@ -90,27 +174,53 @@ class Context(TensorFactory):
         self._prune()
 
     def wait_all(self) -> None:
-        """Wait for everything submitted; the first error is raised."""
+        """Wait for everything that the current program (the bench's own, or a rank) has submitted.
+
+        The first error is raised.
+        """
         self._driver.wait_all()
         self._prune()
 
-    def check(self, name: str, tensor: Tensor, expected: Expected, *, sip: int | None = None) -> None:
+    def check(
+        self,
+        name: str,
+        tensor: Tensor,
+        expected: Expected,
+        *,
+        sip: int | None = None,
+        tolerance: float | None = None,
+    ) -> None:
         """Say that ``tensor`` holds ``expected`` when the run ends; compared when verification is on.
 
-        ``expected`` is an array or a function that makes one (called only to verify). Every SIP's copy must
-        hold it, or that of ``sip`` alone. Without verification nothing is read.
+        Without verification nothing is read.
+
+        Args:
+            name: Name of the check in messages.
+            tensor: The tensor; it must live until the end of the run.
+            expected: An array, or a function that makes one, which is called only to verify.
+            sip: The SIP whose copy is compared; by default every SIP's.
+            tolerance: ``rtol`` and ``atol``, by default f32 1e-5, f16 1e-3, bf16 1e-2, integers 0.
+
+        Raises:
+            UsageError: ``tensor`` is no tensor, or has no copy on ``sip``.
         """
         if not isinstance(tensor, Tensor):
-            raise UsageError(f"check '{name}': {tensor!r} is not a tensor")
+            raise UsageError(f"check '{name}': {shown(tensor)} is not a tensor")
         tensor.copy_of(sip)
-        self.checks.append(Check(name, tensor, expected, sip))
+        self.checks.append(Check(name, tensor, expected, sip, tolerance))
+
+    @cached_property
+    def distributed(self) -> Any:
+        """``torch.distributed``: a :class:`kernbench.collectives.Distributed`."""
+        # By name: collectives are built on the runtime, and not the reverse.
+        return importlib.import_module("kernbench.collectives").Distributed(self)
 
     # -- surroundings -------------------------------------------------------------------------------
 
     @property
     def spec(self) -> dict[str, Any]:
         """The topology's specification, as its file has it after defaults."""
-        spec: dict[str, Any] = yaml.safe_load(str(self._graph.properties["spec"]))
+        spec: dict[str, Any] = yaml.safe_load(str(self.graph.properties["spec"]))
         return spec
 
     @property
@@ -124,11 +234,8 @@ class Context(TensorFactory):
         return self._driver.submitted
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name in _LATER:
-            raise NotInThisVersionError(
-                f"torch.{name}: {_LATER[name]} not in this version; run one SIP, or the same launch on all"
-            )
-        raise AttributeError(f"torch has no attribute '{name}'")
+        known = [known for known in dir(type(self)) if not known.startswith("_")]
+        raise AttributeError(f"torch has no '{name}'; {suggestion(name, known)}help(torch) lists what it has")
 
     def __enter__(self) -> Context:
         return self
@@ -143,6 +250,7 @@ class Context(TensorFactory):
         """Wait for everything, free every tensor, and take no more work. A second call does nothing."""
         if self._closed:
             return
+        self.multiprocessing.join_all()
         self.wait_all()
         for tensor in self._live():
             tensor.free()
@@ -150,8 +258,9 @@ class Context(TensorFactory):
         self.abandon()
 
     def abandon(self) -> None:
-        """Take no more work; memory goes with the machine."""
+        """Take no more work and end the ranks; memory goes with the machine."""
         self._closed = True
+        self.multiprocessing.stop_all()
         self.storage.close()
 
     def _before_making(self) -> None:
@@ -161,10 +270,11 @@ class Context(TensorFactory):
 
     def _prune(self) -> None:
         """Let go of launches that are done, and so of tensors that only they held."""
+        program = self.scheduler.current
         unfinished = []
-        for handle in self._unfinished:
+        for handle in program.launches:
             if not handle.done:
                 unfinished.append(handle)
             else:
                 handle.finished()
-        self._unfinished = unfinished
+        program.launches = unfinished

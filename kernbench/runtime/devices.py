@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from kernbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from kernbench.runtime.scheduler import Scheduler
 
 _SIP = re.compile(r"sip:(\d+)")
 
 
-def parse_device(selector: str, sips: int) -> tuple[int, ...]:
-    """The SIPs that ``selector`` names: ``"all"`` or ``"sip:N"``. Others are a :class:`UsageError`."""
+def parse_device(selector: str | None, sips: int) -> tuple[int, ...]:
+    """The SIPs that a run may use: ``"sip:N"`` is one, ``"all"`` and ``None`` are all of them.
+
+    Raises:
+        UsageError: ``selector`` is none of these, or there is no such SIP.
+    """
+    if selector is None:
+        return tuple(range(sips))
     exists = "all, " + ", ".join(f"sip:{n}" for n in range(sips))
     if selector == "all":
         return tuple(range(sips))
@@ -24,36 +34,52 @@ def parse_device(selector: str, sips: int) -> tuple[int, ...]:
 
 
 class Ahbm:
-    """``torch.ahbm``: which SIP tensors are made on (ADR-0024 D3).
+    """``torch.ahbm``: which SIP tensors are made on (ADR-0024 D3, ADR-0026 D4).
 
-    Without a call every tensor is made on each SIP of the device selection, and a launch runs on each.
+    Every rank has a device of its own, before it sets one the SIP of its number in the device selection. The
+    bench's own program makes tensors on ``default`` before it calls :meth:`set_device`: SIP 0, or with a
+    device selection each of its SIPs. A launch runs wherever its tensors are.
     """
 
-    def __init__(self, selected: tuple[int, ...]) -> None:
+    def __init__(self, selected: tuple[int, ...], default: tuple[int, ...], scheduler: Scheduler) -> None:
         self._selected = selected
-        self._current: int | None = None
+        self._default = default
+        self._scheduler = scheduler
 
     def set_device(self, device: int | None) -> None:
-        """Make tensors on SIP ``device`` from now on; ``None`` goes back to the whole selection."""
+        """Make tensors on SIP ``device`` from now on; ``None`` goes back to the default."""
         if device is not None and (isinstance(device, bool) or device not in self._selected):
             exists = ", ".join(map(str, self._selected))
             raise UsageError(
                 f"set_device({device!r}): SIP not in this run's device selection; use one of {exists}"
             )
-        self._current = device
+        self._scheduler.current.device = device
 
     def current_device(self) -> int | None:
-        """The SIP set last, ``None`` when the whole selection is in use."""
-        return self._current
+        """The SIP that tensors are made on, ``None`` when the bench's default is in use."""
+        program = self._scheduler.current
+        if program.device is not None or program.rank is None:
+            return program.device
+        return self.sip_of(program.rank)
+
+    def sip_of(self, rank: int) -> int:
+        """The SIP of a rank: the one of that number in the device selection."""
+        if rank >= len(self._selected):
+            raise UsageError(
+                f"rank {rank} has no SIP: this run uses {len(self._selected)}; start fewer ranks, or "
+                "choose a SIP with torch.ahbm.set_device"
+            )
+        return self._selected[rank]
 
     def device_count(self) -> int:
-        """Number of SIPs in the device selection."""
+        """Number of SIPs that :meth:`set_device` accepts."""
         return len(self._selected)
 
     @property
     def sips(self) -> tuple[int, ...]:
         """The SIPs that a tensor made now lies on, ascending."""
-        return self._selected if self._current is None else (self._current,)
+        current = self.current_device()
+        return self._default if current is None else (current,)
 
 
 class Accelerator:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernbench.errors import UsageError
-from kernbench.pe import dtypes
+from kernbench import dtypes
+from kernbench.errors import AllocationError, UsageError
+from kernbench.hints import shown
+from kernbench.replay.tensor_names import Shard
+from kernbench.runtime.device_memory import MEMORIES, Memory
 from kernbench.runtime.devices import Ahbm
 from kernbench.runtime.placement import SINGLE_PE, DPPolicy, check_shape, place
 from kernbench.runtime.storage import Storage
@@ -28,7 +31,7 @@ class TensorFactory:
 
     def __init__(self, storage: Storage, ahbm: Ahbm, cubes_per_sip: int, pes_per_cube: int) -> None:
         self.storage = storage
-        """What the tensors of this context share."""
+        """Device memory of this context's tensors."""
         self.ahbm = ahbm
         self.cubes_per_sip = cubes_per_sip
         self.pes_per_cube = pes_per_cube
@@ -36,11 +39,25 @@ class TensorFactory:
         self._made = 0
 
     def empty(
-        self, *shape: Any, dtype: str = "f16", dp: DPPolicy | None = None, name: str | None = None
+        self,
+        *shape: Any,
+        dtype: str = "f16",
+        dp: DPPolicy | None = None,
+        name: str | None = None,
+        memory: str = "hbm",
     ) -> Tensor:
-        """A tensor whose memory holds nothing yet. ``shape`` as numbers or as one tuple.
+        """A tensor whose memory holds nothing yet.
 
-        ``dp`` says how it is split over cubes and PEs; without it the tensor lies on PE 0 of cube 0.
+        Args:
+            shape: Extents, as separate numbers or as one tuple.
+            dtype: ``f16``, ``bf16``, ``f32``, ``i8`` or ``i32``.
+            dp: How it is split over cubes and PEs; without it the tensor is on PE 0 of cube 0.
+            name: Its name in messages and in the trace; by default ``t0``, ``t1`` ...
+            memory: ``"hbm"`` (the slice of each PE), ``"sram"`` (of its cube) or ``"tcm"`` (of the PE).
+
+        Raises:
+            UsageError: The policy cannot place the shape, or there is no such dtype or memory.
+            AllocationError: A shard does not fit.
         """
         name = f"t{self._made}" if name is None else name
         self._before_making()
@@ -50,7 +67,7 @@ class TensorFactory:
         policy = SINGLE_PE if dp is None else dp
         if not isinstance(policy, DPPolicy):
             raise UsageError(
-                f"tensor '{name}': dp={dp!r} is not a DPPolicy; write DPPolicy(cube=..., pe=...)"
+                f"tensor '{name}': dp={shown(dp)} is not a DPPolicy; write DPPolicy(cube=..., pe=...)"
             )
         copies = {
             sip: place(
@@ -64,17 +81,51 @@ class TensorFactory:
             )
             for sip in self.ahbm.sips
         }
-        allocation, maps = self.storage.allocate(copies)
+        if memory not in MEMORIES:
+            raise UsageError(f"tensor '{name}': memory={shown(memory)}; use one of {', '.join(MEMORIES)}")
+        try:
+            allocation, maps = self.storage.allocate(copies, cast(Memory, memory))
+        except AllocationError as full:
+            raise AllocationError(
+                f"tensor '{name}' of shape {sizes}, {kind.name}, placed by {policy}: {full}"
+            ) from None
+        for shard in allocation.shards:
+            assert shard.pa is not None
+            pe = f"sip{shard.sip}.cube{shard.cube}.pe{shard.pe}"
+            start = tuple(cut.start for cut in shard.index)
+            self.storage.data.names.add(Shard(name, pe, shard.pa, start, shard.shape, kind.itemsize))
         tensor = Tensor(name, sizes, kind.name, allocation, self.storage, maps)
         self._tensors[self._made] = tensor
         self._made += 1
         return tensor
 
     def zeros(
-        self, *shape: Any, dtype: str = "f16", dp: DPPolicy | None = None, name: str | None = None
+        self,
+        *shape: Any,
+        dtype: str = "f16",
+        dp: DPPolicy | None = None,
+        name: str | None = None,
+        memory: str = "hbm",
     ) -> Tensor:
         """A tensor of zeros; the host writes them, over the fabric. Otherwise as :meth:`empty`."""
-        return self.empty(*shape, dtype=dtype, dp=dp, name=name).fill(0)
+        return self.empty(*shape, dtype=dtype, dp=dp, name=name, memory=memory).fill(0)
+
+    def arange(
+        self,
+        start: int,
+        end: int | None = None,
+        *,
+        dtype: str = "i32",
+        dp: DPPolicy | None = None,
+        name: str | None = None,
+        memory: str = "hbm",
+    ) -> Tensor:
+        """The integers ``start, ..., end - 1`` (``0, ..., start - 1`` without ``end``), written by the host.
+
+        Otherwise as :meth:`empty`.
+        """
+        values = np.arange(start) if end is None else np.arange(start, end)
+        return self.from_numpy(values, dtype=dtype, dp=dp, name=name, memory=memory)
 
     def full(
         self,
@@ -84,9 +135,10 @@ class TensorFactory:
         dtype: str = "f16",
         dp: DPPolicy | None = None,
         name: str | None = None,
+        memory: str = "hbm",
     ) -> Tensor:
         """A tensor of ``fill_value``, written by the host. Otherwise as :meth:`empty`."""
-        return self.empty(shape, dtype=dtype, dp=dp, name=name).fill(fill_value)
+        return self.empty(shape, dtype=dtype, dp=dp, name=name, memory=memory).fill(fill_value)
 
     def from_numpy(
         self,
@@ -95,11 +147,12 @@ class TensorFactory:
         dp: DPPolicy | None = None,
         dtype: str | None = None,
         name: str | None = None,
+        memory: str = "hbm",
     ) -> Tensor:
         """A tensor with the values of ``array``, written by the host; ``dtype`` as the array's, or given."""
         values = real_numbers(array, "from_numpy")
         kind = dtypes.of_numpy(values.dtype) if dtype is None else dtypes.dtype(dtype)
-        return self.empty(values.shape, dtype=kind.name, dp=dp, name=name).write(values)
+        return self.empty(values.shape, dtype=kind.name, dp=dp, name=name, memory=memory).write(values)
 
     def _before_making(self) -> None:
         """Called before a tensor is made."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernbench.errors import UsageError
+from kernbench.hints import shown
 from kernbench.runtime.messages import ShardRef
 from kernbench.runtime.placement import TensorShard
 
@@ -47,7 +48,7 @@ def box_of(key: Any, shape: tuple[int, ...], what: str) -> tuple[Box, tuple[slic
             number = operator.index(k)
         except TypeError:
             raise UsageError(
-                f"{what}: index {k!r}; use integers, slices and '...', or numpy() first"
+                f"{what}: index {shown(k)}; use integers, slices and '...', or numpy() first"
             ) from None
         if not -size <= number < size:
             raise IndexError(f"{what}: index {number} is out of range for dimension {dim} of size {size}")
@@ -57,7 +58,7 @@ def box_of(key: Any, shape: tuple[int, ...], what: str) -> tuple[Box, tuple[slic
 
 
 def intersect(shard: TensorShard, box: Box) -> Box | None:
-    """What of ``box`` lies in ``shard``, in local indices; ``None`` when nothing does."""
+    """The part of ``box`` that lies in ``shard``, in local indices; ``None`` when there is none."""
     local = []
     for mine, wanted in zip(shard.index, box, strict=True):
         low, high = max(mine.start, wanted.start), min(mine.stop, wanted.stop)
@@ -85,7 +86,7 @@ def runs(shape: tuple[int, ...], part: Box) -> Iterator[tuple[int, int]]:
 
 
 def span(ref: ShardRef, shape: tuple[int, ...], part: Box, itemsize: int) -> ShardRef:
-    """The bytes of a shard from the first to the last element of ``part``: what one DMA would move."""
+    """The bytes of a shard from the first to the last element of ``part``: the transfer of one DMA."""
     strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
     first = sum(s.start * n for s, n in zip(part, strides, strict=True)) * itemsize
     last = sum((s.stop - 1) * n for s, n in zip(part, strides, strict=True)) * itemsize

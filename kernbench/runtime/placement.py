@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
+from kernbench.hints import shown
 
 Split = Literal["replicate", "column_wise", "row_wise", "tiled_column_major", "tiled_row_major"]
 SPLITS: tuple[str, ...] = get_args(Split)
@@ -31,7 +32,7 @@ class DPPolicy:
     ``replicate``: every part is the whole. ``column_wise``: equal slices of the last dimension.
     ``row_wise``: equal slices of the first dimension. ``tiled_row_major`` and ``tiled_column_major``: a
     grid of tiles over the last two dimensions, as near to square as the number of parts allows
-    (rows = its largest divisor not above its square root); tiles are handed out along the rows, or down the
+    (rows = its largest divisor not above its square root); tiles are assigned along the rows, or down the
     columns. ``num_cubes`` and ``num_pes`` (PEs per cube) default to all that the topology has; a smaller
     number takes the first ones.
     """
@@ -44,12 +45,18 @@ class DPPolicy:
     def __post_init__(self) -> None:
         for level, split in (("cube", self.cube), ("pe", self.pe)):
             if split not in SPLITS:
-                raise UsageError(f"DPPolicy({level}={split!r}): use one of {', '.join(SPLITS)}")
+                raise UsageError(f"DPPolicy({level}={shown(split)}): use one of {', '.join(SPLITS)}")
         for name, count in (("num_cubes", self.num_cubes), ("num_pes", self.num_pes)):
             if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
                 raise UsageError(
-                    f"DPPolicy({name}={count!r}): give a whole number of 1 or more, or None for all"
+                    f"DPPolicy({name}={shown(count)}): give a whole number of 1 or more, or None for all"
                 )
+
+    def __str__(self) -> str:
+        """As one writes it, without what is left at its default."""
+        given = {"cube": self.cube, "pe": self.pe, "num_cubes": self.num_cubes, "num_pes": self.num_pes}
+        shown = [f"{k}={v!r}" for k, v in given.items() if v is not None]
+        return f"DPPolicy({', '.join(shown)})"
 
 
 SINGLE_PE = DPPolicy(num_cubes=1, num_pes=1)
@@ -137,7 +144,7 @@ def check_shape(shape: Sequence[int], what: str) -> tuple[int, ...]:
     try:
         sizes = tuple(shape)
     except TypeError:
-        raise UsageError(f"{what}: shape {shape!r}; give numbers or a tuple of them") from None
+        raise UsageError(f"{what}: shape {shown(shape)}; give numbers or a tuple of them") from None
     if not sizes:
         raise UsageError(f"{what}: a tensor needs at least one dimension; use shape (1,) for a scalar")
     for size in sizes:
@@ -189,7 +196,7 @@ def distinct(shards: Sequence[TensorShard]) -> list[TensorShard]:
 
 
 def nearest(shards: Sequence[TensorShard], cube: int, pe: int) -> list[TensorShard]:
-    """What a PE maps of a tensor: for every distinct block the copy that is nearest to it, in layout order.
+    """The blocks that a PE maps of a tensor: of each the copy nearest to it, in layout order.
 
     Its own copy, else one in its cube, else the one on the same PE of another cube, else the first.
     """

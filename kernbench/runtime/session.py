@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from kernbench.components.machine import Machine
 from kernbench.errors import (
     AllocationError,
     BenchError,
+    CollectiveError,
     DeadlockError,
     InvariantError,
     KernBenchError,
     KernelError,
     LaunchError,
+    LimitError,
     UsageError,
     VerificationError,
 )
+from kernbench.kernels import Choices
+from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
-from kernbench.runtime import checks
-from kernbench.runtime.checks import CheckResult
-from kernbench.runtime.collection import seldom_collected
+from kernbench.replay.races import Race
+from kernbench.runtime import expectations
 from kernbench.runtime.context import Context
-from kernbench.runtime.interrupt import interruptible
-from kernbench.runtime.launches import LaunchRecord
+from kernbench.runtime.expectations import CheckResult
+from kernbench.runtime.launching import LaunchRecord
 from kernbench.runtime.messages import Completion
+from kernbench.runtime.process import interruptible, paced_collector
+from kernbench.runtime.spawn import SpawnException
 from kernbench.sim.instrument import Instrument
+from kernbench.user_code import raised_at
 
 Progress = Callable[[float, int], None]
 """Called now and then with (simulated ns, events so far)."""
@@ -40,6 +43,8 @@ _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (LaunchError, "LAUNCH_FAILED"),
     (KernelError, "KERNEL_FAILED"),
     (DeadlockError, "DEADLOCK"),
+    (LimitError, "LIMIT"),
+    (CollectiveError, "COLLECTIVE_FAILED"),
     (AllocationError, "OUT_OF_MEMORY"),
     (UsageError, "USAGE"),
     (BenchError, "BENCH_FAILED"),
@@ -53,7 +58,7 @@ class NoRequestsError(BenchError):
 
 
 class Bench(Protocol):
-    """What a run needs of a bench."""
+    """The part of a bench that a run needs."""
 
     @property
     def name(self) -> str:
@@ -70,8 +75,8 @@ class BenchOutcome:
 
     ``completion`` says whether it is good, ``error`` is what ended it or what verification found.
     ``sim_ns`` is the simulated time when everything submitted was answered. ``verified``: ``"yes"`` when
-    checks were made and all held, ``"no"`` when one did not, ``"not asked"`` without verification or checks.
-    ``machine`` and ``data`` are left for whoever keeps the trace.
+    checks were made and all held, ``"no"`` when one did not or when there are ``races``, ``"not asked"``
+    without verification or checks. ``machine`` and ``data`` stay available for keeping the trace.
     """
 
     bench: str
@@ -80,7 +85,10 @@ class BenchOutcome:
     launches: tuple[LaunchRecord, ...]
     verified: Literal["yes", "no", "not asked"]
     checks: tuple[CheckResult, ...]
+    races: tuple[Race, ...] = ()
     error: KernBenchError | None = None
+    interrupt: KeyboardInterrupt | None = None
+    """Ctrl-C, with a message that says where the kernels stood."""
     machine: Machine | None = field(default=None, repr=False, compare=False)
     data: DataPlane | None = field(default=None, repr=False, compare=False)
 
@@ -90,7 +98,7 @@ class BenchOutcome:
         return self.completion.ok
 
     def raise_for_error(self) -> BenchOutcome:
-        """Raise what went wrong, if anything did; otherwise return the outcome."""
+        """Raise the run's error if there is one; otherwise return the outcome."""
         if self.error is not None:
             raise self.error
         return self
@@ -101,23 +109,32 @@ def run_bench(
     bench: Bench,
     params: Mapping[str, object] | None = None,
     *,
-    device: str = "all",
+    device: str | None = None,
     verify: bool = False,
     instruments: Sequence[Instrument] = (),
     progress: Progress | None = None,
     components: Mapping[str, str] | None = None,
     traced: bool = True,
     check: bool | None = None,
+    max_ns: float | None = None,
+    max_events: int | None = None,
+    choices: Choices | None = None,
+    catch_interrupt: bool = False,
 ) -> BenchOutcome:
     """Run ``bench`` on a machine made from ``graph``; ``params`` are resolved already.
 
     Errors of the run (a failed launch, a deadlock, wrong numbers, no requests) are in the outcome, so that
     its trace can be kept; a device selector that fits nothing is raised at once. ``components``, ``traced``
-    and ``check`` are the machine's.
+    and ``check`` are the machine's. ``choices`` say which configurations launches of autotuned kernels take.
+    With ``catch_interrupt`` a KeyboardInterrupt is in the outcome as well, else it is raised.
     """
     data = DataPlane(verify=verify)
     machine = Machine(graph, [data, *instruments], components, traced=traced, check=check)
     machine.clock.on_progress = progress
+    if max_ns is not None:
+        machine.clock.max_ns = max_ns
+    if max_events is not None:
+        machine.clock.max_events = max_events
     context = Context(
         machine,
         data,
@@ -125,44 +142,68 @@ def run_bench(
         params=params,
         correlation_id=bench.name,
         on_wait=None if progress is None else lambda: progress(machine.clock.now, machine.clock.events),
+        choices=choices,
     )
     error: KernBenchError | None = None
+    interrupt: KeyboardInterrupt | None = None
     results: list[CheckResult] = []
     sim_ns = 0.0
     try:
-        with seldom_collected(), interruptible(machine.clock):
+        with paced_collector(machine.clock), interruptible(machine.clock):
             _run(bench, context)
+            machine.drain()
+            context.choices.check_used()
         if verify:
             for wanted in context.checks:
-                results += checks.verify(wanted, context.storage, data)
+                results += expectations.verify(wanted, context.storage, data)
     except KernBenchError as failure:
         error = failure
+    except KeyboardInterrupt as stop:
+        line = raised_at(stop)
+        stood = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else []), *machine.unanswered()]
+        interrupt = KeyboardInterrupt("; ".join(stood))
+        if not catch_interrupt:
+            raise interrupt from None
     except (Exception, SystemExit) as failure:
-        error = BenchError(f"bench '{bench.name}' {_raised(failure)}{_where(failure)}")
+        line = raised_at(failure)
+        at = f" ({line})" if line else ""
+        error = BenchError(f"bench '{bench.name}' {_raised(failure)}{at}")
         error.__cause__ = failure
     finally:
         sim_ns = float(machine.clock.now)
         context.abandon()
-    if error is None:
+        machine.close()
+    if error is None and interrupt is None:
         try:
             machine.settle()
         except InvariantError as failure:
             error = failure
+    races = tuple(data.races.races)
+    if error is None and interrupt is None and check and races:
+        error = VerificationError("; ".join(map(str, races)))
     wrong = [r.error for r in results if r.error is not None]
     if error is None and wrong:
         error = wrong[0]
-    failed = bool(wrong) or isinstance(error, VerificationError)
+    failed = bool(wrong) or isinstance(error, VerificationError) or (verify and bool(races))
     return BenchOutcome(
         bench=bench.name,
-        completion=Completion(ok=True) if error is None else Completion(False, error_code(error), str(error)),
+        completion=_completion(error, interrupt),
         sim_ns=sim_ns,
         launches=tuple(handle.record for handle in context.launches),
         verified="no" if failed else "yes" if results and error is None else "not asked",
+        interrupt=interrupt,
         checks=tuple(results),
+        races=races,
         error=error,
         machine=machine,
         data=data,
     )
+
+
+def _completion(error: KernBenchError | None, interrupt: KeyboardInterrupt | None) -> Completion:
+    if interrupt is not None:
+        return Completion(False, "INTERRUPTED", str(interrupt))
+    return Completion(ok=True) if error is None else Completion(False, error_code(error), str(error))
 
 
 def _run(bench: Bench, context: Context) -> None:
@@ -172,6 +213,7 @@ def _run(bench: Bench, context: Context) -> None:
         raise NoRequestsError(
             f"NO_REQUESTS: bench '{bench.name}' submitted nothing; make a tensor or launch a kernel"
         )
+    context.multiprocessing.join_all()
     context.wait_all()
 
 
@@ -181,20 +223,10 @@ def _raised(error: BaseException) -> str:
     return f"raised {type(error).__name__}: {error}"
 
 
-def _where(error: BaseException) -> str:
-    """`` (file:line)`` of the innermost frame that is the user's: neither of this package nor installed."""
-    ours = str(Path(__file__).parents[1])
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        if "site-packages" not in path.parts and (
-            not frame.filename.startswith(ours) or path.parent.name == "benches"
-        ):
-            return f" ({path.name}:{frame.lineno})"
-    return ""
-
-
 def error_code(error: BaseException) -> str:
     """The code under which ``error`` appears in a completion, such as ``LAUNCH_FAILED``."""
     if isinstance(error, NoRequestsError):
         return error.code
+    if isinstance(error, SpawnException):
+        return error_code(next(iter(error.errors.values())))
     return next((code for kind, code in _CODES if isinstance(error, kind)), "FAILED")

@@ -1,26 +1,31 @@
-"""What tensors of one context share: their memory on the device and the way there and back."""
+"""Device memory of the tensors of one context: allocation, transfers to and from it, release."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.pe import dtypes
+from kernbench import dtypes
+from kernbench.errors import AllocationError
+from kernbench.program.operations import Region
+from kernbench.runtime.device_memory import Allocation, DeviceMemory, Memory
 from kernbench.runtime.indexing import Box, runs
-from kernbench.runtime.memory import Allocation, DeviceMemory
-from kernbench.runtime.messages import MapEntry, MapRequest, ShardRef
+from kernbench.runtime.messages import KernelRef, MapEntry, MapRequest, ShardRef
 from kernbench.runtime.placement import TensorShard, cut
-from kernbench.sim.ops import Region
 
 if TYPE_CHECKING:
-    from kernbench.components.request import Request
+    from kernbench.program.launches import Request
     from kernbench.replay import DataPlane
     from kernbench.runtime.driver import Driver
+    from kernbench.runtime.scheduler import Program
 
 Array = NDArray[Any]
+Release = tuple[Allocation, list["Request"]]
+"""Memory to give back, and the requests of its tensor that may be unanswered."""
 
 
 class Storage:
@@ -35,17 +40,52 @@ class Storage:
         self.data = data
         self.memory = DeviceMemory(driver.machine)
         self.settle = settle
-        self._released: list[tuple[Allocation, list[Request]]] = []
         self._closed = False
+        self._code: dict[tuple[int, int, int], tuple[object, ShardRef]] = {}
 
-    def allocate(self, copies: dict[int, tuple[TensorShard, ...]]) -> tuple[Allocation, list[Request]]:
-        """Memory for a tensor, and the requests that map it (already submitted)."""
+    def allocate(
+        self, copies: dict[int, tuple[TensorShard, ...]], memory: Memory = "hbm"
+    ) -> tuple[Allocation, list[Request]]:
+        """Memory for a tensor, and the requests that map it (already submitted).
+
+        Raises:
+            AllocationError: The memory is full, also after tensors in reference cycles were collected.
+        """
         self.flush()
-        allocation = self.memory.allocate(copies)
+        try:
+            allocation = self.memory.allocate(copies, memory)
+        except AllocationError:
+            gc.collect()
+            self.flush()
+            allocation = self.memory.allocate(copies, memory)
         return allocation, [
             self.driver.map(MapRequest(self.driver.envelope(f"sip:{sip}"), sip, pes, entries))
             for sip, pes, entries in self.memory.mappings(allocation)
         ]
+
+    def deploy(
+        self, name: str, kernel: object, nbytes_code: int, targets: Sequence[tuple[int, int, int]]
+    ) -> KernelRef:
+        """Have the code of ``kernel`` in the memory of each SIP of ``targets``; returns when it is there.
+
+        It goes to the HBM of the first PE of each SIP, once a run, and stays.
+        """
+        if not nbytes_code:
+            return KernelRef(name)
+        KernelRef(name, nbytes_code=nbytes_code)  # refuses what is no number of bytes
+        first: dict[int, tuple[int, int, int]] = {}
+        for target in sorted(targets):
+            first.setdefault(target[0], target)
+        written: list[Request] = []
+        for sip, target in first.items():
+            key = (id(kernel), nbytes_code, sip)
+            if key not in self._code:
+                code = ShardRef(*target, self.memory.reserve(target, "hbm", nbytes_code), nbytes_code)
+                self._code[key] = kernel, code
+                written.append(self.driver.deploy(name, code))
+        self.driver.wait(written)
+        found = tuple(self._code[id(kernel), nbytes_code, sip][1] for sip in first)
+        return KernelRef(name, "deployed", found, nbytes_code)
 
     def write(self, shards: Sequence[TensorShard], values: Array, dtype: str) -> list[Request]:
         """Submit the writes of ``values`` (global shape, right dtype) to every shard of one copy."""
@@ -84,20 +124,23 @@ class Storage:
         parts = [(shard, tuple(slice(0, n) for n in shard.shape)) for shard in shards]
         return self.peek(parts, tuple(slice(0, n) for n in shape), dtype, what)
 
-    def release_later(self, allocation: Allocation, writes: list[Request]) -> None:
+    def release_later(self, owner: Program, allocation: Allocation, writes: list[Request]) -> None:
         """A tensor is gone. Its memory is given back at the next chance: this may run inside anything.
 
         ``writes`` are those of its requests that may be unanswered. No launch uses it: one that is not done
         holds its tensors.
         """
         if not self._closed:
-            self._released.append((allocation, writes))
+            owner.released.append((allocation, writes))
 
     def flush(self) -> None:
-        """Unmap and free what was released."""
-        if not self._released:
+        """Unmap and free what was released of the current program's tensors."""
+        released = list(self.driver.scheduler.current.released)
+        if not released:
             return
-        released, self._released = self._released, []
+        # Several tensors of one reference cycle go in no particular order: by address it is always the same.
+        released.sort(key=lambda entry: [(s.place, s.pa) for s in entry[0].shards[:1]])
+        self.driver.scheduler.current.released.clear()
         self.driver.wait([request for _, writes in released for request in writes])
         unmaps: list[Request] = []
         for allocation, _ in released:
@@ -115,4 +158,3 @@ class Storage:
     def close(self) -> None:
         """The run is over: memory released from now on goes with the machine."""
         self._closed = True
-        self._released = []

@@ -1,4 +1,4 @@
-"""Tensors as the host holds them: shape, dtype, where the parts are, and the way to the numbers."""
+"""Tensors as the host holds them: shape, dtype, placement, and access to the values."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernbench import dtypes
 from kernbench.errors import UsageError
+from kernbench.hints import no_attribute
 from kernbench.kernels import TensorArg
-from kernbench.pe import dtypes
 from kernbench.replay.numeric import cast
 from kernbench.runtime.driver import shard_ref
 from kernbench.runtime.indexing import Box, box_of, intersect, span
@@ -20,11 +21,27 @@ from kernbench.runtime.placement import TensorShard, distinct
 from kernbench.runtime.values import real_numbers, repeated
 
 if TYPE_CHECKING:
-    from kernbench.components.request import Request
-    from kernbench.runtime.memory import Allocation
+    from kernbench.program.launches import Request
+    from kernbench.runtime.device_memory import Allocation, Memory
     from kernbench.runtime.storage import Storage
 
 Array = NDArray[Any]
+
+
+INSTEAD = {
+    "cuda": "leave it out: a tensor is made on the machine; torch.from_numpy(x, dp=...) places it",
+    "to": "leave it out: a tensor is made on the machine, in the dtype of its array",
+    "cpu": "use .numpy()",
+    "astype": "convert the array before torch.from_numpy",
+    "float": "convert the array before torch.from_numpy",
+    "half": "convert the array before torch.from_numpy",
+    "data_ptr": "pass the tensor itself to torch.launch",
+    "stride": "tensors are row-major; pass the strides that a kernel needs as numbers",
+    "contiguous": "leave it out: tensors are row-major",
+    "view": "reshape the array before torch.from_numpy",
+    "reshape": "reshape the array before torch.from_numpy",
+}
+"""Attributes of PyTorch's tensors that these have not, and the way it is done here."""
 
 
 class Tensor:
@@ -53,10 +70,14 @@ class Tensor:
         self._freed = False
         self._kernel_arg: TensorArg | None = None
         self._reference: TensorArgRef | None = None
-        self._finalizer = weakref.finalize(self, storage.release_later, allocation, writes)
+        owner = storage.driver.scheduler.current
+        self._finalizer = weakref.finalize(self, storage.release_later, owner, allocation, writes)
         self._finalizer.atexit = False
 
-    # -- what it is ---------------------------------------------------------------------------------
+    def __getattr__(self, name: str) -> NoReturn:
+        raise no_attribute("a tensor", name, dir(self), INSTEAD)
+
+    # -- identity -----------------------------------------------------------------------------------
 
     @property
     def shards(self) -> tuple[TensorShard, ...]:
@@ -72,6 +93,11 @@ class Tensor:
     def va(self) -> int | None:
         """Start of the virtual or logical range, the same on every SIP; ``None`` in the ``pa`` model."""
         return self._allocation.va
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that it is in: ``"hbm"``, ``"sram"`` or ``"tcm"``."""
+        return self._allocation.memory
 
     @property
     def ndim(self) -> int:
@@ -125,7 +151,7 @@ class Tensor:
     def copy_(self, source: ArrayLike | Tensor) -> Tensor:
         """Overwrite every copy with ``source`` (same shape, cast to this dtype) and return the tensor.
 
-        What was submitted before sees the old values. From a tensor the values pass through the host, from
+        Work submitted before sees the old values. From a tensor the values pass through the host, from
         the same SIP's copy where there is one.
         """
         self._storage.settle()
@@ -183,7 +209,7 @@ class Tensor:
 
     @property
     def kernel_arg(self) -> TensorArg:
-        """What kernels get for this tensor: where each PE finds it."""
+        """The argument that kernels get for this tensor: where each PE finds it."""
         if self._kernel_arg is None:
             allocation = self.allocation
             self._kernel_arg = TensorArg(
@@ -193,7 +219,7 @@ class Tensor:
 
     @property
     def reference(self) -> TensorArgRef:
-        """What a launch message says of this tensor."""
+        """The reference to this tensor in launch messages."""
         if self._reference is None or self._freed:
             refs = tuple(shard_ref(shard) for shard in self.allocation.shards)
             self._reference = TensorArgRef(self.name, refs, self.va)
@@ -201,8 +227,9 @@ class Tensor:
 
     def settle_writes(self) -> None:
         """Wait until the tensor is mapped and written, as a kernel that uses it must find it."""
-        self._storage.driver.wait(self._writes)
-        self._writes.clear()
+        self._storage.driver.wait(list(self._writes))
+        # Another rank may have written meanwhile.
+        self._writes[:] = [request for request in self._writes if not request.done]
 
     def copy_of(self, sip: int | None) -> tuple[TensorShard, ...]:
         """The shards of one SIP's copy, the first one's by default."""

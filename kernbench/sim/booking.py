@@ -38,7 +38,7 @@ class Booking:
             end += packet.last_bytes / link.bw_gbs
             feed.append(end + delay)
             arrival = feed[0]
-            if packet.gathers[hop + 1]:
+            if packet.reassembles[hop + 1]:
                 heappush(self.clock.entries, (feed[last], FLIT, packet.key + (hop + 1) * HOP + last, packet))
             else:
                 packet.feed = feed
@@ -80,7 +80,7 @@ class Booking:
         transaction = packet.transaction
         entries = self.clock.entries
         last = packet.last
-        gathers = packet.gathers[1]
+        reassembles = packet.reassembles[1]
         if flit == 0:
             link.arrive(time)
             packet.link_in[0] = time
@@ -94,7 +94,7 @@ class Booking:
                 heappush(entries, (end + link.delay_ns, FLIT, packet.key + HOP + flit, packet))
                 self.leave_link(packet, link, packet.link_in[0], packet.link_start[0], time, start, end)
                 return
-            if flit == 0 or not gathers:
+            if flit == 0 or not reassembles:
                 heappush(entries, (end + link.delay_ns, FLIT, packet.key + HOP + flit, packet))
             flit += 1
             if packet.feed[flit] > time:
@@ -116,7 +116,7 @@ class Booking:
         out = end + link.delay_ns
         wait = 0.0
         if last_start > last_in:
-            wait = transaction.blame(link.index, link.waited_for(transaction, last_in, last_start))
+            wait = transaction.record_waits(link.index, link.waited_for(transaction, last_in, last_start))
         link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs, wait)
         self.flit_crossings += packet.last + 1
         if transaction.traced:

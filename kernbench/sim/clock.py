@@ -7,14 +7,14 @@ the same ``now``.
 Order at equal times:
 
 1. flits that leave a worker which has held them back, in the order in which it took them,
-2. flits that reach a place, or are handed to their first link by a memory that streams them,
+2. flits that reach a node, or are put onto their first link by a memory that streams them,
 3. callbacks,
 4. SimPy events.
 
-Arriving flits go by transaction id, then place on the way, then flit number. Ids are given in the order in
-which transactions are issued. The place is the number of nodes passed, counted from the first node of the
+Arriving flits go by transaction id, then hop on the path, then flit number. Ids are given in the order in
+which transactions are issued. The hop is the number of nodes passed, counted from the first node of the
 packet: a read's data count from the memory. Callbacks and events go in the order in which they were
-scheduled. What becomes of a message that a component has taken whole (it is received, sent on or
+scheduled. The further handling of a message that a component has taken whole (it is received, sent on or
 acknowledged when its service is over) counts as scheduled when its last flit arrived. Anything that costs
 no time happens with what caused it: a transfer that an answer lets start is issued while that answer's
 last flit is handled.
@@ -27,14 +27,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from math import inf
 from typing import Any, Protocol, cast
 
 import simpy
+
+from kernbench.errors import LimitError
 
 LATE = -3
 """Flits that leave a worker: callbacks that come before arriving flits."""
 FLIT = -2
 CALL = -1
+_FIRST = -1
+"""Tie-break before all others: an event whose callbacks were cut short by ``StopSimulation``."""
 _REPORT_EVERY = 1 << 16
 
 
@@ -56,12 +61,21 @@ class Clock(simpy.Environment):
         self.on_progress: Callable[[float, int], None] | None = None
         """Called now and then with (simulated ns, events so far)."""
         self.events = 0
+        self.max_ns = inf
+        """Simulated time after which the run ends in a LimitError."""
+        self.max_events: float = inf
+        """Number of events after which it does."""
         self._interrupted = False
 
     def interrupt(self) -> None:
         """End the run with a KeyboardInterrupt at the next event; for where the exception itself is lost."""
         self._interrupted = True
-        self.call_at(self._now, lambda: None)  # between flits alone nobody looks at the mark
+        self.call_at(self._now, lambda: None)  # the mark is not looked at between flits alone
+
+    def _beyond(self, time: float) -> LimitError:
+        if time > self.max_ns:
+            return LimitError(f"the run is not over at {self.max_ns:g} ns of simulated time, its limit")
+        return LimitError(f"the run is not over after {self.max_events:g} events, its limit")
 
     def call_at(self, time: float, function: Callable[..., None], *args: Any) -> None:
         """Call ``function(*args)`` at ``time`` ns (not before now)."""
@@ -87,13 +101,28 @@ class Clock(simpy.Environment):
             item[0](*item[1])
         else:
             callbacks, item.callbacks = item.callbacks, None
-            for callback in callbacks:
-                callback(item)
-            if not item._ok and not item._defused:
+            try:
+                for callback in callbacks:
+                    callback(item)
+            except simpy.core.StopSimulation:
+                # As SimPy does: the callbacks that are left are called when the simulation goes on.
+                item.callbacks = callbacks[callbacks.index(callback) + 1 :]
+                heappush(self.entries, (time, simpy.events.URGENT, _FIRST, item))
+                raise
+            if not item._ok and not item.defused:
                 raise item._value
 
     def advance(self, goal: Finishable) -> bool:
-        """Run until ``goal.done``. False when nothing is left to happen and it is still not done."""
+        """Run until ``goal.done``.
+
+        Returns:
+            False when nothing is left to happen and ``goal`` is still not done.
+
+        Raises:
+            Exception: what a SimPy process of a component raised and no other process waits for.
+            LimitError: the next event is past ``max_ns``, or would be one more than ``max_events``.
+            simpy.core.StopSimulation: a process has stopped the simulation; another call goes on.
+        """
         queue = self.entries
         on_flit = self.on_flit
         pending = 0
@@ -109,10 +138,15 @@ class Clock(simpy.Environment):
                 else:
                     if self._interrupted:
                         raise KeyboardInterrupt
+                    if entry[0] > self.max_ns or self.events + pending >= self.max_events:
+                        heappush(queue, entry)
+                        raise self._beyond(entry[0])
                     self._carry_out(*entry)
                 if pending >= _REPORT_EVERY:
                     self.events += pending
                     pending = 0
+                    if self._now > self.max_ns or self.events >= self.max_events:
+                        raise self._beyond(self._now)
                     if self.on_progress is not None:
                         self.on_progress(self._now, self.events)
         finally:

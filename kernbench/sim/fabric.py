@@ -1,4 +1,4 @@
-"""What components ask of the fabric, and how a flit is told from others on the event queue.
+"""The interface of the fabric, and the key that identifies a flit on the event queue.
 
 :class:`Fabric` is the interface. :class:`~kernbench.sim.flit_fabric.FlitFabric` stands behind it. An engine
 that moves a packet's flits as one train can stand beside that; flit order at equal times (see ``clock``) is
@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from kernbench.sim.transaction import Packet
+from kernbench.sim.transaction import FLIT_BITS, HOP_BITS, Packet
 
-HOP = 1 << 32
-"""In a flit's key on the event queue, one place on its way; above are transactions, below flit numbers."""
-HOP_MASK = 0xFFF
+HOP = 1 << FLIT_BITS
+"""In a flit's key on the event queue, one hop of its path; above are transactions, below flit numbers."""
+HOP_MASK = (1 << HOP_BITS) - 1
 FLIT_MASK = HOP - 1
 
 
 class Fabric(Protocol):
-    """What a component asks of the fabric. Packets start at their path's first node."""
+    """Carries packets over links. Packets start at their path's first node."""
 
     @property
     def flit_bytes(self) -> int:

@@ -12,7 +12,8 @@ from kernbench.sim.booking import Booking
 from kernbench.sim.clock import FLIT, Clock
 from kernbench.sim.fabric import FLIT_MASK, HOP, HOP_MASK
 from kernbench.sim.node import TRANSIT, FabricNode
-from kernbench.sim.transaction import HopRow, Packet
+from kernbench.sim.server import Held
+from kernbench.sim.transaction import FLIT_BITS, HopRow, Packet
 
 
 class FlitFabric(Booking):
@@ -38,7 +39,7 @@ class FlitFabric(Booking):
 
     def _arrive(self, time: float, key: int, packet: Packet) -> None:
         """Flit ``key & mask`` of ``packet`` reaches a node. Everything per flit happens here."""
-        hop = (key >> 32) & HOP_MASK
+        hop = (key >> FLIT_BITS) & HOP_MASK
         flit = key & FLIT_MASK
         if hop == 0:
             self.release(packet, flit, time)
@@ -77,11 +78,11 @@ class FlitFabric(Booking):
         if out >= start:
             start = out
             if link._runs:
-                link._runs.clear()
+                link.forget_runs()
             link.holder = transaction
             link.since = out
         elif link.holder is not transaction:
-            link._runs.append((link.since, link.holder))
+            link.end_run(start)
             link.holder = transaction
             link.since = start
         end = start + duration
@@ -90,14 +91,14 @@ class FlitFabric(Booking):
             link.arrive(out)
             packet.link_in[hop] = out
             packet.link_start[hop] = start
-        if flit == 0 or flit == last or not packet.gathers[hop + 1]:
+        if flit == 0 or flit == last or not packet.reassembles[hop + 1]:
             heappush(self.clock.entries, (end + link.delay_ns, FLIT, key + HOP, packet))
         if flit == last:
             self.leave_link(packet, link, packet.link_in[hop], packet.link_start[hop], out, start, end)
 
     def _depart(self, key: int, packet: Packet) -> None:
         """A flit leaves the worker of a node that sends packets of its own, and stands at its link now."""
-        hop = (key >> 32) & HOP_MASK
+        hop = (key >> FLIT_BITS) & HOP_MASK
         flit = key & FLIT_MASK
         last = packet.last
         out = self.clock._now
@@ -109,7 +110,7 @@ class FlitFabric(Booking):
             link.arrive(out)
             packet.link_in[hop] = out
             packet.link_start[hop] = start
-        if flit == 0 or flit == last or not packet.gathers[hop + 1]:
+        if flit == 0 or flit == last or not packet.reassembles[hop + 1]:
             heappush(self.clock.entries, (end + link.delay_ns, FLIT, key + HOP, packet))
         if flit == last:
             self.leave_link(packet, link, packet.link_in[hop], packet.link_start[hop], out, start, end)
@@ -141,7 +142,7 @@ class FlitFabric(Booking):
         access = packet.transaction.access
         if access is not None:
             if hop < len(packet.links):
-                self._forward_together(access.gather(node.index, packet, time), hop, node, time)
+                self._forward_together(access.reassemble(node.index, packet, time), hop, node, time)
                 return
             access.open -= 1
             packet.pays = access.open == 0
@@ -173,7 +174,9 @@ class FlitFabric(Booking):
             packet.node_start[hop] = start
             wait = 0.0
             if last_in < time:
-                wait = packet.transaction.blame(node.index, [(last, time - last_in)])
+                wait = packet.transaction.record_waits(
+                    node.index, [Held(last, time - last_in, last_in, time)]
+                )
             self._leave_node(packet, hop, node, last_in, out, start, wait)
         self.clock.call_at(out, self.inject_together, packets, hop)
 
@@ -192,7 +195,7 @@ class FlitFabric(Booking):
         begun = out if served is None else served
         if begun > last_in + wait:
             held = node.waited_for(transaction, last_in + wait, begun)
-            wait += transaction.blame(node.index, held)
+            wait += transaction.record_waits(node.index, held)
         node.leave(out, packet.nbytes, 0.0, wait)
         if transaction.traced:
             transaction.rows.append(

@@ -1,6 +1,6 @@
-"""The one tracing seam: whoever wants to watch a run subclasses :class:`Instrument`.
+"""The one tracing seam: an observer of a run subclasses :class:`Instrument`.
 
-Methods do nothing by default, so a watcher overrides only what it needs. They are called once per
+Methods do nothing by default, so an observer overrides only the ones it needs. They are called once per
 transaction or operation, never per flit, in the order in which things finish in simulated time.
 """
 
@@ -9,18 +9,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kernbench.sim.ops import Op
+    from kernbench.program.operations import Op
     from kernbench.sim.transaction import Transaction
 
 
 class Instrument:
-    """Watches a machine; subclass and override."""
+    """Observes a machine; subclass and override."""
 
     def transaction_done(self, transaction: Transaction) -> None:
         """A transaction has reached its end; all of its hops and waits are known."""
 
+    def op_served(self, op: Op) -> None:
+        """Memory has served the last byte of ``op``: it takes effect now.
+
+        Called once, before :meth:`op_done`, for each operation that reads or writes memory with values; the
+        order of calls is the order of effects.
+        """
+
     def op_done(self, op: Op) -> None:
-        """A data operation has taken effect. The order of calls is the order of effects on memory."""
+        """A data operation is over. One that touches no memory takes effect now."""
 
     def launch_started(self, launch: int, name: str, pes: int, t_start: float) -> None:
         """All PEs of a launch have begun, at ``t_start`` ns."""

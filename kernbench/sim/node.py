@@ -1,9 +1,10 @@
-"""What the fabric sees of the machine: nodes and links, each a FIFO server."""
+"""The machine as the fabric sees it: nodes and links, each a FIFO server."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernbench.pgraph import Edge
 from kernbench.sim.server import Server
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class FabricNode(Server):
     ``role``: a ``TRANSIT`` node hands every flit on as it comes, its serial worker paying
     ``overhead_ns`` for the first flit of a packet; a ``STORE_AND_FORWARD`` node waits for the whole
     message and pays once. A node whose ``takes_flits`` is set gets every flit of a packet that ends at
-    it (memories); others are told of the whole message.
+    it (memories); others receive the whole message at once.
     """
 
     role = STORE_AND_FORWARD
@@ -50,9 +51,36 @@ class FabricNode(Server):
 class Link(Server):
     """A directed wire: ``bytes / bw_gbs`` ns of occupancy a flit, then ``delay_ns`` of flight."""
 
-    def __init__(self, resource: str, kind: str, bw_gbs: float, delay_ns: float, flit_bytes: int) -> None:
-        super().__init__(resource)
-        self.kind = kind
-        self.bw_gbs = bw_gbs
-        self.delay_ns = delay_ns
-        self.flit_ns = flit_bytes / bw_gbs
+    def __init__(self, edge: Edge, flit_bytes: int) -> None:
+        super().__init__(edge.id)
+        self.edge = edge
+        self.kind = str(edge.properties["kind"])
+        self.bw_gbs = float(edge.properties["bw_gbs"])
+        self.delay_ns = float(edge.properties["delay_ns"])
+        self.flit_ns = flit_bytes / self.bw_gbs
+        self.streams = 0
+        """Messages that crossed it within a PE, without the fabric (:meth:`stream`)."""
+        self.streamed_bytes = 0
+        self._stream_free = 0.0
+
+    def stream(self, head: float, nbytes: int) -> float:
+        """A message within a PE crosses, cut through: its bytes leave as they come.
+
+        Streams go one after the other. They do not queue behind flits of the fabric that cross the same
+        link, nor these behind them.
+
+        Args:
+            head: when the first byte stands before the link, ns.
+            nbytes: size of the message.
+
+        Returns:
+            When the last byte would be across if all bytes stood before the link at ``head``. A sender or
+            receiver that is slower than the link determines the time itself.
+        """
+        start = max(head, self._stream_free)
+        end = self._stream_free = start + nbytes / self.bw_gbs
+        self.streams += 1
+        self.streamed_bytes += nbytes
+        self.arrive(start)
+        self.leave(end + self.delay_ns, nbytes, nbytes / self.bw_gbs, 0.0)
+        return end

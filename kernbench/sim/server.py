@@ -8,9 +8,27 @@ holds it, so that a wait can name who it waited for.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from heapq import heappop, heappush
 from itertools import chain
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
+
+HOLDERS_NAMED = 8
+"""How many holders one wait tells apart."""
+
+
+class Held(NamedTuple):
+    """A part of a wait: ``holder`` had the server for ``ns``; with ``holders`` > 1 so many had it in all.
+
+    All of it lay between ``t_from`` and ``t_to``, ns.
+    """
+
+    holder: Any
+    ns: float
+    t_from: float
+    t_to: float
+    holders: int = 1
 
 
 class Server:
@@ -23,7 +41,9 @@ class Server:
         self.free = 0.0
         self.holder: Any = None
         self.since = 0.0
-        self._runs: deque[tuple[float, Any]] = deque()
+        self._runs: deque[tuple[float, float, Any]] = deque()
+        self._shares: dict[Any, list[Any]] = {}
+        """Of each holder of a run: [ns in all, number of runs]."""
         self.bytes = 0
         self.busy_ns = 0.0
         self.wait_ns = 0.0
@@ -40,44 +60,106 @@ class Server:
         free = self.free
         if time >= free:
             if self._runs:
-                self._runs.clear()
+                self.forget_runs()
             self.holder = owner
             self.since = time
             self.free = time + duration
             return time
         if self.holder is not owner:
-            runs = self._runs
-            # Whoever asks from now on asks about what comes after ``time``.
-            while len(runs) > 1 and runs[1][0] <= time:
-                runs.popleft()
-            runs.append((self.since, self.holder))
+            self._drop_runs(time)  # later questions are about times after ``time``
+            self.end_run(free)
             self.holder = owner
             self.since = free
         self.free = free + duration
         return free
 
-    def waited_for(self, owner: Any, begin: float, end: float) -> list[tuple[Any, float]]:
-        """Who else held the server between ``begin`` (now) and ``end``, and for how many ns each.
+    def end_run(self, end: float) -> None:
+        """The present holder's run ends at ``end``: keep it for the waits of those behind it."""
+        since, holder = self.since, self.holder
+        if end > since:
+            self._runs.append((since, end, holder))
+            share = self._shares.get(holder)
+            if share is None:
+                self._shares[holder] = [end - since, 1]
+            else:
+                share[0] += end - since
+                share[1] += 1
+
+    def forget_runs(self) -> None:
+        """The server is idle: there is nothing to wait behind."""
+        self._runs.clear()
+        self._shares.clear()
+
+    def _drop_runs(self, time: float) -> None:
+        """Forget the runs that ended by ``time``."""
+        runs = self._runs
+        while runs and runs[0][1] <= time:
+            since, end, holder = runs.popleft()
+            share = self._shares[holder]
+            share[0] -= end - since
+            share[1] -= 1
+            if not share[1]:
+                del self._shares[holder]
+
+    def waited_for(self, owner: Any, begin: float, end: float) -> list[Held]:
+        """Who else held the server between ``begin`` (now) and ``end``, oldest first.
 
         ``end`` is when ``owner`` got it. The server was busy all that time, so what is missing from
-        ``end - begin`` was held by ``owner`` itself (its earlier flits).
+        ``end - begin`` was held by ``owner`` itself (its earlier flits). Up to :data:`HOLDERS_NAMED` holders
+        are named each. In a longer queue the newest are, and the rest are one entry in the name of the
+        oldest: neither the time that this takes nor its result grows with the queue.
         """
-        runs = self._runs
-        while len(runs) > 1 and runs[1][0] <= begin:
-            runs.popleft()
-        found: list[tuple[Any, float]] = []
-        begun, holder = begin, owner
-        for start, following in chain(runs, ((self.since, self.holder),)):
-            if start > begun:
-                if start >= end:
-                    break
+        self._drop_runs(begin)
+        named: dict[Any, Held] = {}  # newest first
+        walked: dict[Any, int] = {}
+        own_walked = 0.0
+        stop = end
+        present = ((self.since, inf, self.holder),) if self.holder is not None else ()
+        for since, until, holder in chain(present, reversed(self._runs)):
+            if stop <= begin:
+                break
+            if since < stop:
                 if holder is not owner:
-                    found.append((holder, start - begun))
-                begun = start
-            holder = following
-        if holder is not owner and end > begun:
-            found.append((holder, end - begun))
-        return found
+                    if holder not in named and len(named) == HOLDERS_NAMED - 1:
+                        others = self._others(owner, named, walked)
+                        if others > 1:
+                            rest = self._rest(owner, begin, stop, own_walked)
+                            return [Held(*rest, others), *reversed(named.values())]
+                    known = named.get(holder)
+                    start = max(since, begin)
+                    if known is None:
+                        named[holder] = Held(holder, stop - start, start, stop)
+                    else:
+                        named[holder] = Held(holder, known.ns + stop - start, start, known.t_to)
+                stop = max(since, begin)
+            if until < inf:
+                walked[holder] = walked.get(holder, 0) + 1
+                if holder is owner:
+                    own_walked += until - since
+        return list(reversed(named.values()))
+
+    def _others(self, owner: Any, named: Mapping[Any, Held], walked: Mapping[Any, int]) -> int:
+        """How many holders there are among the runs not walked, besides ``owner`` and the ``named``."""
+        shares = self._shares
+        over = [holder for holder in {owner: None, **named} if holder in shares]
+        # Those behind ``owner`` alone, in a queue that went on behind it.
+        over += [
+            holder
+            for holder, runs in walked.items()
+            if holder is not owner and holder not in named and shares[holder][1] == runs
+        ]
+        return len(shares) - len(over)
+
+    def _rest(
+        self, owner: Any, begin: float, stop: float, own_walked: float
+    ) -> tuple[Any, float, float, float]:
+        """The oldest holder of ``[begin, stop)``, how much of it was not ``owner``'s, from when, to when."""
+        own = self._shares[owner][0] - own_walked if owner in self._shares else 0.0
+        since, _, oldest = self._runs[0]
+        if oldest is owner:
+            own -= begin - since
+            since, oldest = next((since, holder) for since, _, holder in self._runs if holder is not owner)
+        return oldest, stop - begin - own, max(since, begin), stop
 
     def arrive(self, time: float) -> None:
         """Count one more transaction present from ``time`` on."""

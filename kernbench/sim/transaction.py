@@ -2,20 +2,23 @@
 
 A transaction is one thing asked and answered: a read (command out, data back), a write (data out,
 acknowledgement back), a launch message (one way). Each direction is one :class:`Packet`: flits of one
-message over one path. A transaction collects its hops as it goes; what it spent at each place is told by
-its last flit, whose journey has no gaps, so that service and waits add up to its time exactly.
+message over one path. A transaction collects its hops as it goes; the time it spent at each node and link
+is that of its last flit, whose journey has no gaps, so that service and waits add up to its time exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import fsum
 from typing import Any, NamedTuple
 
+from kernbench.errors import RoutingError, UsageError
 from kernbench.sim.node import TRANSIT, FabricNode, Link
+from kernbench.sim.server import Held
 
 
 class HopRow(NamedTuple):
-    """One place on a transaction's way. Times in ns; ``resource`` is the machine's resource number."""
+    """One node or link on a transaction's path. Times in ns; ``resource`` is its number in the machine."""
 
     resource: int
     t_in: float
@@ -31,28 +34,29 @@ class HopRow(NamedTuple):
     bytes: int
 
 
-HOLDERS_NAMED = 8
-"""How many holders one wait tells apart."""
-
-
 class Wait(NamedTuple):
     """A transaction stood behind ``holder`` at ``resource`` for ``ns``; ``holders`` > 1: behind so many.
 
     Of a component whose parts are resources themselves (an HBM slice's pseudo-channels), it is the part.
+    ``seq`` is the hop of the transaction at which it stood; all of the wait lay between ``t_from`` and
+    ``t_to``, ns.
     """
 
     holder: int
     resource: int
     ns: float
     holders: int
+    seq: int
+    t_from: float
+    t_to: float
 
 
 class Access:
-    """The requests, one a channel, that stand for one aggregated request: together they pay what it would.
+    """The requests, one a channel, that stand for one aggregated request and cost the same overheads.
 
-    Overheads on the way out and of data on the way back are the ``first`` one's; those of acknowledgements,
-    and the asking component's own, the last one's. What stores and forwards messages waits for all of them
-    and sends them on together.
+    The ``first`` request pays the overheads of requests on their way out and of data on their way back; the
+    last one pays those of acknowledgements and of the component that asked. A store-and-forward component
+    waits for all of them and sends them on together.
     """
 
     __slots__ = ("_held", "first", "open", "size", "unanswered")
@@ -68,7 +72,7 @@ class Access:
         """Its transactions."""
         self._held: dict[int, list[tuple[Packet, float]]] = {}
 
-    def gather(self, node: int, packet: Packet, time: float) -> list[tuple[Packet, float]]:
+    def reassemble(self, node: int, packet: Packet, time: float) -> list[tuple[Packet, float]]:
         """``packet`` is whole at ``node``: all packets and when they were, or none while some are missing."""
         held = self._held.setdefault(node, [])
         held.append((packet, time))
@@ -79,8 +83,9 @@ class Transaction:
     """One request and its answer. ``t_submit``, ``t_done`` in ns; ``parent`` is the id of its cause or -1."""
 
     __slots__ = (
-        "access", "address", "channel", "dst", "id", "is_write", "kind", "message", "nbytes", "on_done",
-        "op", "parent", "path", "rows", "src", "t_done", "t_submit", "traced", "wait_ns", "waits",
+        "access", "address", "channel", "dst", "id", "ids", "is_write", "kind", "message", "nbytes",
+        "on_done", "on_served", "op", "parent", "path", "rows", "src", "t_done", "t_first", "t_submit",
+        "traced", "wait_ns", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -99,6 +104,7 @@ class Transaction:
         channel: int = -1,
         is_write: bool = False,
         message: Any = None,
+        ids: tuple[str, str] = ("", ""),
         on_done: Callable[[Transaction], None] | None = None,
         traced: bool = True,
     ) -> None:
@@ -115,74 +121,85 @@ class Transaction:
         self.address = address
         """Byte offset within the destination memory."""
         self.access: Access | None = None
-        """What it is a part of, with requests of other channels."""
+        """The access that it is a part of, with requests of other channels."""
         self.channel = channel
         """The pseudo-channel of the destination that holds all of its bytes; -1 where address bits say so."""
         self.is_write = is_write
         self.message = message
+        self.ids = ids
+        """Correlation id and request id of the host's message that it belongs to; empty for none."""
         self.on_done = on_done
+        self.on_served: Callable[[], None] | None = None
+        """Called when the memory has served its last flit: a read is sampled, a write committed."""
         self.traced = traced
         self.rows: list[HopRow] = []
         self.waits: list[Wait] = []
+        self.t_first = 0.0
+        """When the first byte of the answer to a read came, ns."""
         self.wait_ns = 0.0
         """Time for which it stood behind others, ns; known once it has ended."""
 
-    def blame(self, resource: int, held: Sequence[tuple[Any, float]]) -> float:
-        """Note who held ``resource`` while this waited; return the ns in all.
-
-        Each holder is one wait, up to :data:`HOLDERS_NAMED` of them. In a longer queue the ones right
-        ahead are kept apart and those before them become one wait, under the name of the one that was
-        served first: a queue of n would otherwise take n * n / 2 rows.
-        """
-        if len(held) == 1:
-            ((holder, ns),) = held
-            self.waits.append(Wait(holder.id, resource, ns, 1))
-            return ns
-        shares: dict[int, float] = {}
-        for holder, ns in held:
-            shares[holder.id] = shares.get(holder.id, 0.0) + ns
+    def record_waits(self, resource: int, held: Sequence[Held]) -> float:
+        """Note the holders of ``resource`` (:meth:`Server.waited_for`); return the ns waited in all."""
         total = 0.0
-        merge = len(shares) - HOLDERS_NAMED + 1 if len(shares) > HOLDERS_NAMED else 1
-        first, merged = -1, 0.0
-        for i, (holder_id, ns) in enumerate(shares.items()):
+        seq = len(self.rows)  # the hop is noted next
+        for holder, ns, t_from, t_to, holders in held:
+            self.waits.append(Wait(holder.id, resource, ns, holders, seq, t_from, t_to))
             total += ns
-            if i < merge:
-                first = holder_id if i == 0 else first
-                merged += ns
-                if i == merge - 1:
-                    self.waits.append(Wait(first, resource, merged, merge))
-            else:
-                self.waits.append(Wait(holder_id, resource, ns, 1))
         return total
+
+
+HOP_BITS, FLIT_BITS = 12, 32
+"""Bits of a flit's key on the event queue that number the hops of its path and the flits of its message."""
 
 
 class Path:
     """A route compiled to the objects that carry it: n nodes and the n-1 links between them."""
 
-    __slots__ = ("gathers", "links", "nodes", "reverse")
+    __slots__ = ("links", "nodes", "reassembles", "reverse", "weight")
 
     def __init__(self, nodes: Sequence[FabricNode], links: Sequence[Link]) -> None:
         self.nodes = tuple(nodes)
         self.links = tuple(links)
+        if len(self.nodes) >> HOP_BITS:
+            raise RoutingError(
+                f"the route from '{nodes[0].resource}' to '{nodes[-1].resource}' passes {len(nodes)} "
+                f"components, and a route has at most {(1 << HOP_BITS) - 1}; make the machine smaller"
+            )
+        self.weight = 0.0
+        """Sum of the links' routing weights in mm; 0 where it was not routed."""
         self.reverse: Path = self
         end = len(self.nodes) - 1
-        self.gathers = tuple(
+        self.reassembles = tuple(
             not node.takes_flits if i == end else node.role != TRANSIT for i, node in enumerate(self.nodes)
         )
         """Which nodes wait for the whole message: flits between the first and the last mean nothing there."""
 
     def latency_ns(self) -> float:
         """Time of a 0-byte message with nothing in its way, both ends' overheads included, ns."""
-        return sum(node.overhead_ns for node in self.nodes) + sum(link.delay_ns for link in self.links)
+        return fsum([*(node.overhead_ns for node in self.nodes), *(link.delay_ns for link in self.links)])
 
 
 class Packet:
     """``nbytes`` of one transaction on their way over one path, as ``ceil(nbytes / flit)`` flits."""
 
     __slots__ = (
-        "feed", "feed_hop",
-        "gathers", "key", "last", "last_bytes", "link_in", "link_start", "links", "nbytes",
-        "node_in", "node_start", "nodes", "pays", "transaction", "turn",
+        "feed",
+        "feed_hop",
+        "key",
+        "last",
+        "last_bytes",
+        "link_in",
+        "link_start",
+        "links",
+        "nbytes",
+        "node_in",
+        "node_start",
+        "nodes",
+        "pays",
+        "reassembles",
+        "transaction",
+        "turn",
     )  # fmt: skip
 
     def __init__(self, transaction: Transaction, path: Path, nbytes: int, flit_bytes: int) -> None:
@@ -191,12 +208,17 @@ class Packet:
         """It pays overheads; of the packets of one :class:`Access` one does."""
         self.nodes = path.nodes
         self.links = path.links
-        self.gathers = path.gathers
+        self.reassembles = path.reassembles
         self.nbytes = nbytes
         flits = -(-nbytes // flit_bytes) or 1
         self.last = flits - 1
         self.last_bytes = nbytes - (flits - 1) * flit_bytes
-        self.key = transaction.id << 44
+        if self.last >> FLIT_BITS:
+            raise UsageError(
+                f"{transaction.kind} of {nbytes} bytes from {transaction.src} to {transaction.dst}: that is "
+                f"{flits} flits, and a message has at most {1 << FLIT_BITS}; split it, or use larger flits"
+            )
+        self.key = transaction.id << (HOP_BITS + FLIT_BITS)
         hops = len(self.nodes)
         self.node_in = [0.0] * hops
         self.node_start = [0.0] * hops

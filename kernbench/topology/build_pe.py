@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from kernbench.kinds import PE_PARTS, TRANSLATORS
 from kernbench.pgraph import Properties
 from kernbench.topology import names
 from kernbench.topology.builder import Builder
-from kernbench.topology.properties import component, group
-from kernbench.topology.spec import TopologySpec
 
 INTERNAL_LINKS = (
     ("pe_cpu", "pe_scheduler"),
@@ -27,53 +28,20 @@ INTERNAL_LINKS = (
 """Pairs of parts that are wired to each other (ADR-0014)."""
 
 
-def part_properties(spec: TopologySpec) -> dict[str, Properties]:
-    """Own properties of each kind of part; the same for all PEs."""
-    pe = spec.pe
-    return {
-        "pe_cpu": {"clock_ghz": pe.pe_cpu.clock_ghz, "dispatch_cycles": pe.pe_cpu.dispatch_cycles},
-        "pe_scheduler": {},
-        "pe_dma": {"read_engines": pe.pe_dma.read_engines, "write_engines": pe.pe_dma.write_engines},
-        "pe_fetch_store": {},
-        "pe_gemm": {
-            "clock_ghz": pe.pe_gemm.clock_ghz,
-            "tile_m": pe.pe_gemm.tile.m,
-            "tile_k": pe.pe_gemm.tile.k,
-            "tile_n": pe.pe_gemm.tile.n,
-            "macs_per_ns": pe.pe_gemm.macs_per_ns,
-        },
-        "pe_math": {"clock_ghz": pe.pe_math.clock_ghz, "lanes": pe.pe_math.lanes},
-        "pe_tcm": {
-            "size_bytes": pe.pe_tcm.size_bytes,
-            "read_gbs": pe.pe_tcm.read_gbs,
-            "write_gbs": pe.pe_tcm.write_gbs,
-            "scheduler_reserved_bytes": pe.pe_tcm.scheduler_reserved_bytes,
-            "scratch_bytes": pe.pe_tcm.scratch_bytes,
-        },
-        "pe_mmu": {"page_bytes": pe.pe_mmu.page_bytes, "tlb_overhead_ns": pe.pe_mmu.tlb_overhead_ns},
-        "pe_baaw": {"lookup_ns": pe.pe_baaw.lookup_ns},
-        "pe_ipcq": {
-            "slots": pe.pe_ipcq.slots,
-            "slot_bytes": pe.pe_ipcq.slot_bytes,
-            "credit_bytes": pe.pe_ipcq.credit_bytes,
-        },
-    }
-
-
-def add_pe(build: Builder, own: dict[str, Properties], sip: int, cube: int, pe: int) -> None:
-    """Add PE ``pe`` with its parts and wire it to its router. ``own`` is of :func:`part_properties`."""
+def add_pe(build: Builder, sip: int, cube: int, pe: int) -> None:
+    """Add PE ``pe`` with its parts and wire it to its router."""
     spec, layout = build.spec, build.layout
     origin = build.cube_origin(cube)
-    at = layout.pe_positions[pe]
-    x, y = origin[0] + at[0], origin[1] + at[1]
-    parent = build.add(group(names.pe(sip, cube, pe), "pe", sip, cube, pe, x, y), names.cube(sip, cube))
+    mm, at = layout.pe_positions[pe], (sip, cube, pe)
+    x, y = origin[0] + mm[0], origin[1] + mm[1]
+    parent = build.add_group("pe", names.pe(sip, cube, pe), names.cube(sip, cube), at=at, x=x, y=y)
     parts = {}
-    translator = names.TRANSLATORS[spec.system.address_model]
-    for part in names.PE_PARTS:
+    translator = TRANSLATORS[spec.system.address_model]
+    for part in PE_PARTS:
         kind = translator if part == "pe_mmu" else part
-        name = names.pe_part(sip, cube, pe, kind)
-        node = component(name, kind, getattr(spec.pe, kind), own[kind], sip, cube, pe, x, y)
-        parts[part] = build.add(node, parent)
+        name, section = names.pe_part(sip, cube, pe, kind), getattr(spec.pe, kind)
+        own: Properties = {"passes": _table(spec.pe.pe_math.passes)} if kind == "pe_math" else {}
+        parts[part] = build.add(kind, name, parent, section, own, at=at, x=x, y=y)
 
     internal = spec.pe.links.internal_gbs
     for a, b in INTERNAL_LINKS:
@@ -82,7 +50,12 @@ def add_pe(build: Builder, own: dict[str, Properties], sip: int, cube: int, pe: 
     cell = layout.pe_cells[pe]
     router = names.router(sip, cube, *cell)
     router_x, router_y = layout.position(cell)
-    distance = round(abs(router_x - at[0]) + abs(router_y - at[1]), 6)
+    distance = round(abs(router_x - mm[0]) + abs(router_y - mm[1]), 6)
     build.link(parts["pe_dma"], router, "pe_to_router", spec.pe.links.dma_gbs, distance)
     build.link(router, parts["pe_cpu"], "command", spec.pe.links.command_gbs)
     build.link(router, parts["pe_mmu"], "command", spec.pe.links.command_gbs)
+
+
+def _table(passes: Mapping[str, int]) -> str:
+    """``softmax=5 tanh=2``: the table of passes as one property."""
+    return " ".join(f"{name}={count}" for name, count in sorted(passes.items()) if count > 1)

@@ -1,13 +1,18 @@
-"""What the levels of the compiler share: adding components and pairs of links, and routing weights."""
+"""Shared by the levels of the compiler: nodes, the hierarchy, pairs of links, routing weights."""
 
 from __future__ import annotations
 
+from kernbench.kinds import COMMON, COMPONENT_KINDS
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph
 from kernbench.topology import names
-from kernbench.topology.mesh import CubeLayout, layout
+from kernbench.topology.fields import Part, Section
 from kernbench.topology.spec import TopologySpec
 
 _NO_PROPERTIES: Properties = {}
+
+Location = tuple[int, int, int]
+"""(sip, cube, pe); -1 for a level that a component is above."""
+NOWHERE: Location = (-1, -1, -1)
 
 
 class Builder:
@@ -20,31 +25,75 @@ class Builder:
     def __init__(self, spec: TopologySpec, graph: PropertyGraph) -> None:
         self.spec = spec
         self.graph = graph
-        cube = spec.cube
-        self.layout: CubeLayout = layout(
-            cube.size_mm.w,
-            cube.size_mm.h,
-            cube.pes.count,
-            cube.pes.corners,
-            cube.ucie.n_connections,
-            (cube.m_cpu.position_mm.x, cube.m_cpu.position_mm.y),
-            (cube.sram.position_mm.x, cube.sram.position_mm.y),
-        )
+        self.layout = spec.layout()
         self.port_weight_mm, self.phy_weight_mm = crossing_weights(spec)
         self._links: dict[tuple[str, float, float, float], Properties] = {}
+        self._sections: dict[tuple[str, int], Properties] = {}
 
-    def add(self, node: Node, parent: str | None) -> str:
-        """Add a component as a part of ``parent`` and return its name."""
+    def add(
+        self,
+        kind: str,
+        name: str,
+        parent: str,
+        section: Part,
+        own: Properties | None = None,
+        *,
+        at: Location = NOWHERE,
+        x: float = 0.0,
+        y: float = 0.0,
+    ) -> str:
+        """Add a wired component as a part of ``parent`` and return its name.
+
+        ``section`` describes its kind in the topology file. Its keys are the properties of the same names;
+        ``own`` are the properties that no key has, or that are not what the key says. The file's
+        ``attributes`` follow them. ``at`` is its (sip, cube, pe).
+        """
+        impl = section.impl or f"builtin.{kind}"
+        properties = _common(name, kind, impl, at, x, y, section.overhead_ns)
+        keys = self._keys(kind, section)
+        for key in COMPONENT_KINDS[kind].properties:
+            properties[key] = own[key] if own and key in own else keys[key]
+        properties.update(section.attributes)
+        return self._put(Node(name, COMPONENT_KINDS[kind].labels, properties), parent)
+
+    def add_group(
+        self,
+        kind: str,
+        name: str,
+        parent: str | None,
+        *,
+        at: Location = NOWHERE,
+        x: float = 0.0,
+        y: float = 0.0,
+    ) -> str:
+        """Add a level of the hierarchy and return its name: it contains others, has no time and no wires."""
+        properties = _common(name, kind, "", at, x, y, 0.0)
+        return self._put(Node(name, COMPONENT_KINDS[kind].labels, properties), parent)
+
+    def add_part(self, kind: str, name: str, whole: Node, own: Properties) -> str:
+        """Add a part of the wired component ``whole``: at its location, without wires or time of its own."""
+        properties = {**whole.properties, "name": name, "kind": kind, "impl": "", "overhead_ns": 0.0}
+        node = Node(name, COMPONENT_KINDS[kind].labels, {key: properties[key] for key in COMMON} | own)
+        return self._put(node, whole.id)
+
+    def _put(self, node: Node, parent: str | None) -> str:
         self.graph.add_node(node)
         if parent is not None:
             edge_id = names.contains(parent, node.id)
             self.graph.add_edge(Edge(edge_id, parent, node.id, "CONTAINS", _NO_PROPERTIES))
         return node.id
 
+    def _keys(self, kind: str, section: Part) -> Properties:
+        """The keys of a section; made once, for thousands of components have the same."""
+        key = (kind, id(section))
+        if key not in self._sections:
+            self._sections[key] = flat(section)
+        return self._sections[key]
+
     def link(
         self, a: str, b: str, kind: str, gbs: float, mm: float = 0.0, weight_mm: float | None = None
     ) -> None:
-        """Wire two components both ways; ``weight_mm`` is what routing counts, ``mm`` by default."""
+        """Wire two components both ways; ``weight_mm`` is the routing weight, ``mm`` by default."""
         key = (kind, gbs, mm, mm if weight_mm is None else weight_mm)
         shared = self._links.get(key)
         if shared is None:
@@ -73,11 +122,39 @@ def crossing_weights(spec: TopologySpec) -> tuple[float, float]:
     Ports, connections and the IO chiplet's network are wires of no length to one another, so by distance
     alone a route would leave the mesh at one connection and come back by another, or pass from cube to
     cube through an IO chiplet. Hardware does neither (ADR-0017 D7, ADR-0051 D2). The first weight makes
-    entering and leaving a port cost more than any way across the cube, the second makes the way through
-    an IO chiplet cost more than any way over the cube mesh. Each is a constant per crossing, so that
+    entering and leaving a port cost more than any path across the cube, the second makes a path through
+    an IO chiplet cost more than any path over the cube mesh. Each is a constant per crossing, so that
     routes cross the fewest seams and, among those, are the shortest in mm.
     """
     size, mesh = spec.cube.size_mm, spec.sip.cube_mesh
     across_cube = size.w + size.h
     across_sip = (mesh.w + mesh.h) * (3 * across_cube + spec.cube.ucie.seam_mm)
     return across_cube, across_sip
+
+
+def flat(section: Section) -> Properties:
+    """The keys of a section as properties; those of a section within it are ``outer_inner``."""
+    found: Properties = {}
+    for key in type(section).model_fields:
+        value = getattr(section, key)
+        if isinstance(value, Section):
+            found |= {f"{key}_{inner}": item for inner, item in flat(value).items()}
+        else:
+            found[key] = value
+    return found
+
+
+def _common(
+    name: str, kind: str, impl: str, at: Location, x: float, y: float, overhead_ns: float
+) -> Properties:
+    return {
+        "name": name,
+        "kind": kind,
+        "impl": impl,
+        "sip": at[0],
+        "cube": at[1],
+        "pe": at[2],
+        "x_mm": x,
+        "y_mm": y,
+        "overhead_ns": overhead_ns,
+    }

@@ -1,18 +1,20 @@
-"""What must hold between fields of a topology, beyond what each field checks by itself."""
+"""Constraints between fields of a topology, beyond what each field checks by itself."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+from kernbench.kinds import COMMON, COMPONENT_KINDS
+from kernbench.topology.cube_spec import HbmZone
 from kernbench.topology.fields import Part
 from kernbench.topology.marked_yaml import Path
-from kernbench.topology.mesh import deal, min_height_mm
+from kernbench.topology.mesh import Zone, deal, min_height_mm
 from kernbench.topology.problems import Problem
-from kernbench.topology.properties import reserved
-from kernbench.topology.spec import MAX_CUBES, IoChiplet, TopologySpec
+from kernbench.topology.spec import MAX_CUBES, MAX_IO_CHIPLETS_PER_SIDE, IoChiplet, TopologySpec
 
-CUBE: Path = ("cube",)
 IOS: Path = ("sip", "io_chiplets")
 
 
@@ -38,6 +40,25 @@ def side_cubes(spec: TopologySpec, side: str) -> tuple[int, ...]:
         return tuple(y * w + x for x in range(w))
     x = 0 if side == "W" else w - 1
     return tuple(y * w + x for y in range(h))
+
+
+class PhyPort(NamedTuple):
+    """The port of a cube that a PHY serves, and the mm between them."""
+
+    cube: int
+    side: str
+    distance_mm: float
+
+
+def phy_ports(spec: TopologySpec, io: IoChiplet) -> list[PhyPort]:
+    """The cubes that the PHYs of an IO chiplet serve, in the order of their names."""
+    mm = io.io_ucie.link_mm
+    if io.ports is not None:
+        return [
+            PhyPort(p.cube, p.side or io.side, mm if p.distance_mm is None else p.distance_mm)
+            for p in io.ports
+        ]
+    return [PhyPort(cube, io.side, mm) for cube in io.cubes or side_cubes(spec, io.side)]
 
 
 def _inter_sip(spec: TopologySpec) -> Iterator[Problem]:
@@ -73,7 +94,8 @@ def _cube_mesh(spec: TopologySpec) -> Iterator[Problem]:
 
 def _io_chiplets(spec: TopologySpec) -> Iterator[Problem]:
     names: set[str] = set()
-    ports: dict[tuple[int, str], str] = {}
+    taken: dict[tuple[int, str], str] = {}
+    on_side: Counter[str] = Counter()
     for i, io in enumerate(spec.sip.io_chiplets):
         path: Path = (*IOS, i)
         if io.name in names:
@@ -81,30 +103,41 @@ def _io_chiplets(spec: TopologySpec) -> Iterator[Problem]:
         elif re.match(r"cube\d", io.name):
             yield Problem((*path, "name"), f"'{io.name}' looks like a cube, expected another name")
         names.add(io.name)
-        if io.cubes == ():
-            yield Problem((*path, "cubes"), "is an empty list, expected at least one cube")
-        yield from _phys(spec, io, path, ports)
+        on_side[io.side] += 1
+        if on_side[io.side] == MAX_IO_CHIPLETS_PER_SIDE + 1:
+            also: tuple[Path, ...] = ((*path, "name"),)
+            message = f"'{io.name}' is the third IO chiplet on side {io.side}, expected at most two on a side"
+            yield Problem((*path, "side"), message, also)
+        for key in ("cubes", "ports"):
+            if getattr(io, key) == ():
+                yield Problem((*path, key), "is an empty list, expected at least one cube")
+        if io.cubes is not None and io.ports is not None:
+            yield Problem((*path, "ports"), "is set beside cubes, expected one of the two")
+        else:
+            yield from _phys(spec, io, path, taken)
 
 
 def _phys(
-    spec: TopologySpec, io: IoChiplet, path: Path, ports: dict[tuple[int, str], str]
+    spec: TopologySpec, io: IoChiplet, path: Path, taken: dict[tuple[int, str], str]
 ) -> Iterator[Problem]:
-    along = side_cubes(spec, io.side)
     size: tuple[Path, ...] = (("sip", "cube_mesh", "w"), ("sip", "cube_mesh", "h"))
-    for k, cube in enumerate(along if io.cubes is None else io.cubes):
-        key: Path = (*path, "cubes", k) if io.cubes is not None else (*path, "side")
+    for k, (cube, side, _) in enumerate(phy_ports(spec, io)):
+        key: Path = (*path, "side")
+        if io.cubes is not None or io.ports is not None:
+            key = (*path, "cubes" if io.cubes is not None else "ports", k)
+        along = side_cubes(spec, side)
         if cube >= spec.cubes_per_sip:
             yield Problem(key, f"cube {cube} does not exist, expected 0..{spec.cubes_per_sip - 1}", size)
         elif cube not in along:
             listed = ", ".join(str(c) for c in along)
-            yield Problem(key, f"cube {cube} is not on side {io.side}, expected one of {listed}", size)
-        elif (cube, io.side) in ports:
-            taken = ports[cube, io.side]
+            yield Problem(key, f"cube {cube} is not on side {side}, expected one of {listed}", size)
+        elif (cube, side) in taken:
+            by = taken[cube, side]
             yield Problem(
-                key, f"port {io.side} of cube {cube} is taken by '{taken}', expected one IO chiplet a port"
+                key, f"port {side} of cube {cube} is taken by '{by}', expected one IO chiplet a port"
             )
         else:
-            ports[cube, io.side] = io.name
+            taken[cube, side] = io.name
 
 
 def _cube(spec: TopologySpec) -> Iterator[Problem]:
@@ -118,6 +151,8 @@ def _cube(spec: TopologySpec) -> Iterator[Problem]:
         message = f"is {size.h:g} mm, expected more than {least:g} mm for the rows of this mesh"
         also: tuple[Path, ...] = (("cube", "size_mm"), ("cube", "ucie", "n_connections"), ("cube", "pes"))
         yield Problem(("cube", "size_mm", "h"), message, also)
+    else:
+        yield from _zone(spec)
     for key, point in (("m_cpu", cube.m_cpu.position_mm), ("sram", cube.sram.position_mm)):
         for axis, value, limit in (("x", point.x, size.w), ("y", point.y, size.h)):
             if value > limit:
@@ -125,12 +160,41 @@ def _cube(spec: TopologySpec) -> Iterator[Problem]:
                 yield Problem(("cube", key, "position_mm", axis), message, (("cube", "size_mm"),))
 
 
+def _zone(spec: TopologySpec) -> Iterator[Problem]:
+    """The mesh must stay connected around the HBM zone, and every PE have its router."""
+    zone, path = spec.cube.hbm.zone, ("cube", "hbm", "zone")
+    if zone == HbmZone():
+        return
+    mesh = spec.layout(Zone(rows=0, cols=0))
+    n_rows, n_cols = len(mesh.rows_mm), len(mesh.cols_mm)
+    for first, count, lines, number in (
+        ("row", "rows", zone.rows, n_rows),
+        ("col", "cols", zone.cols, n_cols),
+    ):
+        start = getattr(zone, first)
+        start = (number - lines) // 2 if start is None else start
+        if lines and (start < 1 or start + lines > number - 1):
+            message = (
+                f"puts the zone on {count} {start} to {start + lines - 1} of {number}, "
+                f"expected it within {count} 1 to {number - 2}"
+            )
+            key = count if getattr(zone, first) is None else first
+            yield Problem((*path, key), message, ((*path, first), (*path, count)))
+            return
+    held = set(Zone(zone.rows, zone.cols, zone.row, zone.col).cells(n_rows, n_cols))
+    for pe, cell in enumerate(mesh.pe_cells):
+        if cell in held:
+            message = f"takes the router of PE {pe} in row {cell[0]}, column {cell[1]}, expected it elsewhere"
+            yield Problem(path, message)
+            return
+
+
 def _hbm(spec: TopologySpec) -> Iterator[Problem]:
     hbm, slices, pes = spec.cube.hbm, spec.hbm_slices, spec.cube.pes.count
     path: Path = ("cube", "hbm")
     also: tuple[Path, ...] = ((*path, "slices"), ("cube", "pes", "count"))
-    if slices > pes:
-        message = f"is {slices}, expected at most the {pes} PEs of a cube (slice P lies at PE P's router)"
+    if slices != pes:
+        message = f"is {slices}, expected {pes}: one slice for each PE of a cube, at its router"
         yield Problem((*path, "slices"), message, also)
         return
     channels, rest = divmod(hbm.pseudo_channels, slices)
@@ -169,13 +233,13 @@ def _tcm(spec: TopologySpec) -> Iterator[Problem]:
 def _attributes(spec: TopologySpec) -> Iterator[Problem]:
     for path, kind, part in parts(spec):
         for name in part.attributes:
-            if name in reserved(kind):
+            if name in (*COMMON, *COMPONENT_KINDS[kind].properties):
                 message = "is a property that the compiler sets, expected another name"
                 yield Problem((*path, "attributes", name), message)
 
 
 def _overrides(spec: TopologySpec) -> Iterator[Problem]:
-    """What ``where`` means is seen when the machine is compiled."""
+    """``where`` itself is resolved when the machine is compiled."""
     for i, override in enumerate(spec.overrides):
         if (override.speed is not None) == override.free:
             given = "both speed and free" if override.free else "neither speed nor free"
@@ -185,15 +249,18 @@ def _overrides(spec: TopologySpec) -> Iterator[Problem]:
 
 def parts(spec: TopologySpec) -> Iterator[tuple[Path, str, Part]]:
     """Every section of the file that describes a kind of component: (key path, kind, section)."""
-    yield ("system", "host"), "host_cpu", spec.system.host
-    yield ("system", "switch"), "switch", spec.system.switch
-    for i, io in enumerate(spec.sip.io_chiplets):
-        for kind in ("pcie_ep", "io_cpu", "io_noc", "io_ucie", "io_ucie_conn"):
-            yield (*IOS, i, kind), kind, getattr(io, kind)
-    for kind in ("router", "m_cpu", "sram", "channel_router", "ucie_conn"):
-        yield (*CUBE, kind), kind, getattr(spec.cube, kind)
-    yield (*CUBE, "hbm"), "hbm_ctrl", spec.cube.hbm
-    yield (*CUBE, "ucie"), "ucie_port", spec.cube.ucie
-    for name in type(spec.pe).model_fields:
-        if name != "links":
-            yield ("pe", name), name, getattr(spec.pe, name)
+    for kind in COMPONENT_KINDS.values():
+        if kind.section:
+            for path, section in _sections(spec, (), kind.section):
+                yield path, kind.kind, section
+
+
+def _sections(here: Any, path: Path, keys: tuple[str, ...]) -> Iterator[tuple[Path, Any]]:
+    """The sections that ``keys`` lead to, each with its path; ``*`` leads to every item of a list."""
+    if not keys:
+        yield path, here
+    elif keys[0] == "*":
+        for i, item in enumerate(here):
+            yield from _sections(item, (*path, i), keys[1:])
+    else:
+        yield from _sections(getattr(here, keys[0]), (*path, keys[0]), keys[1:])

@@ -2,37 +2,35 @@
 
 One node per component, ``CONTAINS`` edges from tray to package to cube to PE to part and from HBM slice to
 pseudo-channel, and one ``LINK``
-edge per direction of every wire (every link has its twin). The graph's own ``id`` is a hash of the
-validated content, so equal topologies have equal ids wherever they were compiled.
+edge per direction of every wire (every link has its twin). The graph's own ``id`` is a hash of all
+that was compiled: machines that differ in anything have different ids, by whatever version they were made.
 """
 
 from __future__ import annotations
 
-import gc
-import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
 
-from kernbench.pgraph import Properties, PropertyGraph
+from kernbench import collector
+from kernbench.pgraph import Properties, PropertyGraph, topology_id
 from kernbench.topology import names, overrides
-from kernbench.topology.build_channels import add_channels
-from kernbench.topology.build_cube import add_cube, add_seams
-from kernbench.topology.build_io import add_io_chiplet
-from kernbench.topology.build_pe import part_properties
+from kernbench.topology.build_cube import add_channels
+from kernbench.topology.build_sip import add_sip
 from kernbench.topology.builder import Builder
 from kernbench.topology.loader import validate
-from kernbench.topology.properties import component, group
 from kernbench.topology.spec import TopologySpec
 
 
 def compile_topology(spec: TopologySpec) -> PropertyGraph:
     """The property graph of a machine; :class:`~kernbench.errors.ConfigError` if the spec does not hold."""
     validate(spec)
-    with _collector_paused():
+    with collector.paused():
         build = Builder(spec, PropertyGraph(_graph_properties(spec)))
         _add_system(build)
         overrides.apply(build.graph, spec.overrides, spec.name)
         add_channels(build)
+        build.graph.properties["id"] = topology_id(build.graph)
+        if spec.components:
+            build.graph.notes["components"] = json.dumps(spec.components, sort_keys=True)
     return build.graph
 
 
@@ -41,7 +39,7 @@ def _graph_properties(spec: TopologySpec) -> Properties:
     mesh = spec.sip.cube_mesh
     grid_w, grid_h = spec.sip_grid
     return {
-        "id": hashlib.sha256(text.encode()).hexdigest()[:16],
+        "id": "",
         "name": spec.name,
         "schema_version": spec.schema_version,
         "ns_per_mm": spec.system.ns_per_mm,
@@ -62,28 +60,10 @@ def _graph_properties(spec: TopologySpec) -> Properties:
 
 def _add_system(build: Builder) -> None:
     system = build.spec.system
-    tray = build.add(group(names.TRAY, "tray"), None)
-    host = build.add(component(names.HOST_CPU, "host_cpu", system.host, {}), tray)
-    switch = build.add(component(names.SWITCH, "switch", system.switch, {}), tray)
+    tray = build.add_group("tray", names.TRAY, None)
+    host = build.add("host_cpu", names.HOST_CPU, tray, system.host)
+    switch = build.add("switch", names.SWITCH, tray, system.switch)
     build.link(host, switch, "pcie", system.host.link_gbs, system.host.wire_mm)
-    pe_own = part_properties(build.spec)
     for sip in range(system.sips):
-        build.add(group(names.sip(sip), "sip", sip), tray)
-        for cube in range(build.spec.cubes_per_sip):
-            add_cube(build, pe_own, sip, cube)
-        add_seams(build, sip)
-        for io in build.spec.sip.io_chiplets:
-            endpoint = add_io_chiplet(build, sip, io)
+        for endpoint in add_sip(build, sip):
             build.link(switch, endpoint, "pcie", system.switch.link_gbs, system.switch.wire_mm)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No cyclic garbage arises here; scanning all the new objects again and again only costs time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

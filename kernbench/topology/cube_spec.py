@@ -43,9 +43,12 @@ class MCpu(Part):
     """Management CPU of a cube."""
 
     overhead_ns: float = Field(default=5.0, ge=0, description="ns once per transaction")
+    outstanding: int = Field(
+        default=2, ge=1, le=1024, description="reads, and as many writes, that its DMA has in flight"
+    )
     link_gbs: Gbs = Field(default=256.0, description="GB/s between M_CPU and its router, each way")
     position_mm: Point = Field(
-        default=Point(x=1.5, y=5.5), description="place in the cube; the nearest router serves it"
+        default=Point(x=1.5, y=5.5), description="location in the cube; the nearest router serves it"
     )
 
 
@@ -55,9 +58,18 @@ class Sram(Part):
     overhead_ns: float = Field(default=2.0, ge=0, description="ns once per transaction")
     link_gbs: Gbs = Field(default=128.0, description="GB/s between SRAM and its router, each way")
     position_mm: Point = Field(
-        default=Point(x=1.5, y=9.0), description="place in the cube; the nearest router serves it"
+        default=Point(x=1.5, y=9.0), description="location in the cube; the nearest router serves it"
     )
     size_bytes: Annotated[Size, Field(ge=1, le=MAX_SRAM_BYTES)] = Field(default=32 << 20, description="bytes")
+
+
+class HbmZone(Section):
+    """The part of the router mesh that the HBM die takes: cells without routers."""
+
+    rows: int = Field(default=2, ge=0, le=64, description="rows of cells; 0 for no zone")
+    cols: int = Field(default=2, ge=0, le=64, description="columns of cells; 0 for no zone")
+    row: int | None = Field(default=None, ge=0, description="its first row; in the middle by default")
+    col: int | None = Field(default=None, ge=0, description="its first column; in the middle by default")
 
 
 class Hbm(Part):
@@ -69,14 +81,15 @@ class Hbm(Part):
     pseudo_channels: int = Field(default=64, ge=1, le=1024, description="pseudo-channels of the cube")
     channel_gbs: Gbs = Field(default=32.0, description="GB/s of a pseudo-channel")
     slices: int | None = Field(
-        default=None, ge=1, le=MAX_PES, description="slices, slice P at PE P's router; one per PE by default"
+        default=None, ge=1, le=MAX_PES, description="slices, slice P at PE P's router; one for each PE"
     )
+    zone: HbmZone = Field(default_factory=HbmZone, description="cells of the mesh without routers")
     mapping: Literal["n_to_one", "one_to_one"] = Field(
         default="n_to_one",
         description="n_to_one: an access is one request; one_to_one: one for each channel (address model la)",
     )
     switch_penalty_ns: float = Field(
-        default=0.0, ge=0, description="ns that a channel loses when it turns from reads to writes or back"
+        default=0.0, ge=0, description="ns that a channel loses when it switches from reads to writes or back"
     )
     efficiency: float = Field(
         default=1.0, gt=0, le=1, description="share of the nominal bandwidth that is delivered"

@@ -57,14 +57,14 @@ class Section(BaseModel):
 
 
 class Point(Section):
-    """A place in a cube."""
+    """A location in a cube."""
 
     x: Mm = Field(description="mm from the west edge")
     y: Mm = Field(description="mm from the north edge")
 
 
 class Part(Section):
-    """What the topology file says of every component of one kind."""
+    """The keys that the section of every kind of component has."""
 
     overhead_ns: Ns = Field(default=0.0, description="ns that the component adds once per transaction")
     impl: str = Field(

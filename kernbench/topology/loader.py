@@ -1,8 +1,8 @@
-"""Reads a topology file, applies overrides, and validates: the way from YAML to a :class:`TopologySpec`."""
+"""Reads a topology file, applies overrides, and validates: from YAML to a :class:`TopologySpec`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 
@@ -11,10 +11,12 @@ from pydantic import ValidationError
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError
 from kernbench.topology import checks
+from kernbench.topology.component_file import read_components
 from kernbench.topology.marked_yaml import Marked, dotted, load_marked, load_value
 from kernbench.topology.marked_yaml import Path as KeyPath
-from kernbench.topology.problems import from_pydantic, report, show
+from kernbench.topology.problems import Problem, from_pydantic, report, show
 from kernbench.topology.spec import TopologySpec
+from kernbench.user_modules import search_in
 
 DEFAULT = "default"
 """Name of the shipped topology that is used when none is asked for."""
@@ -41,12 +43,20 @@ def find(path: str | Path | None) -> Path:
     raise ConfigError(f"{wanted}: no such topology file, expected a path or one of {', '.join(known)}")
 
 
-def load(path: str | Path | None = None, overrides: Mapping[str, object] | None = None) -> TopologySpec:
-    """The validated topology of a file.
+Check = Callable[[TopologySpec], Iterable[Problem]]
+"""A further check of a topology whose keys are valid each by itself."""
+
+
+def load(
+    path: str | Path | None = None,
+    overrides: Mapping[str, object] | None = None,
+    also: Check | None = None,
+) -> TopologySpec:
+    """The validated topology of a file. Modules that it names may lie in its folder.
 
     ``path``: see :func:`find`. ``overrides``: values by dotted key (``cube.hbm.switch_penalty_ns``, list
     items by position: ``sip.io_chiplets.0.side``); a text is read as the file would read it.
-    Raises :class:`ConfigError`, one line: ``file:line: key: what is wrong, expected what``.
+    Raises :class:`ConfigError` with a line for each error: ``file:line: key: what is wrong, expected what``.
     """
     file = find(path)
     try:
@@ -54,13 +64,21 @@ def load(path: str | Path | None = None, overrides: Mapping[str, object] | None 
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
         raise ConfigError(f"{file}: cannot be read: {reason}") from None
-    return parse(text, str(file), overrides)
+    search_in(file.parent)
+    return parse(text, str(file), overrides, also, file.parent)
 
 
 def parse(
-    text: str, source: str = "<topology>", overrides: Mapping[str, object] | None = None
+    text: str,
+    source: str = "<topology>",
+    overrides: Mapping[str, object] | None = None,
+    also: Check | None = None,
+    folder: Path | None = None,
 ) -> TopologySpec:
-    """As :func:`load`, of the text of a file; ``source`` is what errors call it."""
+    """As :func:`load`, of the text of a file, which errors call ``source``.
+
+    A components file is read relative to ``folder``; without one, the key is not looked at.
+    """
     marked = load_marked(text, source)
     if not isinstance(marked.data, dict):
         raise ConfigError(f"{source}:{marked.line(())}: (file): is {show(marked.data)}, expected a mapping")
@@ -75,18 +93,30 @@ def parse(
         spec = TopologySpec.model_validate(marked.data)
     except ValidationError as error:
         raise report(from_pydantic(error, TopologySpec), source, marked, paths) from None
-    if found := checks.problems(spec):
+    found = [*_read_components(spec, folder), *checks.problems(spec), *(also(spec) if also else ())]
+    if found:
         raise report(found, source, marked, paths)
+    spec.note_source(
+        lambda path: f"override {paths[path]}" if path in paths else f"{source}:{marked.line(path)}"
+    )
     for i, override in enumerate(spec.overrides):
-        override.note_place(f"{source}:{marked.line(('overrides', i, 'where'))}")
+        override.note_location(f"{source}:{marked.line(('overrides', i, 'where'))}")
     return spec
+
+
+def _read_components(spec: TopologySpec, folder: Path | None) -> Iterator[Problem]:
+    if spec.components_file and folder is not None:
+        try:
+            spec.note_components(read_components(folder / Path(spec.components_file).expanduser()))
+        except ConfigError as error:
+            yield Problem(("components_file",), str(error))
 
 
 def validate(spec: TopologySpec) -> None:
     """Raise :class:`ConfigError` when parts of a spec made in code do not fit together."""
     if found := checks.problems(spec):
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise ConfigError(f"topology '{spec.name}': {dotted(found[0].path)}: {found[0].message}{more}")
+        lines = (f"topology '{spec.name}': {dotted(problem.path)}: {problem.message}" for problem in found)
+        raise ConfigError("\n".join(lines))
 
 
 def _override(marked: Marked, path: KeyPath, name: str, value: object) -> None:

@@ -100,7 +100,7 @@ def load_value(text: str) -> object:
 
 @dataclass(slots=True)
 class _Document:
-    """One document on its way from nodes to plain data."""
+    """Turns the nodes of one document into plain data."""
 
     loader: _Loader
     source: str

@@ -27,6 +27,29 @@ Cell = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Zone:
+    """The HBM zone: ``rows`` x ``cols`` cells from (``row``, ``col``) on; None is the middle of the mesh."""
+
+    rows: int = 2
+    cols: int = 2
+    row: int | None = None
+    col: int | None = None
+
+    def cells(self, n_rows: int, n_cols: int) -> tuple[Cell, ...]:
+        """Its cells in a mesh of that size.
+
+        A zone that is centred loses the columns that are the mesh's outermost: on a narrow cube the mesh
+        stays connected around it.
+        """
+        row = (n_rows - self.rows) // 2 if self.row is None else self.row
+        col = (n_cols - self.cols) // 2 if self.col is None else self.col
+        columns = range(col, col + self.cols)
+        if self.col is None:
+            columns = range(max(col, 1), min(col + self.cols, n_cols - 1))
+        return tuple((r, c) for r in range(row, row + self.rows) for c in columns)
+
+
+@dataclass(frozen=True, slots=True)
 class CubeLayout:
     """The router mesh of a cube and its attachments."""
 
@@ -76,6 +99,7 @@ def layout(
     n_connections: int,
     m_cpu_mm: tuple[float, float],
     sram_mm: tuple[float, float],
+    zone: Zone = Zone(),
 ) -> CubeLayout:
     """Lay a cube out.
 
@@ -89,7 +113,7 @@ def layout(
     corner_xs = _pe_xs(width_mm, per_corner)
     columns = _columns(width_mm, corner_xs)
     rows, per_half = _rows(height_mm, per_corner, n_connections)
-    zone = _hbm_zone(per_half, len(columns))
+    cells_of_hbm = zone.cells(len(rows), len(columns))
 
     corner_rows = _corner_rows(per_corner, per_half)
     positions, cells = [], []
@@ -99,7 +123,7 @@ def layout(
             positions.append((x, y))
             cells.append((corner_rows[corner], columns.index(x)))
 
-    bare = CubeLayout(rows, columns, zone, tuple(positions), tuple(cells), (0, 0), (0, 0), {})
+    bare = CubeLayout(rows, columns, cells_of_hbm, tuple(positions), tuple(cells), (0, 0), (0, 0), {})
     return replace(
         bare,
         m_cpu=_nearest(bare, m_cpu_mm),
@@ -162,12 +186,6 @@ def _rows(height: float, per_corner: dict[str, int], n_connections: int) -> tupl
     return tuple(top + [_nm(height - y) for y in reversed(top)]), half
 
 
-def _hbm_zone(per_half: int, n_cols: int) -> tuple[Cell, ...]:
-    """Two rows by the middle columns, never an outer column: the mesh must stay connected."""
-    columns = [c for c in (n_cols // 2 - 1, n_cols // 2) if 0 < c < n_cols - 1]
-    return tuple((row, col) for row in (per_half, per_half + 1) for col in columns)
-
-
 def _corner_rows(per_corner: dict[str, int], per_half: int) -> dict[str, int]:
     rows = {}
     for half, first in (("N", 0), ("S", per_half + 2)):
@@ -200,9 +218,9 @@ def _ports(mesh: CubeLayout, width: float, n: int, per_half: int) -> dict[str, t
     }
 
 
-def spread(count: int, places: list[int]) -> list[int]:
-    """``count`` connections over ``places``: evenly spaced, or round and round when there are more."""
-    size = len(places)
+def spread(count: int, lines: list[int]) -> list[int]:
+    """``count`` connections over the rows or columns ``lines``: evenly, or round robin if there are more."""
+    size = len(lines)
     if count > size:
-        return [places[i % size] for i in range(count)]
-    return [places[(2 * i + 1) * size // (2 * count)] for i in range(count)]
+        return [lines[i % size] for i in range(count)]
+    return [lines[(2 * i + 1) * size // (2 * count)] for i in range(count)]

@@ -2,51 +2,67 @@
 
 A factor is a speed. Rates of a matched part (bandwidths, clocks, multiply-accumulates per ns) are multiplied
 by it and its own times (overheads, penalties, a wire's delay) are divided by it, so that whatever time is
-spent at the part alone is divided by it. Nothing else changes: sizes, places, lengths that are drawn, and
-the weights of routes, so that every transfer takes the way that it took before.
+spent at the part alone is divided by it. Nothing else changes: sizes, locations, lengths that are drawn, and
+the weights of routes, so that every transfer takes the same route as before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from difflib import get_close_matches
+from typing import Annotated
+
+from pydantic import Field, PrivateAttr
 
 from kernbench.errors import ConfigError, UsageError
+from kernbench.hints import closest, did_you_mean
+from kernbench.kinds import ComponentKind, LinkKind, component_kind, link_kind
 from kernbench.pgraph import Edge, Node, Properties, PropertyGraph
-from kernbench.topology.overrides_spec import Override
-from kernbench.topology.problems import did_you_mean
-from kernbench.topology.properties import KINDS
+from kernbench.topology.fields import Section
 
 KIND = "kind:"
-"""What a ``where`` begins with that names a kind instead of one part."""
+"""Prefix of a ``where`` that names a kind instead of one part."""
 _LARGEST = 1e36
 """Products of speeds are kept where no figure overflows or becomes 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scaled:
-    """What a speed does to the properties of a kind: ``rates`` are multiplied by it, ``times`` divided."""
+FREE = 1e12
+"""The speed of what is free: a millisecond there becomes a millionth of a nanosecond."""
 
-    rates: tuple[str, ...] = ()
-    times: tuple[str, ...] = ("overhead_ns",)
+Speed = Annotated[float, Field(ge=1 / FREE, le=FREE)]
 
 
-SCALED: dict[str, Scaled] = {
-    **dict.fromkeys(KINDS, Scaled()),
-    "hbm_ctrl": Scaled(("slice_gbs", "channel_gbs"), ("overhead_ns", "switch_penalty_ns")),
-    "pe_cpu": Scaled(("clock_ghz",)),
-    "pe_gemm": Scaled(("clock_ghz", "macs_per_ns")),
-    "pe_math": Scaled(("clock_ghz",)),
-    "pe_tcm": Scaled(("read_gbs", "write_gbs")),
-    "pe_mmu": Scaled(times=("overhead_ns", "tlb_overhead_ns")),
-    "pe_baaw": Scaled(times=("overhead_ns", "lookup_ns")),
-    "pseudo_channel": Scaled(("bw_gbs",)),
-}
-"""What is scaled of each kind of component, and of the parts that only describe one."""
+class Override(Section):
+    """Something that is faster or slower than the rest of its kind, or costs next to nothing."""
 
-SCALED_LINK = Scaled(("bw_gbs",), ("delay_ns",))
-"""What is scaled of a link."""
+    where: str = Field(
+        description="a component, a link 'a->b', kind:NAME, or a group such as sip0.cube3 with all in it",
+        min_length=1,
+        max_length=400,
+    )
+    speed: Speed | None = Field(default=None, description="times as fast; below 1 it is slower")
+    free: bool = Field(default=False, description="true: so fast (1e12) that its time does not count")
+    _written_at: str = PrivateAttr(default="")
+
+    @property
+    def factor(self) -> float:
+        """How many times as fast."""
+        return FREE if self.speed is None else self.speed
+
+    @property
+    def written_at(self) -> str:
+        """``file:line`` where it stands; empty for one made in code. No part of the content."""
+        return self._written_at
+
+    def note_location(self, location: str) -> None:
+        """Remember ``file:line``, for errors that only the compiled machine can show."""
+        self._written_at = location
+
+    def __eq__(self, other: object) -> bool:
+        """The same part at the same speed, wherever that was written."""
+        return isinstance(other, Override) and self.model_dump() == other.model_dump()
+
+    def __hash__(self) -> int:
+        return hash((self.where, self.speed, self.free))
 
 
 def apply(graph: PropertyGraph, overrides: Iterable[Override], topology: str) -> None:
@@ -64,7 +80,7 @@ def apply(graph: PropertyGraph, overrides: Iterable[Override], topology: str) ->
     for node in [node for node in graph.nodes() if node.id in factors]:
         parts = [graph.node(edge.target) for edge in graph.out_edges(node.id, "CONTAINS")]
         for one in (node, *parts):
-            one.properties = faster(one.properties, SCALED[str(one.properties["kind"])], factors[node.id])
+            one.properties = faster(one.properties, component_kind(one), factors[node.id])
     if not factors:
         return
     # Links of one sort share their properties; those that change alike share the changed ones.
@@ -73,7 +89,7 @@ def apply(graph: PropertyGraph, overrides: Iterable[Override], topology: str) ->
         if (factor := factors.get(edge.id)) is not None:
             key = (id(edge.properties), factor)
             if key not in changed:
-                changed[key] = edge.properties, faster(edge.properties, SCALED_LINK, factor)
+                changed[key] = edge.properties, faster(edge.properties, link_kind(edge), factor)
             edge.properties = changed[key][1]
 
 
@@ -88,12 +104,12 @@ def multiply(factors: dict[str, float], parts: Iterable[str], factor: float) -> 
         factors[part] = product
 
 
-def faster(properties: Properties, scaled: Scaled, factor: float) -> Properties:
-    """A copy of ``properties`` at ``factor`` times the speed."""
+def faster(properties: Properties, kind: ComponentKind | LinkKind, factor: float) -> Properties:
+    """A copy of the ``properties`` of a component or link of ``kind`` at ``factor`` times the speed."""
     changed = dict(properties)
-    for key in scaled.rates:
+    for key in kind.rates:
         changed[key] = float(properties[key]) * factor
-    for key in scaled.times:
+    for key in kind.times:
         changed[key] = float(properties[key]) / factor
     return changed
 
@@ -109,7 +125,7 @@ def matching(graph: PropertyGraph, where: str) -> list[str]:
     if not nodes and not links:
         raise UsageError(f"'{where}' matches nothing, {_hint(graph, where)}")
     if not links and not any(_takes_time(node) for node in nodes):
-        raise UsageError(f"'{where}' takes no time on this machine, expected a place with something to scale")
+        raise UsageError(f"'{where}' takes no time on this machine, expected a part with something to scale")
     return [*(node.id for node in nodes), *(link.id for link in links)]
 
 
@@ -147,8 +163,8 @@ def _within(graph: PropertyGraph, group: str) -> Iterator[str]:
 
 def _takes_time(node: Node) -> bool:
     """A rate is never 0; a time may be."""
-    scaled = SCALED[str(node.properties["kind"])]
-    return bool(scaled.rates) or any(node.properties[key] for key in scaled.times)
+    kind = component_kind(node)
+    return bool(kind.rates) or any(node.properties[key] for key in kind.times)
 
 
 def _hint(graph: PropertyGraph, where: str) -> str:
@@ -160,8 +176,8 @@ def _hint(graph: PropertyGraph, where: str) -> str:
     known = [link.id for link in graph.out_edges(source, "LINK")] if source in graph else []
     if not known:
         known = [node.id for node in graph.nodes()]
-    if close := get_close_matches(where if source in graph else source, known, n=1):
-        return f"did you mean '{close[0]}'?"
+    if close := closest(where if source in graph else source, known):
+        return f"did you mean '{close}'?"
     return (
         "expected a component such as 'sip0.cube0.pe0.pe_gemm', a link such as 'host.cpu->fabric.switch0', "
         "a group such as 'sip0.cube0', or a kind such as 'kind:router_mesh'"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from kernbench.hints import did_you_mean
+from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
 from kernbench.topology.fields import Gbs, Part, PowerOfTwo, Section, Size
 
 MAX_TCM_BYTES = 2 << 20
@@ -34,8 +36,9 @@ class PeCpu(Part):
 class PeDma(Part):
     """The PE's DMA."""
 
-    read_engines: int = Field(default=1, ge=1, le=64, description="reads in progress at a time")
-    write_engines: int = Field(default=1, ge=1, le=64, description="writes in progress at a time")
+    read_engines: int = Field(default=1, ge=1, le=64, description="engines that read, with one queue")
+    write_engines: int = Field(default=1, ge=1, le=64, description="engines that write, with one queue")
+    outstanding: int = Field(default=2, ge=1, le=1024, description="requests that an engine has in flight")
 
 
 class Tile(Section):
@@ -51,14 +54,39 @@ class PeGemm(Part):
 
     clock_ghz: float = Field(default=1.0, gt=0, description="clock in GHz")
     tile: Tile = Field(default_factory=Tile, description="native tile")
-    macs_per_ns: float = Field(default=4096.0, gt=0, description="multiply-accumulates per ns")
+    macs_per_cycle: float = Field(default=4096.0, gt=0, description="multiply-accumulates per cycle")
+
+
+USUAL_PASSES = {"softmax": 5}
+"""Passes of an operation over its elements where that is not one.
+
+Transcendental functions are taken as pipelined lookups at full rate; softmax is maximum, subtraction,
+exponential, sum and division.
+"""
+
+
+def _passes(value: object) -> object:
+    """The table of passes: what a file gives, over :data:`USUAL_PASSES`."""
+    if not isinstance(value, dict):
+        raise ValueError(f"is {value!r}, expected a mapping of operations to passes")
+    known = (*MATH_NAMES, *EPILOGUE_NAMES)
+    for name, passes in value.items():
+        if name not in known:
+            raise ValueError(f"names the operation {name!r}, {did_you_mean(str(name), known)}")
+        if type(passes) is not int or not 1 <= passes <= 1000:
+            raise ValueError(f"has {name!r} set to {passes!r}, expected an integer from 1 to 1000")
+    return {**USUAL_PASSES, **value}
 
 
 class PeMath(Part):
     """The PE's vector engine."""
 
     clock_ghz: float = Field(default=1.0, gt=0, description="clock in GHz")
-    lanes: int = Field(default=128, ge=1, description="elements per cycle")
+    lanes: int = Field(default=128, ge=1, description="elements per cycle and pass")
+    passes: Annotated[dict[str, int], BeforeValidator(_passes)] = Field(
+        default_factory=lambda: dict(USUAL_PASSES),
+        description="passes over its elements by operation; 1 for those that are not named, softmax 5",
+    )
 
 
 class PeTcm(Part):
@@ -92,6 +120,13 @@ class PeBaaw(Part):
     lookup_ns: float = Field(default=0.0, ge=0, description="ns that every look-up costs its caller")
 
 
+class Tier(Section):
+    """The PE's access to slots in one kind of memory."""
+
+    gbs: Gbs = Field(description="GB/s at which a slot is written or read")
+    overhead_ns: float = Field(ge=0, description="ns that each access to a slot adds")
+
+
 class PeIpcq(Part):
     """The PE's queues to its neighbours: one receive ring per direction."""
 
@@ -100,6 +135,12 @@ class PeIpcq(Part):
     credit_bytes: int = Field(
         default=16, ge=0, le=4096, description="bytes of the message that returns a credit"
     )
+    buffer_kind: Literal["tcm", "sram", "hbm"] = Field(
+        default="tcm", description="memory of the rings: the PE's TCM, its cube's SRAM or its HBM slice"
+    )
+    tcm: Tier = Field(default=Tier(gbs=512.0, overhead_ns=0.0), description="slots in TCM")
+    sram: Tier = Field(default=Tier(gbs=512.0, overhead_ns=2.0), description="slots in SRAM")
+    hbm: Tier = Field(default=Tier(gbs=256.0, overhead_ns=6.0), description="slots in HBM")
 
 
 class Pe(Section):

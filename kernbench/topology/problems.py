@@ -1,8 +1,7 @@
-"""Turns what is wrong with a topology into one line that says where and what was expected."""
+"""Turns what is wrong with a topology into lines that say where and what was expected."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -11,12 +10,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from kernbench.errors import ConfigError
+from kernbench.hints import did_you_mean
 from kernbench.topology.marked_yaml import Marked, Path, dotted
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: the key it is told of, what, and further keys that share the blame."""
+    """One thing that is wrong: the key that it is reported for, the message, further keys involved."""
 
     path: Path
     message: str
@@ -38,15 +38,12 @@ def from_pydantic(error: ValidationError, model: type[BaseModel]) -> list[Proble
 def report(
     problems: Iterable[Problem], source: str, marked: Marked, overrides: Mapping[Path, str]
 ) -> ConfigError:
-    """The error for one or more problems: the first in the file, and how many more there are."""
-    placed = sorted(_place(p, source, marked, overrides) for p in problems)
-    text = placed[0][-1]
-    if len(placed) > 1:
-        text += f" (and {len(placed) - 1} more)"
-    return ConfigError(text)
+    """The error for one or more problems: a line for each, in the order of the file."""
+    located = sorted(_located(p, source, marked, overrides) for p in problems)
+    return ConfigError("\n".join(text for *_, text in located))
 
 
-def _place(
+def _located(
     problem: Problem, source: str, marked: Marked, overrides: Mapping[Path, str]
 ) -> tuple[int, int, str, str]:
     for path in (problem.path, *problem.also):
@@ -75,14 +72,6 @@ def show(value: object) -> str:
     text = repr(value)
     text = text if len(text) <= 60 else text[:57] + "..."
     return f"the text {text}" if isinstance(value, str) else text
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``, did you mean 'x'?`` when some known name is close, else the list of them."""
-    choices = list(known)
-    if close := difflib.get_close_matches(name, choices, n=1, cutoff=0.6):
-        return f"did you mean '{close[0]}'?"
-    return f"expected one of {', '.join(choices)}"
 
 
 _EXPECTED = {

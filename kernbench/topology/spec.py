@@ -1,19 +1,22 @@
 """The topology file as validated data: system and package level.
 
 Field defaults are the default machine's figures. Where they come from is said, figure by figure, in
-``configs/topologies/default.yaml``. What no single field can check is in :mod:`kernbench.topology.checks`.
+``configs/topologies/default.yaml``. Constraints between fields are in :mod:`kernbench.topology.checks`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from kernbench.topology.cube_spec import Cube
 from kernbench.topology.fields import Gbs, Mm, Part, PowerOfTwo, Section
-from kernbench.topology.overrides_spec import Override
+from kernbench.topology.marked_yaml import Path as KeyPath
+from kernbench.topology.mesh import CubeLayout, Zone, layout
+from kernbench.topology.overrides import Override
 from kernbench.topology.pe_spec import Pe
 
 MAX_SIPS = 16
@@ -22,8 +25,8 @@ MAX_CUBES = 16
 """Cubes of a package that an address can name: dies 0..15 (ADR-0001 D2.2)."""
 MAX_IO_CHIPLETS = 5
 """IO chiplets of a package that an address can name: dies 16..20 (ADR-0001 D2.2)."""
-LATER = (("cube", "hbm", "mapping"), ("cube", "channel_router"), ("pe", "pe_baaw"), ("overrides",))
-"""Keys that came to this format later. At their default they do not count: older machines keep their id."""
+MAX_IO_CHIPLETS_PER_SIDE = 2
+"""IO chiplets that fit on one side of a package's shoreline."""
 
 
 class InterSip(Section):
@@ -102,6 +105,16 @@ class IoUcie(Part):
     link_mm: Mm = Field(default=2.0, description="mm between the PHY and its cube's port")
 
 
+class Phy(Section):
+    """A PHY of an IO chiplet: which port of which cube it serves, and how far away that is."""
+
+    cube: int = Field(ge=0, description="id of the cube")
+    side: Literal["N", "S", "E", "W"] | None = Field(
+        default=None, description="side of the cube's port; the chiplet's side by default"
+    )
+    distance_mm: Mm | None = Field(default=None, description="mm to the port; io_ucie.link_mm by default")
+
+
 class IoChiplet(Section):
     """An IO chiplet on a package's shoreline."""
 
@@ -111,6 +124,9 @@ class IoChiplet(Section):
     side: Literal["N", "S", "E", "W"] = Field(default="N", description="side of the package")
     cubes: Annotated[tuple[Annotated[int, Field(ge=0)], ...] | None, Field(strict=False)] = Field(
         default=None, description="ids of the cubes that it serves, one PHY each; that side's by default"
+    )
+    ports: Annotated[tuple[Phy, ...] | None, Field(strict=False)] = Field(
+        default=None, description="instead of cubes, its PHYs one by one: {cube, side, distance_mm}"
     )
     pcie_ep: PcieEp = Field(default_factory=PcieEp, description="PCIe endpoint")
     io_cpu: IoCpu = Field(default_factory=IoCpu, description="command processor")
@@ -152,6 +168,37 @@ class TopologySpec(Section):
     overrides: Annotated[tuple[Override, ...], Field(strict=False)] = Field(
         default=(), description="parts that are faster or slower than the rest of their kind"
     )
+    components_file: str = Field(
+        default="",
+        description="a file of 'impl: module:Class' lines, relative to this one; not part of the id",
+        max_length=1000,
+    )
+    _components: dict[str, str] = PrivateAttr(default_factory=dict)
+    _located: Callable[[KeyPath], str] | None = PrivateAttr(default=None)
+
+    @property
+    def components(self) -> dict[str, str]:
+        """The entries of ``components_file``: ``module:Class`` by ``impl`` name."""
+        return self._components
+
+    def __eq__(self, other: object) -> bool:
+        """The same content, wherever that was written."""
+        return isinstance(other, TopologySpec) and self.model_dump() == other.model_dump()
+
+    def __hash__(self) -> int:
+        return hash(self.canonical())
+
+    def note_components(self, entries: Mapping[str, str]) -> None:
+        """Remember the entries of ``components_file``."""
+        self._components = dict(entries)
+
+    def note_source(self, located: Callable[[KeyPath], str]) -> None:
+        """Remember how to name the place of a key, for errors that only the compiled machine can show."""
+        self._located = located
+
+    def located(self, path: KeyPath) -> str:
+        """``file:line`` of a key; the topology's name for one made in code."""
+        return self._located(path) if self._located else f"topology '{self.name}'"
 
     @property
     def cubes_per_sip(self) -> int:
@@ -174,16 +221,25 @@ class TopologySpec(Section):
         side = round(sips**0.5)
         return side, side
 
-    def canonical(self) -> str:
-        """The one text of this content: JSON with sorted keys; the content hash is taken of it.
+    def layout(self, zone: Zone | None = None) -> CubeLayout:
+        """The layout of every cube; ``zone`` in place of the file's HBM zone."""
+        cube = self.cube
+        own = cube.hbm.zone
+        return layout(
+            cube.size_mm.w,
+            cube.size_mm.h,
+            cube.pes.count,
+            cube.pes.corners,
+            cube.ucie.n_connections,
+            (cube.m_cpu.position_mm.x, cube.m_cpu.position_mm.y),
+            (cube.sram.position_mm.x, cube.sram.position_mm.y),
+            zone or Zone(own.rows, own.cols, own.row, own.col),
+        )
 
-        :data:`LATER` keys are left out where they have their default.
+    def canonical(self) -> str:
+        """The one text of this content: JSON with sorted keys.
+
+        ``components_file`` is left out: where classes are found is no part of the machine.
         """
-        content, usual = (spec.model_dump(mode="json") for spec in (self, TopologySpec(name=self.name)))
-        for *sections, key in LATER:
-            here, there = content, usual
-            for section in sections:
-                here, there = here[section], there[section]
-            if here[key] == there[key]:
-                del here[key]
+        content = self.model_dump(mode="json", exclude={"components_file"})
         return json.dumps(content, sort_keys=True, separators=(",", ":"))

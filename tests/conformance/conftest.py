@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from kernbench_graph.opening import open_store
+from kernbench_graph.store import GraphStore
 
-from graph.store import GraphStore, open_store
+from tests.neo4j_server import empty
 
 NewStore = Callable[[], AbstractContextManager[GraphStore]]
 
 
-@pytest.fixture(params=["memory", "embedded", "neo4j"])
+@pytest.fixture(params=["memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)])
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> NewStore:
-    """``with new_store() as store``: another empty store of each kind."""
+    """``with new_store() as store``: an empty store of each kind; on a server it empties the one before."""
 
     if request.param == "neo4j":
-        url = request.getfixturevalue("neo4j_url")
-        return lambda: closing(open_store(f"{url}-{secrets.token_hex(8)}"))
+        url, server = request.getfixturevalue("neo4j_url"), request.getfixturevalue("neo4j_server")
+
+        def emptied() -> AbstractContextManager[GraphStore]:
+            empty(server)
+            return closing(open_store(url))
+
+        return emptied
 
     def make() -> AbstractContextManager[GraphStore]:
         return closing(open_store("memory:" if request.param == "memory" else mkdtemp(dir=tmp_path)))

@@ -6,14 +6,14 @@ compared for equality.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pyarrow as pa
 from hypothesis import strategies as st
-
-from graph.columns import arrow_schema
-from graph.schema import SCHEMA
-from graph.store import RunRecord, TopologyRecord
+from kernbench_graph.archive.canonical import arrow_schema
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.store import RunRecord, TopologyRecord
 
 QUARTERS = st.integers(0, 4000).map(lambda n: n / 4)
 CHANNEL = "pseudo_channel"
@@ -24,8 +24,18 @@ TEXT = st.text("ab'\"`$\\/;{} \n→é", max_size=12)
 
 
 def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
-    """Rows as the archive table of that name."""
-    return pa.Table.from_pylist(rows, schema=arrow_schema(SCHEMA.table(name)))
+    """Rows as the archive table of that name, without columns that have defaults and are in no row."""
+    known = arrow_schema(SCHEMA.table(name))
+    given = [field for field in known if not rows or field.name in rows[0]]
+    return pa.Table.from_pylist(rows, schema=pa.schema(given))
+
+
+def nodes_of_run(label: str) -> str:
+    """Cypher that finds the nodes ``n`` of a label that a run has, those of its topology included."""
+    if SCHEMA.label(label).record == "run":
+        return f"MATCH (n:`{label}`) WHERE n.id = $run OR n.id STARTS WITH ($run + '/')"
+    machine = "MATCH (:Run {id: $run})-[:RAN_ON]->(m:Topology)"
+    return f"{machine} MATCH (n:`{label}`) WHERE n.id = m.id OR n.id STARTS WITH (m.id + '/')"
 
 
 @st.composite
@@ -37,46 +47,41 @@ def topologies(draw: st.DrawFn) -> TopologyRecord:
     width, height = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     components: list[dict[str, Any]] = []
     links: list[dict[str, Any]] = []
-    within: dict[str, str] = {}
 
-    def component(id_: str, kind: str, x: float, y: float) -> str:
+    def component(name: str, kind: str, x: float, y: float, parent: str = "cube0", **own: Any) -> str:
         components.append({
-            "id": id_, "name": id_, "kind": kind, "impl": f"builtin.{kind}", "label": kind.title(), "sip": 0,
-            "cube": 0, "pe": -1, "x_mm": x, "y_mm": y, "overhead_ns": draw(QUARTERS), "attributes": "{}",
+            "name": name, "kind": kind, "impl": f"builtin.{kind}", "label": kind.title(), "parent": parent,
+            "sip": 0, "cube": 0, "pe": -1, "x_mm": x, "y_mm": y, "overhead_ns": draw(QUARTERS),
+            "attributes": json.dumps(own),
         })  # fmt: skip
-        return id_
+        return name
 
     def link(a: str, b: str, kind: str, weight: float) -> None:
         for source, target in ((a, b), (b, a)):
             links.append({
-                "id": f"{source}->{target}", "kind": kind, "src": source, "dst": target,
-                "bw_gbs": draw(st.sampled_from([128.0, 256.0])), "distance_mm": weight,
-                "routing_weight": weight,
+                "name": f"{source}->{target}", "kind": kind, "src": source, "dst": target,
+                "bw_gbs": draw(st.sampled_from([128.0, 256.0])), "delay_ns": weight / 8,
+                "distance_mm": weight, "routing_weight": weight,
             })  # fmt: skip
 
     weight = st.integers(0, 4).map(lambda n: n / 2)
     for y in range(height):
         for x in range(width):
-            here = component(f"r{y}c{x}", "router", 2.0 * x, 2.0 * y)
+            here = component(f"r{y}c{x}", "router", 2.0 * x, 2.0 * y, row=y, col=x)
             if x:
                 link(f"r{y}c{x - 1}", here, KINDS[0], draw(weight))
             if y:
                 link(f"r{y - 1}c{x}", here, KINDS[0], draw(weight))
             if draw(st.booleans()):
-                memory = component(f"hbm{y}{x}", "hbm_ctrl", 2.0 * x, 2.0 * y)
+                memory = component(f"hbm{y}{x}", "hbm_ctrl", 2.0 * x, 2.0 * y, slice_gbs=draw(QUARTERS))
                 link(memory, here, KINDS[1], draw(weight))
                 for channel in range(draw(st.integers(0, 2))):
-                    within[component(f"{memory}.pc{channel}", CHANNEL, 2.0 * x, 2.0 * y)] = memory
+                    component(f"{memory}.pc{channel}", CHANNEL, 2.0 * x, 2.0 * y, memory, channel=channel)
             else:
                 link(component(f"dma{y}{x}", "pe_dma", 2.0 * x, 2.0 * y), here, KINDS[2], draw(weight))
-    component("cube0", "cube", 0.0, 0.0)
-    contains = [{"parent": within.get(c["id"], "cube0"), "child": c["id"]} for c in components[:-1]]
-    tables = {
-        "Component": table("Component", components),
-        "Link": table("Link", links),
-        "Contains": table("Contains", contains),
-    }
-    return TopologyRecord(f"t{draw(st.integers(0, 10**12))}", draw(TEXT), draw(TEXT), tables)
+    component("cube0", "cube", 0.0, 0.0, parent="")
+    tables = {"Component": table("Component", components), "Link": table("Link", links)}
+    return TopologyRecord(f"t{draw(st.integers(0, 10**12))}", draw(TEXT), draw(TEXT), tables, flit_bytes=256)
 
 
 def _pairs(count: int) -> st.SearchStrategy[list[tuple[int, int]]]:
@@ -89,9 +94,9 @@ def _pairs(count: int) -> st.SearchStrategy[list[tuple[int, int]]]:
 
 @st.composite
 def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
-    """Traffic on ``topology``: up to 8 transactions and 6 operations, with hops, waits and dependencies."""
-    components = topology.tables["Component"]["id"].to_pylist()
-    link_ids = topology.tables["Link"]["id"].to_pylist()
+    """Traffic on ``topology``: up to 8 transactions, 6 operations, 2 launches and 2 tensors."""
+    components = topology.tables["Component"]["name"].to_pylist()
+    link_ids = topology.tables["Link"]["name"].to_pylist()
     kind_of = dict(zip(link_ids, topology.tables["Link"]["kind"].to_pylist(), strict=True))
     kind_of |= dict(zip(components, topology.tables["Component"]["kind"].to_pylist(), strict=True))
     channels = [id_ for id_ in components if kind_of[id_] == CHANNEL]
@@ -99,50 +104,58 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
     places += [(id_, False) for id_ in components if id_ not in channels]
     busy = draw(st.lists(st.sampled_from(places), min_size=1, max_size=4))
     sent, ops = draw(st.integers(0, 8)), draw(st.integers(0, 6))
+    launches, tensors = draw(st.integers(0, 2)), draw(st.integers(0, 2))
     hops: list[dict[str, Any]] = []
+    known: dict[tuple[str, ...], int] = {}
     transactions: list[dict[str, Any]] = []
     for number in range(sent):
         way = draw(st.lists(st.sampled_from(busy) | st.sampled_from(places), max_size=4))
         start, nbytes = draw(QUARTERS), draw(st.integers(0, 2**40))
         rows = []
-        for seq, (resource, is_link) in enumerate(way):
+        for seq, (resource, _) in enumerate(way):
             service, wait = draw(QUARTERS), draw(QUARTERS)
             rows.append({
-                "txn": number, "seq": seq, "resource": resource, "is_link": is_link, "t_in": start,
-                "t_start": start + wait, "t_out": start + wait + service, "service_ns": service,
+                "txn": number, "seq": seq, "resource": resource, "t_in": start, "t_start": start + wait,
+                "t_out": start + wait + service, "service_ns": service,
                 "wait_ns": wait, "bytes": nbytes,
             })  # fmt: skip
         service, wait = sum(r["service_ns"] for r in rows), sum(r["wait_ns"] for r in rows)
         hops += rows
         transactions.append({
-            "id": number, "kind": draw(st.sampled_from(["dma_read", "dma_write", "launch"])),
+            "number": number, "kind": draw(st.sampled_from(["dma_read", "dma_write", "launch"])),
             "src": draw(st.sampled_from(components)), "dst": draw(st.sampled_from(components)),
             "bytes": nbytes,
             "t_submit": start, "t_done": start + service + wait, "service_ns": service, "wait_ns": wait,
-            "op": draw(st.integers(-1, ops - 1)),
+            "op": draw(st.integers(-1, ops - 1)), "caused_by": draw(st.integers(-1, number - 1)),
+            "launch": draw(st.integers(-1, launches - 1)), "request": draw(st.sampled_from(["", "r0"])),
+            "route": known.setdefault(tuple(resource for resource, _ in way), len(known)) if way else -1,
         })  # fmt: skip
     waits = [
         {
             "txn": a,
             "holder": b,
+            "seq": draw(st.integers(0, 3)),
             "resource": draw(st.sampled_from(places))[0],
-            "ns": draw(QUARTERS),
+            "ns": (ns := draw(QUARTERS)),
+            "t_from": (begun := draw(QUARTERS)),
+            "t_to": begun + ns,
             "holders": draw(st.integers(1, 3)),
         }
         for a, b in draw(_pairs(sent))
     ]
-    caused = [
-        {"parent": draw(st.integers(0, n - 1)), "child": n} for n in range(1, sent) if draw(st.booleans())
-    ]
     op_rows = [
         {
-            "id": number, "kind": "memory", "name": "dma_read", "stage": "", "launch": 0, "bytes": 256,
+            "number": number, "kind": "memory", "name": "dma_read", "stage": "", "bytes": 256,
+            "launch": draw(st.integers(-1, launches - 1)),
             "component": draw(st.sampled_from(["", *components])), "parent": draw(st.integers(-1, ops - 1)),
             "t_ready": 0.0, "t_start": 1.0, "t_end": 2.0, "label": draw(TEXT),
         }
         for number in range(ops)
     ]  # fmt: skip
-    used = [
+    others = [(name, False) for sent_ in transactions for name in (sent_["src"], sent_["dst"])]
+    others += [(op["component"], False) for op in op_rows if op["component"]]
+    crossed = [(hop["resource"], "->" in hop["resource"]) for hop in hops]
+    use = [
         {
             "resource": resource, "is_link": is_link, "kind": kind_of[resource],
             "bytes": sum(h["bytes"] for h in hops if h["resource"] == resource),
@@ -151,16 +164,30 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
             "utilisation": draw(st.integers(0, 4)) / 4,
             "transactions": len({h["txn"] for h in hops if h["resource"] == resource}), "max_queue": 1,
         }
-        for resource, is_link in dict.fromkeys((h["resource"], h["is_link"]) for h in hops)
+        for resource, is_link in dict.fromkeys(crossed + others)
     ]  # fmt: skip
-    used += [
+    use += [
         {"resource": channel, "is_link": False, "kind": CHANNEL, "bytes": draw(st.integers(0, 2**30)),
          "busy_ns": draw(QUARTERS), "wait_ns": 0.0, "utilisation": 0.5, "transactions": 1, "max_queue": 0}
-        for channel in channels if draw(st.booleans())
+        for channel in channels if (channel, False) not in others and draw(st.booleans())
     ]  # fmt: skip
+    length = dict(zip(link_ids, topology.tables["Link"]["distance_mm"].to_pylist(), strict=True))
     tables = {
+        "Use": table("Use", use),
+        "Launch": table("Launch", [
+            {"number": n, "kernel": draw(TEXT), "source": "k.py:3", "t_submit": 0.0, "t_start": 1.0,
+             "t_done": 9.0, "pe_ns": draw(QUARTERS), "pes": 4, "late_ns": 0.0}
+            for n in range(launches)
+        ]),
+        "Route": table("Route", [
+            {"number": n, "hops": len(way), "mm": sum(length.get(name, 0.0) for name in way)}
+            for way, n in known.items()
+        ]),
+        "Via": table("Via", [
+            {"route": n, "seq": seq, "resource": name}
+            for way, n in known.items() for seq, name in enumerate(way)
+        ]),
         "Transaction": table("Transaction", transactions),
-        "Caused": table("Caused", caused),
         "Hop": table("Hop", hops),
         "WaitedFor": table("WaitedFor", waits),
         "Op": table("Op", op_rows),
@@ -168,9 +195,29 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
             "DependsOn",
             [{"op": a, "on": b, "hazard": draw(st.sampled_from(HAZARDS))} for a, b in draw(_pairs(ops))],
         ),
-        "Moved": table("Moved", [{"op": t["op"], "txn": t["id"]} for t in transactions if t["op"] >= 0]),
-        "Used": table("Used", used),
-    }
+        "Awaited": table(
+            "Awaited", [{"op": t["op"], "txn": t["number"]} for t in transactions if t["op"] >= 0]
+        ),
+        "Tensor": table("Tensor", [
+            {"number": n, "name": draw(TEXT), "shape": "4x4", "dtype": "f16", "bytes": 32, "memory": "hbm"}
+            for n in range(tensors)
+        ]),
+        "Placed": table("Placed", [
+            {"tensor": n, "component": draw(st.sampled_from(components)), "bytes": 32} for n in range(tensors)
+        ]),
+        "Access": table("Access", [
+            {"op": n, "tensor": draw(st.integers(0, tensors - 1)), "is_write": draw(st.booleans()),
+             "offset": draw(st.integers(0, 31)), "bytes": draw(st.integers(0, 2**33))}
+            for n in range(ops if tensors else 0)
+        ]),
+        "Race": table("Race", [
+            {"number": n, "kind": draw(st.sampled_from(["write-write", "write-read"])), "touched": draw(TEXT),
+             "addr": draw(st.integers(0, 2**50)), "bytes": draw(st.integers(1, 2**33)), "first": a,
+             "second": b, "first_pe": "sip0.cube0.pe0", "second_pe": draw(TEXT), "t_first": draw(QUARTERS),
+             "t_second": draw(QUARTERS)}
+            for n, (a, b) in enumerate(draw(_pairs(ops)))
+        ]),
+    }  # fmt: skip
     info = {
         "bench": draw(st.sampled_from(["gemm", "copy", "it's \"x\""])), "topology": topology.id,
         "params": {"m": 4}, "started_at": f"2025-01-0{draw(st.integers(1, 9))}T00:00:00Z", "status": "ok",
@@ -184,15 +231,16 @@ def sample(bench: str = "gemm", **info: Any) -> tuple[RunRecord, TopologyRecord]
     places = (("dma", "pe_dma", 0.0), ("r0", "router", 0.0), ("r1", "router", 2.0), ("hbm", "hbm_ctrl", 2.0))
     components = [
         {
-            "id": id_, "name": id_, "kind": kind, "impl": f"builtin.{kind}", "label": kind.title(), "sip": 0,
-            "cube": 0, "pe": -1, "x_mm": x, "y_mm": 0.0, "overhead_ns": 2.0, "attributes": "{}",
+            "name": name, "kind": kind, "impl": f"builtin.{kind}", "label": kind.title(), "sip": 0,
+            "parent": "r0" if name == "dma" else "", "cube": 0, "pe": -1, "x_mm": x, "y_mm": 0.0,
+            "overhead_ns": 2.0, "attributes": '{"row": 1, "note": "x"}' if kind == "router" else "{}",
         }
-        for id_, kind, x in places
+        for name, kind, x in places
     ]  # fmt: skip
     links = [
         {
-            "id": f"{a}->{b}", "kind": kind, "src": a, "dst": b, "bw_gbs": 256.0, "distance_mm": 2.0,
-            "routing_weight": 2.0,
+            "name": f"{a}->{b}", "kind": kind, "src": a, "dst": b, "bw_gbs": 256.0, "delay_ns": 0.02,
+            "distance_mm": 2.0, "routing_weight": 2.0,
         }
         for x, y, kind in (("dma", "r0", KINDS[2]), ("r0", "r1", KINDS[0]), ("r1", "hbm", KINDS[1]))
         for a, b in ((x, y), (y, x))
@@ -207,51 +255,68 @@ def sample(bench: str = "gemm", **info: Any) -> tuple[RunRecord, TopologyRecord]
     )
     hops = [
         {
-            "txn": txn, "seq": seq, "resource": resource, "is_link": is_link, "t_in": 1.0 * seq,
+            "txn": txn, "seq": seq, "resource": resource, "t_in": 1.0 * seq,
             "t_start": 1.0 * seq + txn * (seq == 0), "t_out": 1.0 * seq + 1, "service_ns": 1.0,
             "wait_ns": 1.0 * txn * (seq == 0), "bytes": 256,
         }
         for txn in (0, 1)
-        for seq, (resource, is_link) in enumerate(way)
+        for seq, (resource, _) in enumerate(way)
     ]  # fmt: skip
     transactions = [
         {
-            "id": txn, "kind": "dma_read", "src": "dma", "dst": "hbm", "bytes": 256, "t_submit": 0.0,
-            "t_done": 6.0 + txn, "service_ns": 6.0, "wait_ns": 1.0 * txn, "op": txn,
+            "number": txn, "kind": "dma_read", "src": "dma", "dst": "hbm", "bytes": 256, "t_submit": 0.0,
+            "t_done": 6.0 + txn, "service_ns": 6.0, "wait_ns": 1.0 * txn, "op": txn, "launch": 0, "route": 0,
+            "caused_by": txn - 1,
         }
         for txn in (0, 1)
     ]  # fmt: skip
     ops = [
         {
-            "id": op, "kind": "memory", "name": "dma_read", "stage": "", "component": "dma", "launch": 0,
+            "number": op, "kind": "memory", "name": "dma_read", "stage": "", "component": "dma", "launch": 0,
             "parent": -1, "bytes": 256, "t_ready": 0.0, "t_start": 0.0, "t_end": 6.0 + op, "label": "load",
+            "source": "k.py:7", "dtype": "f16", "flops": 0, "m": 0, "k": 0, "n": 0,
         }
         for op in (0, 1)
     ]  # fmt: skip
-    used = [
+    use = [
         {
             "resource": resource, "is_link": is_link, "kind": "x", "bytes": 512, "busy_ns": 2.0,
-            "wait_ns": 1.0, "utilisation": 0.25, "transactions": 2, "max_queue": 1,
+            "wait_ns": 1.0, "utilisation": 0.25, "transactions": 2 * (resource != "dma"), "max_queue": 1,
         }
-        for resource, is_link in way
+        for resource, is_link in (*way, ("dma", False))
     ]  # fmt: skip
     run = RunRecord(
         {"bench": bench, "sim_ns": 7.0, **info},
         {
+            "Use": table("Use", use),
+            "Launch": table("Launch", [
+                {"number": 0, "kernel": "gemm", "source": "k.py:1", "t_submit": 0.0, "t_start": 0.0,
+                 "t_done": 7.0, "pe_ns": 7.0, "pes": 1, "late_ns": 0.0}
+            ]),
+            "Route": table("Route", [{"number": 0, "hops": len(way), "mm": 6.0}]),
+            "Via": table("Via", [{"route": 0, "seq": n, "resource": r} for n, (r, _) in enumerate(way)]),
             "Transaction": table("Transaction", transactions),
             "Hop": table("Hop", hops),
-            "WaitedFor": table(
-                "WaitedFor", [{"txn": 1, "holder": 0, "resource": "dma->r0", "ns": 1.0, "holders": 1}]
-            ),
+            "WaitedFor": table("WaitedFor", [
+                {"txn": 1, "holder": 0, "seq": 0, "resource": "dma->r0", "ns": 1.0, "t_from": 0.0,
+                 "t_to": 1.0, "holders": 1}
+            ]),
             "Op": table("Op", ops),
             "DependsOn": table("DependsOn", [{"op": 1, "on": 0, "hazard": "issue"}]),
-            "Moved": table("Moved", [{"op": 0, "txn": 0}, {"op": 1, "txn": 1}]),
-            "Used": table("Used", used),
+            "Awaited": table("Awaited", [{"op": 0, "txn": 0}, {"op": 1, "txn": 1}]),
+            "Tensor": table("Tensor", [
+                {"number": 0, "name": "a", "shape": "16x8", "dtype": "f16", "bytes": 256, "memory": "hbm"}
+            ]),
+            "Placed": table("Placed", [{"tensor": 0, "component": "hbm", "bytes": 256}]),
+            "Access": table("Access", [
+                {"op": op, "tensor": 0, "is_write": bool(op), "offset": 0, "bytes": 256} for op in (0, 1)
+            ]),
+            "Race": table("Race", [
+                {"number": 0, "kind": "read-write", "touched": "tensor 'a' rows 0-15 (dma)", "addr": 0,
+                 "bytes": 256, "first": 0, "second": 1, "first_pe": "dma", "second_pe": "r0",
+                 "t_first": 6.0, "t_second": 7.0}
+            ]),
         },
-    )
-    tables = {
-        "Component": table("Component", components),
-        "Link": table("Link", links),
-        "Contains": table("Contains", [{"parent": "r0", "child": "dma"}]),
-    }
-    return run, TopologyRecord("0123456789abcdef", "small", "spec: 1", tables)
+    )  # fmt: skip
+    tables = {"Component": table("Component", components), "Link": table("Link", links)}
+    return run, TopologyRecord("0123456789abcdef", "small", "spec: 1", tables, "1", 256, 0.01)

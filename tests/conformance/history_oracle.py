@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graph.store import RunRecord
+from kernbench_graph.store import RunRecord
 
 Rows = list[tuple[Any, ...]]
 Infos = Sequence[dict[str, Any]]
@@ -46,9 +49,21 @@ def best_of_sweep(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     groups: dict[tuple[str, ...], list[float]] = {}
     for i in _good(infos):
         if i["bench"] == p["bench"]:
-            groups.setdefault((i["params"], i["topology_name"], i["topology"]), []).append(i["sim_ns"])
-    rows = [(*key, len(times), min(times)) for key, times in groups.items()]
-    return sorted(rows, key=lambda row: (row[4], *row[:3]))[: p["limit"]]
+            key = (i["params"], i["topology_name"], i["topology"])
+            groups.setdefault(key, []).append(_launched(i) or i["sim_ns"])
+    values = [json.loads(key[0] or "{}") for key in groups]
+    rows = []
+    for own, (key, times) in zip(values, groups.items(), strict=True):
+        differ = {k: v for k, v in own.items() if any(other.get(k, ...) != v for other in values)}
+        rows.append((json.dumps(differ), *key, len(times), min(times)))
+    return sorted(rows, key=lambda row: (row[5], *row[1:4]))[: p["limit"]]
+
+
+def _launched(info: Mapping[str, Any]) -> float:
+    """ns during which any launch is under way: the times between neighbouring ends that some launch spans."""
+    spans = [(one["t_start"], one["t_done"]) for one in info.get("launches") or []]
+    edges = sorted({edge for span in spans for edge in span})
+    return math.fsum(b - a for a, b in itertools.pairwise(edges) if any(s <= a and b <= e for s, e in spans))
 
 
 def regressions(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
@@ -72,7 +87,7 @@ def regressions(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
 def slower_where(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     totals: dict[tuple[str, str], list[Any]] = {}
     for run, sign in ((p["before"], -1), (p["after"], 1)):
-        for row in records[run].tables["Used"].to_pylist():
+        for row in records[run].tables["Use"].to_pylist():
             total = totals.setdefault((row["resource"], row["kind"]), [0.0, 0.0, 0])
             for n, name in enumerate(("busy_ns", "wait_ns", "bytes")):
                 total[n] += sign * row[name]

@@ -2,73 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
+from kernbench_graph.store import RunRecord, TopologyRecord
 
-from graph.store import RunRecord, TopologyRecord
-
-Rows = list[tuple[Any, ...]]
-Oracle = Callable[[RunRecord, TopologyRecord, Mapping[str, Any]], Rows]
-
-
-def _columns(table: pa.Table) -> dict[str, np.ndarray[Any, Any]]:
-    return {
-        name: table[name].to_numpy()
-        if pa.types.is_floating(table[name].type) or pa.types.is_integer(table[name].type)
-        else np.array(table[name].to_pylist(), dtype=object)
-        for name in table.column_names
-    }
-
-
-def _kinds(topology: TopologyRecord) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for name in ("Link", "Component"):
-        part = topology.tables[name]
-        pairs |= dict(zip(part["id"].to_pylist(), part["kind"].to_pylist(), strict=True))
-    return pairs
-
-
-def _sorted(rows: Rows, key: Callable[[tuple[Any, ...]], Any], params: Mapping[str, Any]) -> Rows:
-    return sorted(rows, key=key)[: params.get("limit", len(rows))]
+from tests.conformance.causes_oracle import CAUSES
+from tests.conformance.distance_oracle import DISTANCE
+from tests.conformance.launch_oracle import LAUNCHES
+from tests.conformance.oracle_columns import Oracle, Rows, columns, first, kinds_of
+from tests.conformance.traffic_oracle import TRAFFIC
 
 
 def busiest_links(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    used, links = _columns(run.tables["Used"]), _columns(topology.tables["Link"])
-    peak = dict(zip(links["id"], links["bw_gbs"], strict=True))
-    kinds = _kinds(topology)
+    used, links = columns(run.tables["Use"]), columns(topology.tables["Link"])
+    peak = dict(zip(links["name"], links["bw_gbs"], strict=True))
+    kinds = kinds_of(topology)
     rows = [
         (r, kinds[r], used["utilisation"][i], used["busy_ns"][i], used["bytes"][i], peak[r],
          used["transactions"][i], used["wait_ns"][i], used["max_queue"][i])
         for i, r in enumerate(used["resource"])
-        if used["is_link"][i] and params["kind"] in ("", kinds[r])
+        if used["is_link"][i] and used["transactions"][i] and params["kind"] in ("", kinds[r])
     ]  # fmt: skip
-    return _sorted(rows, lambda row: (-row[2], -row[4], row[0]), params)
+    return first(rows, lambda row: (-row[2], -row[4], row[0]), params)
 
 
 def busiest_engines(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    used, kinds = _columns(run.tables["Used"]), _kinds(topology)
+    used, kinds = columns(run.tables["Use"]), kinds_of(topology)
     rows = [
         (r, kinds[r], used["utilisation"][i], used["busy_ns"][i], used["bytes"][i], used["transactions"][i],
          used["wait_ns"][i], used["max_queue"][i])
         for i, r in enumerate(used["resource"])
-        if not used["is_link"][i] and (params["kind"] or kinds[r] != "pseudo_channel")
-        and params["kind"] in ("", kinds[r])
+        if not used["is_link"][i] and used["transactions"][i]
+        and (params["kind"] or kinds[r] != "pseudo_channel") and params["kind"] in ("", kinds[r])
     ]  # fmt: skip
-    return _sorted(rows, lambda row: (-row[2], -row[3], row[0]), params)
+    return first(rows, lambda row: (-row[2], -row[3], row[0]), params)
 
 
 def bandwidth_by_kind(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    used, links = _columns(run.tables["Used"]), _columns(topology.tables["Link"])
-    carried = dict(zip(used["resource"], used["bytes"], strict=True))
+    used, links = columns(run.tables["Use"]), columns(topology.tables["Link"])
+    carried = {
+        r: n
+        for r, n, count in zip(used["resource"], used["bytes"], used["transactions"], strict=True)
+        if count
+    }
     sim_ns = run.info["sim_ns"]
     rows: Rows = []
     for kind in sorted(set(links["kind"])):
         of_kind = links["kind"] == kind
-        busy = of_kind & np.array([link in carried for link in links["id"]])
-        total = int(sum(carried[link] for link in links["id"][busy]))
+        busy = of_kind & np.array([link in carried for link in links["name"]])
+        total = int(sum(carried[link] for link in links["name"][busy]))
         achieved = total / sim_ns if sim_ns else 0.0
         peak, used_peak = float(links["bw_gbs"][of_kind].sum()), float(links["bw_gbs"][busy].sum())
         share = achieved / used_peak if used_peak else 0.0
@@ -77,7 +62,7 @@ def bandwidth_by_kind(run: RunRecord, topology: TopologyRecord, params: Mapping[
 
 
 def transactions_by_kind(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    t = _columns(run.tables["Transaction"])
+    t = columns(run.tables["Transaction"])
     rows: Rows = []
     for kind in sorted(set(t["kind"])):
         these = t["kind"] == kind
@@ -89,42 +74,54 @@ def transactions_by_kind(run: RunRecord, topology: TopologyRecord, params: Mappi
 
 
 def waits_by_resource(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    w = _columns(run.tables["WaitedFor"])
+    w = columns(run.tables["WaitedFor"])
     rows: Rows = []
     for resource in sorted(set(w["resource"])):
         here = w["resource"] == resource
         ns = w["ns"][here]
         waiters = len(set(w["txn"][here].tolist()))
         rows.append((resource, int(here.sum()), waiters, float(ns.sum()), float(ns.max())))
-    return _sorted(rows, lambda row: (-row[3], row[0]), params)
+    return first(rows, lambda row: (-row[3], row[0]), params)
 
 
 def who_waited_for_whom(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    w, t = _columns(run.tables["WaitedFor"]), _columns(run.tables["Transaction"])
+    w, t = columns(run.tables["WaitedFor"]), columns(run.tables["Transaction"])
     rows = [
-        (int(a), t["kind"][a], t["src"][a], int(b), t["kind"][b], t["src"][b], resource, float(ns), int(n))
-        for a, b, resource, ns, n in zip(
-            w["txn"], w["holder"], w["resource"], w["ns"], w["holders"], strict=True
+        (
+            int(a),
+            t["kind"][a],
+            t["src"][a],
+            int(b),
+            t["kind"][b],
+            t["src"][b],
+            resource,
+            int(seq),
+            float(since),
+            float(ns),
+            int(n),
+        )
+        for a, b, resource, seq, since, ns, n in zip(
+            w["txn"], w["holder"], w["resource"], w["seq"], w["t_from"], w["ns"], w["holders"], strict=True
         )
         if ns >= params["min_ns"] and params["resource"] in ("", resource)
     ]
-    return _sorted(rows, lambda row: (-row[7], row[0], row[3], row[6]), params)
+    return first(rows, lambda row: (-row[9], row[0], row[3], row[6], row[7]), params)
 
 
 def slowest_transactions(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    t = _columns(run.tables["Transaction"])
+    t = columns(run.tables["Transaction"])
     rows = [
         (int(i), t["kind"][n], t["src"][n], t["dst"][n], int(t["bytes"][n]), t["t_submit"][n],
          t["t_done"][n] - t["t_submit"][n], t["service_ns"][n], t["wait_ns"][n])
-        for n, i in enumerate(t["id"])
+        for n, i in enumerate(t["number"])
         if params["kind"] in ("", t["kind"][n])
     ]  # fmt: skip
-    return _sorted(rows, lambda row: (-row[6], row[0]), params)
+    return first(rows, lambda row: (-row[6], row[0]), params)
 
 
 def taken(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    t, h, kinds = _columns(run.tables["Transaction"]), _columns(run.tables["Hop"]), _kinds(topology)
-    found = t["id"][(t["src"] == params["src"]) & (t["dst"] == params["dst"])
+    t, h, kinds = columns(run.tables["Transaction"]), columns(run.tables["Hop"]), kinds_of(topology)
+    found = t["number"][(t["src"] == params["src"]) & (t["dst"] == params["dst"])
                     & ((t["kind"] == params["kind"]) | (params["kind"] == ""))]  # fmt: skip
     rows = [
         (int(h["txn"][n]), int(h["seq"][n]), h["resource"][n], kinds[h["resource"][n]], h["t_in"][n],
@@ -136,15 +133,15 @@ def taken(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -
 
 
 def ucie_seams(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    used, links = _columns(run.tables["Used"]), _columns(topology.tables["Link"])
-    parts = {row["id"]: row for row in topology.tables["Component"].to_pylist()}
+    used, links = columns(run.tables["Use"]), columns(topology.tables["Link"])
+    parts = {row["name"]: row for row in topology.tables["Component"].to_pylist()}
     ends = {
-        id_: (parts[a], parts[b]) for id_, a, b in zip(links["id"], links["src"], links["dst"], strict=True)
+        id_: (parts[a], parts[b]) for id_, a, b in zip(links["name"], links["src"], links["dst"], strict=True)
     }
-    kinds = _kinds(topology)
+    kinds = kinds_of(topology)
     seams: dict[tuple[int, ...], list[int]] = {}
     for n, resource in enumerate(used["resource"]):
-        if used["is_link"][n] and kinds[resource] == params["kind"]:
+        if used["is_link"][n] and used["transactions"][n] and kinds[resource] == params["kind"]:
             a, b = ends[resource]
             seams.setdefault((a["sip"], a["cube"], b["sip"], b["cube"]), []).append(n)
     rows = [
@@ -152,25 +149,27 @@ def ucie_seams(run: RunRecord, topology: TopologyRecord, params: Mapping[str, An
          float(used["busy_ns"][of].sum()), float(used["wait_ns"][of].sum()))
         for seam, of in seams.items()
     ]  # fmt: skip
-    return _sorted(rows, lambda row: (-row[6], -row[5], *row[:4]), params)
+    return first(rows, lambda row: (-row[6], -row[5], *row[:4]), params)
 
 
 def imbalance(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    used, parts = _columns(run.tables["Used"]), _columns(topology.tables["Component"])
-    busy = dict(zip(used["resource"], used["busy_ns"], strict=True))
+    used, parts = columns(run.tables["Use"]), columns(topology.tables["Component"])
+    busy = {
+        r: n for r, n, t in zip(used["resource"], used["busy_ns"], used["transactions"], strict=True) if t
+    }
     rows: Rows = []
     for kind in set(parts["kind"]):
-        of = parts["id"][parts["kind"] == kind]
+        of = parts["name"][parts["kind"] == kind]
         known = np.array([busy[i] for i in of if i in busy])
-        total = float(known.sum())
+        total = math.fsum(known)
         if total > 0:
             most = float(known.max())
-            rows.append((kind, len(of), len(known), total / len(of), most, most * len(of) / total))
+            rows.append((kind, len(of), len(known), total / len(known), most, most * len(known) / total))
     return sorted(rows, key=lambda row: (-row[5], row[0]))
 
 
 def queue_depth(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    h = _columns(run.tables["Hop"])
+    h = columns(run.tables["Hop"])
     here = h["resource"] == params["resource"]
     txn, a, b, wait = (h[name][here] for name in ("txn", "t_in", "t_out", "wait_ns"))
     rows: Rows = []
@@ -185,27 +184,28 @@ def queue_depth(run: RunRecord, topology: TopologyRecord, params: Mapping[str, A
 
 
 def costly_pairs(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    w, t = _columns(run.tables["WaitedFor"]), _columns(run.tables["Transaction"])
+    w, t = columns(run.tables["WaitedFor"]), columns(run.tables["Transaction"])
     pairs = [(t["src"][a], t["src"][b]) for a, b in zip(w["txn"], w["holder"], strict=True)]
     rows: Rows = []
     for pair in set(pairs):
         of = np.array([p == pair for p in pairs])
         places = len(set(w["resource"][of]))
         rows.append((*pair, int(of.sum()), places, float(w["ns"][of].sum()), float(w["ns"][of].max())))
-    return _sorted(rows, lambda row: (-row[4], row[0], row[1]), params)
+    return first(rows, lambda row: (-row[4], row[0], row[1]), params)
 
 
 def cone(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
     """Steps by relaxing every edge until nothing changes; ways by looking at every edge again."""
-    w, c, t = (_columns(run.tables[name]) for name in ("WaitedFor", "Caused", "Transaction"))
-    at = {int(n): row for row, n in enumerate(t["id"])}
+    w, t = (columns(run.tables[name]) for name in ("WaitedFor", "Transaction"))
+    at = {int(n): row for row, n in enumerate(t["number"])}
     edges = [
         ("WAITED_FOR", *edge)
         for edge in zip(w["txn"].tolist(), w["holder"].tolist(), w["resource"], w["ns"].tolist(), strict=True)
     ]
     edges += [
-        ("CAUSED", child, parent, "", 0.0)
-        for child, parent in zip(c["child"].tolist(), c["parent"].tolist(), strict=True)
+        ("CAUSED_BY", effect, cause, "", 0.0)
+        for effect, cause in zip(t["number"].tolist(), t["caused_by"].tolist(), strict=True)
+        if cause >= 0
     ]
     step = {params["transaction"]: 0}
     while True:
@@ -218,15 +218,54 @@ def cone(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) ->
         if steps and steps <= (params["steps"] or steps):
             ways = [e for e in edges if e[2] == n and step.get(e[1], -9) == steps - 1]
             relation, through, _, resource, lost = min(
-                ways, key=lambda e: (e[0] == "CAUSED", -e[4], e[1], e[3])
+                ways, key=lambda e: (e[0] == "CAUSED_BY", -e[4], e[1], e[3])
             )
             own = (t[k][at[n]] for k in ("kind", "src", "dst", "t_submit", "t_done", "wait_ns"))
             rows.append((steps, n, relation, through, resource, lost, *own))
-    return _sorted(rows, lambda row: row[:2], params)
+    return first(rows, lambda row: row[:2], params)
+
+
+def lineage(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    """Steps by relaxing every dependency on a value until nothing changes."""
+    d, o = (columns(run.tables[name]) for name in ("DependsOn", "Op"))
+    at = {int(n): row for row, n in enumerate(o["number"])}
+    edges = [
+        edge
+        for edge in zip(d["op"].tolist(), d["on"].tolist(), d["hazard"], strict=True)
+        if edge[2] in ("handle", "raw")
+    ]
+    step = {params["op"]: 0}
+    while True:
+        closer = {b: step[a] + 1 for a, b, _ in edges if a in step and step.get(b, 10**9) > step[a] + 1}
+        if not closer:
+            break
+        step |= closer
+    rows: Rows = []
+    for n, steps in step.items():
+        if steps and steps <= (params["steps"] or steps):
+            through, _, hazard = min(e for e in edges if e[1] == n and step.get(e[0], -9) == steps - 1)
+            kind, name, source, label, end = (
+                o[k][at[n]] if k in o else "" for k in ("kind", "name", "source", "label", "t_end")
+            )
+            rows.append((steps, n, kind, name, source, hazard, through, label, end))
+    return first(rows, lambda row: row[:2], params)
+
+
+def races(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    x, o = columns(run.tables["Race"]), columns(run.tables["Op"])
+    unknown = np.full(len(o["number"]), "")
+    lines = dict(zip(o["number"].tolist(), o.get("source", unknown).tolist(), strict=True))
+    rows: Rows = [
+        (int(x["number"][n]), x["kind"][n], x["touched"][n], int(x["bytes"][n]),
+         lines[a], x["first_pe"][n], int(a), x["t_first"][n],
+         lines[b], x["second_pe"][n], int(b), x["t_second"][n])
+        for n, (a, b) in enumerate(zip(x["first"].tolist(), x["second"].tolist(), strict=True))
+    ]  # fmt: skip
+    return first(rows, lambda row: row[:1], params)
 
 
 def met_on_link(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    h, t = _columns(run.tables["Hop"]), _columns(run.tables["Transaction"])
+    h, t = columns(run.tables["Hop"]), columns(run.tables["Transaction"])
     here = np.flatnonzero(h["resource"] == params["resource"])
     rows: Rows = []
     for x in here:
@@ -240,17 +279,17 @@ def met_on_link(run: RunRecord, topology: TopologyRecord, params: Mapping[str, A
                 and begin >= params["from_ns"]
             ):
                 rows.append((a, b, t["src"][a], t["src"][b], begin, end - begin))
-    return _sorted(rows, lambda row: (row[4], row[0], row[1], row[5]), params)
+    return first(rows, lambda row: (row[4], row[0], row[1], row[5]), params)
 
 
 def uses_link(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
-    h, t = _columns(run.tables["Hop"]), _columns(run.tables["Transaction"])
+    h, t = columns(run.tables["Hop"]), columns(run.tables["Transaction"])
     groups: dict[tuple[Any, ...], list[int]] = {}
     for n in np.flatnonzero(h["resource"] == params["resource"]):
         txn = h["txn"][n]
         groups.setdefault((t["src"][txn], t["dst"][txn], t["kind"][txn]), []).append(n)
     rows = [(*key, len(set(h["txn"][of])), int(h["bytes"][of].sum())) for key, of in groups.items()]
-    return _sorted(rows, lambda row: (-row[4], *row[:3]), params)
+    return first(rows, lambda row: (-row[4], *row[:3]), params)
 
 
 ORACLES: dict[str, Oracle] = {
@@ -259,6 +298,8 @@ ORACLES: dict[str, Oracle] = {
     "bottleneck/queue-depth": queue_depth,
     "contention/costly-pairs": costly_pairs,
     "contention/cone": cone,
+    "kernel/lineage": lineage,
+    "kernel/races": races,
     "contention/met-on-link": met_on_link,
     "routing/uses-link": uses_link,
     "bottleneck/busiest-links": busiest_links,
@@ -269,4 +310,8 @@ ORACLES: dict[str, Oracle] = {
     "contention/who-waited-for-whom": who_waited_for_whom,
     "contention/slowest-transactions": slowest_transactions,
     "routing/taken": taken,
+    **TRAFFIC,
+    **DISTANCE,
+    **CAUSES,
+    **LAUNCHES,
 }

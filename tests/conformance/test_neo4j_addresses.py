@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kernbench_graph.errors import StoreError, StoreUrlError
+from kernbench_graph.opening import open_store
+from kernbench_graph.stores.neo4j.server import PASSWORD, USER
 
-from graph.store import StoreError, StoreUrlError, open_store
-from graph.stores.neo4j_address import PASSWORD, USER
 from tests.conftest import need_neo4j
 from tools.run_neo4j import running
 

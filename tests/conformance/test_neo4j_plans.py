@@ -1,4 +1,4 @@
-"""Pushing looks nodes up by their unique keys, and takes the same memory however large the run is."""
+"""Nodes are found by their ids, and a push takes the same memory however large the run is."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kernbench_graph.archive.canonical import canonical_tables
+from kernbench_graph.archive.record import complete_info
+from kernbench_graph.opening import open_store
+from kernbench_graph.store import RunRecord
+from kernbench_graph.stores.neo4j.rows import run_batches, topology_batches
+from kernbench_graph.stores.neo4j.server import Server, parse
 
-from graph.archive import complete_info
-from graph.columns import canonical_tables
-from graph.store import RunRecord, open_store
-from graph.stores.neo4j_address import parse
-from graph.stores.neo4j_rows import run_batches
-from graph.stores.neo4j_server import Server
+from tests.conformance.generated_runs import LIBRARY
 from tests.conformance.graph_records import sample
 
 SLOW = ("Scan", "CartesianProduct", "Eager", "HashJoin")
@@ -33,8 +34,9 @@ def test_relationships_are_joined_by_index(neo4j_url: str) -> None:
         store.keep(run, topology)  # so that the indexes are there and the labels are known
     record = RunRecord(complete_info(run.info, topology), canonical_tables("run", run.tables, "run"))
     server = Server(parse(neo4j_url), neo4j_url)
-    joins = [batch for batch in run_batches("InRun7", 7, record, topology) if batch.joins]
-    assert len(joins) > 12
+    batches = (*topology_batches(topology), *run_batches(record, topology))
+    joins = [batch for batch in batches if batch.joins]
+    assert len(joins) > 15
     for batch in joins:
         text, bound = f"EXPLAIN {batch.cypher}", batch.parameters()
         plan = server.read(lambda tx, t=text, b=bound: tx.run(t, b).consume().plan)  # type: ignore[misc]
@@ -44,20 +46,50 @@ def test_relationships_are_joined_by_index(neo4j_url: str) -> None:
     server.close()
 
 
+SEEKS = {
+    "MATCH (r:Run {id: $run}) RETURN r.id AS id": "NodeUniqueIndexSeek",
+    "MATCH (c:Component {id: $run}) RETURN c.name AS name": "NodeUniqueIndexSeek",
+    "MATCH (c:Component) WHERE c.id = $run RETURN c.name AS name": "NodeUniqueIndexSeek",
+    "MATCH (l:Link) WHERE l.id = $run + '/x' RETURN l.name AS name": "NodeUniqueIndexSeek",
+    "MATCH (u:Use {id: $run}) RETURN u.bytes AS bytes": "NodeUniqueIndexSeek",
+    "MATCH (t:Transaction {id: $run}) RETURN t.kind AS kind": "NodeUniqueIndexSeek",
+    "MATCH (r:Run {bench: $run}) RETURN r.id AS id": "NodeIndexSeek",
+    "MATCH (c:Component {name: $run}) RETURN c.id AS id": "NodeIndexSeek",
+}
+
+
+@pytest.mark.parametrize("cypher", SEEKS)
+def test_ids_and_names_are_found_by_index(neo4j_url: str, cypher: str) -> None:
+    with open_store(neo4j_url) as store:
+        store.keep(*sample(id="a"))
+        plan = store.query(f"EXPLAIN {cypher}", run="a").dicts()
+    found = [row["operator"] for row in plan]
+    assert found[-1] == SEEKS[cypher], plan
+
+
+def test_every_question_starts_from_the_run(neo4j_url: str) -> None:
+    """None of them looks through all nodes of a label, but those that are about all runs."""
+    with open_store(neo4j_url) as store:
+        store.keep(*sample(id="a"))
+        for question in LIBRARY.values():
+            if question.scope != "history":
+                given = {name: NULLS[param.type] for name, param in question.params.items()}
+                plan = store.query(f"EXPLAIN {question.text('neo4j')}", given, run="a").dicts()
+                scans = [row["operator"] for row in plan if row["operator"].endswith("Scan")]
+                assert scans == [], (question.name, plan)
+
+
+NULLS: dict[str, Any] = {"string": "", "int": 0, "float": 0.0, "bool": False, "list": []}
+
+
 def test_a_relationship_whose_end_is_missing_is_not_made_elsewhere(neo4j_url: str) -> None:
     """Positions count in a batch: with a node missing, all would shift."""
     run, topology = sample(id="a")
     with open_store(neo4j_url) as store:
         store.keep(run, topology)
     server = Server(parse(neo4j_url), neo4j_url)
-    number = server.read(
-        lambda tx: tx.run(
-            "MATCH (k:KernbenchRun {key: $key}) RETURN k.number AS n", key=f"{parse(neo4j_url).name}/a"
-        ).single(strict=True)["n"]
-    )
     record = RunRecord(complete_info(run.info, topology), canonical_tables("run", run.tables, "run"))
-    hops = next(batch for batch in run_batches(f"InRun{number}", number, record, topology)
-                if "`HOP`" in batch.cypher)  # fmt: skip
+    hops = next(batch for batch in run_batches(record, topology) if "`HOP`" in batch.cypher)
     bound = hops.parameters()
     for ends in ("sources", "targets"):
         unknown: Any = 99 if ends == "sources" else "no->where"
@@ -69,10 +101,12 @@ def test_a_relationship_whose_end_is_missing_is_not_made_elsewhere(neo4j_url: st
 PUSH = """
 import sys
 from pathlib import Path
-from kernbench.api.topologies import load_topology, topology_record
-from graph.archive import complete_info
-from graph.columns import canonical_tables
-from graph.store import RunRecord, open_store
+from kernbench.api.topologies import load_topology
+from kernbench.pgraph import topology_record
+from kernbench_graph.archive.record import complete_info
+from kernbench_graph.archive.canonical import canonical_tables
+from kernbench_graph.opening import open_store
+from kernbench_graph.store import RunRecord
 from tools.made_up_run import made_up_run
 def memory(name):
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -93,7 +127,7 @@ with open_store(sys.argv[1]) as store:
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="memory is measured by Linux's /proc")
 def test_memory_does_not_grow_with_the_run(neo4j_url: str) -> None:
     more = [
-        float(subprocess.run([sys.executable, "-c", PUSH, f"{neo4j_url}{hops}", str(hops)], check=True,
+        float(subprocess.run([sys.executable, "-c", PUSH, neo4j_url, str(hops)], check=True,
                              capture_output=True, text=True, cwd=Path(__file__).parents[2]).stdout)
         for hops in (20_000, 220_000)
     ]  # fmt: skip

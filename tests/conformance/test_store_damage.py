@@ -8,20 +8,31 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from kernbench_graph.archive import record as archive
+from kernbench_graph.archive.atomic import clean_leftovers, new_folder
+from kernbench_graph.errors import ArchiveError, SchemaVersionError, StoreError
+from kernbench_graph.opening import open_store
+from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.store import TopologyRecord
+from kernbench_graph.stores.embedded.store import EmbeddedStore
 
-from graph import archive
-from graph.atomic import clean_leftovers, new_folder
-from graph.store import ArchiveError, SchemaVersionError, StoreError, TopologyRecord, open_store
-from graph.stores.embedded import EmbeddedStore
 from tests.conformance.graph_records import sample
 
-COUNT = "MATCH (t:Transaction) RETURN count(t) AS n"
-USED = "MATCH (r:Run)-[u:USED]->(l:Link) RETURN count(l) AS n"
+COUNT = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
+USED = "MATCH (r:Run)-[:USED]->(u:Use)-[:OF]->(l:Link) RETURN count(l) AS n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_arcadedb() -> Iterator[None]:
+    """These are about the files of LadybugDB, which answers where there is no ArcadeDB."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernbench_graph.stores.embedded.base.engines", lambda: ("ladybug",))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +105,15 @@ def test_a_run_with_a_damaged_manifest_is_left_out_with_a_note(
     assert not (root / "runs" / "b").exists()
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 1, SCHEMA_VERSION + 1, str(SCHEMA_VERSION), None])
 def test_another_schema_version_is_refused_by_name(root: Path, version: object) -> None:
     path = root / "runs" / "a" / "manifest.json"
     content = json.loads(path.read_text())
     path.write_text(json.dumps(content | {"schema_version": version}))
     store = reopen(root)
-    with pytest.raises(SchemaVersionError, match=f"schema version {version!r}, but .* reads version 1"):
+    with pytest.raises(
+        SchemaVersionError, match=f"schema version {version!r}, but .* reads version {SCHEMA_VERSION}"
+    ):
         store.load("a")
     with pytest.raises(SchemaVersionError):
         store.query(COUNT, run="a")
@@ -160,18 +173,20 @@ def test_the_history_grows_by_new_runs_alone(root: Path, monkeypatch: pytest.Mon
     store.keep(*sample(id="c"))
     run, topology = sample(id="d")
     store.keep(run, TopologyRecord("other", "other", "", topology.tables))
-    store.set_tags("a", ["x"])
+    store.change_tags("a", ["x"])
     old = entry(root, "history").name
-    monkeypatch.setattr("graph.archive.read_run", watched)
-    each = "MATCH (r:Run)-[u:USED]->(p) RETURN r.id AS id, r.tags AS tags, count(p) AS n ORDER BY id"
-    assert store.query(each).rows == [("a", '["x"]', 6), ("b", "[]", 6), ("c", "[]", 6), ("d", "[]", 6)]
+    monkeypatch.setattr("kernbench_graph.archive.record.read_run", watched)
+    each = "MATCH (r:Run)-[:USED]->(p) RETURN r.id AS id, r.tags AS tags, count(p) AS n ORDER BY id"
+    assert store.query(each).rows == [("a", '["x"]', 7), ("b", "[]", 7), ("c", "[]", 7), ("d", "[]", 7)]
     assert sorted(read) == ["c", "d"]
     assert entry(root, "history").name != old
-    assert store.query("MATCH (p:Link) RETURN count(p) AS n").rows == [(0,)]  # asked without USED
-    assert store.query("MATCH (:Run)-[:USED]->(p:Link) RETURN count(DISTINCT p.key) AS n").rows == [(6,)]
+    assert store.query("MATCH (p:Link) RETURN count(p) AS n").rows == [(12,)]  # of two topologies
+    assert store.query(
+        "MATCH (:Run)-[:USED]->(:Use)-[:OF]->(p:Link) RETURN count(DISTINCT p.id) AS n"
+    ).rows == [(6,)]
     read.clear()
     store.remove("b")  # what was taken away is no base
-    assert store.query(each).rows == [("a", '["x"]', 6), ("c", "[]", 6), ("d", "[]", 6)]
+    assert store.query(each).rows == [("a", '["x"]', 7), ("c", "[]", 7), ("d", "[]", 7)]
     assert sorted(read) == ["a", "c", "d"]
     assert store.notes == []
 
@@ -188,40 +203,41 @@ def test_a_damaged_history_is_no_base(root: Path, damage: Callable[[Path], objec
 
 def test_an_incomplete_history_is_no_base(root: Path) -> None:
     """What could not be read once may be readable again."""
-    path = root / "runs" / "b" / "Used.parquet"
+    path = root / "runs" / "b" / "Use.parquet"
     whole = path.read_bytes()
     shutil.rmtree(root / "cache")
     truncate(path)
     store = reopen(root)
     assert store.query(USED).rows == [(3,)]
-    assert "the history lacks what run 'b' used" in store.notes[0]
+    assert "the history lacks the use of resources of run 'b'" in store.notes[0]
     path.write_bytes(whole)
     store.keep(*sample(id="c"))
     assert store.query(USED).rows == [(9,)]
 
 
-def test_a_copied_store_keeps_its_cache(root: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(root, copy, copy_function=shutil.copyfile)
-    before = (entry(copy, "run-a") / "graph.lbdb").stat().st_ino
-    store = reopen(copy)
-    assert store.query(COUNT, run="a").rows == [(2,)]
-    assert store.notes == []
-    assert (entry(copy, "run-a") / "graph.lbdb").stat().st_ino == before
+def test_a_copied_store_keeps_its_cache_where_times_were_copied_too(root: Path, tmp_path: Path) -> None:
+    for function, again in ((shutil.copy2, False), (shutil.copyfile, True)):
+        copy = tmp_path / function.__name__
+        shutil.copytree(root, copy, copy_function=function)
+        before = (entry(copy, "run-a") / "graph.lbdb").stat().st_ino
+        store = reopen(copy)
+        assert store.query(COUNT, run="a").rows == [(2,)]
+        assert ["was changed; it is built again" in note for note in store.notes] == [True] * again
+        assert ((entry(copy, "run-a") / "graph.lbdb").stat().st_ino == before) is not again
 
 
 def test_a_cache_of_another_run_does_not_pass(root: Path) -> None:
-    """Sizes agree, so only the content can tell."""
+    """Sizes agree, but not the time of change."""
     mine, other = entry(root, "run-a"), entry(root, "run-b")
     shutil.copyfile(other / "graph.lbdb", mine / "graph.lbdb")
     store = reopen(root)
-    assert store.query("MATCH (r:Run) RETURN r.id AS id", run="a").rows == [("a",)]
+    assert store.query("MATCH (r:Run {id: $run}) RETURN r.id AS id", run="a").rows == [("a",)]
 
 
 def test_a_stale_cache_goes(root: Path) -> None:
     old = entry(root, "run-a")
     store = reopen(root)
-    store.set_tags("a", ["new"])
+    store.change_tags("a", ["new"])
     assert store.query("MATCH (r:Run) RETURN r.tags AS t", run="a").rows == [('["new"]',)]
     assert entry(root, "run-a") != old
     store.remove("a")
@@ -258,12 +274,12 @@ def test_a_cache_held_by_another_program_does_no_harm(root: Path) -> None:
         assert holder.stdout.readline() == "held\n"
         assert reopen(root).query(COUNT, run="a").rows == [(2,)]
         holder.communicate("")
-    assert reopen(root).query("MATCH (r:Run) RETURN r.id AS id", run="a").rows == [("a",)]
+    assert reopen(root).query("MATCH (r:Run {id: $run}) RETURN r.id AS id", run="a").rows == [("a",)]
 
 
 KEEP = """
 import sys
-from graph.store import open_store
+from kernbench_graph.opening import open_store
 from tests.conformance.graph_records import sample
 seed = sys.argv[2]
 open_store(sys.argv[1]).keep(*sample(id="same", started_at=seed, host=seed, wall_s=float(seed)))
@@ -272,11 +288,17 @@ open_store(sys.argv[1]).keep(*sample(id="same", started_at=seed, host=seed, wall
 
 def test_equal_runs_give_equal_files_in_every_process(tmp_path: Path) -> None:
     for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])}
+        environment = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join(
+                [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / "graph")]
+            ),
+        }
         subprocess.run([sys.executable, "-c", KEEP, str(tmp_path / seed), seed], env=environment, check=True)
     first, second = (tmp_path / seed / "runs" / "same" for seed in ("1", "2"))
     names = sorted(path.name for path in first.iterdir())
-    assert len(names) == 9
+    assert len(names) == 1 + len(SCHEMA.record_tables("run"))
     for name in names:
         if name == "manifest.json":
             one, two = (json.loads((folder / name).read_text()) for folder in (first, second))
@@ -291,7 +313,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         raise OSError(28, "No space left on device")
 
     store = reopen(tmp_path / "store")
-    monkeypatch.setattr("graph.archive._write_manifest", no_space)
+    monkeypatch.setattr("kernbench_graph.archive.record._write_manifest", no_space)
     with pytest.raises(StoreError, match="No space left on device"):
         store.keep(*sample(id="a"))
     assert [path for path in (tmp_path / "store").rglob("*") if path.is_file()] == []
@@ -300,19 +322,24 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     "death",
     [
-        "graph.atomic._lock = die",
-        "graph.atomic.sync = die",
+        "atomic._lock = die",
+        "atomic.sync = die",
         "os.rename = die",
         "",
     ],
     ids=["not yet locked", "on its way to the disk", "not yet renamed", "half filled"],
 )
 def test_what_a_dead_writer_left_goes_and_a_live_one_is_left_alone(tmp_path: Path, death: str) -> None:
-    script = "import os, sys; from pathlib import Path; import graph.atomic\n"
+    script = "import os, sys; from pathlib import Path; from kernbench_graph.archive import atomic\n"
     script += f"def die(*_): os._exit(9)\n{death}\n"
-    script += "with graph.atomic.new_folder(Path(sys.argv[1])) as f:\n    (f / 'half').write_text('x')\n"
+    script += "with atomic.new_folder(Path(sys.argv[1])) as f:\n    (f / 'half').write_text('x')\n"
     place = tmp_path / "runs" / "dead"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(
+            [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / "graph")]
+        ),
+    }
     script += "    die()" if not death else ""
     ended = subprocess.run([sys.executable, "-c", script, str(place)], env=environment, check=False)
     assert ended.returncode == 9
@@ -330,7 +357,7 @@ def test_without_locks_age_tells_a_dead_writer(tmp_path: Path, monkeypatch: pyte
     def no_locks(*_: object) -> None:
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr("graph.atomic.fcntl.flock", no_locks)
+    monkeypatch.setattr("kernbench_graph.archive.atomic.fcntl.flock", no_locks)
     with new_folder(tmp_path / "runs" / "whole") as alive:
         assert clean_leftovers(alive.parent) == 0
         os.utime(alive, (0, 0))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from kernbench_graph.errors import QueryError
+from kernbench_graph.store import GraphStore, TopologyRecord
 
-from graph.store import GraphStore, TopologyRecord
 from kernbench import api
 from tests.conformance.graph_records import sample
 
@@ -39,7 +40,8 @@ def test_a_run_is_compared_with_the_one_before_and_the_best(store: GraphStore) -
         ("e", "d", "b"),
     ]
     assert everything[0][3:] == (-0.2, -0.2)
-    assert asked(store, "regressions", "run", bench="none", threshold=-1) == []
+    with pytest.raises(QueryError, match="there is no bench 'none'"):
+        asked(store, "regressions", "run", bench="none", threshold=-1)
 
 
 def test_what_is_no_run_of_the_machine_is_left_out(store: GraphStore) -> None:
@@ -68,4 +70,5 @@ def test_an_empty_store_has_no_history(store: GraphStore) -> None:
     for name in ("runs", "regressions"):
         assert asked(store, name, "run") == []
     for name in ("bench-over-time", "best-of-sweep"):
-        assert asked(store, name, bench="gemm") == []
+        with pytest.raises(QueryError, match="there is no bench 'gemm'"):
+            asked(store, name, bench="gemm")

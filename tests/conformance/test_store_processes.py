@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from kernbench_graph.archive.atomic import shared
+from kernbench_graph.errors import StoreError
+from kernbench_graph.opening import open_store
 
-from graph.atomic import shared
-from graph.store import StoreError, open_store
 from tests.conformance.graph_records import sample
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +19,7 @@ RUNS = 8
 
 WRITER = """
 import sys
-from graph.store import open_store
+from kernbench_graph.opening import open_store
 from tests.conformance.graph_records import sample
 store = open_store(sys.argv[1])
 for number in range(int(sys.argv[2])):
@@ -26,7 +27,7 @@ for number in range(int(sys.argv[2])):
 """
 READER = """
 import sys, time
-from graph.store import open_store
+from kernbench_graph.opening import open_store
 store = open_store(sys.argv[1])
 seen, end = 0, time.monotonic() + 60
 while seen < int(sys.argv[2]) and time.monotonic() < end:
@@ -35,17 +36,19 @@ while seen < int(sys.argv[2]) and time.monotonic() < end:
     seen = len(ids)
     if ids:
         record = store.load(store.resolve("last"))
-        assert [record.tables[name].num_rows for name in ("Transaction", "Hop", "Used")] == [2, 12, 6]
-        rows = store.query("MATCH (t:Transaction)-[h:HOP]->() RETURN count(h) AS n", run=ids[-1]).rows
+        assert [record.tables[name].num_rows for name in ("Transaction", "Hop", "Use")] == [2, 12, 7]
+        hops = "MATCH (:Run {id: $run})-[:SENT]->()-[h:HOP]->() RETURN count(h) AS n"
+        rows = store.query(hops, run=ids[-1]).rows
         assert rows == [(12,)], rows
-        (count,) = store.query("MATCH (r:Run)-[:USED]->(l:Link) RETURN count(DISTINCT r.id) AS n").rows[0]
+        text = "MATCH (r:Run)-[:USED]->(:Use)-[:OF]->(l:Link) RETURN count(DISTINCT r.id) AS n"
+        (count,) = store.query(text).rows[0]
         assert count >= seen, (count, seen)
 assert seen == int(sys.argv[2]), seen
 assert store.notes == [], store.notes
 """
 COMER = """
 import sys
-from graph.store import open_store
+from kernbench_graph.opening import open_store
 from tests.conformance.graph_records import sample
 store = open_store(sys.argv[1])
 for number in range(int(sys.argv[2])):
@@ -58,8 +61,8 @@ assert store.notes == [], store.notes
 """
 KILLED = """
 import sys
-from graph import archive
-from graph.store import open_store
+from kernbench_graph.archive import record as archive
+from kernbench_graph.opening import open_store
 from tests.conformance.graph_records import sample
 import os
 archive._write_manifest = lambda *_: os.kill(os.getpid(), 9)
@@ -68,7 +71,7 @@ open_store(sys.argv[1]).keep(*sample(id="killed"))
 
 
 def start(script: str, *arguments: object) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "graph")])}
     command = [sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
 
@@ -89,7 +92,7 @@ def test_two_writers_of_the_same_topology_do_not_meet(tmp_path: Path) -> None:
     assert len(list((tmp_path / "store" / "runs").iterdir())) == 8
 
 
-@pytest.mark.parametrize("kind", ["embedded", "neo4j"])
+@pytest.mark.parametrize("kind", ["embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)])
 def test_a_topology_is_not_removed_from_under_a_run_that_is_being_kept(
     tmp_path: Path, kind: str, request: pytest.FixtureRequest
 ) -> None:
@@ -100,7 +103,8 @@ def test_a_topology_is_not_removed_from_under_a_run_that_is_being_kept(
         assert (process.returncode, errors) == (0, "")
     with open_store(url) as store:
         assert sorted(run["id"] for run in store.runs()) == ["x011", "y011"]
-        links = "MATCH (l:Link) RETURN count(l) AS n"
+        parts = "MATCH (:Run {id: $run})-[:RAN_ON]->(:Topology)-[:CONTAINS*1..8]->(c:Component)"
+        links = f"{parts} MATCH (c)-[:LEAVES_BY]->(l:Link) RETURN count(l) AS n"
         assert [store.query(links, run=run).rows for run in ("x011", "y011")] == [[(6,)], [(6,)]]
         for run in ("x011", "y011"):
             store.remove(run)

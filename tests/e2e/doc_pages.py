@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,8 @@ def run_page(page: Path, folder: Path) -> int:
             continue
         if language == "python":
             # Line numbers in a traceback are then those of the page.
-            exec(compile("\n" * line + match["body"], str(page), "exec"), namespace)
+            with _importable(folder):
+                exec(compile("\n" * line + match["body"], str(page), "exec"), namespace)
         elif language == "console":
             for command, expected in _commands(match["body"]):
                 _run(command, expected, folder, f"{page.name}:{line}")
@@ -52,6 +53,20 @@ def run_page(page: Path, folder: Path) -> int:
             continue
         count += 1
     return count
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let the page import the files that it wrote, as Python does in the working directory."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in [
+            n for n, m in sys.modules.items() if (getattr(m, "__file__", None) or "").startswith(str(folder))
+        ]:
+            del sys.modules[name]
 
 
 def _commands(body: str) -> Iterator[tuple[str, str]]:

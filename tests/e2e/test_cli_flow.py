@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import click
 import pytest
 
+import kernbench as kb
 from kernbench.cli.app import app
 from kernbench.cli.reference import commands
 
@@ -32,7 +34,7 @@ def one_json_value(text: str) -> Any:
     return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
 
-def test_a_run_is_kept_asked_shown_and_removed(process: Cli, workdir: Path) -> None:
+def test_a_run_is_kept_asked_shown_and_removed(process: Cli, cli: Cli, workdir: Path) -> None:
     ran = process(*RUN, "--verify-data", "--set", "m=32", "--tag", "first", "--format", "json")
     assert (ran.status, ran.err) == (0, "")
     run = one_json_value(ran.out)
@@ -42,11 +44,12 @@ def test_a_run_is_kept_asked_shown_and_removed(process: Cli, workdir: Path) -> N
     assert run["tags"] == ["first"]
     assert (workdir / ".kernbench").is_dir()
 
-    listed = one_json_value(process("runs", "list", "--format", "json").out)["runs"]
+    listed = one_json_value(cli("runs", "list", "--format", "json").out)["runs"]
     assert [kept["run_id"] for kept in listed] == [run["run_id"]]
+    assert listed[0].pop("changed") is None
     assert listed[0] == {key: run[key] for key in listed[0]}
 
-    shown = one_json_value(process("runs", "show", "last", "--format", "json").out)
+    shown = one_json_value(cli("runs", "show", "last", "--format", "json").out)
     assert shown == run
 
     answer = one_json_value(process("query", "busiest-links", "--param", "limit=2", "--format", "json").out)
@@ -56,7 +59,7 @@ def test_a_run_is_kept_asked_shown_and_removed(process: Cli, workdir: Path) -> N
 
     removed = process("runs", "rm", run["run_id"][:20])
     assert (removed.status, removed.out) == (0, run["run_id"] + "\n")
-    assert one_json_value(process("runs", "list", "--format", "json").out) == {"runs": []}
+    assert one_json_value(cli("runs", "list", "--format", "json").out) == {"runs": []}
 
 
 def test_what_is_busiest_comes_first_and_is_of_its_sort(cli: Cli) -> None:
@@ -78,12 +81,15 @@ def test_a_run_of_which_nothing_is_kept(cli: Cli, workdir: Path) -> None:
         "sim_ns",
         "latency_ns",
         "launches",
-        "busiest_links",
-        "busiest_engines",
         "flit_crossings",
         "events",
     ):
         assert plain[key] == traced[key]
+    # Without a trace only the use of the whole run is known.
+    whole = one_json_value(cli("runs", "show", "--launch", "run", "--format", "json").out)
+    assert plain["window"]["name"] == whole["window"]["name"] == "the whole run"
+    for key in ("busiest_links", "busiest_engines"):
+        assert plain[key] == whole[key]
     assert not (workdir / "elsewhere").exists()
 
 
@@ -103,7 +109,7 @@ def test_the_same_facts_in_every_format(cli: Cli) -> None:
         ("list",),
         ("runs", "list"),
         ("query", "--list"),
-        ("query", "transactions-by-kind"),
+        ("query", "transactions-by-kind", "--launch", "run"),
         ("topology", "show", "minimal"),
         ("topology", "show", "minimal", "--from", "host", "--to", "sip0.cube0.hbm_ctrl.pe0"),
     ):
@@ -162,10 +168,10 @@ def test_doctor_says_what_a_server_holds(cli: Cli, neo4j_url: str) -> None:
     used = cli("doctor", "--store", neo4j_url)
     assert used.status == 0
     assert re.search(
-        rf"store +ok +{neo4j_url}: reachable, (not used yet|0 runs, schema version 1\n)", used.out
+        rf"store +ok +{neo4j_url}: reachable, (not used yet|0 runs, schema version 2\n)", used.out
     )
     assert cli(*RUN, "--store", neo4j_url).status == 0
-    assert f"{neo4j_url}: reachable, 1 run, schema version 1\n" in cli("doctor", "--store", neo4j_url).out
+    assert f"{neo4j_url}: reachable, 1 run, schema version 2\n" in cli("doctor", "--store", neo4j_url).out
 
 
 def test_doctor_says_where_no_store_can_be_made(cli: Cli, workdir: Path) -> None:
@@ -202,8 +208,19 @@ def contexts() -> list[click.Context]:
     return list(commands(app, None, "kernbench"))
 
 
+TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"
 LONG = ("kernbench probe", "kernbench traffic")
 """Their examples measure the default machine."""
+
+
+@pytest.fixture(scope="session")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with two runs, one of which has been asked something, so that its cache is there."""
+    folder = tmp_path_factory.mktemp("two") / "store"
+    for _ in range(2):
+        run = kb.run("gemm-single-pe", "minimal", store=str(folder))
+    run.query("bottleneck/busiest-links")
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -213,7 +230,9 @@ LONG = ("kernbench probe", "kernbench traffic")
         for c in contexts()
     ],
 )
-def test_help_ends_with_examples_that_work(context: click.Context, cli: Cli) -> None:
+def test_help_ends_with_examples_that_work(
+    context: click.Context, cli: Cli, workdir: Path, two_runs: Path
+) -> None:
     _, *path = context.command_path.split()
     helped = cli(*path, "--help")
     assert helped.status == 0
@@ -221,14 +240,17 @@ def test_help_ends_with_examples_that_work(context: click.Context, cli: Cli) -> 
     assert mark
     lines = [line.strip() for line in examples.splitlines()[1:]]
     assert lines
-    cli(*RUN)
-    cli(*RUN)  # two, for those that compare
+    shutil.copytree(two_runs, workdir / ".kernbench")  # two, for those that compare
+    tuned = re.search(r'^```python title="scale.py"\n(.*?)^```$', TUNE.read_text("utf-8"), re.M | re.S)
+    assert tuned
+    (workdir / "scale.py").write_text(tuned[1])  # the file of one's own that an example names
     # What these print is what they changed, which may be nothing.
     quiet = path[-1:] in (["tag"], ["prune"])
     if path[-1:] == ["import"]:
         cli("runs", "export", "--to", "archive")
     for line in lines:
-        name, *argv = shlex.split(line)
+        # The line that a shell is to evaluate holds the command that prints it.
+        name, *argv = shlex.split(re.sub(r'eval "\$\((.*)\)"|(.*) > \S+', r"\1\2", line))
         assert name == "kernbench"
         ended = cli(*argv)
         notes = [said for said in ended.err.splitlines() if not said.startswith("kernbench: note: ")]

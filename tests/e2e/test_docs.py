@@ -19,7 +19,16 @@ def names(pages: list[Path]) -> list[str]:
     return [path.relative_to(ROOT).as_posix() for path in pages]
 
 
-@pytest.mark.parametrize("path", RUN, ids=names(RUN))
+LONG = ("README.md", "run-ranks.md", "test-a-kernel.md", "write-a-bench.md", "write-a-collective.md")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=id_, marks=[pytest.mark.slow] if path.name in LONG else [])
+        for path, id_ in zip(RUN, names(RUN), strict=True)
+    ],
+)
 def test_page_runs(path: Path, workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_page(path, workdir) > 0
 
@@ -28,7 +37,7 @@ def test_page_about_neo4j_runs_on_a_server(
     workdir: Path, neo4j_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KERNBENCH_STORE", neo4j_url)
-    assert run_page(ROOT / "docs" / "how-to" / "share-runs-with-neo4j.md", workdir) == 2
+    assert run_page(ROOT / "docs" / "how-to" / "share-runs-with-neo4j.md", workdir) == 3
 
 
 @pytest.mark.parametrize("path", ALL, ids=names(ALL))
@@ -49,3 +58,35 @@ def test_every_page_is_in_the_index() -> None:
 def test_command_line_reference_is_up_to_date() -> None:
     kept = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
     assert kept.split() == page().split(), "run 'make docs'"
+
+
+def test_reference_of_the_kernel_language_is_up_to_date() -> None:
+    from kernbench.kernels import reference
+
+    kept = (ROOT / "docs" / "reference" / "tl.md").read_text(encoding="utf-8")
+    assert kept == reference.page(), "run 'make docs'"
+
+
+def test_reference_of_the_host_is_up_to_date() -> None:
+    from kernbench.runtime import reference
+
+    kept = (ROOT / "docs" / "reference" / "torch.md").read_text(encoding="utf-8")
+    assert kept == reference.page(), "run 'make docs'"
+    for name in (
+        "torch.launch(",
+        "torch.check(",
+        "torch.from_numpy(",
+        "tensor.numpy(",
+        "launch.wait(",
+        "DPPolicy(",
+    ):
+        assert f"`{name}" in kept
+
+
+def test_the_page_for_contributors_knows_every_room_and_nothing_else() -> None:
+    text = (ROOT / "docs" / "explanation" / "contributing.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`((?:kernbench|graph|queries|configs|tests)/[\w/.]*)`", text))
+    for path in listed:
+        assert (ROOT / path).exists(), f"{path} does not exist"
+    rooms = {f"kernbench/{room.parent.name}/" for room in (ROOT / "kernbench").glob("*/__init__.py")}
+    assert rooms <= listed

@@ -32,7 +32,8 @@ with kb.open_store(sys.argv[1]) as store:
     rows += sum(table.num_rows for table in store.load(run).tables.values())
     for name, question in LIBRARY.items():
         needed = {k: p for k, p in question.params.items() if p.default is None and not p.derived}
-        params = {key: run if key in ("before", "after") else NEEDED[key] for key in needed}
+        known = {"before": run, "after": run, "bench": "qkv-gemm"}
+        params = {key: known.get(key) or NEEDED[key] for key in needed}
         kb.ask(name, run, store, params)
         asked += 1
 print(rows, asked, threads() - before)

@@ -13,8 +13,8 @@ import pytest
 
 import kernbench as kb
 from kernbench.report.figures import drawing
-from kernbench.report.figures.measure import OPS, bandwidth_rows, latency_rows, scenarios
-from kernbench.topology import compile_topology, load
+from kernbench.report.figures.transfers import OPS, bandwidth_rows, latency_rows, scenarios
+from tests.compiled import compiled
 
 Cli = Callable[..., Any]
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
@@ -57,8 +57,9 @@ def test_without_matplotlib_there_is_one_line_and_no_file(
     assert not (workdir / "out").exists()
 
 
+@pytest.mark.slow
 def test_labels_of_the_figures_lie_apart() -> None:
-    graph = compile_topology(load(OBLONG))
+    graph = compiled(OBLONG)
     found = [item for item in scenarios(graph)[0] if "cube" in item.name or item.contended][2:7]
     latency = latency_rows(graph, found, 256)
     bandwidth = bandwidth_rows(graph, found, 256)
@@ -88,7 +89,7 @@ def test_labels_of_the_figures_lie_apart() -> None:
 
 
 def test_diagrams_of_all_views_go_into_a_folder(cli: Cli, workdir: Path) -> None:
-    done = cli("topology", "diagram", "minimal", "--out", "pictures", "--to", "mermaid", "--format", "csv")
+    done = cli("topology", "diagram", "minimal", "--out", "pictures", "--as", "mermaid", "--format", "csv")
     assert done.status == 0
     names = ["system_view.mmd", "sip_view.mmd", "cube_view.mmd", "pe_view.mmd"]
     assert [Path(line.partition(",")[2]).name for line in done.out.splitlines()[1:]] == names
@@ -97,7 +98,7 @@ def test_diagrams_of_all_views_go_into_a_folder(cli: Cli, workdir: Path) -> None
 
 def test_one_diagram_goes_into_a_file_or_to_stdout(cli: Cli, workdir: Path) -> None:
     assert cli("topology", "diagram", "minimal", "--view", "pe", "--out", "pe.dot").status == 0
-    shown = cli("topology", "diagram", "minimal", "--view", "pe", "--out", "-", "--to", "dot")
+    shown = cli("topology", "diagram", "minimal", "--view", "pe", "--out", "-", "--as", "dot")
     assert shown.out == (workdir / "pe.dot").read_text() == kb.diagram("minimal", "pe", "dot")
 
 

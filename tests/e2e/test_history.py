@@ -23,17 +23,24 @@ def two(cli: Cli) -> list[str]:
 
 
 def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
-    slower = cli("runs", "compare", *two, "--format", "json")
+    slower = cli("runs", "compare", *two, "--launch", "run", "--format", "json")
     assert slower.status == 1
     assert slower.err == ""
     found = json.loads(slower.out)
     assert list(found) == [
-        *("before", "after", "same_config", "figures", "causes", "resources", "threshold", "slower")
+        *("before", "after", "same_config", "configured", "window", "figures", "causes", "resources"),
+        *("threshold", "slower"),
     ]
     assert (found["before"]["run_id"], found["after"]["run_id"]) == tuple(two)
     assert (found["slower"], found["same_config"], found["threshold"]) == (True, False, 0.05)
     old, new = (kb.open_run(run) for run in two)
-    sim = found["figures"][0]
+    assert found["configured"] == [
+        {"what": "parameter", "key": key, "before": old.params[key], "after": new.params[key]}
+        for key in new.params
+        if old.params[key] != new.params[key]
+    ]
+    assert found["configured"]
+    sim = found["figures"][1]
     assert (sim["name"], sim["before"], sim["after"]) == ("sim_ns", old.sim_ns, new.sim_ns)
     assert sim["change"] == pytest.approx(new.sim_ns / old.sim_ns - 1)
     assert sum(row["change_ns"] for row in found["causes"]) == pytest.approx(new.sim_ns - old.sim_ns)
@@ -102,17 +109,40 @@ def test_runs_go_from_store_to_store_whole(cli: Cli, two: list[str]) -> None:
 
 
 def test_why_adds_up(cli: Cli, two: list[str]) -> None:
-    found = json.loads(cli("why", two[1], "--format", "json").out)
+    found = json.loads(cli("why", two[1], "--launch", "run", "--format", "json").out)
     run = kb.open_run(two[1])
-    assert list(found) == ["run_id", "launch", "t_start", "t_end", "ns", "by_cause", "by_place", "steps"]
+    assert list(found) == [
+        *(
+            "run_id",
+            "launch",
+            "window",
+            "t_start",
+            "t_end",
+            "ns",
+            "by_cause",
+            "by_location",
+            "by_line",
+            "steps",
+        )
+    ]
     assert (found["run_id"], found["launch"], found["ns"]) == (run.id, None, run.sim_ns)
-    for sums in (found["by_cause"], found["by_place"]):
+    for sums in (found["by_cause"], found["by_location"]):
         assert sum(sums.values()) == pytest.approx(run.sim_ns, abs=1e-6)
-    launch = json.loads(cli("why", "--launch", "0", "--by", "place", "--format", "json").out)
+    launch = json.loads(cli("why", "--launch", "0", "--by", "location", "--format", "json").out)
     assert launch["ns"] == pytest.approx(run.launches[0]["latency_ns"])
-    lines = cli("why", "--by", "step", "--format", "csv").out.splitlines()
-    assert (lines[0], len(lines)) == ("t_start,t_end,ns,cause,place,what", 1 + len(found["steps"]))
+    lines = cli("why", "--launch", "run", "--by", "step", "--format", "csv").out.splitlines()
+    assert (lines[0], len(lines)) == (
+        "t_start,t_end,ns,cause,location,line,activity",
+        1 + len(found["steps"]),
+    )
+    setup = json.loads(cli("why", "--launch", "setup", "--format", "json").out)
+    assert setup["ns"] + json.loads(cli("why", "--format", "json").out)["ns"] == pytest.approx(run.sim_ns)
+    middle = json.loads(cli("why", "--launch", "run", "--from", "100", "--to", "350", "--format", "json").out)
+    assert middle["ns"] == pytest.approx(250.0)
+    assert sum(middle["by_cause"].values()) == pytest.approx(250.0)
     assert cli("why", "--launch", "7").status == 2
+    assert cli("why", "--launch", "first").status == 2
+    assert cli("why", "--from", "5e9").status == 2
     assert cli("why", "nothing").status == 2
 
 

@@ -14,7 +14,8 @@ import pytest
 
 import kernbench as kb
 
-COMMAND = [sys.executable, "-X", "faulthandler", "-m", "kernbench", "run", "--bench", "qkv-gemm", "--store"]
+RUN = [sys.executable, "-X", "faulthandler", "-m", "kernbench", "run", "--bench", "qkv-gemm"]
+COMMAND = [*RUN, "--topology", "minimal", "--store"]
 
 
 def run_whole(store: Path) -> None:

@@ -12,6 +12,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -61,11 +63,18 @@ def test_it_runs_until_ctrl_c(tmp_path: Path) -> None:
         assert f"neo4j://127.0.0.1:{bolt}, user neo4j" in shown, shown
         with socket.create_connection(("127.0.0.1", bolt), 5.0):
             pass
+        found = re.search(r"Neo4j Browser at (http://127\.0\.0\.1:\d+/browser/)", shown)
+        assert found, shown
+        with urllib.request.urlopen(found[1], timeout=10.0) as page:
+            assert page.status == 200
+            assert "neo4j" in page.read().decode().lower()
         os.write(terminal, CTRL_C)
         shown = read_until(terminal, "that the terminal closes", START_S)
         assert "stopped" in shown, shown
         assert "Traceback" not in shown, shown
     finally:
+        with suppress(OSError):
+            os.write(terminal, CTRL_C)  # also where something above has failed
         os.close(terminal)
         os.waitpid(child, 0)
     with socket.socket() as probe:
@@ -79,6 +88,7 @@ def make_neo4j(options: str = "", **environment: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
+@pytest.mark.neo4j
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     need_neo4j()
     with socket.socket() as other:
@@ -106,11 +116,12 @@ def test_without_java_it_says_what_to_install(tmp_path: Path) -> None:
     assert "neo4j: java and mvn not found; install a JDK 17 and Maven, or use docker compose" in done.stderr
 
 
+@pytest.mark.neo4j
 @pytest.mark.parametrize("ci", ["", "true"])
 def test_without_java_the_suite_says_once_what_it_left_out(tmp_path: Path, ci: str) -> None:
     environment = {**os.environ, "PATH": without_java(tmp_path), "CI": ci}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += ["tests/conformance/test_neo4j_scope.py", "tests/conformance/test_neo4j_plans.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "neo4j"]
+    command += ["tests/conformance/test_neo4j_reading.py", "tests/conformance/test_neo4j_plans.py"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     said = re.findall(r"(\d+) tests of the Neo4j store were left out: java and mvn not found", done.stdout)
     if ci:

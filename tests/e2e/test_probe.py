@@ -46,8 +46,8 @@ class FreeReads(HbmSlice):
 
     def _read(self, packet, time, begun, inside):
         transaction = packet.transaction
-        self.machine.fabric.stream(
-            Packet(transaction, transaction.path.reverse, 0, self.machine.fabric.flit_bytes), [inside]
+        self.system.fabric.stream(
+            Packet(transaction, transaction.path.reverse, 0, self.system.fabric.flit_bytes), [inside]
         )
 '''
 

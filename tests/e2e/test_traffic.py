@@ -48,7 +48,9 @@ def test_json_has_the_keys_that_others_rely_on(cli: Callable[..., Any], workdir:
     assert json.loads(cli("runs", "show", "last", "--format", "json").out)["bench"] == "traffic"
     busiest = json.loads(cli("query", "busiest-links", "--format", "json").out)
     assert busiest["rows"][0][0] == said["busiest_links"][0]["resource"]
-    cypher = "MATCH (o:Op)-[:MOVED]->(t:Transaction) RETURN o.name AS name, sum(t.bytes) AS n ORDER BY name"
+    cypher = (
+        "MATCH (t:Transaction)-[:SENT_FOR]->(o:Op) RETURN o.name AS name, sum(t.bytes) AS n ORDER BY name"
+    )
     moved = json.loads(cli("query", "--run", "last", "--cypher", cypher, "--format", "json").out)
     assert moved["rows"] == [
         ["dma_read", 4096],
@@ -69,15 +71,6 @@ def test_all_formats_tell_the_same(cli: Callable[..., Any], workdir: Path) -> No
     assert "not kept" in table
     assert f"makespan      {said['makespan_ns']:.3f}".rstrip("0") in table
     assert not (workdir / ".kernbench").exists()
-
-
-def test_the_same_traffic_takes_the_same_time_in_another_process(
-    cli: Callable[..., Any], process: Callable[..., Any]
-) -> None:
-    line = ("traffic", "pattern:hot-spot", "--set", "seed=3", "--topology", OBLONG, "--no-trace")
-    here = cli(*line, "--format", "csv")
-    there = process(*line, "--format", "csv", PYTHONHASHSEED="77")
-    assert (there.status, there.out) == (0, here.out)
 
 
 def test_the_list_of_patterns(cli: Callable[..., Any]) -> None:
@@ -117,7 +110,6 @@ FAILED = [
     ("- {src: host, dst: sip0.cube0.pe0, bytes: 1}\n", "flows.yaml:1: flow 1: dst: 'sip0.cube0.pe0' is"),
     ("- {src: host, dst: sip0.cube0.sram, bytes: 0}\n", "flows.yaml:1: flow 1: bytes: is 0"),
     ("- {src: host, dst: sip0.cube0.sram,\n   bytes: 1000000000}\n", "flows.yaml:2: flow 1: bytes: 10000000"),
-    ("- {src: host, dst: sip0.cube0.pe0.pe_tcm,\n   bytes: 1}\n", "flows.yaml:1: flow 1: dst: no route from"),
 ]  # fmt: skip
 
 

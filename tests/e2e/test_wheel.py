@@ -51,11 +51,11 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_data_and_types_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"kernbench", "graph"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"kernbench", "kernbench_graph"}
     for kind, folder in (("queries", "*/*.yaml"), ("configs", "**/*.yaml")):
         for path in sorted((ROOT / kind).glob(folder)):
             assert f"kernbench/_data/{kind}/{path.relative_to(ROOT / kind).as_posix()}" in names
-    assert {"kernbench/py.typed", "graph/py.typed", "kernbench/__init__.pyi"} <= set(names)
+    assert {"kernbench/py.typed", "kernbench_graph/py.typed", "kernbench/__init__.pyi"} <= set(names)
 
 
 def test_the_main_job_and_a_query_run_from_the_wheel(installed: Path, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_the_main_job_and_a_query_run_from_the_wheel(installed: Path, tmp_path: 
     answer = json.loads(kernbench("query", "busiest-links", "--run", run["run_id"], "--format", "json"))
     assert answer["rows"]
     assert json.loads(kernbench("doctor", "--format", "json"))["ok"] is True
-    place = "import graph, kernbench; print(kernbench.__file__, graph.__file__)"
+    place = "import kernbench, kernbench_graph; print(kernbench.__file__, kernbench_graph.__file__)"
     done = subprocess.run(
         [str(installed / "python"), "-c", place], cwd=tmp_path, capture_output=True, text=True, check=True
     )

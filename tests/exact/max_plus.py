@@ -16,7 +16,8 @@ from kernbench.pgraph import PropertyGraph
 
 Times = np.ndarray
 
-TRANSIT = {"router", "switch", "ucie_port", "ucie_conn", "io_noc", "io_ucie", "io_ucie_conn"}
+TRANSIT = {"router", "switch", "ucie_port", "ucie_conn", "io_noc", "io_ucie", "io_ucie_conn", "pe_dma"}
+"""Kinds that pass each flit on as it comes; a PE's DMA does so on the way to its own TCM."""
 
 
 class MaxPlus:
@@ -78,18 +79,28 @@ class MaxPlus:
         return done
 
     def write_ns(self, names: Sequence[str], nbytes: int, address: int = 0) -> float:
-        """A write to an HBM slice, acknowledgement included."""
+        """A write to a memory, acknowledgement included; ``address`` counts within an HBM slice."""
         sizes = self.sizes(nbytes)
         arrived = self.way(names, np.zeros(len(sizes)), sizes)
-        committed = self.bursts(names[-1], address, self.enter(names[-1], arrived)).max()
+        committed = self.served(names[-1], address, arrived, sizes, "write").max()
         return float(self.finish(names[::-1], np.array([committed]), np.zeros(1)))
 
     def read_ns(self, names: Sequence[str], nbytes: int, address: int = 0) -> float:
-        """A read from an HBM slice: command out, data back in order."""
-        command = self.enter(names[-1], self.way(names, np.zeros(1), np.zeros(1)))
+        """A read from a memory: command out, data back in order."""
+        (command,) = self.way(names, np.zeros(1), np.zeros(1))
         sizes = self.sizes(nbytes)
-        ready = self.bursts(names[-1], address, np.full(len(sizes), command[0]))
+        ready = self.served(names[-1], address, np.full(len(sizes), command), sizes, "read")
         return float(self.finish(names[::-1], np.maximum.accumulate(ready), sizes))
+
+    def served(self, name: str, address: int, times: Times, sizes: Times, op: str) -> Times:
+        """When a memory has each flit: at its port, or after its own overhead and (HBM) at its channels."""
+        properties = self.node[name]
+        if properties["kind"] == "pe_tcm":
+            service = sizes / float(properties[f"{op}_gbs"])
+            service[0] += float(properties["overhead_ns"])
+            return self.serve(times, service)
+        entered = self.enter(name, times)
+        return self.bursts(name, address, entered) if properties["kind"] == "hbm_ctrl" else entered
 
     def enter(self, name: str, times: Times) -> Times:
         """A memory's own overhead, once a transaction."""

@@ -6,13 +6,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.components.machine import Machine
+from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.report.figures.breakdown import PARTS, breakdown
-from kernbench.report.figures.measure import (
+from kernbench.report.figures.scenarios import Flow, Scenario
+from kernbench.report.figures.transfers import (
     BANDWIDTH_COLUMNS,
     LATENCY_COLUMNS,
     Row,
@@ -22,8 +23,8 @@ from kernbench.report.figures.measure import (
     play,
     scenarios,
 )
-from kernbench.report.figures.scenarios import Flow, Scenario
-from kernbench.topology import compile_topology, load
+from tests.compiled import compiled
+from tests.examples import examples
 
 OBLONG = str(Path(__file__).with_name("oblong.yaml"))
 BYTES = 4096
@@ -31,7 +32,7 @@ BYTES = 4096
 
 @cache
 def graph(name: str = OBLONG, sips: int | None = None) -> PropertyGraph:
-    return compile_topology(load(name, None if sips is None else {"system.sips": sips}))
+    return compiled(name, None if sips is None else {"system.sips": sips})
 
 
 @cache
@@ -49,7 +50,7 @@ def slowest(scenario: str, op: str) -> Row:
     return row
 
 
-@pytest.mark.parametrize("nbytes", [1, BYTES])
+@pytest.mark.parametrize("nbytes", [1, pytest.param(BYTES, marks=pytest.mark.slow)])
 def test_parts_add_up_to_the_measured_time(nbytes: int) -> None:
     for row in rows(nbytes):
         assert sum(parts(row).values()) == pytest.approx(row["total_ns"], abs=1e-9)
@@ -99,7 +100,7 @@ def test_crossing_a_seam_costs_two_ports_each_way() -> None:
     assert other["contention_ns"] == 0.0
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     pe=st.integers(0, 5),
     to=st.tuples(st.integers(0, 1), st.integers(0, 5), st.integers(0, 5)),
@@ -117,6 +118,7 @@ def test_any_lone_transfer_closes_without_contention(
     assert spent["contention"] == 0.0
 
 
+@pytest.mark.slow
 def test_bandwidth_is_measured_against_the_tightest_resource() -> None:
     found, _ = scenarios(graph())
     few = [s for s in found if s.name in ("own slice", "neighbour cube", "6 PEs, all local")]

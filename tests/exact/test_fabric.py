@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernbench.pgraph import Edge, Properties
 from kernbench.sim.clock import Clock
 from kernbench.sim.flit_fabric import FlitFabric
 from kernbench.sim.node import TRANSIT, FabricNode, Link
@@ -146,7 +147,8 @@ def test_loaded_fabric_agrees_with_explicit_queues(case: Case) -> None:
         nodes.append(node)
     links = {}
     for n, (pair, bandwidth) in enumerate(case.bandwidths.items()):
-        links[pair] = Link(f"{pair}", "wire", bandwidth, case.delays[pair], FLIT)
+        wire: Properties = {"kind": "wire", "bw_gbs": bandwidth, "delay_ns": case.delays[pair]}
+        links[pair] = Link(Edge(f"{pair}", f"n{pair[0]}", f"n{pair[1]}", "LINK", wire), FLIT)
         links[pair].index = 100 + n
     transactions = []
     for i, m in enumerate(case.messages):

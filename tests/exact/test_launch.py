@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from kernbench.components.machine import Machine
 from kernbench.errors import DeadlockError, LaunchError
-from kernbench.pe.commands import Command, Cycles, PeContext
+from kernbench.machine.machine import Machine
+from kernbench.program.commands import Command, Cycles, Load, Math, PeContext
+from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
-from kernbench.sim.ops import Region
 from kernbench.sim.trace import TraceRecorder
-from kernbench.topology import compile_topology, load, names
+from kernbench.topology import names
+from tests.compiled import compiled
 
 
 class Script:
@@ -46,7 +47,7 @@ class Thread:
 
 
 def machine(topology: str, *instruments: TraceRecorder) -> Machine:
-    return Machine(compile_topology(load(topology)), instruments)
+    return Machine(compiled(topology), instruments)
 
 
 def everywhere(m: Machine) -> list[tuple[int, int, int]]:
@@ -71,7 +72,7 @@ def launch_arrivals(recorder: TraceRecorder, m: Machine) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    "topology", ["minimal", pytest.param("six-sip-torus", marks=pytest.mark.slow), "default"]
+    "topology", ["minimal", *(pytest.param(t, marks=pytest.mark.slow) for t in ("six-sip-torus", "default"))]
 )
 def test_all_pes_start_at_one_instant_and_none_is_told_after_it(topology: str) -> None:
     recorder = TraceRecorder()
@@ -164,3 +165,124 @@ def test_a_lost_message_is_reported_as_a_deadlock_with_who_waits_for_what() -> N
         DeadlockError, match=r"launch 0 of 'script' on 1 PEs.*transaction 1 \(launch.*io_cpu waits"
     ):
         m.wait(m.launch(Script(), [(0, 0, 0)]))
+
+
+def _first(m: Machine, pes: int) -> list[tuple[int, int, int]]:
+    return everywhere(m)[:pes]
+
+
+@pytest.mark.parametrize("pes", [1, 7, 32, 64, 256])
+def test_on_an_idle_machine_the_start_is_exactly_the_stamp(pes: int) -> None:
+    recorder = TraceRecorder()
+    m = machine("default", recorder)
+    launch = m.launch(Script(), _first(m, pes))
+    m.wait(launch)
+    arrivals = launch_arrivals(recorder, m)
+    assert len(arrivals) == pes
+    assert launch.t_start == max(arrivals.values())
+    assert launch.late_ns == 0.0
+
+
+def test_a_launch_that_traffic_holds_up_says_by_how_much_it_is_late() -> None:
+    m = machine("default")
+    targets = [(0, 0, e) for e in range(8)]
+    idle = m.launch(Script(), targets)
+    m.wait(idle)
+    begun = m.clock.now
+    # Map messages with many entries are under way to the same cube.
+    maps = [m.map(0, [(0, 0)], [((k * 200 + i) << 22, 0, 4096) for i in range(200)]) for k in range(2)]
+    late = m.launch(Script(), targets)
+    m.wait(late, *maps)
+    assert late.late_ns > 0.0
+    assert late.t_start - begun > idle.t_start
+
+
+def test_a_launch_that_waits_for_a_busy_pe_is_late_by_that() -> None:
+    m = machine("default")
+    busy = m.launch(Script(lambda pe: [Cycles(5000.0)]), [(0, 0, 0)])
+    second = m.launch(Script(), [(0, 0, 0), (0, 1, 0)])
+    m.wait(busy, second)
+    assert second.t_start == busy.t_start + 5000.0
+    assert second.late_ns == pytest.approx(5000.0 - (second.t_submit - busy.t_submit), abs=20.0)
+
+
+class Broken(Script):
+    """The PE of number 0 fails after 100 cycles; the others compute for 1000."""
+
+    def start(self, pe: PeContext) -> Thread:
+        if pe.pe:
+            return super().start(pe)
+
+        class Failing(Thread):
+            def resume(self) -> Command | None:
+                if not self.commands:
+                    raise ValueError("by design")
+                return super().resume()
+
+        return Failing([Cycles(100.0)])
+
+
+@pytest.mark.parametrize(("fail_fast", "ns"), [(True, 100.0), (False, 1000.0)])
+def test_the_failure_policy_says_whether_the_others_run_on(fail_fast: bool, ns: float) -> None:
+    m = machine("default")
+    kernel = Broken(lambda pe: [Cycles(1000.0)])
+    request = m.launch(kernel, [(0, 0, 0), (0, 0, 1), (0, 3, 2)], fail_fast=fail_fast)
+    with pytest.raises(LaunchError, match="by design") as failed:
+        m.wait(request)
+    assert (failed.value.kernel, failed.value.pe, failed.value.launch) == ("script", "sip0.cube0.pe0", 0)
+    assert failed.value.time_ns == request.t_start + 100.0
+    assert isinstance(failed.value.cause, ValueError)
+    took = [times.exec_ns for _, times in sorted(request.pe_times.items())]
+    assert took == pytest.approx([100.0, ns, ns], abs=1e-9, rel=0)
+    after = m.launch(Script(lambda pe: [Cycles(10.0)]), [(0, 0, 0), (0, 0, 1)])
+    m.wait(after)
+    assert after.pe_times[0, 0, 1].exec_ns == pytest.approx(10.0, abs=1e-9, rel=0)
+    m.settle()
+
+
+def test_the_times_of_a_pe_are_execution_dma_compute_and_waiting() -> None:
+    m = machine("minimal")
+
+    def commands(pe: PeContext) -> list[Command]:
+        op = Op(pe.next_op_id(), "memory", "dma_read")
+        other = Op(pe.next_op_id(), "math", "exp")
+        address = m.addresses.hbm(0, 0, 0, 0)
+        return [Load(op, ((address, 4096),)), Math(other, 1280, 0, 0), Cycles(7.0)]
+
+    request = m.launch(Script(commands), [(0, 0, 0)])
+    m.wait(request)
+    times = request.pe_times[0, 0, 0]
+    found = (times.compute_ns, times.dma_ns, times.wait_ns, times.exec_ns)
+    assert found == pytest.approx((10.0, 29.0, 7.0, 46.0), abs=1e-9, rel=0)
+    assert times.exec_ns < request.t_done - request.t_start
+
+
+TWO_CHIPLETS = {
+    "system.sips": 2,
+    "cube.pes.count": 4,
+    "sip.io_chiplets": [{"name": "io0"}, {"name": "io1", "side": "S"}],
+}
+
+
+def test_a_sip_with_several_io_chiplets_uses_the_nearest_for_each_cube() -> None:
+    recorder = TraceRecorder()
+    m = Machine(compiled("default", TWO_CHIPLETS), [recorder])
+    script = Script()
+    launch = m.launch(script, everywhere(m))
+    mapping = m.map(1, [(c, 0) for c in range(16)], [(1 << 22, 0, 4096)])
+    m.wait(launch, mapping)
+    assert set(script.began.values()) == {launch.t_start}
+    assert m.launch(Script(), [(0, 0, 0)]).late_ns == 0.0
+    table = recorder.tables(m.resources, m.clock.now)["Transaction"]
+    sent = {
+        (kind, src, dst)
+        for kind, src, dst in zip(
+            table["kind"].to_pylist(), table["src"].to_pylist(), table["dst"].to_pylist(), strict=True
+        )
+        if dst.endswith(".m_cpu")
+    }
+    for kind, sips in (("launch", (0, 1)), ("map", (1,))):
+        for sip in sips:
+            for cube in range(16):
+                nearest = "io0" if cube < 8 else "io1"
+                assert (kind, f"sip{sip}.{nearest}.io_cpu", names.m_cpu(sip, cube)) in sent

@@ -25,6 +25,7 @@ UNEVEN = [
     {"where": "kind:ucie_mesh", "speed": 0.25},
     {"where": "kind:pe_dma", "speed": 4.0},
     {"where": "kind:pe_to_router", "free": True},
+    {"where": "kind:pe_internal", "free": True},  # else slower than the link to the router
 ]
 SMALL: dict[str, Any] = {
     "schema_version": 1,

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernbench.components.machine import Machine
 from kernbench.errors import LaunchError
 from kernbench.kernels import KernelCall
+from kernbench.machine.machine import Machine
+from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
+from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay import DataPlane
-from kernbench.sim.ops import Op, Operand, Region
-from kernbench.topology import compile_topology, load
+from kernbench.replay.epilogues import EPILOGUES
+from kernbench.replay.math_ops import MATH_OPS
+from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus
 
 HALF = 2  # bytes of an f16
@@ -26,7 +29,7 @@ class Bench:
     """One PE with two matrices in its own slice, and what its kernels did."""
 
     def __init__(self, **overrides: object) -> None:
-        graph = compile_topology(load("minimal", {k.replace("__", "."): v for k, v in overrides.items()}))
+        graph = compiled("minimal", {k.replace("__", "."): v for k, v in overrides.items()})
         self.data = DataPlane()
         self.machine = Machine(graph, [self.data])
         self.closed = MaxPlus(graph)
@@ -123,20 +126,38 @@ def test_load_and_store_take_the_closed_form() -> None:
     assert took == near(bench.read_ns(nbytes) + bench.write_ns(nbytes))
 
 
+class Stream:
+    """Reads of one size in a row: each starts when one of ``outstanding`` places is free, data in order."""
+
+    def __init__(self, bench: Bench, nbytes: int, outstanding: int) -> None:
+        self._latency, self._data = bench.read_ns(nbytes), nbytes / 256.0
+        self._ends = [0.0] * outstanding
+
+    def next(self) -> float:
+        """When the next read is over."""
+        freed, before = self._ends.pop(0), self._ends[-1] if self._ends else 0.0
+        alone = freed + self._latency
+        self._ends.append(max(alone, before + self._data) if before else alone)
+        return self._ends[-1]
+
+
+@pytest.mark.parametrize("outstanding", [1, 2, 4])
 @pytest.mark.parametrize("steps", [1, 2, 5])
-def test_a_composite_over_k_is_a_pipeline(steps: int) -> None:
+def test_a_composite_over_k_is_a_pipeline(steps: int, outstanding: int) -> None:
     """One output tile: reads in a row, fetch and GEMM beside them, one store and write at the end."""
 
     def kernel(a: int, b: int, out: int, tl: Any) -> None:
         k = 64 * steps
         tl.composite("gemm", tl.ref(a, (32, k), "f16"), tl.ref(b, (k, 32), "f16"), out)
 
-    bench = Bench()
+    bench = Bench(pe__pe_dma__outstanding=outstanding)
     took, ops = bench.run(kernel)
     tile = 32 * 64 * HALF
-    read = fetched = multiplied = 0.0
+    stream = Stream(bench, tile, outstanding)
+    fetched = multiplied = 0.0
     for _ in range(steps):
-        read += 2 * bench.read_ns(tile)
+        stream.next()
+        read = stream.next()
         fetched = max(read, fetched) + 2 * tile / PORT_GBS
         multiplied = max(fetched, multiplied) + TILE_NS
     out_bytes = 32 * 32 * HALF
@@ -201,9 +222,54 @@ def test_every_caller_pays_the_tlb() -> None:
     def composite(a: int, b: int, out: int, tl: Any) -> None:
         tl.composite("gemm", tl.ref(a, (32, 64), "f16"), tl.ref(b, (64, 32), "f16"), out)
 
-    free, paid = Bench(), Bench(pe__pe_mmu__tlb_overhead_ns=7.0)
-    assert paid.run(simple)[0] == near(free.run(simple)[0] + 7.0)
-    assert paid.run(composite)[0] == near(free.run(composite)[0] + 3 * 7.0)
+    for outstanding, in_a_row in (
+        (1, 3),
+        (2, 2),
+    ):  # the second read is translated while data of the first come
+        free = Bench(pe__pe_dma__outstanding=outstanding)
+        paid = Bench(pe__pe_dma__outstanding=outstanding, pe__pe_mmu__tlb_overhead_ns=7.0)
+        assert paid.run(simple)[0] == near(free.run(simple)[0] + 7.0)
+        assert paid.run(composite)[0] == near(free.run(composite)[0] + in_a_row * 7.0)
+
+
+@pytest.mark.parametrize(("outstanding", "gbs"), [(1, 4096 / 29), (2, 256.0), (4, 256.0)])
+def test_tiles_of_4_kb_stream_from_the_own_slice_with_two_outstanding(outstanding: int, gbs: float) -> None:
+    bench = Bench(pe__pe_dma__outstanding=outstanding)
+    transfers = [
+        bench.machine.flow("sip0.cube0.pe0", "sip0.cube0.hbm_ctrl.pe0", 4096 * i, 4096, is_write=False)
+        for i in range(64)
+    ]
+    begun = bench.machine.clock.now
+    bench.machine.wait(*transfers)
+    latency = bench.read_ns(4096)
+    assert bench.machine.clock.now - begun == near(latency + 63 * 4096 / gbs)
+
+
+def test_no_operation_starts_before_the_end_of_what_it_depends_on() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        done = tl.composite(
+            "gemm", tl.ref(a, (64, 256), "f16"), tl.ref(b, (256, 64), "f16"), out,
+            epilogue=[{"op": "bias", "bias": tl.ref(a, (64,), "f16")}],
+        )  # fmt: skip
+        tl.exp(tl.zeros((4096,)))
+        tl.wait(done)
+        tl.load(out, shape=(64, 64), dtype="f16")
+
+    for overrides in (
+        {},
+        {"pe__pe_dma__read_engines": 2},
+        {"pe__pe_tcm__scheduler_reserved_bytes": "20 KiB"},
+    ):
+        _, ops = Bench(**overrides).run(kernel)
+        of = {op.id: op for op in ops}
+        hazards = dict.fromkeys((hazard for op in ops for _, hazard in op.after), 0)
+        for op in ops:
+            for on, hazard in op.after:
+                if on not in of:
+                    continue  # a write of the host, before the launch
+                assert of[on].t_end <= op.t_start + 1e-9, (of[on], op, hazard)
+                hazards[hazard] += 1
+        assert {"stage", "engine"} <= set(hazards)
 
 
 def test_dispatch_cycles_are_paid_by_each_command() -> None:
@@ -227,3 +293,50 @@ def test_tile_buffers_never_run_over_and_hold_back_the_feed() -> None:
         LaunchError, match=r"a tile needs 10240 bytes of buffers, the scheduler's TCM has 8192"
     ):
         tight.run(kernel)
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "passes"),
+    [
+        ({"exp": 3}, "exp", 3),
+        ({"exp": 3}, "softmax", 5),
+        ({"softmax": 2}, "softmax", 2),
+        ({"gelu": 4}, "tanh", 1),
+    ],
+)
+def test_passes_are_those_of_the_topology(table: dict[str, int], name: str, passes: int) -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        getattr(tl, name)(tl.zeros((1000,)))
+
+    took, _ = Bench(pe__pe_math__passes=table).run(kernel)
+    assert took == near(2 * 1000 * HALF / PORT_GBS + 8 * passes)
+
+
+def test_every_operation_may_be_in_the_table_of_passes() -> None:
+    assert set(MATH_NAMES) == set(MATH_OPS)
+    assert set(EPILOGUE_NAMES) == set(EPILOGUES)
+
+
+def _bias_gelu(a: int, b: int, out: int, tl: Any) -> None:
+    steps = [{"op": "bias", "bias": tl.ref(a, (128,), "f16")}, {"op": "gelu"}]
+    tl.composite("gemm", tl.ref(a, (64, 256), "f16"), tl.ref(b, (256, 128), "f16"), out, epilogue=steps)
+
+
+def test_a_slower_part_can_make_a_run_on_a_serial_engine_faster() -> None:
+    """An anomaly of first come, first served (Graham, 1969).
+
+    The write of each output tile meets a read at the slice's channels. A longer overhead makes it come just
+    after that read instead of just before it: then the write waits, and reads are the bottleneck.
+    """
+
+    def run(overhead: float, outstanding: int) -> tuple[float, int]:
+        bench = Bench(pe__pe_math__overhead_ns=overhead, pe__pe_dma__outstanding=outstanding)
+        took, ops = bench.run(_bias_gelu)
+        tiles = [op for op in ops if op.stage == "DMA_READ" and op.nbytes == 4096]
+        return took, sum(op.t_end - op.t_start > bench.read_ns(4096) + 1e-6 for op in tiles)
+
+    (fast, held_up), (slow, free) = run(2.0, 1), run(5.0, 1)
+    assert slow < fast
+    assert (held_up, free) == (7, 0), "reads that a write holds up"
+    times = [run(overhead, 2)[0] for overhead in (0.0, 2.0, 5.0)]
+    assert times == sorted(times)

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kernbench.components.hbm import HbmSlice
-from kernbench.pe.dma import PeDma
-from kernbench.pe.tcm import PeTcm
+from kernbench.components.pe_dma import PeDma
+from kernbench.components.pe_tcm import PeTcm
 from kernbench.sim.flit_fabric import FlitFabric
 from kernbench.sim.transaction import Packet
 from tests.exact.reference.cases import TOPOLOGIES, Agreement, Case, Flow, cases
+from tests.examples import examples
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 MANY = 450
@@ -24,7 +25,7 @@ MANY = 450
 
 
 @pytest.mark.parametrize("name", TOPOLOGIES)
-@settings(deadline=None, max_examples=20, suppress_health_check=QUIET)
+@examples(20, suppress_health_check=QUIET)
 @given(case=cases())
 def test_every_transaction_ends_when_the_reference_says(name: str, case: Case) -> None:
     Agreement().compare(name, case)

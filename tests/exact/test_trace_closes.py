@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from kernbench.components.dma import Job
-from kernbench.components.machine import Machine
-from kernbench.pe.dma import PeDma
-from kernbench.pgraph import PropertyGraph
+from kernbench.components.pe_dma import PeDma
+from kernbench.machine.machine import Machine
+from kernbench.program.operations import Op, Operand
 from kernbench.routing import Traffic
-from kernbench.sim.ops import Op, Operand
 from kernbench.sim.trace import TraceRecorder
-from kernbench.topology import compile_topology, load, names
-
-
-@cache
-def compiled(topology: str) -> PropertyGraph:
-    return compile_topology(load(topology))
+from kernbench.topology import names
+from tests.compiled import compiled
+from tests.examples import examples
 
 
 class Count:
@@ -75,7 +70,7 @@ def play(
         )
         dma = machine.component(names.pe_part(0, pe // pes, pe % pes, "pe_dma"))
         assert isinstance(dma, PeDma)
-        machine.clock.call_at(5.0 * start, dma.submit, Job(op, kind, address, nbytes, goal.one))
+        machine.clock.call_at(5.0 * start, dma.submit, Job(op, kind, ((address, nbytes),), goal.one))
     assert machine.clock.advance(goal)
     return machine, recorder.tables(machine.resources, machine.clock.now)
 
@@ -84,14 +79,14 @@ OBLONG = str(Path(__file__).with_name("oblong.yaml"))
 
 
 @pytest.mark.parametrize("topology", ["minimal", OBLONG], ids=["minimal", "oblong"])
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@examples(40, suppress_health_check=[HealthCheck.too_slow])
 @given(jobs=JOBS)
 def test_times_close_and_waits_name_their_holders(
     topology: str, jobs: list[tuple[int, int, int, bool, int]]
 ) -> None:
     machine, tables = play(topology, jobs)
-    transactions, hops, waits, used = (tables[t] for t in ("Transaction", "Hop", "WaitedFor", "Used"))
-    ids = np.asarray(transactions["id"])
+    transactions, hops, waits, used = (tables[t] for t in ("Transaction", "Hop", "WaitedFor", "Use"))
+    ids = np.asarray(transactions["number"])
     took = np.asarray(transactions["t_done"]) - np.asarray(transactions["t_submit"])
     spent = np.asarray(transactions["service_ns"]) + np.asarray(transactions["wait_ns"])
     assert np.abs(took - spent).max() < 1e-6
@@ -105,6 +100,20 @@ def test_times_close_and_waits_name_their_holders(
         waited[int(transaction)] += float(ns)
     for transaction, ns in zip(ids, np.asarray(transactions["wait_ns"]), strict=True):
         assert waited[int(transaction)] == pytest.approx(ns, abs=1e-6)
+
+    # Each hop's wait is that of the rows that name it, all of them while the transaction was there.
+    at = {key: row for row, key in enumerate(zip(hops["txn"], hops["seq"], strict=True))}  # type: ignore[call-overload]
+    by_hop: dict[int, float] = defaultdict(float)
+    for transaction, seq, ns, begun, end in zip(
+        *(waits[name] for name in ("txn", "seq", "ns", "t_from", "t_to")),  # type: ignore[misc]
+        strict=True,
+    ):
+        row = at[transaction, seq]
+        by_hop[row] += float(ns)
+        assert hops["t_in"][row] - 1e-9 <= begun < end <= hops["t_out"][row] + 1e-9  # type: ignore[index]
+        assert ns <= end - begun + 1e-9
+    for row, ns in enumerate(np.asarray(hops["wait_ns"])):
+        assert by_hop[row] == pytest.approx(ns, abs=1e-6)
 
     # Bytes of each link, counted again from the routes: commands and acknowledgements weigh nothing.
     carried: dict[str, int] = defaultdict(int)
@@ -120,6 +129,8 @@ def test_times_close_and_waits_name_their_holders(
         pairs = itertools.pairwise(way) if kind in writing else zip(way[1:], way, strict=False)
         for a, b in pairs:
             carried[f"{a}->{b}"] += int(nbytes)
+        tcm = src.replace("pe_dma", "pe_tcm")  # the other end, inside the PE
+        carried[f"{tcm}->{src}" if kind in writing else f"{src}->{tcm}"] += int(nbytes)
     for resource, is_link, nbytes, share in zip(
         used["resource"],
         used["is_link"],

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from kernbench.components.dma import Job
-from kernbench.components.machine import Machine
-from kernbench.pe.dma import PeDma
+from kernbench.components.pe_dma import PeDma
+from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
+from kernbench.program.operations import Op, Operand
 from kernbench.routing import Traffic
-from kernbench.sim.ops import Op, Operand
-from kernbench.topology import compile_topology, load, names
+from kernbench.topology import names
+from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus
 
 SIZES = (1, 2, 255, 256, 257, 511, 512, 1000, 2048, 2049, 4096, 10_000, 16_384, 65_536)
@@ -28,7 +29,7 @@ class Bed:
     """A machine and its closed form; runs one transfer at a time, long after the last."""
 
     def __init__(self, topology: str) -> None:
-        self.graph: PropertyGraph = compile_topology(load(topology))
+        self.graph: PropertyGraph = compiled(topology)
         self.machine = Machine(self.graph, traced=False, check=False)
         self.reference = MaxPlus(self.graph)
         properties = self.graph.properties
@@ -60,7 +61,7 @@ class Bed:
         dma = machine.component(names.pe_part(*pe, "pe_dma"))
         assert isinstance(dma, PeDma)
         begun = machine.clock.now
-        machine.clock.call_at(begun, dma.submit, Job(op, kind, address, nbytes, goal.reach))
+        machine.clock.call_at(begun, dma.submit, Job(op, kind, ((address, nbytes),), goal.reach))
         assert machine.clock.advance(goal)
         assert not machine.clock.entries, "something is still going on after an answered transfer"
         return float(op.t_end - op.t_start)

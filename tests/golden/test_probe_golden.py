@@ -36,6 +36,7 @@ def times() -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_probe_of_the_default_machine() -> None:
     golden, now = json.loads(GOLDEN.read_text(encoding="utf-8"))["cases"], times()
     assert list(now) == list(golden)
@@ -48,6 +49,6 @@ def test_probe_of_the_default_machine() -> None:
 if __name__ == "__main__":
     origin = (
         "ns, written by 'python tests/golden/test_probe_golden.py' from the simulator; "
-        "equal to the closed form of kernbench/probes/formula.py to 1e-9 ns"
+        "equal to the closed form of kernbench/analysis/zero_load.py to 1e-9 ns"
     )
     GOLDEN.write_text(json.dumps({"origin": origin, "cases": times()}, indent=1) + "\n", encoding="utf-8")

@@ -14,16 +14,22 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from kernbench.pe.dtypes import DTYPES
+from kernbench.dtypes import DTYPES
 
 ROWS, COLS = 6, 10
 """Shape of the rows that one program owns."""
 Array = np.ndarray[Any, Any]
 Gene = tuple[str, int, int]
 
-FEW = ("exp", "log", "sqrt", "abs", "sigmoid", "cos", "sin", "neg")
-TWO = ("add", "sub", "mul", "div", "maximum", "minimum")
+FEW = (
+    "exp", "log", "sqrt", "abs", "sigmoid", "cos", "sin", "neg",
+    "exp2", "log2", "rsqrt", "tanh", "erf", "floor", "ceil", "logical_not",
+)  # fmt: skip
+TWO = ("add", "sub", "mul", "div", "maximum", "minimum", "floordiv", "mod", "pow")
+COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 STEPS = (
+    "compare", "bits", "cast", "reshape", "piece", "broadcast", "index", "masked_load", "masked_store",
+    "strided", "block", "strided_store",
     "load", "slice", "view", "other", "unary", "binary", "number", "three", "where", "clamp", "along",
     "softmax", "dot", "trans", "made", "store", "part", "gemm", "math", "branch", "wait", "cycles",
 )  # fmt: skip
@@ -141,6 +147,89 @@ class Program:
         number, name = (3, -2, 0.75, 1.0)[j % 4], TWO[j % len(TWO)]
         pair = (self.pick(i), number) if i % 2 else (number, self.pick(i))
         return getattr(self.tl, name)(*pair)
+
+    def _compare(self, i: int, j: int) -> Any:
+        a = self.pick(i)
+        other = self.fitting(j, a.shape)[0] if i % 2 else (3, -2, 1)[j % 3]
+        return getattr(self.tl, COMPARISONS[j % len(COMPARISONS)])(a, other)
+
+    def _bits(self, i: int, j: int) -> Any:
+        a = self.pick(i)
+        positive, small = a > 0, a < 40
+        return (positive & small, positive | ~small, positive ^ 1)[j % 3]
+
+    def _cast(self, i: int, j: int) -> Any:
+        return self.pick(i).to(sorted(DTYPES)[j % len(DTYPES)])
+
+    def _reshape(self, i: int, j: int) -> Any:
+        value = self.pick(i)
+        return self.tl.reshape(value, (-1,) if j % 2 else (1, *value.shape[::-1])) if value.ndim < 3 else None
+
+    def _piece(self, i: int, j: int) -> Any:
+        value = self.pick(i)
+        keys = [np.s_[..., : 1 + j % value.shape[-1]], np.s_[:: 1 + j % 3], np.s_[-1:]]
+        if value.ndim < 3:
+            keys.append(np.s_[None])
+        return value[keys[i % len(keys)]]
+
+    def _broadcast(self, i: int, j: int) -> Any:
+        value = self.pick(i)
+        shape = (2, *value.shape) if value.ndim < 3 else value.shape
+        return self.tl.broadcast_to(value, shape)
+
+    def _index(self, i: int, j: int) -> Any:
+        value = self.pick(i)
+        axis = j % value.ndim
+        if i % 3 == 0:
+            return self.tl.cumsum(value, axis=axis)
+        return (self.tl.argmax, self.tl.argmin)[i % 2](value, axis=axis, keep_dims=bool(j % 2))
+
+    def mask(self, i: int, j: int) -> Any:
+        """A mask for rows: known from index arithmetic, or of computed values."""
+        columns = self.tl.arange(0, COLS)[None, :] < j % (COLS + 1)
+        rows = self.tl.arange(0, ROWS)[:, None] >= i % ROWS
+        if j % 3 == 0:
+            return columns & rows
+        if j % 3 == 1:
+            return columns
+        return self.load(self.x) * 2 > 1
+
+    def _masked_load(self, i: int, j: int) -> Any:
+        tensor = (self.x, self.y)[i % 2]
+        if tensor is self.y:
+            self._wait(0, 0)
+        other = (0, 7, -3)[j % 3]
+        return self.tl.load(self.at(tensor), (ROWS, COLS), tensor.dtype, mask=self.mask(i, j), other=other)
+
+    def _masked_store(self, i: int, j: int) -> None:
+        value = self.pick(i)
+        if value.shape == (ROWS, COLS):
+            self._wait(0, 0)
+            target = (self.out, self.y)[j % 2]
+            self.tl.store(self.at(target), value, mask=self.mask(i, j), dtype=target.dtype)
+
+    def _strided(self, i: int, j: int) -> Any:
+        """Every other row or column of x, or x transposed."""
+        shape, strides = (
+            ((ROWS // 2, COLS), (2 * COLS, 1)),
+            ((ROWS, COLS // 2), (COLS, 2)),
+            ((COLS, ROWS), (1, COLS)),
+        )[j % 3]
+        return self.tl.load(self.at(self.x), shape, self.x.dtype, strides=strides)
+
+    def _strided_store(self, i: int, j: int) -> None:
+        value = self.pick(i)
+        if value.shape == (COLS, ROWS):
+            self._wait(0, 0)
+            self.tl.store(self.at(self.y), value, strides=(1, COLS), dtype=self.y.dtype)
+
+    def _block(self, i: int, j: int) -> Any:
+        """A block that leaves the rows on all sides."""
+        source = self.tl.make_block_ptr(
+            self.at(self.x), (ROWS, COLS), (COLS, 1), (i % 9 - 2, 0), (4, 8), dtype=self.x.dtype
+        )
+        source = self.tl.advance(source, (0, j % 14 - 3))
+        return self.tl.load(source, boundary_check=(0, 1), other=(0, 5)[j % 2])
 
     def _three(self, i: int, j: int) -> Any:
         a = self.pick(i)

@@ -122,9 +122,9 @@ def test_an_access_resolves_to_exactly_the_bytes_asked_for(made: Made, data: st.
 def test_disjoint_tensors_are_disjoint_in_every_channel(made: Made) -> None:
     baaw, truth = made.baaw, made.truth
     taken: set[int] = set()
-    for segment in baaw.segments:
-        own = {pa for pa, _ in bytes_of(baaw.resolve(segment.la, segment.nbytes))}
-        assert len(own) == segment.nbytes
+    for start, end, _ in baaw.segments:
+        own = {pa for pa, _ in bytes_of(baaw.resolve(start, end - start))}
+        assert len(own) == end - start
         assert not own & taken
         taken |= own
     assert taken == set(truth.values())
@@ -150,9 +150,9 @@ def test_what_is_removed_is_gone_and_the_rest_stays(made: Made, data: st.DataObj
         return
     gone = data.draw(st.sampled_from(baaw.segments))
     kept = [segment for segment in baaw.segments if segment != gone]
-    baaw.remove(gone.la, gone.nbytes)
+    baaw.remove(gone.start, gone.end - gone.start)
     assert baaw.segments == tuple(kept)
-    for segment in kept:
-        assert baaw.extents(segment.la, segment.nbytes) == [(segment.pa, segment.nbytes)]
-    baaw.install([gone])
+    for start, end, pa in kept:
+        assert baaw.extents(start, end - start) == [(pa, end - start)]
+    baaw.install([(gone.start, gone.value, gone.end - gone.start)])
     assert {la: baaw.extents(la, 1)[0][0] for la in truth} == truth

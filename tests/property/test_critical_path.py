@@ -10,18 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import kernbench as kb
 from kernbench.analysis.critical_path import CAUSES, CriticalPath, TraceIndex, critical_path
 from kernbench.benches import list_all
 from kernbench.runtime import DPPolicy
+from tests.examples import examples
 from tests.property.generated_kernels import arrays, genes
 from tests.property.generated_kernels import kernel_of as generated
 from tests.small_machines import small
 
-LONG = [("gpt3-qkv", "default")]
+LONG = [
+    (bench, "default") for bench in ("gpt3-qkv", "matmul-composite", "pe2pe", "tp-mlp", "va-offset-verify")
+]
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
 
 
@@ -42,7 +45,7 @@ def check(run: kb.Run) -> CriticalPath:
         if found.steps:
             assert (found.steps[0].t_start, found.steps[-1].t_end) == (found.t_start, found.t_end)
         assert sum(step.ns for step in found.steps) == pytest.approx(total, abs=1e-6)
-        for sums in (found.by_cause(), found.by_place()):
+        for sums in (found.by_cause(), found.by_location()):
             assert sum(sums.values()) == pytest.approx(total, abs=1e-6)
         assert set(found.by_cause()) <= set(CAUSES)
         assert [step for step in found.steps if step.cause == "unexplained" and step.ns > 1e-6] == []
@@ -53,6 +56,7 @@ BENCHES = [
     pytest.param(spec.name, topology, marks=[pytest.mark.slow] if (spec.name, topology) in LONG else [])
     for topology in ("minimal", "default")
     for spec in list_all()
+    if (spec.name, topology) != ("pe2pe", "minimal")  # one PE
 ]
 
 
@@ -101,7 +105,7 @@ def kernel_of(steps: list[tuple[str, int]]) -> Any:
     return kernel
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     topology=st.sampled_from(["minimal", OBLONG]),
     programs=st.lists(st.tuples(STEPS, st.booleans()), min_size=1, max_size=3),
@@ -150,7 +154,7 @@ BETWEEN = ("", "wait", "read", "part", "copy", "write", "make")
 
 
 @pytest.mark.parametrize("model", ["va", "one_to_one", pytest.param("oblong", marks=pytest.mark.slow)])
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(12, suppress_health_check=[HealthCheck.too_slow])
 @given(
     launches=st.lists(st.tuples(genes | st.just([]), st.sampled_from(BETWEEN)), min_size=1, max_size=4),
     types=st.tuples(*[st.sampled_from(["f16", "f32", "i8"])] * 4),
@@ -182,7 +186,7 @@ def test_shards_on_two_sips_close(model: str, launches: Any, types: Any) -> None
             elif then == "make":
                 made[:] = [torch.zeros(3, 5)]  # frees the one before, and its mapping
 
-    check(kb.run(bench, graph, store="memory:"))
+    check(kb.run(bench, graph, store="memory:", device="all"))
 
 
 def test_kernels_that_do_nothing_close() -> None:
@@ -215,20 +219,20 @@ def test_launches_that_were_sent_at_one_moment_are_told_apart() -> None:
     run = kb.run(bench, SHARDED["va"], store="memory:")
     assert len({launch["t_submit"] for launch in run.launches}) == 1
     index = TraceIndex(run.tables, run.launches)
-    assert [[m.dst for m in index.told(n)] for n in (0, 1)] == [
+    assert [[m.dst for m in index.launch_messages(n)] for n in (0, 1)] == [
         ["sip0.cube0.pe0.pe_cpu"],
         ["sip1.cube0.pe0.pe_cpu"],
     ]
     for n in (0, 1):
-        assert {step.place.partition(".")[0] for step in run.critical_path(n).steps} >= {f"sip{n}"}
-        assert f"sip{1 - n}" not in {step.place.partition(".")[0] for step in run.critical_path(n).steps}
+        assert {step.location.partition(".")[0] for step in run.critical_path(n).steps} >= {f"sip{n}"}
+        assert f"sip{1 - n}" not in {step.location.partition(".")[0] for step in run.critical_path(n).steps}
 
 
 # -- plain traffic ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", SHARDED)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(15, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_random_traffic_closes(model: str, data: Any) -> None:
     names = [node.id for node in SHARDED[model].nodes()]

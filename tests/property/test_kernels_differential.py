@@ -8,24 +8,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.components.machine import Machine
 from kernbench.kernels import interpret
+from kernbench.machine.machine import Machine
+from kernbench.program.operations import Op
 from kernbench.replay import DataPlane, DependencyBuilder, Executor, MemoryStore
 from kernbench.replay.dependencies import DATA_HAZARDS, Dependency
 from kernbench.runtime import Context, DPPolicy
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.ops import Op
+from tests.examples import examples
 from tests.property.generated_kernels import arrays, genes, kernel_of, types
 from tests.small_machines import PROGRAMS, minimal, small
 
 SEEDS = st.integers(0, 99)
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@examples(30, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=genes, types=types, seed=SEEDS)
 def test_one_pe(steps: Any, types: Any, seed: int) -> None:
     given_ = arrays(types, 1, seed)
@@ -37,7 +38,7 @@ def test_one_pe(steps: Any, types: Any, seed: int) -> None:
 
 
 @pytest.mark.parametrize("model", ["va", "la", "one_to_one"])
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@examples(20, suppress_health_check=[HealthCheck.too_slow])
 @given(
     launches=st.lists(
         st.tuples(genes, st.sampled_from(["", "wait", "read", "copy"])), min_size=1, max_size=3
@@ -50,7 +51,7 @@ def test_shards_on_every_pe_of_two_sips(model: str, launches: Any, types: Any, s
     given_ = arrays(types, PROGRAMS, seed)
     expected = {name: array.copy() for name, array in given_.items()}
     data = DataPlane(verify=True)
-    torch = Context(Machine(small(model), [data]), data)
+    torch = Context(Machine(small(model), [data]), data, device="all")
     tensors = [
         torch.from_numpy(array, dp=DPPolicy() if name == "w" else DPPolicy("row_wise", "row_wise"), name=name)
         for name, array in given_.items()
@@ -100,7 +101,7 @@ def any_order(ops: list[Op], draw: random.Random) -> list[tuple[Op, list[Depende
     return order
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@examples(15, suppress_health_check=[HealthCheck.too_slow])
 @given(
     launches=st.lists(genes, min_size=1, max_size=3),
     types=types,
@@ -111,7 +112,7 @@ def test_sharded_operations_may_be_replayed_in_any_order_that_respects_their_dat
     launches: Any, types: Any, window: int, seed: int
 ) -> None:
     report, data = Report(), DataPlane(verify=True)
-    torch = Context(Machine(small("va"), [report, data]), data)
+    torch = Context(Machine(small("va"), [report, data]), data, device="all")
     tensors = [
         torch.from_numpy(array, dp=DPPolicy() if name == "w" else DPPolicy("row_wise", "row_wise"))
         for name, array in arrays(types, PROGRAMS, seed).items()

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kernbench.dtypes import DTYPES
 from kernbench.kernels import interpret
 from kernbench.kernels.scratch import Scratch
-from kernbench.pe.dtypes import DTYPES
+from kernbench.program.operations import Op, Operand
 from kernbench.replay.semantics import compute, stacked_dot
-from kernbench.sim.ops import Op, Operand
+from tests.examples import examples
 
 SIZES = st.integers(1, 40)
 FLOATS = st.sampled_from(["f16", "bf16", "f32"])
@@ -26,7 +27,7 @@ def values(seed, shape, dtype):
     return rng.integers(-100, 100, shape).astype(DTYPES[dtype].numpy)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(m=SIZES, k=SIZES, n=SIZES, tile_k=st.integers(1, 50), dtype=ALL, seed=st.integers(0, 99))
 def test_products_of_any_shape(m, k, n, tile_k, dtype, seed):
     def kernel(a, b, plain, tiled, tl):
@@ -42,7 +43,7 @@ def test_products_of_any_shape(m, k, n, tile_k, dtype, seed):
         np.testing.assert_allclose(got.astype(float), exact, rtol=kind.tolerance, atol=20 * kind.tolerance)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     count=st.integers(1, 6),
     m=SIZES,
@@ -78,7 +79,7 @@ def broadcastable(draw):
     return shapes
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     shapes=broadcastable(),
     dtype=FLOATS,
@@ -106,7 +107,7 @@ def promoted(a, b):
     return "i8" if a == b == "i8" else "i32"
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     shapes=broadcastable(),
     types=st.tuples(ALL, ALL),
@@ -141,7 +142,7 @@ def test_types_that_differ(shapes, types, name, number, swap, seed):
     assert got.tobytes() == exact.tobytes()
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     m=SIZES,
     k=SIZES,
@@ -211,7 +212,7 @@ def test_epilogues_of_any_shape_in_any_scope(m, k, n, tile, dtype, out, steps, s
     assert (np.abs(to - expected) <= slack).all()
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     shape=st.lists(st.integers(1, 7), min_size=1, max_size=3),
     data=st.data(),
@@ -237,7 +238,7 @@ def test_along_any_axis(shape, data, dtype, name):
     np.testing.assert_allclose(out, expected, rtol=tolerance, atol=tolerance * 10)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(st.lists(st.one_of(st.integers(1, 200), st.tuples(st.integers(0, 50))), max_size=60))
 def test_scratch_blocks_are_aligned_disjoint_and_all_come_back(steps):
     scratch = Scratch(0x40, 1 << 16)

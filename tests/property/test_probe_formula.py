@@ -9,14 +9,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.pgraph import PropertyGraph
-from kernbench.probes.formula import Formula
 from kernbench.routing import Router, Traffic
-from kernbench.topology import compile_topology, load
+from tests.compiled import compiled
 from tests.exact.max_plus import MaxPlus
+from tests.examples import examples
 
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
 ODD = {
@@ -41,9 +42,9 @@ SIZES = st.sampled_from((1, 63, 64, 65, 255, 256, 257, 511, 512, 513, 1 << 20)) 
 class Bed:
     def __init__(self, name: str) -> None:
         file, overrides = MACHINES[name]
-        self.graph: PropertyGraph = compile_topology(load(file, overrides))
+        self.graph: PropertyGraph = compiled(file, overrides)
         self.router = Router(self.graph)
-        self.formula = Formula(self.graph)
+        self.formula = ZeroLoadModel(self.graph)
         self.recursion = MaxPlus(self.graph)
         kinds = [(str(n.properties["kind"]), n.id) for n in self.graph.nodes()]
         self.slices = [name for kind, name in kinds if kind == "hbm_ctrl"]
@@ -54,7 +55,7 @@ bed = cache(Bed)
 
 
 @pytest.mark.parametrize("name", MACHINES)
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data(), nbytes=SIZES)
 def test_closed_form_is_the_recursion(name: str, data: st.DataObject, nbytes: int) -> None:
     machine = bed(name)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay.dependencies import DependencyBuilder
-from kernbench.sim.ops import Op, Operand, Region
+from tests.examples import examples
 
 SPACE = 40
 
@@ -51,7 +52,7 @@ def array_in(where: tuple[Region, ...]) -> Operand:
 
 
 @given(accesses=st.lists(st.tuples(st.lists(regions, max_size=2), regions), min_size=1, max_size=25))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_edges_and_last_writers_are_exact_to_the_byte(accesses):
     builder, oracle = DependencyBuilder(), ByteOracle()
     for me, (reads, writes) in enumerate(accesses):
@@ -69,7 +70,7 @@ def test_edges_and_last_writers_are_exact_to_the_byte(accesses):
     accesses=st.lists(st.tuples(regions, regions), min_size=1, max_size=25),
     asked=st.tuples(st.integers(0, SPACE - 1), st.integers(0, SPACE)),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_writers_of_a_range_are_clipped_to_it_and_merged(accesses, asked):
     builder, oracle = DependencyBuilder(), ByteOracle()
     for me, (reads, writes) in enumerate(accesses):

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from kernbench.dtypes import dtype as dtype_of
 from kernbench.errors import UsageError
-from kernbench.pe.dtypes import dtype as dtype_of
+from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay.dataplane import DataPlane
 from kernbench.replay.dependencies import DATA_HAZARDS, DependencyBuilder
 from kernbench.replay.executor import Executor
-from kernbench.replay.memory import MemoryStore
+from kernbench.replay.memory_store import MemoryStore
 from kernbench.replay.semantics import compute
-from kernbench.sim.ops import Op, Operand, Region
+from tests.examples import examples
 
 SPACE = 64
 SHAPE = (2, 2)
@@ -124,7 +125,7 @@ def contents(memory: MemoryStore) -> np.ndarray:
 
 
 @given(ops=programs(), seed=st.integers(0, 999), window=st.sampled_from([1, 3, 1000]), data=st.data())
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_waves_in_any_order_give_the_bits_of_one_by_one(ops, seed, window, data):
     shuffle = random.Random(seed)
     naive, builder = Naive(), DependencyBuilder()
@@ -148,7 +149,7 @@ def test_waves_in_any_order_give_the_bits_of_one_by_one(ops, seed, window, data)
 
 
 @given(ops=programs(), seed=st.integers(0, 999))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_every_order_that_keeps_the_data_hazards_gives_the_same_memory(ops, seed):
     builder, naive, choose = DependencyBuilder(), Naive(), random.Random(seed)
     for op in ops:
@@ -165,7 +166,7 @@ def test_every_order_that_keeps_the_data_hazards_gives_the_same_memory(ops, seed
 
 
 @given(ops=programs(20), data=st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_with_verification_a_host_read_sees_all_reported_operations(ops, data):
     plane, naive = DataPlane(verify=True), Naive()
     for op in ops:
@@ -186,7 +187,7 @@ def test_with_verification_a_host_read_sees_all_reported_operations(ops, data):
 
 
 @given(ops=programs())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_a_timing_run_knows_exactly_what_was_only_moved(ops):
     plane, naive = DataPlane(), Naive()
     for op in ops:

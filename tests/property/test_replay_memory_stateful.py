@@ -9,13 +9,13 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kernbench.errors import VerificationError
-from kernbench.replay.memory import MemoryStore
-from kernbench.sim.ops import Region
+from kernbench.program.operations import Region
+from kernbench.replay.memory_store import MemoryStore
+from tests.examples import examples
 
 SIZE = 96
 BASE = (3 << 47) | (2 << 42) | (1 << 37) | 40
@@ -169,4 +169,4 @@ class MemoryMachine(RuleBasedStateMachine):
 
 
 TestMemory = MemoryMachine.TestCase
-TestMemory.settings = settings(deadline=None, max_examples=100, stateful_step_count=30)
+TestMemory.settings = examples(100, stateful_step_count=30)

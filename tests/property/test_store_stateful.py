@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from kernbench_graph.errors import RunNotFoundError, StoreError
+from kernbench_graph.opening import open_store
+from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
 
-from graph.store import GraphStore, RunNotFoundError, RunRecord, StoreError, TopologyRecord, open_store
 from tests.conformance.graph_records import sample
+from tests.examples import examples
 
 MACHINES = ("0123456789abcdef", "fedcba9876543210")
 NAMES = st.sampled_from(["a", "ab", "abc", "b", "b1", "c.d"])
@@ -67,12 +69,13 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(name=NAMES, tags=st.lists(st.sampled_from(["x", "it's"]), max_size=2))
     def tag(self, name: str, tags: list[str]) -> None:
         if name in self.model:
-            self.store.set_tags(name, tags)
-            bench, _, machine = self.model[name]
-            self.model[name] = (bench, tags, machine)
+            bench, before, machine = self.model[name]
+            wanted = list(dict.fromkeys([*before, *tags]))
+            assert self.store.change_tags(name, tags) == wanted
+            self.model[name] = (bench, wanted, machine)
         else:
             with pytest.raises(RunNotFoundError):
-                self.store.set_tags(name, tags)
+                self.store.change_tags(name, tags)
 
     @rule(ref=REFERENCES)
     def resolve(self, ref: str) -> None:
@@ -101,7 +104,9 @@ class StoreMachine(RuleBasedStateMachine):
     def ask_one(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(sorted(self.model)))
         bench, tags, _ = self.model[name]
-        rows = self.store.query("MATCH (r:Run) RETURN r.id AS i, r.bench AS b, r.tags AS t", run=name).rows
+        rows = self.store.query(
+            "MATCH (r:Run {id: $run}) RETURN r.id AS i, r.bench AS b, r.tags AS t", run=name
+        ).rows
         assert [(i, b, json.loads(t)) for i, b, t in rows] == [(name, bench, tags)]
 
     @rule()
@@ -121,7 +126,7 @@ class StoreMachine(RuleBasedStateMachine):
             "MATCH (r:Run)-[:USED]->(p) RETURN r.id AS i, r.tags AS t, count(p) AS n"
         ).rows
         assert sorted((i, json.loads(t), n) for i, t, n in rows) == sorted(
-            (name, tags, 6) for name, (_, tags, _) in self.model.items()
+            (name, tags, 7) for name, (_, tags, _) in self.model.items()
         )
 
     @invariant()
@@ -152,6 +157,6 @@ class EmbeddedMachine(StoreMachine):
 
 
 TestMemoryStore = StoreMachine.TestCase
-TestMemoryStore.settings = settings(deadline=None, max_examples=15, stateful_step_count=20)
+TestMemoryStore.settings = examples(15, stateful_step_count=20)
 TestEmbeddedStore = EmbeddedMachine.TestCase
-TestEmbeddedStore.settings = settings(deadline=None, max_examples=12, stateful_step_count=20)
+TestEmbeddedStore.settings = examples(12, stateful_step_count=20)

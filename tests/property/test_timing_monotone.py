@@ -6,13 +6,14 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.sim.node import Link
 from kernbench.sim.transaction import Packet, Path, Transaction
-from kernbench.topology import compile_topology, load
+from tests.compiled import compiled
 from tests.exact.reference.cases import TOPOLOGIES, Bench, Flow, bench
+from tests.examples import examples
 
 FLOWS = st.builds(
     Flow,
@@ -39,7 +40,7 @@ def assert_no_faster(machine: Bench, flow: Flow, more: int, check: bool | None =
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(deadline=None, max_examples=15)
+@examples(15)
 @given(flow=FLOWS, more=st.one_of(st.integers(1, 300), st.integers(1, 9000)))
 def test_more_bytes_take_no_less_time(name: str, flow: Flow, more: int) -> None:
     assert_no_faster(bench(name), flow, more)
@@ -67,7 +68,7 @@ def faster(key: str, factor: float) -> Bench:
     """The machine of four cubes with one kind of bandwidth changed."""
     file, overrides = TOPOLOGIES["four cubes"]
     made = Bench("four cubes")
-    made.graph = compile_topology(load(file, {**overrides, key: BANDWIDTHS[key] * factor}))
+    made.graph = compiled(file, {**overrides, key: BANDWIDTHS[key] * factor})
     return made
 
 
@@ -76,7 +77,7 @@ def assert_no_slower(key: str, small: float, large: float, flow: Flow, check: bo
 
 
 @pytest.mark.parametrize("key", BANDWIDTHS)
-@settings(deadline=None, max_examples=6)
+@examples(6)
 @given(
     flow=FLOWS
     | FLOWS.map(lambda f: Flow(abs(f.source), "tcm", f.target, f.offset, f.nbytes, f.writing, 0.0)),

@@ -7,14 +7,15 @@ row 0 and row 5 stand for each other. SRAM and M_CPU do not lie in the middle, s
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.components.machine import Machine
+from kernbench.machine.machine import Machine
 from kernbench.routing import Traffic
 from kernbench.topology import names
 from kernbench.topology.names import OPPOSITE
 from tests.exact.reference.cases import Bench, Case, Flow, bench
+from tests.examples import examples
 
 LAST_CONNECTION, LAST_CELL, LAST_PE = 3, 5, 3
 PLACES = ("two cubes", "four cubes")
@@ -86,13 +87,13 @@ CASES = st.lists(
 
 
 @pytest.mark.parametrize("name", PLACES)
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(case=CASES)
 def test_turned_traffic_takes_the_same_time(name: str, case: Case) -> None:
     assert_symmetric(bench(name), case)
 
 
-@settings(deadline=None, max_examples=10)
+@examples(10)
 @given(nbytes=st.integers(1, 9000), writing=st.booleans(), distance=st.integers(0, 3))
 def test_all_cubes_fare_alike_with_local_traffic(nbytes: int, writing: bool, distance: int) -> None:
     """Every PE of every cube to the slice ``distance`` further on, all at once."""

@@ -154,10 +154,3 @@ def test_flows_name_places_of_the_topology() -> None:
     assert (flows[130].src, flows[130].name, flows[130].op) == ("sip1.cube0.pe2", "130->9", "read")
     # Each rank has its own bytes of the one memory.
     assert [f.offset for f in flows] == [64 + 1000 * s for s in range(256)]
-
-
-def test_fewer_slices_than_pes() -> None:
-    graph = load_topology("default", {"cube.hbm.slices": 2})
-    pattern = find_pattern("all-local")
-    flows = pattern_flows(graph, pattern, resolve_values(pattern, {}))
-    assert [f.dst for f in flows[:4]] == [f"sip0.cube0.hbm_ctrl.pe{i}" for i in (0, 1, 0, 1)]

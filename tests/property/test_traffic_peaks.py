@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from kernbench.probes.traffic_peaks import max_min_shares
+from tests.examples import examples
 
 CAPACITIES = st.lists(st.sampled_from([1.0, 2.0, 32.0, 128.0, 256.0, 512.0, 0.3]), min_size=1, max_size=6)
 
@@ -67,7 +68,7 @@ def _maximise(
     return float(-solved.fun)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(networks(flows=6))
 def test_shares_are_those_of_the_linear_programs(network: tuple[list[list[int]], list[float]]) -> None:
     ways, capacity = network

@@ -6,7 +6,7 @@ import itertools
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
@@ -14,6 +14,7 @@ from kernbench.analysis.critical_path import CriticalPath, Passed, Step
 from kernbench.analysis.what_if import candidates, what_if
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph
+from tests.examples import examples
 
 RUNS = [
     *((bench, "minimal") for bench in ("gemm-single-pe", "qkv-gemm", "matmul-composite", "va-offset-verify")),
@@ -42,7 +43,7 @@ CHAINS = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(CHAINS, st.lists(st.tuples(st.sampled_from(PLACES), SPEEDS), max_size=3))
 def test_sums_close(run: tuple[tuple[str, str], int | None], changes: list[tuple[str, float]]) -> None:
     (what, topology), launch = run
@@ -65,7 +66,7 @@ def test_a_speed_of_one_changes_nothing(what: str, topology: str) -> None:
     assert what_if(path, machine(topology), []).by_cause == pytest.approx(path.by_cause(), abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(CHAINS, st.sampled_from(PLACES), st.tuples(SPEEDS, SPEEDS).map(sorted))
 def test_faster_never_takes_longer(
     run: tuple[tuple[str, str], int | None], where: str, speeds: list[float]
@@ -82,19 +83,21 @@ def test_what_is_spent_on_the_machine_halves_when_all_of_it_is_twice_as_fast(
 ) -> None:
     path = chain(what, topology)
     fixed = sum(step.ns for step in path.steps if step.transaction < 0 and step.cause in ("host", "launch"))
-    engine = sum(step.ns for step in path.steps if step.cause == "queue" and step.place.endswith(".pe_dma"))
+    engine = sum(
+        step.ns for step in path.steps if step.cause == "queue" and step.location.endswith(".pe_dma")
+    )
     rest = fixed + engine
     found = what_if(path, machine(topology), [("tray", 2.0)])
     assert found.ns == pytest.approx(rest + (found.before_ns - rest) / 2, abs=1e-6)
 
 
-def hand_made(*steps: tuple[str, str, int, int], ways: dict[int, tuple[Passed, ...]]) -> CriticalPath:
+def hand_made(*steps: tuple[str, str, int, int], paths: dict[int, tuple[Passed, ...]]) -> CriticalPath:
     """Steps of 10 ns each: (cause, place, transaction, hop)."""
     made = tuple(
         Step(10.0 * n, 10.0 * (n + 1), cause, place, "", transaction, hop)
         for n, (cause, place, transaction, hop) in enumerate(steps)
     )
-    return CriticalPath(0.0, 10.0 * len(made), made, ways)
+    return CriticalPath(0.0, 10.0 * len(made), made, paths)
 
 
 GEMM, SRAM, LINK = "sip0.cube0.pe0.pe_gemm", "sip0.cube0.sram", "sip0.cube0.pe0.pe_dma->sip0.cube0.r0c0"
@@ -103,14 +106,14 @@ GEMM, SRAM, LINK = "sip0.cube0.pe0.pe_gemm", "sip0.cube0.sram", "sip0.cube0.pe0.
 def test_a_chain_wholly_on_one_place_halves() -> None:
     tcm = "sip0.cube0.pe0.pe_tcm"
     for place, path in (
-        (GEMM, hand_made(("compute", GEMM, -1, -1), ("compute", GEMM, -1, -1), ways={})),
+        (GEMM, hand_made(("compute", GEMM, -1, -1), ("compute", GEMM, -1, -1), paths={})),
         (
             tcm,
-            hand_made(("queue", tcm, 3, 0), ("memory", tcm, 3, 0), ways={3: (Passed(tcm, 4096, "memory"),)}),
+            hand_made(("queue", tcm, 3, 0), ("memory", tcm, 3, 0), paths={3: (Passed(tcm, 4096, "memory"),)}),
         ),
         (
             LINK,
-            hand_made(("queue", LINK, 3, 0), ("link", LINK, 3, 0), ways={3: (Passed(LINK, 512, "link"),)}),
+            hand_made(("queue", LINK, 3, 0), ("link", LINK, 3, 0), paths={3: (Passed(LINK, 512, "link"),)}),
         ),
     ):
         found = what_if(path, machine("minimal"), [(place, 2.0)])
@@ -128,24 +131,24 @@ def test_a_chain_wholly_on_one_place_halves() -> None:
     ],
 )
 def test_what_is_of_no_place_stays(cause: str, place: str) -> None:
-    found = what_if(hand_made((cause, place, -1, -1), ways={}), machine("minimal"), [("tray", 2.0)])
+    found = what_if(hand_made((cause, place, -1, -1), paths={}), machine("minimal"), [("tray", 2.0)])
     assert found.ns == found.before_ns == 10.0
 
 
 def test_an_engine_is_waited_for_as_long_as_its_transfers_take() -> None:
     dma = "sip0.cube0.pe0.pe_dma"
-    path = hand_made(("queue", dma, 0, 0), ways={0: (Passed(dma, 0, "component"), Passed(LINK, 0, "link"))})
+    path = hand_made(("queue", dma, 0, 0), paths={0: (Passed(dma, 0, "component"), Passed(LINK, 0, "link"))})
     assert what_if(path, machine("minimal"), [("tray", 2.0)]).ns == 10.0
 
 
 def test_dispatch_is_the_kernels_processor_and_its_scheduler() -> None:
     cpu, scheduler = "sip0.cube0.pe0.pe_cpu", "sip0.cube0.pe0.pe_scheduler"
     graph = kb.load_topology("minimal", {"pe.pe_scheduler.overhead_ns": 4.0})
-    command = hand_made(("component", cpu, -1, -1), ("compute", GEMM, -1, -1), ways={})
+    command = hand_made(("component", cpu, -1, -1), ("compute", GEMM, -1, -1), paths={})
     assert what_if(command, graph, [(cpu, 2.0)]).saved_ns == pytest.approx(3.0)
     assert what_if(command, graph, [(scheduler, 2.0)]).saved_ns == pytest.approx(2.0)
     answer = hand_made(
-        ("component", cpu, -1, -1), ("launch", LINK, 5, 0), ways={5: (Passed(LINK, 0, "launch"),)}
+        ("component", cpu, -1, -1), ("launch", LINK, 5, 0), paths={5: (Passed(LINK, 0, "launch"),)}
     )
     assert what_if(answer, graph, [(cpu, 2.0)]).saved_ns == pytest.approx(5.0)
     assert what_if(answer, graph, [(scheduler, 2.0)]).saved_ns == 0.0
@@ -164,7 +167,7 @@ def test_candidates_are_what_an_estimate_of_each_says(what: str, topology: str) 
         assert what_if(path, graph, [(one.where, 2.0)]).ns == pytest.approx(one.twice_ns, abs=1e-6)
         assert what_if(path, graph, [(one.where, 1e12)]).ns == pytest.approx(one.free_ns, abs=1e-6)
         assert one.free_ns <= one.twice_ns < path.t_end - path.t_start
-    single = [one.where for one in candidates(path, graph, places=0)]
+    single = [one.where for one in candidates(path, graph, locations=0)]
     assert all(where.startswith("kind:") for where in single)
     assert set(single) <= {one.where for one in found}
     assert len({*single}) == len(single)

@@ -31,14 +31,14 @@ _ODD = {
           sram: {position_mm: {x: 0.4, y: 0.3}}
           ucie: {n_connections: 9}
     """,
-    # A column of cubes, 16 connections a port on few columns, PEs in the southern corners, fewer slices.
+    # A column of cubes, 16 connections a port on few columns, PEs in the southern corners.
     "narrow": """
         system: {sips: 1}
         sip: {cube_mesh: {w: 1, h: 16}}
         cube:
           size_mm: {w: 4.0, h: 9.2}
           pes: {count: 5, corners: [SE, SW]}
-          hbm: {slices: 4, pseudo_channels: 32, capacity_bytes: 16 GiB}
+          hbm: {pseudo_channels: 40, capacity_bytes: 20 GiB}
           ucie: {n_connections: 16}
     """,
     # Three columns, so an HBM zone of one; one connection a port; a large seam.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernbench.kernels import KernelCall, KernelThread
-from kernbench.pe.commands import Command, Composite, Load, PeContext, Wait
+from kernbench.program.commands import Command, Composite, Load, PeContext, Wait
 
 
 class FakePe:
@@ -53,8 +53,8 @@ class FakePe:
             output = command.op.output
             assert output is not None
             assert output.handle is not None
-            if command.address in self.memory:
-                self._values[output.handle] = self.memory[command.address]
+            if command.runs[0][0] in self.memory:
+                self._values[output.handle] = self.memory[command.runs[0][0]]
         if isinstance(command, Wait):
             for completion in command.completions:
                 if not completion.done:

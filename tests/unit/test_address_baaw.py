@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kernbench.address import AddressMap, AddressModel, Baaw, LogicalAllocator, address_model
-from kernbench.address.baaw import LA_BASE, Segment
+from kernbench.address.baaw import LA_BASE
 from kernbench.errors import AddressError, AllocationError
-from kernbench.topology import compile_topology, load
+from tests.compiled import compiled
 
 LA = {"system.address_model": "la"}
 ONE_TO_ONE = LA | {"cube.hbm.mapping": "one_to_one"}
-N_TO_ONE_MAP = AddressMap(compile_topology(load("minimal", LA)))
-ONE_TO_ONE_MAP = AddressMap(compile_topology(load("minimal", ONE_TO_ONE)))
+N_TO_ONE_MAP = AddressMap(compiled("minimal", LA))
+ONE_TO_ONE_MAP = AddressMap(compiled("minimal", ONE_TO_ONE))
 SLICE = ONE_TO_ONE_MAP.hbm(0, 0, 0, 0)
 CTRL = "sip0.cube0.hbm_ctrl.pe0"
 
@@ -112,8 +112,8 @@ def test_segments_go_whole_several_at_once_or_not_at_all() -> None:
     assert baaw.segments == ()
     with pytest.raises(AddressError, match="removed before"):
         baaw.remove(LA_BASE, 4196)
-    baaw.install([Segment(LA_BASE, SLICE, 64)])
-    assert baaw.segments == (Segment(LA_BASE, SLICE, 64),)
+    baaw.install([(LA_BASE, SLICE, 64)])
+    assert baaw.segments == ((LA_BASE, LA_BASE + 64, SLICE),)
 
 
 def test_logical_allocator() -> None:

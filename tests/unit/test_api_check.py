@@ -9,7 +9,21 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import InvariantError
+from kernbench.machine.machine import Machine
+from tests.conftest import ASKED
 from tests.exact.test_invariants import lazy_channel
+from tests.small_machines import minimal
+
+
+@pytest.mark.skipif(ASKED is not None, reason="the caller has asked for KERNBENCH_CHECK")
+def test_machines_are_checked_in_tests_marked_so_alone(request: pytest.FixtureRequest) -> None:
+    assert Machine(minimal()).checker is None
+    assert request.node.get_closest_marker("checked") is None
+
+
+@pytest.mark.checked
+def test_a_machine_of_a_test_that_is_marked_is_checked() -> None:
+    assert Machine(minimal()).checker is not None
 
 
 @pytest.fixture

@@ -95,6 +95,7 @@ def test_a_kernel_that_raises_says_where(kernbench_kernel: Any) -> None:
         kernbench_kernel(kernel, np.ones((4, 64), np.float32))
 
 
+@pytest.mark.slow
 def test_the_plugin_is_there_without_being_asked_for(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

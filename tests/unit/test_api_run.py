@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.benches import list_all
 from kernbench.errors import LaunchError, UsageError, VerificationError
 from kernbench.pgraph import GraphStore, QueryError, RunNotFoundError
 
@@ -59,7 +60,7 @@ def test_frames_are_the_trace(machine: Any, kernbench_store: GraphStore) -> None
         assert len({len(column) for column in frame.values()}) == 1
         assert all(isinstance(column, np.ndarray) for column in frame.values())
     assert len(run.hops["txn"]) == run.info["hops"] > 0
-    assert set(run.hops["txn"]) <= set(run.transactions["id"])
+    assert set(run.hops["txn"]) <= set(run.transactions["number"])
     dots = run.ops["name"] == "dot"
     assert dots.sum() == 1
     assert run.ops["component"][dots][0] == "sip0.cube0.pe0.pe_gemm"
@@ -73,7 +74,7 @@ def test_the_graph_holds_topology_and_trace(machine: Any, kernbench_store: Graph
     assert isinstance(graph, nx.MultiDiGraph)
     assert graph is run.graph
     labels = [label for _, data in graph.nodes(data=True) for label in data["labels"]]
-    assert labels.count("Transaction") == len(run.transactions["id"])
+    assert labels.count("Transaction") == len(run.transactions["number"])
     assert labels.count("Link") == sum(1 for _ in machine.edges("LINK"))
 
 
@@ -177,7 +178,8 @@ def test_a_bench_may_be_a_name_an_index_a_file_or_a_function(machine: Any, workd
         "def run(torch):\n    torch.zeros(4, torch.params.n)\n"
     )
     assert kb.run("mine.py", machine, trace=False, n=128).params == {"n": 128}
-    assert kb.run("1", machine, trace=False).bench == kb.run("gemm-single-pe", machine, trace=False).bench
+    index = [spec.name for spec in list_all()].index("gemm-single-pe") + 1
+    assert kb.run(str(index), machine, trace=False).bench == "gemm-single-pe"
     run = kb.run(bench_of(2), machine, verify=True, trace=False)
     assert (run.bench, run.verified) == ("run", True)
     with pytest.raises(UsageError, match="no parameter 'columns'"):

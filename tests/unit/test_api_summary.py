@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernbench.api.summary import busiest_engines, busiest_links, latency_ns
+from kernbench.analysis.history import latency_ns
+from kernbench.api.summary import busiest_engines, busiest_links
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)).map(lambda p: (p[0], p[0] + p[1])))
 

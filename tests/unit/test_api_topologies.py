@@ -9,9 +9,8 @@ import pytest
 
 import kernbench as kb
 from kernbench.api import topology_counts
-from kernbench.api.topologies import topology_record
 from kernbench.errors import ConfigError, UsageError
-from kernbench.pgraph import open_store
+from kernbench.pgraph import open_store, topology_graph, topology_id, topology_record
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +76,17 @@ def test_the_record_holds_the_whole_graph(machine: Any) -> None:
     assert record.id == machine.properties["id"]
     assert record.tables["Component"].num_rows == len(machine)
     assert record.tables["Link"].num_rows == sum(1 for _ in machine.edges("LINK"))
-    assert record.tables["Contains"].num_rows == len(machine) - 1  # a tree
+    parents = record.tables["Component"]["parent"].to_pylist()
+    assert sum(map(bool, parents)) == len(machine) - 1  # a tree
+    again = topology_graph(record)
+    assert topology_id(again) == record.id
+    assert again.properties == machine.properties
+    assert [(n.id, n.labels, n.properties) for n in again.nodes()] == [
+        (n.id, n.labels, n.properties) for n in machine.nodes()
+    ]
+    assert {(e.id, e.source, e.target, e.type) for e in again.edges()} == {
+        (e.id, e.source, e.target, e.type) for e in machine.edges()
+    }
 
     from kernbench.pgraph import RunRecord
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernbench.benches import registry
-from kernbench.benches.params import Param, parse_assignments, resolve_params
+from kernbench.benches.params import Param, resolve_params
 from kernbench.benches.registry import bench, list_all, load_package, registered_in, resolve
 from kernbench.errors import BenchError, UsageError
 
@@ -201,13 +201,6 @@ def test_numbers_are_taken_as_people_and_programs_write_them():
 def test_a_bench_without_parameters_says_so():
     with pytest.raises(UsageError, match="has no parameters"):
         resolve_params("b", (), {"m": "1"}, {})
-
-
-def test_assignments():
-    assert parse_assignments(["a=1", "b = x=y "]) == {"a": "1", "b": "x=y"}
-    for wrong in (["a"], ["=1"], ["a=1", "a=2"]):
-        with pytest.raises(UsageError):
-            parse_assignments(wrong)
 
 
 @pytest.mark.parametrize(

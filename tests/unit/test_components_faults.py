@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from kernbench.components.machine import Machine
 from kernbench.errors import LaunchError, UsageError
-from kernbench.kernels.call import KernelCall
-from kernbench.pe.commands import Command, Composite, Cycles, Load, PeContext, Store, Wait
+from kernbench.kernels.thread import KernelCall
+from kernbench.machine.machine import Machine
+from kernbench.program.commands import Command, Composite, Cycles, Load, PeContext, Store, Wait
+from kernbench.program.operations import Op, Operand
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.ops import Op, Operand
-from kernbench.topology import compile_topology, load
+from tests.compiled import compiled
 
 PE = (0, 0, 0)
 
@@ -56,12 +56,12 @@ class Ops(Instrument):
 
 def read(pe: PeContext, address: int, nbytes: int = 512) -> Load:
     operand = Operand((nbytes,), "i8", address=address)
-    return Load(Op(pe.next_op_id(), "memory", "dma_read", (operand,)), address, nbytes)
+    return Load(Op(pe.next_op_id(), "memory", "dma_read", (operand,)), ((address, nbytes),))
 
 
 def write(pe: PeContext, address: int, nbytes: int = 512) -> Store:
     operand = Operand((nbytes,), "i8", address=address)
-    return Store(Op(pe.next_op_id(), "memory", "dma_write", (), operand), address, nbytes)
+    return Store(Op(pe.next_op_id(), "memory", "dma_write", (), operand), ((address, nbytes),))
 
 
 def stream(pe: PeContext, source: int, target: int) -> Composite:
@@ -82,7 +82,7 @@ NOWHERE = (1 << 50) + (1 << 49)
 
 @pytest.fixture(params=LATE, ids=["at once", "tlb", "scheduler", "dispatch"])
 def machine(request: pytest.FixtureRequest) -> Machine:
-    return Machine(compile_topology(load("minimal", request.param)), check=True)
+    return Machine(compiled("minimal", request.param), check=True)
 
 
 def run(machine: Machine, commands: Callable[[PeContext], list[Command]]) -> None:
@@ -153,21 +153,12 @@ def test_a_kernel_that_fails_among_composites_leaves_a_machine_that_works(machin
 
 
 def test_a_launch_names_each_of_its_pes_once() -> None:
-    machine = Machine(compile_topology(load("minimal")))
+    machine = Machine(compiled("minimal"))
     with pytest.raises(UsageError, match=r"names PE \(0, 0, 0\) twice"):
         machine.launch(Script(lambda _: []), [PE, PE])
     with pytest.raises(UsageError, match=r"has no such PE as \(0, 3, 0\)"):
         machine.launch(Script(lambda _: []), [PE, (0, 3, 0)])
     machine.wait(machine.launch(Script(lambda _: []), [PE]))
-
-
-def test_a_host_transfer_of_nothing_is_over_at_once() -> None:
-    seen = Ops()
-    machine = Machine(compile_topology(load("minimal")), [seen])
-    machine.wait(machine.host_write(0, [], Op(machine.next_op_id(), "memory", "host_write")))
-    assert seen.names == ["host_write"]
-    assert machine.clock.now == 0
-    machine.settle()
 
 
 def test_the_failing_call_is_named_with_its_line(machine: Machine) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.components.machine import Machine
-from kernbench.components.registry import component_class, read_components, shipped
+from kernbench.components.registry import component_class, shipped
 from kernbench.errors import ConfigError
-from kernbench.sim.ops import Region
-from kernbench.topology import compile_topology, load
+from kernbench.machine.machine import Machine
+from kernbench.program.operations import Region
+from kernbench.topology.component_file import read_components
+from tests.compiled import compiled
 
 PARTS = '''\
 from kernbench.components.hbm import HbmSlice
@@ -54,7 +55,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_ns(nbytes: int = 4096, **overrides: object) -> float:
-    graph = compile_topology(load("minimal", {k.replace("__", "."): v for k, v in overrides.items()}))
+    graph = compiled("minimal", {k.replace("__", "."): v for k, v in overrides.items()})
     machine = Machine(graph, check=False)  # what SlowToAnswer holds back is in no trace
     request = machine.host_write(0, [Region(machine.addresses.hbm(0, 0, 0, 0), nbytes)])
     machine.wait(request)
@@ -97,22 +98,24 @@ def test_a_run_with_a_components_file(parts: Path) -> None:
     ],
 )
 def test_what_is_no_component_is_named_with_its_node(parts: Path, impl: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        component_class(impl)
     with pytest.raises(ConfigError, match=message) as error:
-        component_class(impl, "sip0.cube0.r0c0")
+        Machine(compiled("minimal", {"cube.router.impl": impl}))
     assert "sip0.cube0.r0c0" in str(error.value)
 
 
 def test_every_shipped_entry_is_a_component() -> None:
     for impl in shipped():
-        component_class(impl, "node")
+        component_class(impl)
 
 
 def test_a_components_file_is_checked(tmp_path: Path) -> None:
     file = tmp_path / "c.yaml"
     for text, message in (
-        ("a: b: c\n", r"c\.yaml:1: is not YAML"),
+        ("a: b: c\n", r"c\.yaml:1: bad YAML"),
         ("- a\n", "expected lines"),
-        ("a: 3\n", "a: exp"),
+        ("b: m:C\na: 3\n", r"c\.yaml:2: a: is 3, expected 'module:Class'"),
     ):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(ConfigError, match=message):

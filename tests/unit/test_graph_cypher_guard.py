@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from graph.cypher_guard import check_read_only, parameter_names, words
-from graph.store import QueryError, ReadOnlyError
+from kernbench_graph.errors import QueryError, ReadOnlyError
+from kernbench_graph.query.guard import check_read_only, parameter_names, words
 
 GAPS = st.sampled_from([" ", "\n", "\t", "/* x */", " // x\n", "\r\n"])
 
@@ -33,7 +32,7 @@ def test_readers_pass(cypher: str) -> None:
 
 
 @given(
-    word=st.sampled_from(["CREATE", "sEt", "delete", "Call", "LOAD", "Copy", "MERGE", "ATTACH", "install"]),
+    word=st.sampled_from(["CREATE", "sEt", "delete", "LOAD", "Copy", "MERGE", "ATTACH", "install"]),
     before=GAPS,
     after=GAPS,
     start=st.sampled_from(
@@ -45,6 +44,26 @@ def test_others_do_not_however_they_are_spaced(word: str, before: str, after: st
         check_read_only(f"{start}{before}{word}{after}(m)")
     with pytest.raises(ReadOnlyError):
         check_read_only(f"{word}{after}(m)")
+
+
+CALLS = [
+    "CALL db.labels() YIELD label RETURN label",
+    "MATCH (n) CALL threads=1 RETURN n",
+    "CALL (n) { DELETE n } RETURN 1",
+    "MATCH (n) CALL { WITH n DELETE n } RETURN 1",
+]
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_procedures_are_not_called_and_subqueries_do_not_write(text: str) -> None:
+    with pytest.raises(ReadOnlyError):
+        check_read_only(text)
+
+
+@pytest.mark.parametrize("begin", ["CALL (n) {", "call { WITH n"])
+def test_subqueries_may_be_called(begin: str) -> None:
+    text = f"MATCH (n:Run) {begin} RETURN n.id AS id }} RETURN id"
+    assert check_read_only(text) == text
 
 
 TOUCHING = ["1", "$1", "1.5", "'a'", "`a`", "1e5", "(1)", "[1]"]

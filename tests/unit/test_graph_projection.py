@@ -7,8 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from kernbench_graph.projection import HISTORY, SMALL_HISTORY
+from kernbench_graph.store import RunRecord
+from kernbench_graph.stores.embedded.loading import project_history
 
-from graph.stores.ladybug_projection import project_history
 from kernbench import api
 from tests.conformance.generated_runs import made_up
 from tests.conformance.question_oracle import ORACLES
@@ -36,11 +38,11 @@ def test_each_table_is_filled_at_once(with_use: bool) -> None:
         for case in cases:
             store.keep(case.run, case.topology)
         infos = store.runs()
+        runs = [store.load(info["id"]) if with_use else RunRecord(info, {}) for info in infos]
     topologies = {case.topology.id: case.topology for case in cases}
     assert len(topologies) > 8
-    used = {case.run.info["id"]: case.run.tables["Used"] for case in cases} if with_use else None
     database: Any = Counting()
-    project_history(database, infos, topologies.values(), used)
+    project_history(database, list(topologies.values()), runs, HISTORY if with_use else SMALL_HISTORY)
     assert set(database.copies.values()) == {1}
     assert (database.rows["Run"], database.rows["Topology"]) == (25, len(topologies))
     places = sum(topology.tables["Component"].num_rows for topology in topologies.values())

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
-
-from graph.question import Question
-from graph.questions import ask, find, load_library
-from graph.store import QueryError, Result
+from kernbench_graph.errors import QueryError
+from kernbench_graph.query.library import ask, find, load_library
+from kernbench_graph.query.question import Question
+from kernbench_graph.store import LIBRARY, Result
 
 QUERIES = Path(__file__).parents[2] / "queries"
 GOOD: dict[str, Any] = {
@@ -19,7 +19,7 @@ GOOD: dict[str, Any] = {
     "scope": "run",
     "params": {"limit": {"type": "int", "default": 3, "help": "Rows at most."}},
     "returns": [{"name": "id", "type": "string"}],
-    "cypher": "MATCH (r:Run) RETURN r.id AS id ORDER BY id LIMIT $limit",
+    "cypher": "MATCH (r:Run {id: $run}) RETURN r.id AS id ORDER BY id LIMIT $limit",
 }
 
 
@@ -61,6 +61,8 @@ def test_a_good_question(tmp_path: Path) -> None:
         ({"cypher": "MATCH (r) DELETE r RETURN $limit AS id"}, "only read"),
         ({"cypher_other": "CREATE (:Run {id: $limit})"}, "cypher_other: queries only read"),
         ({"cypher": "RETURN 'open"}, "close the string"),
+        ({"cypher": "MATCH (r:Run) RETURN r.id AS id LIMIT $limit"}, "start from \\(:Run"),
+        ({"scope": "history"}, "start from \\(:Run"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_file(tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -115,7 +117,8 @@ class Answering:
     def __init__(self, result: Result) -> None:
         self.result = result
 
-    def query(self, *_: Any) -> Result:
+    def query(self, *_: Any, engine: str) -> Result:
+        assert engine == LIBRARY
         return self.result
 
 

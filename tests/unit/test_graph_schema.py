@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-from graph.questions import load_library
-from graph.reference import questions_page, schema_page
-from graph.schema import SCHEMA
-from graph.store import StoreUrlError, open_store
-from graph.stores.ladybug_ddl import history_statements, run_statements
-from graph.stores.ladybug_engine import LadybugDatabase
+from kernbench_graph.errors import StoreUrlError
+from kernbench_graph.opening import open_store
+from kernbench_graph.projection import HISTORY
+from kernbench_graph.query.library import load_library
+from kernbench_graph.reference import STYLE, questions_page, schema_page
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.stores.embedded.ddl import history_statements, statements
+from kernbench_graph.stores.embedded.engine import LadybugDatabase
+from kernbench_graph.stores.neo4j.style import style
 
 ROOT = Path(__file__).parents[2]
+_LABELS = [label.name for label in SCHEMA.labels]
+HISTORY_PARTS = [n for n in HISTORY if n in _LABELS], [n for n in HISTORY if n not in _LABELS]
 
 
 def test_names_are_unique_and_refer_to_something() -> None:
@@ -26,35 +31,62 @@ def test_names_are_unique_and_refer_to_something() -> None:
     for rel in SCHEMA.relationships:
         assert all(set(pair) <= set(labels) for pair in rel.pairs)
     for table in SCHEMA.tables:
-        columns = {column.name: column.type for column in table.columns}
-        for column, targets in table.references.items():
-            for target in targets:
-                assert columns[column] == SCHEMA.table(target).columns[0].type
+        for column in table.columns:
+            if column.to:
+                target = SCHEMA.table(column.to)
+                assert target.record in ("topology", table.record)
+                assert column.type == target.column(target.key).type, f"{table.name}.{column.name}"
+    for rel in SCHEMA.relationships:
+        for rows in rel.rows:
+            for label, column in (rows.source, rows.target):
+                if column:
+                    key = SCHEMA.label(label).property(SCHEMA.label(label).key)
+                    assert SCHEMA.table(rows.table).column(column).type == key.type
     with pytest.raises(KeyError):
         SCHEMA.label("Nothing")
 
 
-@pytest.mark.parametrize("statements", [run_statements(), history_statements()])
-def test_the_engine_takes_the_tables(statements: list[str]) -> None:
+def test_a_property_has_one_type_wherever_it_occurs() -> None:
+    """LadybugDB ends the process, or makes numbers up, where a path has one of two types."""
+    assert {name: types for name, types in SCHEMA.properties().items() if len(types) > 1} == {}
+
+
+def test_every_node_has_a_unique_id_and_a_name() -> None:
+    for label in SCHEMA.labels:
+        assert [prop.name for prop in label.properties[:2]] == ["id", "name"]
+    prefixes = [label.prefix for label in SCHEMA.labels if label.record == "run" and label.key != "id"]
+    assert len(set(prefixes)) == len(prefixes)
+    assert all(prefixes)
+
+
+@pytest.mark.parametrize("made", [statements({}), history_statements(*HISTORY_PARTS)])
+def test_the_engine_takes_the_tables(made: list[str]) -> None:
     with LadybugDatabase() as database:
-        database.create(statements)
-        assert database.query(
-            "MATCH (r:Run)-[u:USED]->(p:Link|Component) RETURN count(u) AS n", {}, 5
-        ).rows == [(0,)]
+        database.create(made)
+        text = "MATCH (r:Run)-[:USED]->(u:Use)-[:OF]->(p:Link|Component) RETURN count(u) AS n"
+        assert database.query(text, {}, 5).rows == [(0,)]
 
 
 def test_reference_pages_are_current() -> None:
-    """Otherwise: ``python -m graph.reference``."""
+    """Otherwise: ``python -m kernbench_graph.reference``."""
     folder = ROOT / "docs" / "reference"
     assert (folder / "schema.md").read_text(encoding="utf-8") == schema_page()
     assert (folder / "questions.md").read_text(encoding="utf-8") == questions_page(
         load_library(ROOT / "queries")
     )
+    assert (folder / STYLE).read_text(encoding="utf-8") == style()
+
+
+def test_the_style_captions_every_label_by_its_name() -> None:
+    text = style()
+    for label in SCHEMA.labels:
+        assert re.search(rf'node\.{label.name} \{{[^}}]*caption: "\{{name\}}";', text), label.name
+    assert text.count("{\n") == text.count("\n}")
 
 
 def test_the_protocol_is_light() -> None:
     script = """
-import sys, graph.store, graph.schema, graph.cypher_guard
+import sys, kernbench_graph.store, kernbench_graph.schema, kernbench_graph.query.guard
 heavy = [name for name in ("ladybug", "pyarrow", "networkx", "neo4j", "pydantic") if name in sys.modules]
 assert not heavy, heavy
 """

@@ -6,6 +6,7 @@ import json
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,10 @@ OPTIONAL = ("textual", "neo4j", "matplotlib")
 HEAVY = ("numpy", "pyarrow", "networkx", "pydantic", "scipy", "ladybug", "simpy", "yaml")
 
 
-def modules_after(code: str) -> set[str]:
-    """Names of the top-level modules that a fresh process has after running ``code``."""
-    tell = "import json, sys; print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+def modules_after(code: str, *, whole: bool = False) -> set[str]:
+    """Names of the top-level modules (all, if ``whole``) that a fresh process has after running ``code``."""
+    name = "name" if whole else "name.partition('.')[0]"
+    tell = f"import json, sys; print(json.dumps([{name} for name in sys.modules]))"
     program = f"{code}\n{tell}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout.splitlines()[-1]))
@@ -43,6 +45,25 @@ def test_a_whole_run_needs_none_of_the_optional_libraries() -> None:
 )
 def test_importing_and_help_load_nothing_heavy(code: str) -> None:
     assert modules_after(code).isdisjoint(HEAVY)
+
+
+def test_a_run_of_a_users_bench_loads_neither_scipy_nor_the_shipped_benches(tmp_path: Path) -> None:
+    """From edit to answer: half of such a run is imports, and these took a third of it."""
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\n"
+        "from kernbench.benches import bench\n"
+        "def kernel(x, tl):\n"
+        "    tl.store(x, tl.load(x) * 2.0)\n"
+        "@bench(name='mine', description='Doubles.')\n"
+        "def run(torch):\n"
+        "    torch.launch('mine', kernel, torch.from_numpy(np.ones((8, 8), np.float32)))\n",
+        encoding="utf-8",
+    )
+    run = f"main(['run', '--bench', {str(tmp_path / 'mine.py')!r}, '--topology', 'minimal', '--no-trace'])"
+    loaded = modules_after(f"from kernbench.cli.main import main; {run}", whole=True)
+    assert "kernbench.machine.machine" in loaded
+    heavy = {"scipy", "rich", "kernbench.tp", "kernbench.collectives", "kernbench.benches.softmax"}
+    assert loaded.isdisjoint(heavy)
 
 
 def test_help_is_quick() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernbench.kernels import Placement, Pointer, TensorArg
-from kernbench.pe.commands import Composite, Cycles, Define, Gemm, Load, Math, Store, Wait
-from kernbench.sim.ops import Operand
+from kernbench.program.commands import Composite, Cycles, Define, Gemm, Load, Math, Store, Wait
+from kernbench.program.operations import Operand
 from tests.unit.kernels_fake_pe import FakePe
 
 
@@ -19,19 +19,19 @@ def test_load_and_store_carry_address_bytes_and_op():
 
     load, narrow, store = FakePe().run(kernel)
     assert isinstance(load, Load)
-    assert (load.address, load.nbytes) == (4096, 60)
+    assert (load.runs[0][0], load.runs[0][1]) == (4096, 60)
     op = load.op
     assert (op.kind, op.name, op.launch, op.nbytes, op.id) == ("memory", "dma_read", 7, 60, 100)
     assert op.inputs == (Operand((3, 5), "f32", address=4096),)
     assert op.output == Operand((3, 5), "f32", handle=100)
     assert isinstance(narrow, Store)
-    assert (narrow.address, narrow.nbytes, narrow.op.id) == (8192, 30, 101)
+    assert (narrow.runs[0][0], narrow.runs[0][1], narrow.op.id) == (8192, 30, 101)
     assert (narrow.op.kind, narrow.op.name) == ("memory", "dma_write")
     assert narrow.op.inputs == (Operand((3, 5), "f32", handle=100),)
     assert narrow.op.output == Operand((3, 5), "f16", address=8192)
     assert isinstance(store, Store)
     assert store.op.output == Operand((3, 5), "f32", address=8192)
-    assert store.nbytes == 60
+    assert store.runs == ((8192, 60),)
 
 
 def test_load_defaults_come_from_the_pointer_and_f16_from_nowhere():
@@ -44,9 +44,9 @@ def test_load_defaults_come_from_the_pointer_and_f16_from_nowhere():
         tl.store(x, tl.zeros((8, 4), "f16"))
 
     whole, local, plain, _, store = FakePe().run(kernel, x)
-    assert (whole.address, whole.op.output.shape, whole.op.output.dtype) == (1024, (8, 4), "f32")
-    assert (local.address, local.op.output.shape) == (1088, (4, 4))
-    assert (plain.address, plain.op.output.shape, plain.op.output.dtype) == (1040, (4,), "f16")
+    assert (whole.runs[0][0], whole.op.output.shape, whole.op.output.dtype) == (1024, (8, 4), "f32")
+    assert (local.runs[0][0], local.op.output.shape) == (1088, (4, 4))
+    assert (plain.runs[0][0], plain.op.output.shape, plain.op.output.dtype) == (1040, (4,), "f16")
     assert store.op.output == Operand((8, 4), "f32", address=1024)
 
 
@@ -91,7 +91,7 @@ def test_unary_math(name):
 
     define, command = FakePe().run(kernel)
     assert isinstance(command, Math)
-    assert (command.elements, command.passes, command.in_bytes, command.out_bytes) == (12, 1, 24, 24)
+    assert (command.elements, command.in_bytes, command.out_bytes) == (12, 24, 24)
     assert (command.op.kind, command.op.name, command.op.params) == ("math", name, {"scalars": {}})
     assert command.op.inputs == (Operand((3, 4), "f16", handle=define.op.id),)
     assert command.op.output == Operand((3, 4), "f16", handle=command.op.id)
@@ -138,7 +138,7 @@ def test_three_argument_math():
     assert (scalars.op.params, scalars.op.output.dtype) == ({"scalars": {1: 1, 2: 2}}, "i32")
 
 
-def test_reductions_keep_the_axis_and_softmax_takes_five_passes():
+def test_reductions_keep_the_axis_and_softmax_the_shape():
     def kernel(tl):
         x = tl.zeros((3, 4), "f16")
         tl.sum(x, axis=0)
@@ -151,8 +151,8 @@ def test_reductions_keep_the_axis_and_softmax_takes_five_passes():
     assert (total.op.name, total.op.params["axis"], total.op.output.shape) == ("sum", 0, (1, 4))
     assert (largest.op.name, largest.op.params["axis"], largest.op.output.shape) == ("max", 1, (3, 1))
     assert (least.op.name, least.op.output.shape) == ("min", (3, 1))
-    assert (total.elements, total.in_bytes, total.out_bytes, total.passes) == (12, 24, 8, 1)
-    assert (softmax.passes, softmax.op.params["axis"], softmax.op.output.shape) == (5, 1, (3, 4))
+    assert (total.elements, total.in_bytes, total.out_bytes) == (12, 24, 8)
+    assert (softmax.op.name, softmax.op.params["axis"], softmax.op.output.shape) == ("softmax", 1, (3, 4))
     assert integers.op.output.dtype == "i32"
 
 
@@ -237,7 +237,7 @@ def test_gemm_composite():
     out = TensorArg("out", (4, 6), "f32", default=Placement(65536))
     load, bias, command, wait = pe.run(kernel, out)
     assert isinstance(command, Composite)
-    assert (command.head, command.tile, command.passes) == ("gemm", (2, 4, 6), 1)
+    assert (command.head, command.tile) == ("gemm", (2, 4, 6))
     assert command.a == Operand((4, 8), "f16", handle=load.op.id)
     assert command.b == Operand((8, 6), "f16", address=8192)
     assert command.out == Operand((4, 6), "f32", address=65536)

@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from kernbench.dtypes import DTYPES
 from kernbench.errors import KernelError, UsageError
 from kernbench.kernels import interpret
-from kernbench.pe.dtypes import DTYPES
 
 RNG = np.random.default_rng(8)
 
@@ -176,7 +176,8 @@ def test_accesses_outside_of_all_arrays():
     def kernel(x, tl):
         tl.load(x + 4, (4,), "f32")
 
-    with pytest.raises(KernelError, match=r"16 bytes at 0x\w+ are not within any array") as caught:
+    words = r"16 bytes at byte 4 of 'arg0', which has 16, are not within any array"
+    with pytest.raises(KernelError, match=words) as caught:
         interpret(kernel, np.zeros(4, np.float32), grid=(1, 2, 1))
     assert caught.value.__notes__ == ["in kernel 'kernel' on sip0.cube0.pe0, program_id (0, 0, 0)"]
 

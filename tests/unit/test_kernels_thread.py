@@ -8,8 +8,8 @@ import pytest
 from greenlet import getcurrent, greenlet
 
 from kernbench.kernels import KernelCall, Placement, Pointer, TensorArg
-from kernbench.pe import commands
-from kernbench.pe.commands import Cycles, Wait
+from kernbench.program import commands
+from kernbench.program.commands import Cycles, Wait
 from tests.unit.kernels_fake_pe import FakePe
 
 
@@ -244,6 +244,6 @@ def test_names():
 
 def test_they_are_what_a_pe_expects():
     # A PE knows kernels by these protocols alone.
-    call: commands.KernelCall = KernelCall(lambda tl: tl.cycles(1))
-    thread: commands.KernelThread = call.start(FakePe().context)
+    call: commands.BoundKernel = KernelCall(lambda tl: tl.cycles(1))
+    thread: commands.RunningKernel = call.start(FakePe().context)
     assert thread.resume() == Cycles(1)

@@ -8,11 +8,11 @@ import pytest
 
 from kernbench.errors import UsageError
 from kernbench.probes.cases import Catalogue
-from kernbench.topology import compile_topology, load
+from tests.compiled import compiled
 
 
 def catalogue(name: str = "minimal", overrides: dict[str, Any] | None = None) -> Catalogue:
-    return Catalogue(compile_topology(load(name, overrides)))
+    return Catalogue(compiled(name, overrides))
 
 
 def ways(found: Catalogue) -> dict[str, tuple[str, str]]:

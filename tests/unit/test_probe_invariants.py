@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.probes.invariants import CHECKS, check
-from kernbench.probes.measure import Measurement, Row
+from kernbench.probes.measurements import Measurement, Row
+from kernbench.probes.probe_checks import CHECKS, check
 
 SIZES = (256, 4096)
 MACHINE = {

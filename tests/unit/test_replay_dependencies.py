@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kernbench.errors import KernBenchError
+from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay.dependencies import AccessMap, DependencyBuilder
-from kernbench.sim.ops import Op, Operand, Region
 
 
 def mem(addr: int, nbytes: int) -> Operand:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kernbench.dtypes import dtype as dtype_of
 from kernbench.errors import KernBenchError, VerificationError
-from kernbench.pe.dtypes import dtype as dtype_of
+from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay import executor as module
 from kernbench.replay.dependencies import DependencyBuilder
 from kernbench.replay.executor import Executor
-from kernbench.replay.memory import MemoryStore
+from kernbench.replay.memory_store import MemoryStore
 from kernbench.replay.semantics import compute
-from kernbench.sim.ops import Op, Operand, Region
 
 
 def mem(addr: int, shape: tuple[int, ...], dtype: str = "f32") -> Operand:

@@ -10,8 +10,8 @@ import pytest
 
 from kernbench.address import ADDRESS_SPACE
 from kernbench.errors import AddressError, VerificationError
-from kernbench.replay.memory import MemoryStore
-from kernbench.sim.ops import Region
+from kernbench.program.operations import Region
+from kernbench.replay.memory_store import MemoryStore
 
 BASE = 1 << 47 | 1 << 37
 
@@ -186,7 +186,7 @@ def test_unwritten_bytes_are_zero_or_an_error_that_names_them() -> None:
     assert loose.read(0xFFF, (10,), np.uint8).tolist() == [0, 1, 1, 1, 1, 0, 0, 1, 1, 0]
     assert loose.array_count == 2  # the zeros are not written
     with pytest.raises(
-        VerificationError, match=r"read of \[0x1000, 0x1008\): bytes \[0x1004, 0x1006\) were never written"
+        VerificationError, match=r"read of \[0x1000, 0x1008\): \[0x1004, 0x1006\) was never written"
     ):
         strict.read(0x1000, (8,), np.uint8)
     strict.mark_pending(Region(0x1005, 1), 42)

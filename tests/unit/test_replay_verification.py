@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kernbench.errors import VerificationError
+from kernbench.program.operations import Op
 from kernbench.replay.verification import compare, describe, difference, reference_matmul
-from kernbench.sim.ops import Op
 
 WRITER = Op(17, "gemm", "dot", component="sip0.cube0.pe0.pe_gemm", t_end=1234.5)
 
@@ -82,9 +82,11 @@ def test_the_message_has_everything_one_needs():
     with pytest.raises(VerificationError) as caught:
         compare("y", actual, expected, "f16", writer)
     assert str(caught.value) == (
-        "tensor 'y' (f16) differs first at index (1, 0): got 4.5, expected 4; 2 of 4 elements differ, "
+        "tensor 'y' (f16) differs first at index (1, 0): got 4.5, expected 4; "
+        "2 of 4 elements differ (row 1), "
         "largest absolute error 2, largest relative error 0.25, tolerance 0.001; "
-        "last written by gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns"
+        "last written by gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns; "
+        "'kernbench query lineage --param op=17' shows where its value comes from"
     )
     assert asked == [(1, 0)]
 

@@ -11,13 +11,14 @@ import pytest
 from kernbench.errors import RoutingError
 from kernbench.pgraph import PropertyGraph
 from kernbench.routing import Route, Router, Traffic
-from kernbench.topology import compile_topology, load, names
+from kernbench.topology import names
 from kernbench.topology.mesh import layout
+from tests.compiled import compiled
 
 
 @pytest.fixture(scope="module")
 def default() -> PropertyGraph:
-    return compile_topology(load())
+    return compiled()
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +130,12 @@ def test_a_connection_is_no_shortcut_within_a_cube(default: PropertyGraph, route
             assert set(kinds(route)) <= {"router_mesh"}
 
 
+def test_the_host_reaches_a_tcm_through_its_pe(router: Router) -> None:
+    route = router.route("host.cpu", names.pe_part(0, 0, 1, "pe_tcm"), Traffic.HOST_MEMORY)
+    assert short(route).endswith("pe1.pe_dma pe1.pe_tcm")
+    assert "command" not in kinds(route)
+
+
 def test_an_io_chiplet_is_no_shortcut_between_cubes(router: Router) -> None:
     for traffic in Traffic:
         for cube in range(1, 16):
@@ -144,7 +151,7 @@ def test_an_io_chiplet_is_no_shortcut_between_cubes(router: Router) -> None:
 
 def test_an_io_chiplet_carries_cube_traffic_when_nothing_else_does() -> None:
     """Two cubes side by side with the seam cut: the way left is through the chiplet."""
-    graph = compile_topology(load(None, {"system.sips": 1, "sip.cube_mesh": {"w": 2, "h": 1}}))
+    graph = compiled(None, {"system.sips": 1, "sip.cube_mesh": {"w": 2, "h": 1}})
     cut = PropertyGraph(graph.properties)
     for node in graph.nodes():
         cut.add_node(node)
@@ -186,7 +193,7 @@ def test_host_traffic_spreads_over_the_phys_connections(router: Router) -> None:
 
 
 def test_policy_first_takes_the_first_connection() -> None:
-    router = Router(compile_topology(load(None, {"routing.connection": "first", "system.sips": 1})))
+    router = Router(compiled(None, {"routing.connection": "first", "system.sips": 1}))
     for pe, row in ((0, 0), (6, 5)):
         nodes = router.route(dma(0, 0, 0), names.hbm(0, 3, pe), Traffic.PE_DMA).nodes
         entered = [n for n in nodes if names.parse(n).side == "W" and names.parse(n).kind == "ucie_conn"]
@@ -196,7 +203,7 @@ def test_policy_first_takes_the_first_connection() -> None:
 
 def test_connections_that_meet_in_one_place_share_the_traffic() -> None:
     """Eight connections over four columns: both of a column are used."""
-    router = Router(compile_topology(load(None, {"cube.ucie.n_connections": 8, "system.sips": 1})))
+    router = Router(compiled(None, {"cube.ucie.n_connections": 8, "system.sips": 1}))
     used = {
         name
         for pe in range(8)
@@ -206,15 +213,9 @@ def test_connections_that_meet_in_one_place_share_the_traffic() -> None:
     assert used == {names.ucie_conn(0, 12, "N", i) for i in range(8)}
 
 
-def test_same_question_same_object_and_back_again(router: Router) -> None:
+def test_same_question_same_object(router: Router) -> None:
     route = router.route(dma(0, 0, 0), names.hbm(1, 9, 4), Traffic.PE_DMA)
     assert router.route(dma(0, 0, 0), names.hbm(1, 9, 4), Traffic.PE_DMA) is route
-    back = router.reverse(route)
-    assert back.nodes == route.nodes[::-1]
-    assert [(e.source, e.target) for e in back.links] == [(e.target, e.source) for e in route.links[::-1]]
-    assert back.weight == route.weight
-    assert router.reverse(back) is route
-    assert router.reverse(route) is back
 
 
 @pytest.mark.parametrize(
@@ -240,9 +241,9 @@ def test_same_question_same_object_and_back_again(router: Router) -> None:
         ),
         (
             "host.cpu",
-            "sip0.cube0.pe0.pe_tcm",
+            "sip0.cube0.pe0.pe_dma",
             Traffic.HOST_MEMORY,
-            "no route from 'host.cpu' to 'sip0.cube0.pe0.pe_tcm' for HOST_MEMORY traffic, which may not use links"
+            "no route from 'host.cpu' to 'sip0.cube0.pe0.pe_dma' for HOST_MEMORY traffic, which may not use links"
             " of kind pe_internal, pe_to_router",
         ),
         (
@@ -266,18 +267,6 @@ def test_no_route(router: Router, src: str, dst: str, traffic: Traffic, message:
     assert str(caught.value) == message
 
 
-def test_no_way_back_names_the_missing_link(default: PropertyGraph) -> None:
-    router = Router(default)
-    route = router.route(dma(0, 0, 0), names.hbm(0, 0, 0), Traffic.PE_DMA)
-    broken = PropertyGraph(default.properties)
-    for end in route.nodes:
-        broken.add_node(default.node(end))
-    with pytest.raises(
-        RoutingError, match=r"no way back from 'sip0.cube0.hbm_ctrl.pe0' to 'sip0.cube0.pe0.pe_dma'"
-    ):
-        Router(broken).reverse(route)
-
-
 def test_tables_are_dropped_when_they_take_too_much(
     default: PropertyGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,3 +277,15 @@ def test_tables_are_dropped_when_they_take_too_much(
             a, b = dma(1, 3, 1), names.hbm(0, cube, pe)
             assert small.route(a, b, Traffic.PE_DMA).nodes == large.route(a, b, Traffic.PE_DMA).nodes
     assert len(small._tables) == 16
+
+
+def test_host_traffic_takes_the_io_chiplet_nearest_to_the_cube() -> None:
+    chiplets = [{"name": "north"}, {"name": "south", "side": "S"}]
+    router = Router(compiled(None, {"sip.io_chiplets": chiplets}))
+    taken = {}
+    for cube in range(16):
+        route = router.route("host.cpu", names.hbm(0, cube, 0), Traffic.HOST_MEMORY)
+        (endpoint,) = (name for name in route.nodes if name.endswith(".pcie_ep"))
+        taken[cube] = endpoint.split(".")[1]
+    assert {taken[cube] for cube in range(8)} == {"north"}
+    assert {taken[cube] for cube in range(8, 16)} == {"south"}

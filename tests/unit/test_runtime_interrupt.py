@@ -9,7 +9,7 @@ from heapq import heappush
 
 import pytest
 
-from kernbench.runtime.interrupt import interruptible
+from kernbench.runtime.process import interruptible
 from kernbench.sim.clock import FLIT, Clock
 
 

@@ -84,7 +84,7 @@ def test_every_pe_reaches_every_part_of_a_split_tensor_in_the_va_model():
     torch.launch("gather", gather, x, everywhere, 64)
     torch.check("everywhere", everywhere, values)
     torch.wait_all()
-    from kernbench.runtime.checks import verify
+    from kernbench.runtime.expectations import verify
 
     results = verify(torch.checks[0], torch.storage, torch._data)
     assert [(r.sip, r.ok) for r in results] == [(0, True), (1, True)]
@@ -164,10 +164,11 @@ def test_a_failed_launch_ends_with_what_its_kernels_had_started(streamed):
 
     torch = make()
     x, y = torch.zeros(256, 256, dtype="f32"), torch.zeros(256, 256, dtype="f32")
-    handle = torch.launch("broken", broken, x, y)
+    handle = torch.launch("broken", broken, x, y, failure_policy="run_on")
     with pytest.raises(LaunchError, match="by design"):
         handle.wait()
-    np.testing.assert_array_equal(y.numpy(1), np.ones((256, 256)))
+    # The first failure stops the other PEs where they stand; on SIP 0 the composite had begun.
+    np.testing.assert_array_equal(y.numpy(0), np.ones((256, 256)))
     del x, y, handle
     z = torch.from_numpy(np.full((256, 256), 7, np.float32))
     w = torch.from_numpy(np.full((256, 256), 7, np.float32))
@@ -175,13 +176,9 @@ def test_a_failed_launch_ends_with_what_its_kernels_had_started(streamed):
     assert np.unique([z.numpy(), w.numpy()]).tolist() == [7]
 
 
-@pytest.mark.parametrize("name", ["distributed", "multiprocessing", "install_ipcq"])
-def test_what_is_not_built_says_so(name):
+def test_what_is_not_there():
     torch = make("minimal")
-    with pytest.raises(UsageError, match="not in this version"):
-        getattr(torch, name)
-    assert not hasattr(torch, name)
-    with pytest.raises(AttributeError, match="no attribute 'cuda'"):
+    with pytest.raises(AttributeError, match="torch has no 'cuda'"):
         torch.cuda  # noqa: B018
 
 

@@ -11,10 +11,10 @@ import pytest
 from kernbench.errors import BenchError, LaunchError, UsageError, VerificationError
 from kernbench.runtime import NoRequestsError, run_bench
 from kernbench.sim.instrument import Instrument
-from kernbench.topology import compile_topology, load
+from tests.compiled import compiled
 
-GRAPH = compile_topology(load("minimal"))
-TWO = compile_topology(load("minimal", {"system.sips": 2}))
+GRAPH = compiled("minimal")
+TWO = compiled("minimal", {"system.sips": 2})
 
 
 @dataclass
@@ -86,7 +86,7 @@ def test_every_sip_is_checked():
         torch.check("zero everywhere", y, np.zeros(4))
         torch.check("one on sip 1", y, np.ones(4), sip=1)
 
-    outcome = run_bench(TWO, Mine(run), verify=True)
+    outcome = run_bench(TWO, Mine(run), verify=True, device="all")
     assert [(c.name, c.sip, c.ok) for c in outcome.checks] == [
         ("zero everywhere", 0, True),
         ("zero everywhere", 1, False),

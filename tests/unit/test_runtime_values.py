@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.errors import LaunchError, UsageError
 from kernbench.runtime import DPPolicy
 from kernbench.runtime.placement import SPLITS
+from tests.examples import examples
 from tests.small_contexts import ALL, copy_kernel, make
 
 
 @pytest.mark.parametrize("model", ["va", "pa"])
-@settings(deadline=None, max_examples=15)
+@examples(15)
 @given(
     cube=st.sampled_from(SPLITS),
     pe=st.sampled_from(SPLITS),

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from kernbench.program.operations import Op, Operand
 from kernbench.replay.epilogues import EPILOGUES
 from kernbench.replay.semantics import DEFAULT_TILE, compute
-from kernbench.sim.ops import Op, Operand
 
 F32 = np.float32
 M, K, N, TILE_K = 4, 10, 3, 4

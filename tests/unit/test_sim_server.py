@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.sim.server import Server
+from kernbench.sim.server import HOLDERS_NAMED, Held, Server
 
 ARRIVALS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 5), st.sampled_from("abc")), min_size=1, max_size=40
@@ -29,7 +32,7 @@ def test_starts_and_holders_are_those_of_a_queue_played_through(steps: list[tupl
         timeline.extend(owner * duration)
         if start > now:
             shares: dict[str, float] = {}
-            for holder, ns in server.waited_for(owner, float(now), start):
+            for holder, ns, _, _, _ in server.waited_for(owner, float(now), start):
                 shares[holder] = shares.get(holder, 0.0) + ns
             window = timeline[now:expected]
             assert "-" not in window, "a server stood idle while something waited for it"
@@ -45,3 +48,80 @@ def test_use_counts_the_most_that_were_there_at_once() -> None:
     server.arrive(2.5)
     assert (server.max_queue, server.transactions, server.bytes) == (2, 3, 512)
     assert (server.busy_ns, server.wait_ns) == (2.0, 1.0)
+
+
+def test_one_that_leaves_as_another_arrives_makes_no_queue() -> None:
+    server = Server("s")
+    for time in (0.0, 1.0, 2.0):
+        server.arrive(time)
+        server.leave(time + 1.0, 1, 1.0, 0.0)
+    assert server.max_queue == 1
+
+
+def _held(window: list[int], begin: int, holder: int) -> Held:
+    """The part of a wait that ``holder`` makes up; ``window`` has the holder of each ns from ``begin`` on."""
+    first, last = window.index(holder), len(window) - window[::-1].index(holder)
+    return Held(holder, float(window.count(holder)), float(begin + first), float(begin + last))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(0, 24)), min_size=1, max_size=80),
+)
+def test_in_a_long_queue_the_newest_holders_are_named_and_the_rest_is_one_sum(
+    steps: list[tuple[int, int, int]],
+) -> None:
+    server = Server("s")
+    now = free = 0
+    timeline: list[int] = []
+    for gap, duration, owner in steps:
+        now += gap
+        start = server.occupy(float(now), float(duration), owner)
+        timeline.extend([-1] * (max(now, free) - len(timeline)))
+        free = max(now, free) + duration
+        timeline.extend([owner] * duration)
+        if start == now:
+            continue
+        window = timeline[now : int(start)]
+        others = [h for h in dict.fromkeys(reversed(window)) if h != owner]  # newest first
+        held = server.waited_for(owner, float(now), start)
+        assert sum(entry.ns for entry in held) == len([h for h in window if h != owner])
+        if len(others) <= HOLDERS_NAMED:
+            assert held == [_held(window, now, h) for h in reversed(others)]
+            continue
+        named = others[: HOLDERS_NAMED - 1]
+        assert held[1:] == [_held(window, now, h) for h in named[::-1]]
+        assert held[0].holder == next(h for h in window if h != owner)
+        assert held[0].holders == len(others) - len(named)
+        rest = [at for at, h in enumerate(window, now) if h != owner]
+        assert held[0].t_from == rest[0]
+        assert held[0].t_from + held[0].ns <= held[0].t_to <= max(entry.t_to for entry in held[1:])
+
+
+def test_a_queue_that_went_on_behind_the_one_that_asks() -> None:
+    server = Server("s")
+    for owner in range(20):
+        server.occupy(0.0, 1.0, owner)
+    # Number 12 asks when seven more stand behind it.
+    assert [tuple(h) for h in server.waited_for(12, 0.0, 12.0)] == [
+        (0, 5.0, 0.0, 5.0, 5), *((n, 1.0, float(n), n + 1.0, 1) for n in range(5, 12)),
+    ]  # fmt: skip
+
+
+def test_attribution_takes_no_longer_in_a_longer_queue() -> None:
+    """The work is counted rather than timed: entries of the queue that are looked at."""
+
+    class Counted(deque[tuple[float, float, int]]):
+        seen = 0
+
+        def __reversed__(self) -> Iterator[tuple[float, float, int]]:
+            for entry in super().__reversed__():
+                Counted.seen += 1
+                yield entry
+
+    server = Server("s")
+    server._runs = Counted()
+    for owner in range(4000):
+        start = server.occupy(0.0, 1.0, owner)
+        assert len(server.waited_for(owner, 0.0, start)) <= HOLDERS_NAMED
+    assert Counted.seen < 4000 * (HOLDERS_NAMED + 2)

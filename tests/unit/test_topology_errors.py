@@ -42,8 +42,8 @@ BAD_FILES = {
     NAMED + "systm: {}\n": "f.yaml:2: systm: unknown key, did you mean 'system'?",
     NAMED + "cube:\n  hbm:\n    penalty: 1\n    efficency: 1\n": (
         "f.yaml:4: cube.hbm.penalty: unknown key, expected one of overhead_ns, impl, attributes, capacity_bytes,"
-        " pseudo_channels, channel_gbs, slices, mapping, switch_penalty_ns, efficiency (and 1"
-        " more)"
+        " pseudo_channels, channel_gbs, slices, zone, mapping, switch_penalty_ns, efficiency\n"
+        "f.yaml:5: cube.hbm.efficency: unknown key, did you mean 'efficiency'?"
     ),
     # types
     NAMED + "system: {sips: two}\n": "f.yaml:2: system.sips: is the text 'two', expected an integer",
@@ -135,7 +135,10 @@ BAD_FILES = {
         " expected a power of two per slice"
     ),
     NAMED + "cube: {hbm: {slices: 9}}\n": (
-        "f.yaml:2: cube.hbm.slices: is 9, expected at most the 8 PEs of a cube (slice P lies at PE P's router)"
+        "f.yaml:2: cube.hbm.slices: is 9, expected 8: one slice for each PE of a cube, at its router"
+    ),
+    NAMED + "cube: {hbm: {slices: 4}}\n": (
+        "f.yaml:2: cube.hbm.slices: is 4, expected 8: one slice for each PE of a cube, at its router"
     ),
     NAMED + "cube: {hbm: {capacity_bytes: 1000}}\n": (
         "f.yaml:2: cube.hbm.capacity_bytes: is 1000 bytes, expected a multiple of 8 slices x 4096 bytes"
@@ -154,8 +157,39 @@ BAD_FILES = {
     NAMED + "cube:\n  pes:\n    count: 6\n": (
         "f.yaml:4: cube.hbm.pseudo_channels: is 64, expected a multiple of the 6 slices"
     ),
+    # the HBM zone leaves the mesh connected, and every PE its router
+    NAMED + "cube:\n  hbm:\n    zone: {row: 0}\n": (
+        "f.yaml:4: cube.hbm.zone.row: puts the zone on rows 0 to 1 of 6, expected it within rows 1 to 4"
+    ),
+    NAMED + "cube: {hbm: {zone: {cols: 6}}}\n": (
+        "f.yaml:2: cube.hbm.zone.cols: puts the zone on cols 0 to 5 of 6, expected it within cols 1 to 4"
+    ),
+    NAMED + "cube: {hbm: {zone: {row: 1, col: 3}}}\n": (
+        "f.yaml:2: cube.hbm.zone: takes the router of PE 2 in row 1, column 4, expected it elsewhere"
+    ),
+    # IO chiplets
+    NAMED
+    + "sip:\n  io_chiplets:\n  - {name: a, cubes: [0]}\n  - {name: b, cubes: [1]}\n  - {name: c, cubes: [2]}\n": (
+        "f.yaml:6: sip.io_chiplets.2.side: 'c' is the third IO chiplet on side N, expected at most two on a side"
+    ),
+    NAMED + "sip: {io_chiplets: [{name: a, cubes: [0], ports: [{cube: 1}]}]}\n": (
+        "f.yaml:2: sip.io_chiplets.0.ports: is set beside cubes, expected one of the two"
+    ),
+    NAMED + "sip: {io_chiplets: [{name: a, ports: [{cube: 5, side: E}]}]}\n": (
+        "f.yaml:2: sip.io_chiplets.0.ports.0: cube 5 is not on side E, expected one of 3, 7, 11, 15"
+    ),
+    NAMED + "pe:\n  pe_math:\n    passes: {softmx: 3}\n": (
+        "f.yaml:4: pe.pe_math.passes: names the operation 'softmx', did you mean 'softmax'?"
+    ),
+    NAMED + "pe: {pe_math: {passes: {exp: 0}}}\n": (
+        "f.yaml:2: pe.pe_math.passes: has 'exp' set to 0, expected an integer from 1 to 1000"
+    ),
     # several
-    "name: 3\nsystem: {sips: 0}\nroutng: 1\n": "f.yaml:1: name: is 3, expected a text (and 2 more)",
+    "name: 3\nsystem: {sips: 0}\nroutng: 1\n": (
+        "f.yaml:1: name: is 3, expected a text\n"
+        "f.yaml:2: system.sips: is 0, expected at least 1\n"
+        "f.yaml:3: routng: unknown key, did you mean 'routing'?"
+    ),
 }
 
 
@@ -179,7 +213,7 @@ BAD_OVERRIDES: list[tuple[dict[str, object], str]] = [
     ),
     (
         {"cube.hbm.slices": 3},
-        "override cube.hbm.slices: cube.hbm.pseudo_channels: is 64, expected a multiple of the 3 slices",
+        "override cube.hbm.slices: is 3, expected 8: one slice for each PE of a cube, at its router",
     ),
     (
         {"cubes.hbm.slices": 3},

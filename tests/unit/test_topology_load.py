@@ -20,7 +20,7 @@ def test_default_file_names_every_key() -> None:
     """Whoever copies default.yaml sees every figure; the keys it leaves out are the optional ones."""
     file = yaml.safe_load(find(None).read_text(encoding="utf-8"))
     missing = sorted(_missing(load(), file))
-    optional = ("attributes", "impl", "cubes", "slices", "w", "h")
+    optional = ("attributes", "impl", "cubes", "ports", "slices", "w", "h", "row", "col", "components_file")
     assert [m for m in missing if m.rpartition(".")[2] not in optional] == []
 
 
@@ -108,8 +108,8 @@ def test_overrides_do_not_change_what_the_caller_passed() -> None:
 
 
 def test_numbers_as_yaml_1_2_writes_them() -> None:
-    spec = parse("name: t\npe: {pe_gemm: {macs_per_ns: 4e3}}\ncube: {router: {link_gbs: 2.5E+2}}\n")
-    assert (spec.pe.pe_gemm.macs_per_ns, spec.cube.router.link_gbs) == (4000.0, 250.0)
+    spec = parse("name: t\npe: {pe_gemm: {macs_per_cycle: 4e3}}\ncube: {router: {link_gbs: 2.5E+2}}\n")
+    assert (spec.pe.pe_gemm.macs_per_cycle, spec.cube.router.link_gbs) == (4000.0, 250.0)
 
 
 def test_anchors_and_merge_keys() -> None:

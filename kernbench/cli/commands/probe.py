@@ -9,7 +9,7 @@ import click
 
 from kernbench import api
 from kernbench.cli.group import Command
-from kernbench.cli.options import check_option, topology_file, topology_option
+from kernbench.cli.options import change_options, check_option, topology_file, topology_option
 from kernbench.cli.output import format_option, number, print_csv, print_json, print_table
 from kernbench.cli.progress import Progress
 
@@ -46,6 +46,7 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
 )
 @click.option("--case", metavar="NAME", default="all", show_default=True, help="One case, with all its hops.")
 @topology_option
+@change_options
 @click.option(
     "--sizes", callback=_sizes, metavar="LIST", help="Sizes of the sweep.  [default: 256 B to 1 MiB, times 4]"
 )
@@ -59,6 +60,8 @@ def _sizes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> tu
 def command(
     case: str,
     topology: str | None,
+    topo: dict[str, str],
+    components: str | None,
     sizes: tuple[int, ...] | None,
     nbytes: int | None,
     hops: bool,
@@ -69,13 +72,20 @@ def command(
     """Measure single transfers on an idle machine and set a formula beside each.
 
     The cases are found from the topology: from the host to the nearest cube and on, from a PE to its own
-    memory, to the nearest and farthest in its cube, its SIP and another SIP. What must hold of them is
+    memory, to the nearest and farthest in its cube, its SIP and another SIP. Their invariants are
     checked; every check prints a line that begins with [v], [x] (violated) or [-] (nothing to compare).
     """
     file = topology_file(topology)
     with Progress() as progress:
         report = api.probe(
-            file, case=case, sizes=sizes, nbytes=nbytes, progress=progress, check=check or None
+            file,
+            case=case,
+            sizes=sizes,
+            nbytes=nbytes,
+            topo=topo,
+            components=components,
+            progress=progress,
+            check=check or None,
         )
     if fmt == "json":
         print_json(report.as_dict())

@@ -2,31 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
 from kernbench import api
+from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import assignments, opened, store_option
-from kernbench.cli.output import emit, format_option
-from kernbench.pgraph import GraphStore, QueryError, ReadOnlyError, Result
+from kernbench.cli.options import RUN_HELP, assignments, opened, store_option, window_options
+from kernbench.cli.output import emit, fold, format_option
+from kernbench.cli.progress import Progress
+from kernbench.pgraph import GraphStore, QueryError, QueryTimeoutError, ReadOnlyError, Result
+
+
+class _QueryCommand(Command):
+    """``query NAME --help`` is about that question."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As Click does, but help that follows the name of a question shows the question."""
+        rest = [arg for arg in args if arg not in ctx.help_option_names]
+        if len(rest) < len(args):
+            ctx.resilient_parsing = True
+            super().parse_args(ctx, list(rest))
+            ctx.resilient_parsing = False
+            if name := ctx.params.get("name"):
+                click.echo("\n".join(_help(api.question(name, ctx.params.get("queries") or ()))))
+                ctx.exit()
+            ctx.params.clear()
+        return super().parse_args(ctx, args)
 
 
 @click.command(
-    cls=Command,
+    cls=_QueryCommand,
     examples=[
         "kernbench query --list",
+        "kernbench query busiest-links --help",
         "kernbench query bottleneck/busiest-links --run last",
         "kernbench query --cypher 'MATCH (t:Transaction) RETURN t.kind AS kind, count(*) AS n ORDER BY kind'",
     ],
 )
-@click.argument("name", required=False)
-@click.option("--run", "run", metavar="RUN", help="The run to ask: an id, the start of one, or last.")
-@click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
+@click.argument("name", required=False, shell_complete=completion.questions)
+@click.option("--run", "run", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
+@click.option(
+    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.",
+    shell_complete=completion.question_parameters,
+)  # fmt: skip
+@window_options
 @click.option(
     "--list", "list_all", is_flag=True, help="List the questions of the library and their parameters."
 )
 @click.option(
     "--cypher", metavar="TEXT", help="Ask this instead of a question of the library. It may only read."
+)
+@click.option(
+    "--engine", type=click.Choice(["arcadedb", "ladybug"]),
+    help="The engine for --cypher in memory and in a folder.  [default: arcadedb where it is installed]",
+)  # fmt: skip
+@click.option(
+    "--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), metavar="S", default=60.0,
+    show_default=True, help="Stop the query of --cypher after so many seconds.",
+)  # fmt: skip
+@click.option(
+    "--queries", multiple=True, metavar="DIR", type=click.Path(exists=True, file_okay=False),
+    help="A folder with questions of your own, as <topic>/<name>.yaml; may be repeated. $KERNBENCH_QUERIES "
+    "names further ones.",
+)  # fmt: skip
+@click.option(
+    "--no-fold", is_flag=True, help="Do not fold rows of a table that differ only in numbers of names."
 )
 @store_option
 @format_option
@@ -34,50 +77,113 @@ def command(
     name: str | None,
     run: str | None,
     params: tuple[str, ...],
+    launch: str | None,
+    from_ns: float | None,
+    to_ns: float | None,
     list_all: bool,
     cypher: str | None,
+    engine: str | None,
+    timeout_s: float,
+    queries: tuple[str, ...],
+    no_fold: bool,
     store: str | None,
     fmt: str,
 ) -> None:
-    """Ask the question NAME of a kept run, by default the last.
+    """Ask the question NAME of a kept run, by default the last; 'query NAME --help' shows its parameters.
 
-    Free Cypher without --run is asked of the graph over all runs where that has what it names (Run, Topology,
-    USED), and of the last run where it does not.
+    A question that can look at a window of the run looks at its launches, unless --launch, --from or --to
+    say otherwise. Free Cypher without --run is asked of the graph over all runs where that has what it names
+    (Run, Topology, USED), and of the last run where it does not.
     """
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
+    windowed = _given("launch") or from_ns is not None or to_ns is not None
     if list_all:
-        if params or run is not None:
-            raise click.UsageError("--list takes neither --run nor --param")
-        _list(fmt)
+        if params or run is not None or windowed:
+            raise click.UsageError("--list takes neither --run, --param nor a window")
+        _list(fmt, queries)
         return
     values = assignments("--param", params)
-    with opened(store) as kept_in:
+    if cypher is not None and windowed:
+        raise click.UsageError("--cypher takes no --launch, --from or --to; write the window into the text")
+    if cypher is None and (engine is not None or _given("timeout_s")):
+        raise click.UsageError("--engine and --timeout are for --cypher; leave them out")
+    with opened(store) as kept_in, Progress() as progress:
+        kept_in.progress = progress.of_graph
         if name is not None:
-            result = api.ask(name, run, kept_in, values)
+            window = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns} if windowed else {}
+            result = api.ask(name, run, kept_in, values, queries=queries, **window)
         else:
             assert cypher is not None
-            result = _ask_cypher(cypher, run, kept_in, {key: _literal(text) for key, text in values.items()})
+            bound = {key: _literal(text) for key, text in values.items()}
+            result = _ask_cypher(cypher, run, kept_in, bound, engine, timeout_s)
     payload = {"name": name, "columns": result.columns, "rows": result.rows}
-    emit(fmt, payload, result.columns, result.rows)
+    columns: list[str] = list(result.columns)
+    rows: list[Sequence[Any]] = list(result.rows)
+    if fmt == "table" and not no_fold:
+        columns, rows = fold(columns, rows)
+    emit(fmt, payload, columns, rows)
 
 
-def _ask_cypher(text: str, run: str | None, store: GraphStore, params: dict[str, object]) -> Result:
+def _given(name: str) -> bool:
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+def _ask_cypher(
+    text: str,
+    run: str | None,
+    store: GraphStore,
+    params: dict[str, object],
+    engine: str | None,
+    timeout_s: float,
+) -> Result:
     """Without ``run``: of the graph over all runs where that has what is asked for, else of the last run."""
+
+    def ask(of: str | None) -> Result:
+        return api.ask_cypher(text, of, store, params, engine=engine, timeout_s=timeout_s)
+
     try:
-        return api.ask_cypher(text, run, store, params)
-    except ReadOnlyError:
+        return ask(run)
+    except (ReadOnlyError, QueryTimeoutError):
         raise
     except QueryError:
         if run is not None or not store.runs():
             raise
-        return api.ask_cypher(text, "last", store, params)
+        return ask("last")
 
 
-def _list(fmt: str) -> None:
-    questions = api.questions()
+def _list(fmt: str, queries: tuple[str, ...]) -> None:
+    questions = api.questions(queries)
     rows = [(q["name"], q["title"], " ".join(_signature(p) for p in q["params"])) for q in questions]
     emit(fmt, {"questions": questions}, ("name", "title", "params"), rows)
+
+
+def _help(question: dict[str, Any]) -> list[str]:
+    """A question's page in the terminal."""
+    lines = [question["name"], "", f"  {question['title']}"]
+    if question["notes"]:
+        lines += ["", *click.wrap_text(question["notes"], 96, "  ", "  ").splitlines()]
+    for title, entries in (
+        ("Parameters (--param NAME=VALUE)", question["params"]),
+        ("Columns", question["returns"]),
+    ):
+        if entries:
+            lines += ["", f"{title}:"]
+            width = max(len(_signature(entry) if "default" in entry else entry["name"]) for entry in entries)
+            for entry in entries:
+                label = _signature(entry) if "default" in entry else entry["name"]
+                about = " ".join(part for part in (_typed(entry), entry["help"]) if part)
+                lines.append(f"  {label:<{width}}  {about}".rstrip())
+    example = " ".join(f"--param {p['name']}=..." for p in question["params"] if p["default"] is None)
+    return [*lines, "", "Example:", f"  kernbench query {question['name']} {example}".rstrip()]
+
+
+def _typed(entry: dict[str, Any]) -> str:
+    """``(int, ns)``, and the choices of a parameter that has some."""
+    unit = f", {entry['unit']}" if entry.get("unit") else ""
+    choices = f": {', '.join(map(str, entry['choices']))}" if entry.get("choices") else ""
+    return f"({entry['type']}{unit}{choices})"
 
 
 def _signature(param: dict[str, object]) -> str:
@@ -87,7 +193,7 @@ def _signature(param: dict[str, object]) -> str:
 
 
 def _literal(text: str) -> object:
-    """What a value on the command line means in free Cypher: true, false, a number, or else text."""
+    """The value that a text on the command line stands for in free Cypher: a bool, a number, or itself."""
     if text in ("true", "false"):
         return text == "true"
     for kind in (int, float):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import click
 
 from kernbench import api
+from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
     assignments,
+    change_options,
     check_option,
     kept_options,
     store_option,
@@ -17,6 +19,7 @@ from kernbench.cli.options import (
 from kernbench.cli.output import format_option
 from kernbench.cli.progress import Progress
 from kernbench.cli.run_report import print_run
+from kernbench.errors import KernBenchError
 
 
 @click.command(
@@ -25,18 +28,34 @@ from kernbench.cli.run_report import print_run
         "kernbench run --bench qkv-gemm --verify-data",
         "kernbench run --bench gemm-single-pe --topology minimal --format json",
         "kernbench run --bench gemm-single-pe --topology minimal --check",
+        "kernbench run --bench gemm-single-pe --topo cube.hbm.channel_gbs=64 --topo pe.pe_dma.read_engines=2",
     ],
 )
 @click.option(
-    "--bench", required=True, metavar="NAME", help="Name or index from 'kernbench list', or file.py[:name]."
+    "--bench",
+    required=True,
+    metavar="NAME",
+    shell_complete=completion.benches,
+    help="Name or index from 'kernbench list', or file.py[:name].",
 )
 @topology_option
-@click.option("--device", default="all", show_default=True, metavar="all|sip:N", help="The SIPs to run on.")
+@change_options
+@click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
 @click.option(
     "--verify-data", is_flag=True, help="Compute the results and check them against the bench's reference."
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A bench parameter; may be repeated."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A bench parameter; may be repeated.",
+    shell_complete=completion.bench_settings,
+)
+@click.option("--max-ns", type=float, metavar="NS", help="End the run after so much simulated time.")
+@click.option("--max-events", type=int, metavar="N", help="End the run after so many events.")
+@click.option(
+    "--keep-partial", is_flag=True, help="Keep what there is of a run that fails or is interrupted, marked."
 )
 @kept_options
 @check_option
@@ -45,19 +64,26 @@ from kernbench.cli.run_report import print_run
 def command(
     bench: str,
     topology: str | None,
-    device: str,
+    topo: dict[str, str],
+    components: str | None,
+    device: str | None,
     verify_data: bool,
     settings: tuple[str, ...],
     tags: tuple[str, ...],
     check: bool,
+    max_ns: float | None,
+    max_events: int | None,
+    keep_partial: bool,
     no_trace: bool,
+    detail: str,
     store: str | None,
     fmt: str,
 ) -> None:
     """Run a bench and print its times, its busiest links and engines, and the id its trace is kept under.
 
-    A run that fails or is interrupted is not kept. One whose results are wrong is: its trace tells which
-    operation wrote the first wrong value. Exit status 1 in all these cases.
+    A run that fails or is interrupted is not kept, unless --keep-partial: then transactions and operations
+    that had ended are, with status partial. One whose results are wrong is kept: its trace tells which
+    operation wrote the first wrong value. Exit status 1 in all these cases, 130 when interrupted.
     """
     params = assignments("--set", settings)
     file = topology_file(topology)
@@ -68,14 +94,24 @@ def command(
                 file,
                 verify_data,
                 params=params,
+                topo=topo,
+                components=components,
                 device=device,
                 store=store,
                 trace=not no_trace,
                 tags=tags,
                 progress=progress,
                 check=check or None,
+                max_ns=max_ns,
+                max_events=max_events,
+                detail=detail,
+                keep_partial=keep_partial,
             )
     except api.RunVerificationError as wrong:
         print_run(fmt, wrong.run)
+        raise
+    except (KernBenchError, KeyboardInterrupt) as stopped:
+        if (partial := getattr(stopped, "kept_run", None)) is not None:
+            print_run(fmt, partial)
         raise
     print_run(fmt, run)

@@ -1,23 +1,178 @@
-"""``kernbench runs``: the group of the commands that work on kept runs."""
+"""``kernbench runs``: list, show, tag, copy and remove kept runs."""
 
 from __future__ import annotations
 
-from kernbench.cli.group import Entry, LazyGroup
+from typing import Any
+
+import click
+
+from kernbench import api
+from kernbench.cli import completion
+from kernbench.cli.group import Command, Entry, LazyGroup
+from kernbench.cli.options import detail_option, opened, run_argument, store_option, window_options
+from kernbench.cli.output import emit, emit_list, format_option
+from kernbench.cli.run_report import print_run
+from kernbench.errors import UsageError
 
 _HERE = "kernbench.cli.commands"
+_COLUMNS = ("run_id", "bench", "params", "topology", "latency_ns", "verified", "status", "changed",
+            "started_at", "tags")  # fmt: skip
 
 command = LazyGroup(
     "runs",
     help="List, compare, tag, copy and remove kept runs.",
     entries={
-        "list": Entry(f"{_HERE}.runs_list", "List the kept runs, oldest first."),
-        "show": Entry(f"{_HERE}.runs_show", "Show what is known of one run."),
+        "list": Entry(f"{_HERE}.runs:list_runs", "List the kept runs, oldest first."),
+        "show": Entry(f"{_HERE}.runs:show", "Show what is known of one run."),
         "compare": Entry(f"{_HERE}.runs_compare", "Show what got slower from one run to another."),
-        "tag": Entry(f"{_HERE}.runs_tag", "Give a run tags, or take them away."),
-        "export": Entry(f"{_HERE}.runs_export", "Copy runs to another store."),
-        "import": Entry(f"{_HERE}.runs_import", "Copy runs from another store."),
-        "prune": Entry(f"{_HERE}.runs_prune", "Remove all but the newest runs of each bench."),
-        "rm": Entry(f"{_HERE}.runs_rm", "Remove runs."),
+        "tag": Entry(f"{_HERE}.runs:tag", "Give a run tags, or take them away."),
+        "export": Entry(f"{_HERE}.runs:export", "Copy runs to another store."),
+        "import": Entry(f"{_HERE}.runs:import_", "Copy runs from another store."),
+        "prune": Entry(f"{_HERE}.runs:prune", "Remove all but the newest runs of each bench."),
+        "rm": Entry(f"{_HERE}.runs:rm", "Remove runs."),
     },
     examples=["kernbench runs show last"],
+)
+
+
+@click.command(
+    "list", cls=Command, examples=["kernbench runs list", "kernbench runs list --bench qkv-gemm --format csv"]
+)
+@click.option("--bench", metavar="NAME", help="Only runs of this bench.")
+@store_option
+@format_option
+def list_runs(bench: str | None, store: str | None, fmt: str) -> None:
+    """List the kept runs, oldest first: parameters, launch time, and what changed from the run before.
+
+    'changed' compares with the run before of the same bench. Wherever a run is asked for, the beginning of
+    its id will do, a tag, 'last' for the newest, and 'last~2' for the one two before it.
+    """
+    with opened(store) as kept_in:
+        kept = api.listed(bench, kept_in)
+    rows = [[row[column] for column in _COLUMNS] for row in kept]
+    if fmt == "table":
+        rows = [[_cell(column, cell) for column, cell in zip(_COLUMNS, row, strict=True)] for row in rows]
+    emit(fmt, {"runs": kept}, _COLUMNS, rows)
+
+
+def _cell(column: str, value: Any) -> Any:
+    """A cell as people read it: parameters as name=value, times without their fractions."""
+    if column == "params":
+        return " ".join(f"{name}={setting}" for name, setting in value.items())
+    if column == "changed":
+        return "first" if value is None else ", ".join(value)
+    if column == "tags":
+        return ", ".join(value)
+    return _time(value) if column == "started_at" else value
+
+
+def _time(iso: str) -> str:
+    """``2026-01-31 23:59:59``, UTC as all times here."""
+    return iso[:19].replace("T", " ")
+
+
+@click.command("show", cls=Command, examples=["kernbench runs show", "kernbench runs show last~1 --launch 0"])
+@run_argument
+@window_options
+@store_option
+@format_option
+def show(
+    run: str, launch: str, from_ns: float | None, to_ns: float | None, store: str | None, fmt: str
+) -> None:
+    """Show one run: its settings, times and launches, where the time went, the busiest resources."""
+    with opened(store) as kept_in:
+        print_run(fmt, api.open_run(run, kept_in), launch=launch, from_ns=from_ns, to_ns=to_ns)
+
+
+@click.command(
+    "tag",
+    cls=Command,
+    examples=["kernbench runs tag last baseline", "kernbench runs tag last --remove baseline"],
+)
+@click.argument("run", shell_complete=completion.runs)
+@click.argument("tags", nargs=-1)
+@click.option("--remove", multiple=True, metavar="TAG", help="A tag to take away; may be repeated.")
+@store_option
+@format_option
+def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | None, fmt: str) -> None:
+    """Give RUN the TAGS and print all that it has then, one a line. JSON has tags."""
+    with opened(store) as kept_in:
+        now = api.tag(run, tags, remove, kept_in)
+    emit_list(fmt, "tags", "tag", now)
+
+
+@click.command(
+    "prune",
+    cls=Command,
+    examples=["kernbench runs prune --keep 10 --dry-run", "kernbench runs prune --keep 5 --bench qkv-gemm"],
+)
+@click.option("--keep", type=click.IntRange(min=0), required=True, help="Newest runs of each bench to keep.")
+@click.option("--bench", metavar="NAME", help="Only runs of this bench.")
+@click.option("--tagged", is_flag=True, help="Count and remove runs with tags as well.")
+@click.option("--dry-run", is_flag=True, help="Remove nothing, only print what would be removed.")
+@store_option
+@format_option
+def prune(keep: int, bench: str | None, tagged: bool, dry_run: bool, store: str | None, fmt: str) -> None:
+    """Remove all but the newest runs of each bench, and print the id of each that is removed.
+
+    Runs that have a tag stay. JSON has runs: the ids.
+    """
+    with opened(store) as kept_in:
+        removed = api.prune(keep, bench, tagged, dry_run, kept_in)
+    emit_list(fmt, "runs", "run_id", removed)
+
+
+@click.command("rm", cls=Command, examples=["kernbench runs rm last"])
+@click.argument("runs", nargs=-1, required=True, shell_complete=completion.runs)
+@store_option
+@format_option
+def rm(runs: tuple[str, ...], store: str | None, fmt: str) -> None:
+    """Remove RUNS and print the id of each. Nothing is removed unless all of them exist.
+
+    JSON has runs: the ids.
+    """
+    with opened(store) as kept_in:
+        removed = api.remove(runs, kept_in)
+    emit_list(fmt, "runs", "run_id", removed)
+
+
+def _copy_command(name: str, option: str, text: str, *, outward: bool) -> click.Command:
+    """The command ``name``, whose ``option`` names the other store; ``text`` is the first line of its help.
+
+    ``outward`` copies go to that store, others come from it.
+    """
+    more = "A run that is there already is left alone. JSON has runs: run_id and copied of each."
+    examples = [f"kernbench runs {name} {option} archive"]
+
+    @click.command(name, cls=Command, help=f"{text}\n\n{more}", examples=examples)
+    @click.argument("runs", nargs=-1, shell_complete=completion.runs)
+    @click.option(
+        option, "other_url", required=True, metavar="URL",
+        help=f"Where to copy them {'to' if outward else 'from'}: a folder or a store URL.",
+    )  # fmt: skip
+    @detail_option
+    @store_option
+    @format_option
+    def copy(runs: tuple[str, ...], other_url: str, detail: str, store: str | None, fmt: str) -> None:
+        with opened(store) as kept_in, opened(other_url) as other:
+            source, target = (kept_in, other) if outward else (other, kept_in)
+            copied: list[dict[str, Any]] = api.copy_runs(runs, source, target, detail)
+            if not copied:
+                raise UsageError(f"the store '{source.url}' holds no runs; there is nothing to copy")
+        emit(fmt, {"runs": copied}, ("run_id", "copied"), [(row["run_id"], row["copied"]) for row in copied])
+
+    return copy
+
+
+export = _copy_command(
+    "export",
+    "--to",
+    "Copy RUNS, by default all, from the store to the one at --to, with their topologies.",
+    outward=True,
+)
+import_ = _copy_command(
+    "import",
+    "--from",
+    "Copy RUNS, by default all, from the store at --from into this one, with their topologies.",
+    outward=False,
 )

@@ -5,10 +5,14 @@ from __future__ import annotations
 import click
 
 from kernbench import api
+from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, store_option
-from kernbench.cli.output import format_option, number, print_csv, print_json, print_table
+from kernbench.cli.options import opened, store_option, window_options
+from kernbench.cli.output import fold, format_option, number, print_csv, print_json, print_table
 
+_MANY = 100_000
+"""Resources that are looked at before those that are alike are folded."""
+_CONFIGURED = ("what", "key", "before", "after")
 _FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
 _CAUSES = ("cause", "before", "after", "change_ns")
 _RESOURCES = (
@@ -43,8 +47,8 @@ def _percent(change: float | None) -> str | None:
         "kernbench runs compare last~1 last --threshold 2% --format json",
     ],
 )
-@click.argument("before")
-@click.argument("after")
+@click.argument("before", shell_complete=completion.runs)
+@click.argument("after", shell_complete=completion.runs)
 @click.option(
     "--threshold",
     default="5%",
@@ -53,20 +57,38 @@ def _percent(change: float | None) -> str | None:
     metavar="SHARE",
     help="How much slower a figure may get; beyond that the exit status is 1.",
 )
+@click.option("--any", "any_bench", is_flag=True, help="Compare runs of two different benches as well.")
+@window_options
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Resources at most.")
 @store_option
 @format_option
-def command(before: str, after: str, threshold: float, top: int, store: str | None, fmt: str) -> None:
-    """Show what got slower from run BEFORE to run AFTER, where, and by how much.
+def command(
+    before: str,
+    after: str,
+    threshold: float,
+    any_bench: bool,
+    launch: str,
+    from_ns: float | None,
+    to_ns: float | None,
+    top: int,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Show what was configured differently for BEFORE and AFTER, then what got slower, where, by how much.
 
-    Exits 1 when the run's time, its latency or that of a launch has grown by more than the threshold.
-    JSON has before, after (run_id, bench, topology, params, version, started_at), same_config, figures
-    (name, before, after, change_ns, change, slower), causes (cause, before, after, change_ns), resources
+    Exits 1 when the window's time, the run's, its latency or that of a launch has grown by more than the
+    threshold. Causes and resources are those of the launches, or of the window that is chosen. JSON has
+    before, after (run_id, bench, topology, params, version, status, started_at), same_config, configured
+    (what, key, before, after), window, figures (name, before, after, change_ns, change, slower), causes
+    (cause, before, after, change_ns), resources
     (resource, kind, busy_ns_before, busy_ns_after, wait_ns_before, wait_ns_after, change_ns), threshold
     and slower. CSV has the figures.
     """
     with opened(store) as kept_in:
-        found = api.compare(before, after, kept_in, threshold, top)
+        found = api.compare(
+            before, after, kept_in, threshold, top if fmt == "json" else _MANY,
+            launch=launch, from_ns=from_ns, to_ns=to_ns, any_bench=any_bench,
+        )  # fmt: skip
     figures = [[row[column] for column in _FIGURES] for row in found["figures"]]
     if fmt == "json":
         print_json(found)
@@ -75,12 +97,22 @@ def command(before: str, after: str, threshold: float, top: int, store: str | No
     else:
         for end in ("before", "after"):
             print(f"{end}: {found[end]['run_id']}, {found[end]['bench']} on {found[end]['topology']}")
+        if found["configured"]:
+            print("\nconfigured differently")
+            print_table(_CONFIGURED, [[row[column] for column in _CONFIGURED] for row in found["configured"]])
+        elif found["same_config"]:
+            print("\nconfigured alike")
+        else:
+            print("\nconfigured differently in a way that was not kept")
+        print()
         print_table(_FIGURES, [[*row[:4], _percent(row[4]), row[5]] for row in figures])
-        print("\ncritical path, ns by cause")
+        print(f"\ncritical path of {found['window']}, ns by cause")
         print_table(_CAUSES, [[row[column] for column in _CAUSES] for row in found["causes"]])
         if found["resources"]:
             print("\nmore time than before at")
-            print_table(_RESOURCES, [[row[column] for column in _RESOURCES] for row in found["resources"]])
+            cells = [[row[column] for column in _RESOURCES] for row in found["resources"]]
+            columns, folded = fold(_RESOURCES, cells)
+            print_table(columns, folded[:top])
         else:
             print("\nno component and no link took more time than before")
         said = "slower" if found["slower"] else "not slower"

@@ -1,8 +1,14 @@
-"""``kernbench topology``: the group of the commands that work on topology files."""
+"""``kernbench topology``: check a topology file, count its parts, show a route."""
 
 from __future__ import annotations
 
-from kernbench.cli.group import Entry, LazyGroup
+import click
+
+from kernbench import api
+from kernbench.cli import completion
+from kernbench.cli.group import Command, Entry, LazyGroup
+from kernbench.cli.options import change_options, topology_file
+from kernbench.cli.output import emit, format_option, number, print_table
 
 _HERE = "kernbench.cli.commands"
 
@@ -10,9 +16,108 @@ command = LazyGroup(
     "topology",
     help="Check a topology file, look into it, draw it.",
     entries={
-        "check": Entry(f"{_HERE}.topology_check", "Say whether a file is a valid topology."),
-        "show": Entry(f"{_HERE}.topology_show", "Count its parts, or show the way between two of them."),
+        "check": Entry(f"{_HERE}.topology:check", "Say whether a file is a valid topology."),
+        "show": Entry(f"{_HERE}.topology:show", "Count its parts, or show the route between two of them."),
         "diagram": Entry(f"{_HERE}.topology_diagram", "Draw it, on request with a run's utilisation."),
     },
     examples=["kernbench topology show default --from sip0.cube0.pe0 --to sip0.cube5.hbm_ctrl.pe0"],
 )
+
+
+@click.command("check", cls=Command, examples=["kernbench topology check default"])
+@click.argument("file", shell_complete=completion.topologies)
+@change_options
+@format_option
+def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> None:
+    """Check whether FILE is a valid topology: a path, or the name of one that comes with the package.
+
+    An invalid one is an error with a line for each mistake: the line in FILE, the key, and what was expected
+    there.
+    """
+    graph = api.load_topology(topology_file(file), topo, components)
+    facts = {
+        "topology": graph.properties["name"],
+        "id": graph.properties["id"],
+        "components": sum(1 for node in graph.nodes() if node.properties["impl"]),
+        "links": sum(1 for _ in graph.edges("LINK")),
+        "overrides": len(api.topology_overrides(graph)),
+    }
+    if fmt == "table":
+        counted = f"{facts['components']} components, {facts['links']} links"
+        if facts["overrides"]:
+            counted += f", {facts['overrides']} override{'' if facts['overrides'] == 1 else 's'}"
+        print(f"{file}: valid, {counted}, id {facts['id']}")
+    else:
+        emit(fmt, facts, list(facts), [list(facts.values())])
+
+
+@click.command(
+    "show",
+    cls=Command,
+    examples=[
+        "kernbench topology show default",
+        "kernbench topology show default --from sip0.cube0.pe0 --to sip0.cube5.hbm_ctrl.pe0",
+    ],
+)
+@click.argument("file", shell_complete=completion.topologies)
+@click.option("--from", "src", metavar="A", help="Where the route begins: a component's name, or host.")
+@click.option("--to", "dst", metavar="B", help="Where it ends.")
+@click.option(
+    "--traffic",
+    type=click.Choice(api.TRAFFIC, case_sensitive=False),
+    help="What is carried, which decides the links it may use. [default: what A sends]",
+)
+@change_options
+@format_option
+def show(
+    file: str,
+    src: str | None,
+    dst: str | None,
+    traffic: str | None,
+    topo: dict[str, str],
+    components: str | None,
+    fmt: str,
+) -> None:
+    """Count the parts of the topology FILE, or show the route that traffic takes from A to B."""
+    if (src is None) != (dst is None):
+        raise click.UsageError("--from and --to go together; give both or neither")
+    graph = api.load_topology(topology_file(file), topo, components)
+    if src is None or dst is None:
+        if traffic is not None:
+            raise click.UsageError("--traffic needs --from and --to")
+        _show_counts(graph, fmt)
+    else:
+        _show_route(api.route(graph, src, dst, traffic), fmt)
+
+
+def _show_counts(graph: api.PropertyGraph, fmt: str) -> None:
+    counts = api.topology_counts(graph)
+    rows = [(what, kind, count) for what in ("components", "links") for kind, count in counts[what].items()]
+    properties = {key: value for key, value in graph.properties.items() if key != "spec"}
+    overrides = api.topology_overrides(graph)
+    emit(
+        fmt,
+        {**properties, **counts, "overrides": overrides},
+        ("what", "kind", "count"),
+        rows,
+        heading=lambda: (f"{key}: {value}" for key, value in properties.items()),
+    )
+    if overrides and fmt == "table":
+        print("\noverrides")
+        print_table(list(overrides[0]), [list(override.values()) for override in overrides])
+
+
+def _show_route(route: dict[str, object], fmt: str) -> None:
+    hops = route["hops"]
+    assert isinstance(hops, list)
+    columns = ("node", "link_kind", "bw_gbs", "distance_mm", "weight_mm")
+    emit(
+        fmt,
+        route,
+        columns,
+        [[hop[column] for column in columns] for hop in hops],
+        heading=lambda: [
+            f"{route['src']} to {route['dst']} as {route['traffic']}: {len(hops) - 1} links, "
+            f"weight {number(float(str(route['weight_mm'])))} mm"
+        ],
+    )

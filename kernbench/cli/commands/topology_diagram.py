@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from kernbench import api
+from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, store_option, topology_file
+from kernbench.cli.options import change_options, opened, store_option, topology_file, window_options
 from kernbench.cli.output import emit, format_option
 
 _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
@@ -21,7 +23,7 @@ _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "d
         "kernbench topology diagram minimal --view cube --out cube.dot",
     ],
 )
-@click.argument("file")
+@click.argument("file", shell_complete=completion.topologies)
 @click.option(
     "--view",
     type=click.Choice([*api.DIAGRAM_VIEWS, "all"]),
@@ -30,7 +32,10 @@ _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "d
     help="What to show: the tray, a package, a cube, a PE.",
 )
 @click.option(
-    "--to", type=click.Choice(api.DIAGRAM_FORMATS), help="Format. [default: by --out's ending, else svg]"
+    "--as",
+    "to",
+    type=click.Choice(api.DIAGRAM_FORMATS),
+    help="Format. [default: by --out's ending, else svg]",
 )
 @click.option(
     "--out",
@@ -42,7 +47,11 @@ _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "d
 @click.option(
     "--of", "part", metavar="NAME", help="With one --view: the SIP, cube or PE to show, such as sip0.cube5."
 )
-@click.option("--run", "run", metavar="RUN", help="Colour links and parts by their share of this run's time.")
+@change_options
+@click.option(
+    "--run", "run", metavar="RUN", help="Colour links and parts by their share of this run's launch time."
+)
+@window_options
 @store_option
 @format_option
 def command(
@@ -51,7 +60,12 @@ def command(
     to: str | None,
     out: str,
     part: str | None,
+    topo: dict[str, str],
+    components: str | None,
     run: str | None,
+    launch: str,
+    from_ns: float | None,
+    to_ns: float | None,
     store: str | None,
     fmt: str,
 ) -> None:
@@ -73,14 +87,15 @@ def command(
     if is_file and out != "-":
         to = _checked(to, path)
     written = to or "svg"
-    graph = api.load_topology(topology_file(file))
+    graph = api.load_topology(topology_file(file), topo, components)
     views = api.DIAGRAM_VIEWS if view == "all" else (view,)
     if run is None:
         texts = {name: api.diagram(graph, name, written, of=part) for name in views}
     else:
         with opened(store) as kept_in:
             found = api.open_run(run, kept_in)
-            texts = {name: api.diagram(graph, name, written, run=found, of=part) for name in views}
+            window: dict[str, Any] = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns}
+            texts = {name: api.diagram(graph, name, written, run=found, of=part, **window) for name in views}
     if out == "-":
         click.echo(texts[view], nl=False)
         return
@@ -100,5 +115,5 @@ def _checked(to: str | None, path: Path) -> str:
     if to is not None:
         return to
     if by_ending is None:
-        raise click.UsageError(f"--out {path}: no format ends so; end it in .svg, .mmd or .dot, or give --to")
+        raise click.UsageError(f"--out {path}: no format ends so; end it in .svg, .mmd or .dot, or give --as")
     return by_ending

@@ -7,9 +7,11 @@ from typing import Any
 import click
 
 from kernbench import api
+from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
     assignments,
+    change_options,
     check_option,
     kept_options,
     store_option,
@@ -34,9 +36,10 @@ _SHARES = ("utilisation", "mean_utilisation", "max_utilisation")
         "kernbench traffic --list",
     ],
 )
-@click.argument("file", required=False, metavar="[FILE|pattern:NAME]")
+@click.argument("file", required=False, metavar="[FILE|pattern:NAME]", shell_complete=completion.patterns)
 @click.option("--list", "list_all", is_flag=True, help="List the patterns, their formulas and parameters.")
 @topology_option
+@change_options
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A pattern's parameter; may be repeated."
 )
@@ -52,11 +55,14 @@ def command(
     file: str | None,
     list_all: bool,
     topology: str | None,
+    topo: dict[str, str],
+    components: str | None,
     settings: tuple[str, ...],
     top: int,
     tags: tuple[str, ...],
     check: bool,
     no_trace: bool,
+    detail: str,
     store: str | None,
     fmt: str,
 ) -> None:
@@ -78,11 +84,14 @@ def command(
             file,
             where,
             params=params,
+            topo=topo,
+            components=components,
             store=store,
             trace=not no_trace,
             tags=tags,
             progress=progress,
             check=check or None,
+            detail=detail,
         )
     if fmt == "json":
         print_json(run.summary(top))

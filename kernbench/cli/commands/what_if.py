@@ -9,11 +9,11 @@ import click
 
 from kernbench import api
 from kernbench.cli.group import Command
-from kernbench.cli.options import assignments, opened, store_option
+from kernbench.cli.options import assignments, opened, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number
 from kernbench.cli.progress import Progress
 
-_CANDIDATE = ("where", "on_chain_ns", "twice_ns", "twice_saved_ns", "free_ns", "free_saved_ns")
+_CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", "free_ns", "free_saved_ns")
 
 
 @click.command(
@@ -24,52 +24,62 @@ _CANDIDATE = ("where", "on_chain_ns", "twice_ns", "twice_saved_ns", "free_ns", "
         "kernbench what-if last --launch 0 --speed kind:router=2 --no-rerun --format json",
     ],
 )
-@click.argument("run", default="last")
+@run_argument
 @click.option(
     "--speed", "speeds", multiple=True, metavar="WHERE=FACTOR|free",
     help="Make a component, a link a->b, kind:NAME, or a group such as sip0.cube3 so many times as fast, or "
     "free; may be repeated.",
 )  # fmt: skip
-@click.option("--launch", type=click.IntRange(min=0), help="Only this launch, from its common start on.")
-@click.option("--no-rerun", is_flag=True, help="Only estimate; run nothing.")
-@click.option("--bench", metavar="NAME", help="The bench to run again, where RUN was of a Python function.")
 @click.option(
-    "--places", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
-    help="Without --speed: how many single places to list beside the kinds.",
+    "--topo", multiple=True, metavar="KEY=VALUE",
+    callback=lambda _ctx, _param, items: assignments("--topo", items),
+    help="Change a key of RUN's topology, such as cube.hbm.channel_gbs=64, and re-run; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--launch", metavar="N|all|setup|run", default="all", show_default=True,
+    help="Look at one launch, all of them, the time outside of them, or the whole run.",
+)  # fmt: skip
+@click.option("--no-rerun", is_flag=True, help="Only estimate; run nothing.")
+@click.option("--bench", metavar="NAME", help="The bench to re-run, where RUN was of a Python function.")
+@click.option(
+    "--locations", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
+    help="Without --speed: how many single components and links to list beside the kinds.",
 )  # fmt: skip
 @store_option
 @format_option
 def command(
     run: str,
     speeds: tuple[str, ...],
-    launch: int | None,
+    topo: dict[str, str],
+    launch: str,
     no_rerun: bool,
     bench: str | None,
-    places: int,
+    locations: int,
     store: str | None,
     fmt: str,
 ) -> None:
     """Show what RUN would take on a machine that is faster in places: an estimate, then a real run.
 
-    Without --speed, lists what is worth changing: estimates of the whole time with each kind and place of the
-    critical path twice as fast, and free, the largest saving first. An estimate weighs the critical path
-    again; other chains and queues may decide once it is shorter. With --speed, the same bench or traffic is
-    run on the changed machine and kept with the tag what-if. That run is then the last one: name the first by
-    its id, or as last~1, to try something else with it.
+    Without --speed, lists what is worth changing: estimates of the whole time with each kind and each of the
+    slowest locations of the critical path twice as fast, and free, the largest saving first. An estimate
+    re-times the critical path; other paths and queues may decide once it is shorter. With --speed, the same
+    bench or traffic is run on the changed machine and kept with the tag what-if. That run is then the last
+    one: name the first by its id, or as last~1, to try something else with it. With --topo, which no
+    estimate can follow, there is only the real run.
 
-    JSON has run_id, bench, topology, launch and, without --speed, ns and candidates (where, on_chain_ns,
-    twice_ns, twice_saved_ns, free_ns, free_saved_ns), with it changes (where, speed), before and estimate
-    (ns, by_cause), measured (run_id, topology, ns, by_cause, or null), saved_ns and difference_ns (estimate
-    less measured, or null).
+    JSON has run_id, bench, topology, launch, window and, without --speed, ns and candidates (where,
+    on_path_ns, twice_ns, twice_saved_ns, free_ns, free_saved_ns), with it changes (where, speed, or key,
+    value), before and estimate (ns, by_cause, or null), measured (run_id, topology, ns, by_cause, or null),
+    saved_ns and difference_ns (estimate less measured, or null).
     """
     changes = assignments("--speed", speeds)
     with opened(store) as kept_in:
-        if not changes:
-            _list(fmt, api.what_if_candidates(run, kept_in, launch=launch, places=places))
+        if not changes and not topo:
+            _list(fmt, api.what_if_candidates(run, kept_in, launch=launch, locations=locations))
             return
         with Progress() as progress:
             found = api.what_if(
-                run, changes, kept_in, not no_rerun, launch=launch, bench=bench, progress=progress
+                run, changes, kept_in, not no_rerun, launch=launch, bench=bench, topo=topo, progress=progress
             )
     columns = ("cause", "before", "estimate", "measured")
     rows = list(_by_cause(found))
@@ -84,13 +94,14 @@ def _list(fmt: str, found: dict[str, Any]) -> None:
 
 
 def _of(found: dict[str, Any]) -> str:
-    launch = "" if found["launch"] is None else f", launch {found['launch']}"
-    return f"{found['bench']} on {found['topology']}{launch}"
+    return f"{found['bench']} on {found['topology']}, {found['window']}"
 
 
 def _changed(found: dict[str, Any]) -> str:
     return ", ".join(
-        f"{change['where']} {change['speed']}"
+        f"{change['key']} {change['value']}"
+        if "key" in change
+        else f"{change['where']} {change['speed']}"
         if change["speed"] == "free"
         else f"{change['where']} {number(change['speed'])} times as fast"
         for change in found["changes"]
@@ -107,17 +118,19 @@ def _by_cause(found: dict[str, Any]) -> Iterator[list[Any]]:
 
 def _verdict(found: dict[str, Any]) -> str:
     before, measured = found["before"]["ns"], found["measured"]
-    after = found["estimate"]["ns"] if measured is None else measured["ns"]
+    after = measured["ns"] if measured else found["estimate"]["ns"]
     saved = found["saved_ns"]
     how = "estimated" if measured is None else "measured"
     change = f"{number(abs(saved))} ns {'less' if saved >= 0 else 'more'} ({abs(saved) / before:.1%})"
-    told = f"{how}: {number(after)} ns instead of {number(before)}, {change}"
+    verdict = f"{how}: {number(after)} ns instead of {number(before)}, {change}"
     if measured is None:
-        return f"{told}; nothing was run"
+        return f"{verdict}; nothing was run"
+    if found["estimate"] is None:
+        return f"{verdict}; run {measured['run_id']}"
     off = found["difference_ns"]
     side = (
         "as estimated"
         if abs(off) < 1e-6
         else f"{number(abs(off))} ns {'more' if off < 0 else 'less'} than estimated"
     )
-    return f"{told}, {side}; run {measured['run_id']}"
+    return f"{verdict}, {side}; run {measured['run_id']}"

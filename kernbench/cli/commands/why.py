@@ -1,4 +1,4 @@
-"""``kernbench why``: what made a run's time."""
+"""``kernbench why``: the critical path of a run."""
 
 from __future__ import annotations
 
@@ -6,50 +6,55 @@ import click
 
 from kernbench import api
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, store_option
+from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit, format_option, number
 
-_COLUMNS = ("t_start", "t_end", "ns", "cause", "place", "what")
+_COLUMNS = ("t_start", "t_end", "ns", "cause", "location", "line", "activity")
 
 
 @click.command(
     cls=Command,
     examples=[
         "kernbench why",
-        "kernbench why last --launch 0 --by place",
+        "kernbench why last --launch 0 --by location",
+        "kernbench why --by line",
         "kernbench why --by step --format csv",
     ],
 )
-@click.argument("run", default="last")
-@click.option("--launch", type=click.IntRange(min=0), help="Only this launch, from its common start on.")
+@run_argument
+@window_options
 @click.option(
     "--by",
-    type=click.Choice(["cause", "place", "step"]),
+    type=click.Choice(["cause", "location", "line", "step"]),
     default="cause",
     show_default=True,
-    help="Sum the chain by cause or by component and link, or list its steps.",
+    help="Sum the critical path by cause, by component and link, or by source line; or list its steps.",
 )
 @store_option
 @format_option
-def command(run: str, launch: int | None, by: str, store: str | None, fmt: str) -> None:
-    """Show what made the time of RUN: the chain of work and waits that ends with it.
+def command(
+    run: str, launch: str, from_ns: float | None, to_ns: float | None, by: str, store: str | None, fmt: str
+) -> None:
+    """Show the critical path of RUN: the contiguous steps of work and waiting that make up its time.
 
-    The times add up to the run's, or the launch's, exactly. JSON has run_id, launch, t_start, t_end, ns,
-    by_cause, by_place and steps, whatever --by says.
+    By default the time of its launches; the times add up to the window's exactly. JSON has run_id, launch,
+    window, t_start, t_end, ns, by_cause, by_location, by_line and steps, whatever --by says.
     """
     with opened(store) as kept_in:
         kept = api.open_run(run, kept_in)
-        path = kept.critical_path(launch)
-        payload = {"run_id": kept.id, "launch": launch, **path.to_dict()}
-    total = path.t_end - path.t_start
+        window = kept.window(launch, from_ns, to_ns)
+        path = kept.critical_path(launch, from_ns, to_ns)
+        payload = {"run_id": kept.id, "launch": window.launch, "window": window.name, **path.to_dict()}
+    total = path.ns
     if by == "step":
         columns: tuple[str, ...] = _COLUMNS
         rows = [tuple(step[column] for column in _COLUMNS) for step in payload["steps"]]
     else:
         columns = (by, "ns", "share")
-        sums = path.by_cause() if by == "cause" else path.by_place()
-        rows = [(name, ns, _share(ns, total, fmt)) for name, ns in sums.items()]
-    of = f"{kept.bench} on {kept.topology}" + ("" if launch is None else f", launch {launch}")
+        sums = {"cause": path.by_cause, "location": path.by_location, "line": path.by_line}[by]()
+        outside = "(outside of kernels)" if fmt == "table" else ""
+        rows = [(name or outside, ns, _share(ns, total, fmt)) for name, ns in sums.items()]
+    of = f"{kept.bench} on {kept.topology}, {window.name}"
     emit(fmt, payload, columns, rows, lambda: [f"{of}: {number(total)} ns in {len(path.steps)} steps"])
 
 

@@ -1,7 +1,7 @@
-"""Where the time of a transaction went: its hops, sorted by what they were spent on.
+"""Breakdown of a transaction's time: its hops by part of the machine, transfer and contention.
 
 A transaction's hops tell the story of its last flit, whose journey has no gaps, so that the parts add up to
-the time from submission to answer. What a hop waited for others is ``contention``. The rest of a component's
+the time from submission to answer. A hop's waits for others are ``contention``. The rest of a component's
 time goes to the component's part of the machine. The rest of a link's time is flight, which goes to the
 link's part; the flit's own time on the wire, which is ``transfer``; and time behind flits of its own message.
 That last is, in this order,
@@ -14,65 +14,32 @@ That last is, in this order,
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
-from kernbench.components.machine import Machine
+from kernbench.kinds import LINK_KINDS, Group, component_kind
+from kernbench.machine.machine import Machine
 from kernbench.sim.node import TRANSIT, FabricNode, Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import HopRow
 
-PARTS = ("setup", "mesh", "ucie", "fabric", "transfer", "hbm", "contention")
-"""What time is spent on, in the order in which a transfer meets it.
-
-``setup``: DMA and address translation; ``mesh``: routers and the wires of a cube; ``ucie``: ports,
-connections and seams between dies; ``fabric``: IO chiplets, PCIe and the switch; ``transfer``: bytes on
-wires; ``hbm``: the memory itself; ``contention``: waiting for others.
+PARTS = (Group.SETUP, Group.MESH, Group.UCIE, Group.FABRIC, "transfer", Group.HBM, "contention")
+"""The parts of a breakdown, in the order in which a transfer meets them: a :class:`~kernbench.kinds.Group` of
+components and links, ``transfer`` (bytes on wires), or ``contention`` (waiting for others).
 """
-
-_COMPONENTS = MappingProxyType(
-    {
-        "router": "mesh",
-        "channel_router": "mesh",
-        "hbm_ctrl": "hbm",
-        "sram": "hbm",
-        "ucie_port": "ucie",
-        "ucie_conn": "ucie",
-        "io_ucie": "ucie",
-        "io_ucie_conn": "ucie",
-        "io_noc": "fabric",
-        "io_cpu": "fabric",
-        "pcie_ep": "fabric",
-        "switch": "fabric",
-        "host_cpu": "fabric",
-    }
-)
-_LINKS = MappingProxyType(
-    {
-        "ucie_mesh": "ucie",
-        "ucie_internal": "ucie",
-        "io_to_cube": "ucie",
-        "io_internal": "fabric",
-        "pcie": "fabric",
-        "pe_internal": "setup",
-    }
-)
 
 _NOTHING = 1e-9
 """ns that are rounding."""
 
 
-def part_of(resource: Server) -> str:
+def part_of(resource: Server) -> Group:
     """Which of :data:`PARTS` a component, or the flight time of a link, belongs to."""
     if isinstance(resource, Link):
-        return _LINKS.get(resource.kind, "mesh")
+        return LINK_KINDS[resource.kind].group
     node = getattr(resource, "node", None)
-    kind = "" if node is None else str(node.properties["kind"])
-    return _COMPONENTS.get(kind, "setup")
+    return Group.SETUP if node is None else component_kind(node).group
 
 
 def breakdown(machine: Machine, rows: list[HopRow]) -> dict[str, float]:
     """ns by part of the hops ``rows`` of one transaction; their sum is its time."""
-    parts = dict.fromkeys(PARTS, 0.0)
+    parts = dict.fromkeys(map(str, PARTS), 0.0)
     unfelt: list[tuple[str, float]] = []
     stream = _Stream()
     for number, row in enumerate(rows):

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import MissingExtraError
-from kernbench.report.colours import BLUE, FAINT, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+from kernbench.report.colours import INK
 from kernbench.report.figures.breakdown import PARTS
-from kernbench.report.figures.measure import OPS, Row
+from kernbench.report.figures.transfers import OPS, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

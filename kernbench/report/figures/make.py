@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernbench.components.machine import Machine
 from kernbench.errors import UsageError
+from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.report.figures import drawing
-from kernbench.report.figures.measure import (
+from kernbench.report.figures.transfers import (
     BANDWIDTH_COLUMNS,
     LATENCY_COLUMNS,
     OPS,
@@ -32,7 +32,7 @@ def make(
     bandwidth_bytes: int,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """See :func:`kernbench.api.figures`."""
+    """See :func:`kernbench.api.pictures`."""
     for nbytes in (latency_bytes, bandwidth_bytes):
         if nbytes < 1:
             raise UsageError(f"a transfer of {nbytes} bytes, expected at least 1")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kernbench.components.machine import Machine
+from kernbench.machine.machine import Machine
 from kernbench.routing import Traffic
 from kernbench.topology import names
 

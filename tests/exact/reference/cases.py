@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 from kernbench.address import AddressMap
 from kernbench.components.dma import Job
 from kernbench.components.m_cpu import MCpu
-from kernbench.components.machine import Machine
-from kernbench.pe.dma import PeDma
-from kernbench.pe.tcm import PeTcm
+from kernbench.components.pe_dma import PeDma
+from kernbench.components.pe_tcm import PeTcm
+from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
+from kernbench.program.operations import Op, Operand, Region
 from kernbench.routing import Router, Traffic
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.ops import Op, Operand, Region
 from kernbench.sim.transaction import Transaction
-from kernbench.topology import compile_topology, load, names
+from kernbench.topology import names
+from tests.compiled import compiled
 from tests.exact.reference.simulator import Piece, Simulator
 
 OBLONG = str(Path(__file__).parents[1] / "oblong.yaml")
@@ -47,6 +48,12 @@ TOPOLOGIES: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
         {**_PENALTIES, "cube.pes.count": 2, "cube.hbm.pseudo_channels": 16, "cube.pes.corners": ["NW", "SE"]},
     ),
     "two engines": ("minimal", {"pe.pe_dma.read_engines": 2, "pe.pe_dma.write_engines": 3}),
+    "serial engines": ("minimal", {"pe.pe_dma.outstanding": 1, "cube.m_cpu.outstanding": 1}),
+    "deep engines": (
+        "minimal",
+        {"pe.pe_dma.outstanding": 5, "cube.m_cpu.outstanding": 3, "pe.pe_mmu.tlb_overhead_ns": 3.0,
+         "pe.pe_dma.read_engines": 2},
+    ),
     "one to one": (None, {**_SMALL_CUBE, **_ONE_TO_ONE, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}),
     "one to one, penalties": (
         None,
@@ -93,7 +100,7 @@ class Bench:
 
     def __init__(self, name: str) -> None:
         file, overrides = TOPOLOGIES[name]
-        self.graph: PropertyGraph = compile_topology(load(file, overrides))
+        self.graph: PropertyGraph = compiled(file, overrides)
         self.router = Router(self.graph)
         self.addresses = AddressMap(self.graph)
         places = [n.properties for n in self.graph.nodes() if n.properties["kind"] == "pe_dma"]
@@ -124,8 +131,12 @@ class Bench:
 
     def pieces(self, flow: Flow, source: str, traffic: Traffic) -> list[Piece]:
         address, _ = self.address(flow)
+        return self.pieces_at(address, flow.nbytes, source, traffic)
+
+    def pieces_at(self, address: int, length: int, source: str, traffic: Traffic) -> list[Piece]:
+        """What ``source`` sends for ``length`` bytes at a physical address."""
         found = []
-        for pa, nbytes in self.addresses.split(address, flow.nbytes):
+        for pa, nbytes in self.addresses.split(address, length):
             target = self.addresses.resolve(pa)
             if f"{target.component.replace('.hbm_ctrl', '')}.ch_r0" in self.graph:
                 found += self._by_channel(source, target.component, target.offset, nbytes, traffic)
@@ -156,6 +167,12 @@ class Bench:
 
     def expected(self, case: Case) -> Simulator:
         """The case as the reference has it."""
+        simulator = self.expected_before(case)
+        simulator.run()
+        return simulator
+
+    def expected_before(self, case: Case) -> Simulator:
+        """The reference with the case's transfers still to come."""
         simulator = Simulator(self.graph)
         for flow in case:
             if flow.source == HOST:
@@ -169,7 +186,6 @@ class Bench:
             else:
                 dma, traffic = self.dma(flow)
                 simulator.dma(flow.start, dma, self.pieces(flow, dma, traffic), writing=flow.writing)
-        simulator.run()
         return simulator
 
     def measured(self, case: Case, check: bool | None) -> tuple[Machine, list[Transaction]]:
@@ -205,7 +221,7 @@ class Bench:
         op.inputs, op.output = ((value,), operand) if flow.writing else ((operand,), value)
         dma = machine.component(self.dma(flow)[0])
         assert isinstance(dma, PeDma | MCpu)
-        dma.submit(Job(op, op.name, address, flow.nbytes, lambda: None))
+        dma.submit(Job(op, op.name, ((address, flow.nbytes),), lambda: None))
 
 
 class Ends(Instrument):

@@ -311,30 +311,49 @@ class Tcm(Memory):
 
 
 class Engines:
-    """DMA engines for reading and for writing, a job each at a time; a line in front of each kind."""
+    """DMA engines for reading and for writing; a line in front of each kind.
 
-    def __init__(self, agenda: Agenda, reading: int = 1, writing: int = 1, tlb_ns: float = 0.0) -> None:
+    An engine translates one job at a time and has up to ``outstanding`` of them unanswered.
+    """
+
+    def __init__(
+        self, agenda: Agenda, reading: int = 1, writing: int = 1, outstanding: int = 1, tlb_ns: float = 0.0
+    ) -> None:
         self._agenda, self._tlb = agenda, tlb_ns
-        self._idle = {False: reading, True: writing}
-        self._line: dict[bool, deque[Act]] = {False: deque(), True: deque()}
+        self._most = outstanding
+        self._unanswered = {False: [0] * reading, True: [0] * writing}
+        self._translating = {False: [False] * reading, True: [False] * writing}
+        self._line: dict[bool, deque[Callable[[int], None]]] = {False: deque(), True: deque()}
 
-    def submit(self, writing: bool, issue: Act) -> None:
+    def submit(self, writing: bool, issue: Callable[[int], None]) -> None:
+        """``issue(engine)`` when an engine has taken the job and translated its address."""
         self._line[writing].append(issue)
         self._next(writing)
 
-    def release(self, writing: bool) -> None:
-        """A job is over."""
-        self._idle[writing] += 1
+    def release(self, writing: bool, engine: int) -> None:
+        """A job of that engine is over."""
+        self._unanswered[writing][engine] -= 1
         self._next(writing)
 
     def _next(self, writing: bool) -> None:
-        if self._idle[writing] and self._line[writing]:
-            self._idle[writing] -= 1
-            issue = self._line[writing].popleft()
-            if self._tlb > 0.0:
-                self._agenda.callback(self._agenda.now + self._tlb, issue)
-            else:
-                issue()
+        loads, busy = self._unanswered[writing], self._translating[writing]
+        ready = [(loads[e], e) for e in range(len(loads)) if loads[e] < self._most and not busy[e]]
+        if not ready or not self._line[writing]:
+            return
+        engine = min(ready)[1]
+        issue = self._line[writing].popleft()
+        loads[engine] += 1
+        if self._tlb <= 0.0:
+            issue(engine)
+            return
+        busy[engine] = True
+
+        def translated() -> None:
+            busy[engine] = False
+            issue(engine)
+            self._next(writing)
+
+        self._agenda.callback(self._agenda.now + self._tlb, translated)
 
 
 def flits(nbytes: int, flit_bytes: int) -> list[int]:

@@ -69,7 +69,7 @@ class Simulator:
         found = self._engines.get(name)
         if found is None:
             properties = self._graph.node(name).properties
-            found = Engines(self.agenda)
+            found = Engines(self.agenda, outstanding=int(properties.get("outstanding", 1)))
             if properties["kind"] == "pe_dma":
                 pe = name.rpartition(".")[0]
                 by_segment = f"{pe}.pe_baaw" in self._graph
@@ -78,6 +78,7 @@ class Simulator:
                     self.agenda,
                     int(properties["read_engines"]),
                     int(properties["write_engines"]),
+                    int(properties["outstanding"]),
                     float(translator["lookup_ns" if by_segment else "tlb_overhead_ns"]),
                 )
             self._engines[name] = found
@@ -98,13 +99,13 @@ class Simulator:
             self._wire(piece.route)
         left = len(pieces)
 
-        def answered(txn: Txn) -> None:
-            nonlocal left
-            left -= 1
-            if not left:
-                engines.release(writing)
+        def issue(engine: int) -> None:
+            def answered(txn: Txn) -> None:
+                nonlocal left
+                left -= 1
+                if not left:
+                    engines.release(writing, engine)
 
-        def issue() -> None:
             self._issue(pieces, writing, start, answered)
 
         self.agenda.callback(start, lambda: engines.submit(writing, issue))

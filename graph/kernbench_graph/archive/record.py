@@ -1,0 +1,245 @@
+"""The record of a run or topology: a folder of Parquet files and a manifest, whole or absent.
+
+Equal records give equal Parquet files, byte for byte: tables are written in canonical form, with fixed
+encoding and without timestamps. Every file is checked against its checksum before a row of it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kernbench_graph.archive import manifest
+from kernbench_graph.archive.atomic import exclusive, new_folder, remove_folder, replace_file
+from kernbench_graph.archive.canonical import arrow_schema, canonical_tables
+from kernbench_graph.errors import ArchiveError, SchemaVersionError
+from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION, WALL_CLOCK
+from kernbench_graph.schema_types import Record
+from kernbench_graph.store import RunRecord, TopologyRecord, check_id
+
+_ROWS_PER_GROUP = 1 << 17
+
+
+def complete_info(info: Mapping[str, Any], topology: TopologyRecord) -> dict[str, Any]:
+    """The info of a run with every Run property present and typed, ``id`` given when absent, extras last.
+
+    ``ArchiveError`` when ``bench`` is missing, a value does not fit or the topology is not the one named.
+    """
+    what = f"run '{info.get('id') or info.get('bench') or '?'}'"
+    if not info.get("bench"):
+        raise ArchiveError(f"{what}: property 'bench' is missing; set it to the bench's name")
+    given = dict(info)
+    given["id"] = check_id("run", given.get("id") or new_run_id())
+    check_id("topology", topology.id)
+    given["topology"] = given.get("topology") or topology.id
+    given["topology_name"] = given.get("topology_name") or topology.name
+    if given["topology"] != topology.id:
+        raise ArchiveError(f"{what}: says topology '{given['topology']}', but comes with '{topology.id}'")
+    complete = {
+        prop.name: manifest.typed(prop, given.pop(prop.name, None), what) for prop in SCHEMA.info["run"]
+    }
+    return complete | given
+
+
+def new_run_id() -> str:
+    """An id for a run: UTC time, so that ids sort, and random digits, so that they differ."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+
+
+def canonical_topology(record: TopologyRecord) -> TopologyRecord:
+    """The topology with typed properties and canonical tables; ``ArchiveError`` where it does not fit."""
+    what = f"topology '{check_id('topology', record.id)}'"
+    properties = {
+        prop.name: manifest.typed(prop, getattr(record, prop.name), what) for prop in SCHEMA.info["topology"]
+    }
+    return TopologyRecord(**properties, tables=canonical_tables("topology", record.tables, what))
+
+
+def write_topology(folder: Path, record: TopologyRecord, durable: bool = True) -> None:
+    """Archive a topology as ``folder``; one that is there already is left alone, unless it is damaged.
+
+    ``durable`` is as for :func:`kernbench_graph.archive.atomic.new_folder`.
+    """
+    what = f"topology '{check_id('topology', record.id)}'"
+    if folder.exists():
+        try:
+            _ = [table.num_rows for table in ArchivedTables(folder, "topology").values()]
+            return
+        except SchemaVersionError:
+            raise
+        except ArchiveError:
+            remove_folder(folder)
+    whole = canonical_topology(record)
+    properties = {prop.name: getattr(whole, prop.name) for prop in SCHEMA.info["topology"]}
+    try:
+        with new_folder(folder, durable) as temporary:
+            files = _write_tables(temporary, whole.tables)
+            parts = {"format": "kernbench-topology", "schema_version": SCHEMA_VERSION, "topology": properties,
+                     "files": files}  # fmt: skip
+            _write_manifest(temporary, parts | {"content": manifest.content_hash(parts)}, what)
+    except FileExistsError:
+        return  # another process kept the same topology meanwhile
+
+
+def write_run(
+    folder: Path, info: Mapping[str, Any], tables: Mapping[str, pa.Table], durable: bool = True
+) -> None:
+    """Archive a run as ``folder``; ``info`` comes from :func:`complete_info`, ``tables`` are canonical.
+
+    ``FileExistsError`` when the folder is there already.
+    """
+    what = f"run '{info['id']}'"
+    names = [prop.name for prop in SCHEMA.info["run"]]
+    with new_folder(folder, durable) as temporary:
+        parts = {
+            "format": "kernbench-run",
+            "schema_version": SCHEMA_VERSION,
+            "run": {name: info[name] for name in names if name not in WALL_CLOCK},
+            "files": _write_tables(temporary, tables),
+        }
+        rest = {
+            "id": info["id"],
+            "wall": {name: info[name] for name in WALL_CLOCK if name != "id"}
+            | {"kept_at_ns": time.time_ns()},
+            "extra": {name: value for name, value in info.items() if name not in names},
+            "content": manifest.content_hash(parts),
+        }
+        _write_manifest(temporary, parts | rest, what)
+
+
+def read_info(folder: Path) -> tuple[dict[str, Any], int, str]:
+    """Info of the run in ``folder``, when it was kept (ns since the epoch), a hash of all but its tags."""
+    content = manifest.read(folder, "run")
+    wall = dict(content["wall"])
+    kept = int(wall.pop("kept_at_ns", 0))
+    values = {"id": folder.name} | content["run"] | wall
+    info = {prop.name: values.get(prop.name) for prop in SCHEMA.info["run"]} | content["extra"]
+    lasting = {name: value for name, value in content["wall"].items() if name != "tags"}
+    return info, kept, manifest.content_hash(content | {"wall": lasting})
+
+
+def change_tags(folder: Path, add: Sequence[str], remove: Sequence[str]) -> list[str]:
+    """Change the tags in the manifest of the run in ``folder``; return those that it has then.
+
+    Several processes may do so at once, and each change takes effect. ``FileNotFoundError`` when the run has
+    been removed.
+    """
+    with exclusive(folder):
+        if not (folder / manifest.NAME).exists():
+            raise FileNotFoundError(str(folder))
+        content = manifest.read(folder, "run")
+        before = str(content["wall"]["tags"])
+        after = changed_tags(before, add, remove)
+        if after != before:
+            content["wall"]["tags"] = after
+            replace_file(folder / manifest.NAME, manifest.encode(content, str(folder)))
+    return tag_list(after)
+
+
+def changed_tags(text: str, add: Sequence[str], remove: Sequence[str]) -> str:
+    """The tags in ``text``, a JSON list, then those of ``add``, all without those of ``remove``."""
+    wanted = dict.fromkeys([*tag_list(text), *map(str, add)])
+    return manifest.json_text([tag for tag in wanted if tag not in remove], "tags")
+
+
+def tag_list(text: str) -> list[str]:
+    """The tags in ``text``, a JSON list."""
+    return [str(tag) for tag in json.loads(text or "[]")]
+
+
+def read_run(folder: Path) -> RunRecord:
+    """The run in ``folder``; its tables are read and checked when first looked at."""
+    info, _, _ = read_info(folder)
+    return RunRecord(info, ArchivedTables(folder, "run"))
+
+
+def read_topology(folder: Path) -> TopologyRecord:
+    """The topology in ``folder``; its tables are read and checked when first looked at."""
+    properties = manifest.read(folder, "topology")["topology"]
+    return TopologyRecord(**properties, tables=ArchivedTables(folder, "topology"))
+
+
+class ArchivedTables(Mapping[str, pa.Table]):
+    """The tables of an archived record by name, each read and checked on first use, then kept."""
+
+    def __init__(self, folder: Path, record: Record) -> None:
+        self._folder = folder
+        self._files: dict[str, Any] = manifest.read(folder, record)["files"]
+        self._names = [table.name for table in SCHEMA.record_tables(record)]
+        self._read: dict[str, pa.Table] = {}
+
+    def __getitem__(self, name: str) -> pa.Table:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._read:
+            self._read[name] = _read_table(self._folder / f"{name}.parquet", name, self._files)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
+    files: dict[str, Any] = {}
+    for name, data in tables.items():
+        path = folder / f"{name}.parquet"
+        with pq.ParquetWriter(
+            path,
+            data.schema,
+            version="2.6",
+            compression="zstd",
+            compression_level=3,
+            use_dictionary=[column.name for column in SCHEMA.table(name).columns if column.type == "string"],
+            store_schema=False,
+        ) as writer:
+            for start in range(0, max(1, data.num_rows), _ROWS_PER_GROUP):
+                # In one piece each, however the rows came: equal rows give equal bytes.
+                rows = data.slice(start, _ROWS_PER_GROUP).combine_chunks()
+                writer.write_table(rows, row_group_size=_ROWS_PER_GROUP)
+        files[path.name] = {"rows": data.num_rows, "bytes": path.stat().st_size, "sha256": _sha256(path)}
+    return files
+
+
+def _write_manifest(folder: Path, content: Mapping[str, Any], what: str) -> None:
+    (folder / manifest.NAME).write_bytes(manifest.encode(content, what))
+
+
+def _read_table(path: Path, name: str, files: Mapping[str, Any]) -> pa.Table:
+    remedy = "restore it from a copy, or remove the record and run the simulation again"
+    entry = files.get(path.name)
+    if not isinstance(entry, dict):
+        raise ArchiveError(f"{path} is not in the manifest beside it; {remedy}")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ArchiveError(f"{path} cannot be read ({os.strerror(error.errno or 0)}); {remedy}") from error
+    if len(data) != entry.get("bytes"):
+        raise ArchiveError(
+            f"{path} has {len(data)} bytes instead of {entry.get('bytes')}: it is damaged; {remedy}"
+        )
+    if hashlib.sha256(data).hexdigest() != entry.get("sha256"):
+        raise ArchiveError(f"{path} does not match its checksum: it is damaged; {remedy}")
+    schema = arrow_schema(SCHEMA.table(name))
+    try:
+        # Threads that have read columns outlive the reading, and now and then abort the process at its end.
+        table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
+        return table.select(schema.names).cast(schema)
+    except (pa.ArrowException, KeyError, ValueError) as error:
+        raise ArchiveError(f"{path} does not hold the columns of {name}; {remedy}") from error
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,66 @@
+"""The errors that KernBench raises on purpose: their root, and those of stores, archives and queries.
+
+All derive from :class:`KernBenchError` and, where one fits, from the builtin that a caller would expect to
+catch. A message is one line: the fault, where it is, and how to mend it. ``kernbench.errors`` re-exports the
+root and adds the errors of the simulator.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class KernBenchError(Exception):
+    """Root of all errors raised on purpose by KernBench."""
+
+    during_run = False
+    """True when a run had begun: its program or kernel is at fault, not how it was asked for."""
+    kept_run: Any = None
+    """The run of which a part was kept, where that was asked for."""
+
+
+class StoreError(KernBenchError, RuntimeError):
+    """A store is closed, full, unreachable or refuses. Root of all errors of stores."""
+
+
+class StoreUrlError(StoreError, ValueError):
+    """The store URL is not of a kind that this installation can open."""
+
+
+class RunNotFoundError(StoreError, LookupError):
+    """No run, or more than one, goes by that reference; the message lists those that exist."""
+
+
+class ArchiveError(StoreError, ValueError):
+    """A record is damaged or does not fit the schema; the message names file or table, and the remedy."""
+
+
+class SchemaVersionError(ArchiveError):
+    """A record was written under another schema version; the message names both."""
+
+
+class QueryError(StoreError, ValueError):
+    """A query or question is wrong: syntax, unknown name, unknown or missing parameter, wrong columns."""
+
+
+class QuerySyntaxError(QueryError):
+    """A query is no Cypher. ``marked`` is its line at fault, and below it a caret at the place."""
+
+    def __init__(self, message: str, marked: str = "") -> None:
+        super().__init__(message)
+        self.marked = marked
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}\n{self.marked}" if self.marked else str(self.args[0])
+
+
+class UnknownNameError(QueryError):
+    """A query names a label, relationship type or property that nothing in the graph has."""
+
+
+class ReadOnlyError(QueryError, PermissionError):
+    """A query tries to do something else than read."""
+
+
+class QueryTimeoutError(QueryError, TimeoutError):
+    """A query took longer than it was allowed to."""

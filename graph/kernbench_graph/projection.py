@@ -1,0 +1,209 @@
+"""Nodes and relationships of a run and of a topology, made from their tables as the schema says.
+
+Every store and the networkx view are filled from these parts. Nodes come before relationships, so that a
+store can write the parts in order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from string import Formatter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kernbench_graph.archive.canonical import ARROW_TYPES
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.schema_types import NodeLabel, Record, Relationship, Rows
+from kernbench_graph.store import RunRecord, TopologyRecord
+
+SMALL_HISTORY = ("Topology", "Run", "RAN_ON")
+"""Labels and types of the graph over all runs that need no table of a run."""
+HISTORY = (*SMALL_HISTORY, "Component", "Link", "Use", "Launch", "USED", "OF", "LAUNCHED")
+"""Labels and types of the graph over all runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Nodes of one label, or relationships of one type between two labels.
+
+    ``data`` holds the properties of nodes in the schema's order; of relationships, the columns ``from`` and
+    ``to`` with both ends, and then the properties.
+    """
+
+    name: str
+    data: pa.Table
+    ends: tuple[str, str] | None = None
+
+
+class Projection:
+    """The parts of one run on its topology, or of a topology alone.
+
+    ``by_id`` gives the ends of relationships as ids, which are unique over all runs; otherwise they are keys,
+    which are shorter and unique within the run or topology.
+    """
+
+    def __init__(
+        self, topology: TopologyRecord, run: RunRecord | None = None, *, by_id: bool = False
+    ) -> None:
+        self._by_id = by_id
+        self._tables: dict[Record, Mapping[str, pa.Table]] = {"topology": topology.tables}
+        self._owners: dict[Record, str] = {"topology": topology.id}
+        self._info: dict[Record, Mapping[str, Any]] = {
+            "topology": {prop.name: getattr(topology, prop.name) for prop in SCHEMA.info["topology"]}
+        }
+        if run is not None:
+            self._tables["run"] = run.tables
+            self._owners["run"] = str(run.info["id"])
+            self._info["run"] = run.info
+
+    def parts(self, record: Record, names: tuple[str, ...] = ()) -> Iterator[Part]:
+        """The nodes and relationships that come from the topology, or from the run.
+
+        Only those of the labels and types in ``names``, where it is given.
+        """
+        for label in SCHEMA.labels:
+            if label.record == record and (not names or label.name in names):
+                yield Part(label.name, self.nodes(label))
+        for rel in SCHEMA.relationships:
+            if not names or rel.type in names:
+                for rows in rel.rows:
+                    if self._record_of(rows) == record:
+                        yield self._relationships(rel, rows)
+
+    def nodes(self, label: NodeLabel) -> pa.Table:
+        """All nodes of a label, with the properties of the schema in order and, of components, their own."""
+        if label.name in ("Run", "Topology"):
+            source = _one_row(label, self._info[label.record])
+        else:
+            source = self._tables[label.record][label.name]
+        columns: dict[str, Any] = {}
+        for prop in label.properties:
+            if prop.name == "id" and label.key != "id":
+                columns["id"] = self._ids(label, source[label.key])
+            elif prop.name == "name" and label.title:
+                columns["name"] = _titles(label.title, source)
+            else:
+                columns[prop.name] = source[prop.column or prop.name]
+        if label.name == "Component":
+            columns |= attribute_columns(source["attributes"])
+        return pa.table(columns)
+
+    def _relationships(self, rel: Relationship, rows: Rows) -> Part:
+        ends = (rows.source[0], rows.target[0])
+        if not rows.table:
+            pair = {"from": [self._owners["run"]], "to": [self._owners["topology"]]}
+            return Part(rel.type, pa.table(pair, schema=_PAIR), ends)
+        data = self._tables[self._record_of(rows)][rows.table]
+        kept = _kept(rows, data)
+        if kept is not None:
+            data = data.filter(kept)
+        columns = {
+            "from": self._end(rows, rows.source, data),
+            "to": self._end(rows, rows.target, data),
+            **{prop.name: data[prop.column or prop.name] for prop in rel.properties},
+        }
+        return Part(rel.type, pa.table(columns), ends)
+
+    def _end(self, rows: Rows, end: tuple[str, str], data: pa.Table) -> Any:
+        label, column = SCHEMA.label(end[0]), end[1]
+        if not column:
+            owner = self._owners[label.record]
+            return pa.repeat(pa.scalar(owner, pa.string()), data.num_rows)
+        return self._ids(label, data[column]) if self._by_id else data[column]
+
+    def _ids(self, label: NodeLabel, keys: pa.ChunkedArray) -> pa.ChunkedArray:
+        prefix = f"{self._owners[label.record]}/{label.prefix}"
+        return pc.binary_join_element_wise(pa.scalar(prefix), keys.cast(pa.string()), "")
+
+    def _record_of(self, rows: Rows) -> Record:
+        return SCHEMA.table(rows.table).record if rows.table else "run"
+
+
+_PAIR = pa.schema([("from", pa.string()), ("to", pa.string())])
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_SCHEMA_NAMES = frozenset(
+    [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
+)
+_KNOWN = {name.lower(): ARROW_TYPES[type_] for name, types in SCHEMA.properties().items() for type_ in types}
+_OWN_PREFIXES = ("InRun", "InHistory", "Kernbench")
+"""Of labels that stores add for themselves."""
+_COMMON = frozenset(prop.name.lower() for prop in SCHEMA.label("Component").properties)
+
+
+def second_label(text: str) -> str:
+    """``text``, a component's property ``label``, where nodes can have it as their second label; else empty.
+
+    A kind is a user's own word: one that is no plain name, or has a meaning already, stays a property only.
+    """
+    reserved = text in _SCHEMA_NAMES or text.startswith(_OWN_PREFIXES)
+    return text if _PLAIN.fullmatch(text) and not reserved else ""
+
+
+def attribute_columns(attributes: pa.ChunkedArray) -> dict[str, pa.Array]:
+    """One column for each property that components have beyond the common ones, null where one has none.
+
+    A name has one type: the one that its values have, floats where whole numbers are among floats, otherwise
+    text. An attribute with the name of a property that every component has, or that has another type
+    elsewhere in the graph, is called ``own_<name>``.
+    """
+    rows = [json.loads(text) for text in attributes.to_pylist()]
+    found: dict[str, pa.Array] = {}
+    taken = set(_COMMON)
+    for name in sorted({name for row in rows for name in row if _PLAIN.fullmatch(name)}):
+        values = _typed([row.get(name) for row in rows])
+        other = name.lower() in taken or _KNOWN.get(name.lower(), values.type) != values.type
+        column = f"own_{name}" if other else name
+        if column.lower() not in taken:
+            found[column] = values
+            taken.add(column.lower())
+    return found
+
+
+def _typed(values: list[Any]) -> pa.Array:
+    kinds = {type(value) for value in values if value is not None}
+    for allowed, arrow in ((bool,), pa.bool_()), ((int,), pa.int64()), ((int, float), pa.float64()):
+        if kinds <= set(allowed):
+            return pa.array(values, arrow)
+    texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    return pa.array(texts, pa.string())
+
+
+def _one_row(label: NodeLabel, info: Mapping[str, Any]) -> pa.Table:
+    fields = [prop for prop in label.properties if prop.name in info]
+    return pa.table({prop.name: pa.array([info[prop.name]], ARROW_TYPES[prop.type]) for prop in fields})
+
+
+def _titles(template: str, source: pa.Table) -> pa.ChunkedArray:
+    """The template filled in with the columns that it names, row by row."""
+    pieces: list[Any] = []
+    for text, column, _, _ in Formatter().parse(template):
+        if text:
+            pieces.append(pa.scalar(text))
+        if column:
+            pieces.append(source[column].cast(pa.string()))
+    return pc.binary_join_element_wise(*pieces, "")
+
+
+def _kept(rows: Rows, data: pa.Table) -> Any:
+    """Which rows make relationships; None for all."""
+    table = SCHEMA.table(rows.table)
+    kept = None
+    for column, wanted in ((rows.source[1], True), (rows.target[1], True), (rows.where, True),
+                           (rows.unless, False)):  # fmt: skip
+        if not column:
+            continue
+        described = table.column(column)
+        if described.type == "bool":
+            present = data[column]
+        elif described.absent is None:
+            continue
+        else:
+            present = pc.not_equal(data[column], pa.scalar(described.absent, data[column].type))
+        chosen = present if wanted else pc.invert(present)
+        kept = chosen if kept is None else pc.and_(kept, chosen)
+    return kept

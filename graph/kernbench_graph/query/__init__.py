@@ -1,0 +1,1 @@
+"""Loads, validates and asks the question library."""

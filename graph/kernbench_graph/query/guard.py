@@ -1,0 +1,104 @@
+"""Lets reading queries through and nothing else, before any engine sees them.
+
+The text is split into tokens the way a Cypher lexer does it, so that a keyword inside a string, a comment
+or backticks does not count and one that hides behind a number does. Stores add the engine's own read-only
+mode on top; this is the fence for what engines still allow there: reading and writing files, changing
+settings, ending the transaction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kernbench_graph.errors import QueryError, ReadOnlyError
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\r\n]*|/\*.*?\*/)
+      | (?P<string>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")
+      | (?P<quoted>`[^`]*`)
+      | (?P<param>\$(?:[0-9]+|[^\W\d]\w*|`[^`]*`))
+      | (?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
+      | (?P<word>[^\W\d]\w*)
+      | (?P<mark>[^\s'"`])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FIRST = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN")
+_FORBIDDEN = (
+    "ALTER", "ATTACH", "BEGIN", "CALL", "CHECKPOINT", "COMMIT", "COPY", "CREATE", "DELETE", "DENY", "DETACH",
+    "DROP", "EXPLAIN", "EXPORT", "FOREACH", "GRANT", "IMPORT", "INSERT", "INSTALL", "LOAD", "MERGE",
+    "PROFILE", "REMOVE", "REVOKE", "ROLLBACK", "SET", "UNINSTALL",
+)  # fmt: skip
+_BEFORE_NAME = frozenset(".:")
+"""After these marks a word is the name of a property or label, whatever it spells."""
+
+
+def check_read_only(cypher: str) -> str:
+    """``cypher`` without a closing semicolon, when it is one statement that only reads.
+
+    ``ReadOnlyError`` for writing, administrative or file clauses and for several statements;
+    ``QueryError`` for text that cannot be split into tokens (an open string or comment).
+    """
+    end = len(cypher)
+    previous = ""
+    words = 0
+    found = tokens(cypher)
+    for at, (kind, text, start) in enumerate(found):
+        if text == ";":
+            end = min(end, start)
+            continue
+        if end != len(cypher):
+            raise ReadOnlyError("a query is one statement; remove what follows the ';'")
+        if kind == "word":
+            upper = text.upper()
+            if words == 0 and (upper not in _FIRST or previous):
+                raise ReadOnlyError(
+                    f"queries only read: start with {', '.join(_FIRST[:-1])} or {_FIRST[-1]}, not '{text}'"
+                )
+            words += 1
+            subquery = upper == "CALL" and at + 1 < len(found) and found[at + 1][1] in ("{", "(")
+            if upper in _FORBIDDEN and previous not in _BEFORE_NAME and not subquery:
+                raise ReadOnlyError(
+                    f"queries only read, but this one has '{text}'; remove it (or write `{text}`, if a name)"
+                )
+        previous = text
+    if words == 0:
+        raise QueryError("the query is empty; it needs at least a RETURN")
+    return cypher[:end].rstrip()
+
+
+def parameter_names(cypher: str) -> list[str]:
+    """Names of the parameters (``$name``) that the text uses, each once, in order of appearance."""
+    names = [text[1:].strip("`") for kind, text, _ in tokens(cypher) if kind == "param"]
+    return list(dict.fromkeys(names))
+
+
+def bound(cypher: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that the text uses, from ``params``; ``QueryError`` when one is missing."""
+    used = parameter_names(cypher)
+    missing = [name for name in used if name not in params]
+    if missing:
+        raise QueryError(f"the query uses ${missing[0]}, which was not given; give {', '.join(used)}")
+    return {name: params[name] for name in used}
+
+
+def words(cypher: str) -> list[str]:
+    """The bare and backticked names and keywords of the text, in order, without backticks."""
+    return [text.strip("`") for kind, text, _ in tokens(cypher) if kind in ("word", "quoted")]
+
+
+def tokens(cypher: str) -> list[tuple[str, str, int]]:
+    """Kind, text and start of every token but spaces and comments; ``QueryError`` where one is not closed."""
+    found: list[tuple[str, str, int]] = []
+    position = 0
+    while position < len(cypher):
+        match = _TOKEN.match(cypher, position)
+        if match is None or (match.lastgroup == "mark" and cypher.startswith("/*", position)):
+            place = f"character {position + 1}: {cypher[position : position + 12]!r}"
+            raise QueryError(f"the query cannot be read from {place}; close the string, backtick or comment")
+        if match.lastgroup != "space":
+            found.append((str(match.lastgroup), match.group(), position))
+        position = match.end()
+    return found

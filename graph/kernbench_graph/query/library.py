@@ -1,0 +1,106 @@
+"""The question library, ``queries/<topic>/<name>.yaml``: loaded and checked, searched, asked."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from kernbench_graph.errors import QueryError
+from kernbench_graph.query.guard import parameter_names
+from kernbench_graph.query.question import Question, is_a
+from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, GraphStore, Result
+
+
+def load_library(folder: Path | str) -> dict[str, Question]:
+    """All questions below ``folder``, in order of name. ``QueryError`` names the file that is wrong."""
+    root = Path(folder)
+    questions = [load_question(path, root) for path in sorted(root.glob("*/*.yaml"))]
+    return {question.name: question for question in sorted(questions, key=lambda question: question.name)}
+
+
+def load_question(path: Path, root: Path) -> Question:
+    """The question in one file; its name must be the file's place below ``root``."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise QueryError(f"{path}: cannot be read as YAML ({reason})") from error
+    if not isinstance(content, dict):
+        raise QueryError(f"{path}: is not a mapping; a question has name, title, scope, returns and cypher")
+    keys = [key for key in content if isinstance(key, str) and key.startswith("cypher_")]
+    fields = {key: value for key, value in content.items() if key not in keys}
+    fields["dialects"] = {key.removeprefix("cypher_"): content[key] for key in keys}
+    try:
+        question = Question.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise QueryError(f"{path}: {place + ': ' if place else ''}{first['msg']}") from error
+    expected = path.relative_to(root).with_suffix("").as_posix()
+    if question.name != expected:
+        raise QueryError(f"{path}: name is '{question.name}', but the file's place makes it '{expected}'")
+    return question
+
+
+def find(library: Mapping[str, Question], name: str) -> Question:
+    """The question of that name, or of that last part when only one has it.
+
+    ``QueryError`` names the closest ones, or all when none is close.
+    """
+    matches = [key for key in library if key == name] or [key for key in library if key.endswith(f"/{name}")]
+    if len(matches) == 1:
+        return library[matches[0]]
+    close = matches or _close(library, name)
+    if close:
+        raise QueryError(f"no question '{name}'; did you mean {' or '.join(close)}?")
+    raise QueryError(f"no question '{name}'; there are {', '.join(library)}")
+
+
+def _close(names: Iterable[str], name: str) -> list[str]:
+    """At most three of ``names`` that are spelt much like ``name``, or have all its words, in part."""
+    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if len(word) > 2]
+    within = [full for full in names if words and all(word in full for word in words)]
+    short = {full.rpartition("/")[2]: full for full in reversed(list(names))}
+    spelt = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
+    spelt += [short[part] for part in difflib.get_close_matches(name, short, n=3, cutoff=0.7)]
+    return list(dict.fromkeys([*spelt, *within]))[:3]
+
+
+def ask(
+    store: GraphStore,
+    question: Question,
+    run: str | None = None,
+    timeout_s: float = QUERY_TIMEOUT_S,
+    **params: Any,
+) -> Result:
+    """Ask ``question`` of ``store``: of ``run`` (id or reference; None is the last), or of all runs.
+
+    ``QueryError`` for wrong parameters or when the answer does not have the declared columns and types.
+    """
+    bound = question.bind(params)
+    target = None if question.scope == "history" else run or "last"
+    if any(not bound[name] for name in question.derived):
+        # Nothing was derived, so there is nothing to look up; and an engine cannot type an empty list.
+        if target is not None:
+            store.resolve(target)
+        return Result([column.name for column in question.returns])
+    if unused := set(bound) - set(parameter_names(question.text(store.engine))):
+        bound = {name: value for name, value in bound.items() if name not in unused}
+    result = store.query(question.text(store.engine), bound, target, timeout_s, engine=LIBRARY)
+    declared = [column.name for column in question.returns]
+    if result.columns != declared:
+        raise QueryError(
+            f"question '{question.name}' returned columns {result.columns}, but declares {declared}"
+        )
+    for index, column in enumerate(question.returns):
+        for row in result.rows:
+            if row[index] is not None and not is_a(column.type, row[index]):
+                found = f"returned {row[index]!r} as '{column.name}'"
+                raise QueryError(f"question '{question.name}' {found}, but declares {column.type}")
+    return result

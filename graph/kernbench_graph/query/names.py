@@ -1,0 +1,225 @@
+"""The labels, relationship types and properties that a query names, held against those that a graph has.
+
+An engine without a fixed schema answers a misspelt name with no rows, or with null. Here it is an error that
+says what may have been meant.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernbench_graph.errors import UnknownNameError
+from kernbench_graph.query.guard import tokens
+from kernbench_graph.schema import SCHEMA
+
+Token = tuple[str, str, int]
+_NAMES = ("word", "quoted")
+_SUBQUERIES = frozenset(("EXISTS", "COUNT", "COLLECT", "CALL"))
+_KEYWORDS = frozenset(
+    ("AND", "AS", "BY", "CASE", "CONTAINS", "DISTINCT", "ELSE", "IN", "IS", "LIMIT", "MATCH", "NOT", "ON",
+     "OR", "RETURN", "SKIP", "THEN", "UNION", "UNWIND", "WHEN", "WHERE", "WITH", "XOR")
+)  # fmt: skip
+"""Words after which a bracket opens a pattern or an expression rather than the arguments of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names that a graph has."""
+
+    labels: frozenset[str]
+    types: frozenset[str]
+    properties: frozenset[str]
+
+    def as_json(self) -> dict[str, list[str]]:
+        """As JSON can hold it."""
+        return {
+            "labels": sorted(self.labels),
+            "types": sorted(self.types),
+            "properties": sorted(self.properties),
+        }
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, list[str]]) -> Names:
+        """From the result of :meth:`as_json`."""
+        return cls(*(frozenset(value[key]) for key in ("labels", "types", "properties")))
+
+
+@dataclass
+class Used:
+    """Names that a query uses."""
+
+    labels: list[str] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
+    either: list[str] = field(default_factory=list)
+    """Labels or types, as ``WHERE x:Name`` has them."""
+    properties: list[tuple[str, str]] = field(default_factory=list)
+    """Each with the variable that it is taken from; empty where that is no plain variable."""
+    keys: set[str] = field(default_factory=set)
+    """Of maps in the text."""
+    bound: dict[str, set[str]] = field(default_factory=dict)
+    """Labels and types by the variables of patterns."""
+    renamed: set[str] = field(default_factory=set)
+    """Variables that something else is called by, too."""
+
+
+def used_names(cypher: str) -> Used:
+    """The names in the text of a query."""
+    used = Used()
+    found = [token for token in tokens(cypher) if token[1] != ";"]
+    opened: list[str] = []
+    variable = ""
+    for at, (kind, text, _) in enumerate(found):
+        before = found[at - 1] if at else ("", "", 0)
+        after = found[at + 1] if at + 1 < len(found) else ("", "", 0)
+        if kind == "mark" and text in "([{":
+            opened.append(_context(text, before, opened))
+            if opened[-1] in ("node", "relationship"):
+                variable = after[1].strip("`") if after[0] in _NAMES else ""
+        elif kind == "mark" and text in ")]}":
+            if opened:
+                opened.pop()
+        elif text == ":" and kind == "mark":
+            _colon(used, found, at, opened[-1] if opened else "", variable)
+        elif text == "." and kind == "mark" and after[0] in _NAMES:
+            _dot(used, found, at, opened[-1] if opened else "")
+        elif kind == "word" and text.upper() in ("AS", "IN") and before[0] in _NAMES:
+            used.renamed.add((after if text.upper() == "AS" else before)[1].strip("`"))
+    return used
+
+
+def check_names(cypher: str, graph: Names, params: Mapping[str, Any], where: str = "this graph") -> list[str]:
+    """Remarks on properties that a label lacks; ``UnknownNameError`` for what nothing in the graph has."""
+    used = used_names(cypher)
+    for kind, names, known in (
+        ("label", used.labels, graph.labels),
+        ("relationship type", used.types, graph.types),
+        ("label or relationship type", used.either, graph.labels | graph.types),
+    ):
+        for name in names:
+            if name not in known:
+                raise UnknownNameError(f"there is no {kind} '{name}' in {where}{_meant(name, known)}")
+    own = used.keys | set(_keys(params.values()))
+    remarks = []
+    for variable, name in used.properties:
+        if name in own:
+            continue
+        if name not in graph.properties:
+            raise UnknownNameError(
+                f"nothing in {where} has a property '{name}'{_meant(name, _of(used, variable, graph))}"
+            )
+        if remark := _lacking(used, variable, name):
+            remarks.append(remark)
+    return list(dict.fromkeys(remarks))
+
+
+def _context(mark: str, before: Token, opened: list[str]) -> str:
+    kind, text, _ = before
+    name = kind in _NAMES and text.upper() not in _KEYWORDS
+    if mark == "(":
+        return "call" if name else "node"
+    if mark == "[":
+        return "relationship" if text == "-" else "list"
+    if (name and text.upper() in _SUBQUERIES) or (text == ")" and not (opened and opened[-1] == "node")):
+        return "query"
+    if opened and opened[-1] in ("node", "relationship") and (not text or text not in "=<>+,"):
+        return "properties"
+    return "projection" if name else "map"
+
+
+def _colon(used: Used, found: list[Token], at: int, context: str, variable: str) -> None:
+    before = found[at - 1]
+    if context in ("map", "projection", "properties"):
+        if before[0] in (*_NAMES, "string"):
+            key = before[1].strip("`'\"")
+            if context == "properties":
+                used.properties.append((variable, key))
+            else:
+                used.keys.add(key)
+        return
+    names = list(_expression(found, at + 1, "&" if context == "list" else "&|"))
+    if context == "relationship":
+        used.types += names
+    elif context == "node" and (before[1] == "(" or before[1].strip("`") == variable):
+        used.labels += names
+    else:
+        used.either += names
+    if variable and context in ("node", "relationship"):
+        used.bound.setdefault(variable, set()).update(names)
+
+
+def _expression(found: list[Token], at: int, joined_by: str) -> Iterator[str]:
+    """The names of a label expression that begins at ``at``; in a comprehension, ``|`` ends it."""
+    wanted = True
+    while at < len(found):
+        kind, text, _ = found[at]
+        if wanted and kind in _NAMES:
+            yield text.strip("`")
+            wanted = False
+        elif not wanted and text in joined_by:
+            wanted = True
+        elif not (wanted and text in ("!", "(", ":", "%")):
+            return
+        at += 1
+
+
+def _dot(used: Used, found: list[Token], at: int, context: str) -> None:
+    before = found[at - 1] if at else ("", "", 0)
+    name = found[at + 1][1].strip("`")
+    if context == "projection" and before[1] in ("{", ","):
+        used.properties.append(("", name))
+        return
+    follows = found[at + 2][1] if at + 2 < len(found) else ""
+    function = follows == "(" or (follows == "." and _is_function(found, at + 2))
+    if function or (before[0] not in _NAMES and before[1] not in (")", "]", "}")):
+        return
+    plain = before[0] in _NAMES and (at < 2 or found[at - 2][1] != ".")
+    used.properties.append((before[1].strip("`") if plain else "", name))
+
+
+def _is_function(found: list[Token], at: int) -> bool:
+    """Whether the names joined by dots that go on at ``at`` end in a bracket."""
+    while at + 1 < len(found) and found[at][1] == "." and found[at + 1][0] in _NAMES:
+        at += 2
+    return at < len(found) and found[at][1] == "("
+
+
+def _keys(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, Mapping):
+            yield from map(str, value)
+            yield from _keys(value.values())
+        elif isinstance(value, list | tuple):
+            yield from _keys(value)
+
+
+_LABELS = {label.name: frozenset(prop.name for prop in label.properties) for label in SCHEMA.labels}
+_TYPES = {rel.type: frozenset(prop.name for prop in rel.properties) for rel in SCHEMA.relationships}
+_OWN = _LABELS | _TYPES
+
+
+def _lacking(used: Used, variable: str, name: str) -> str:
+    """A remark where none of the labels or types that the variable is bound to has the property."""
+    labels = used.bound.get(variable, set())
+    if not labels or variable in used.renamed or not labels <= _OWN.keys() or "Component" in labels:
+        return ""
+    known = frozenset().union(*(_OWN[label] for label in labels))
+    if name in known:
+        return ""
+    return f"no {' or '.join(sorted(labels))} has a property '{name}', so it is null{_meant(name, known)}"
+
+
+def _of(used: Used, variable: str, graph: Names) -> Collection[str]:
+    """Properties of what the variable is bound to, or else all."""
+    labels = used.bound.get(variable, set()) & _OWN.keys()
+    return frozenset().union(*(_OWN[label] for label in labels)) or graph.properties
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    folded = {candidate.lower(): candidate for candidate in sorted(known)}
+    close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+    within = [text for low, text in folded.items() if len(name) > 2 and low.startswith(name.lower())]
+    found = [folded[text] for text in close] or within[:1]
+    return f"; did you mean '{found[0]}'?" if found else f"; there are {', '.join(sorted(known))}"

@@ -1,0 +1,219 @@
+"""A question of the library: what it is called, what it takes and returns, and its text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from kernbench_graph.errors import QueryError
+from kernbench_graph.query.guard import check_read_only, parameter_names
+
+Scalar = str | int | float | bool
+Reference = Literal[
+    "component", "link", "resource", "part", "component_kind", "link_kind", "resource_kind",
+    "transaction_kind", "transaction", "operation", "run", "bench", "topology", "cause",
+]  # fmt: skip
+"""A ``resource`` is a component or a link, a ``part`` also a group of components such as a cube."""
+ValueType = Literal["string", "int", "float", "bool", "list"]
+_PYTHON: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool,),
+    "list": (list,),
+}
+_RESERVED = ("store", "question", "run", "timeout_s")
+_IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
+_UNSTORED = re.compile("[\0\ud800-\udfff]")
+"""The character 0 and halves of characters, which engines cut text at or refuse."""
+_NAME = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Parameter(_Model):
+    """A parameter of a question. Without ``default`` it must be given.
+
+    ``choices`` lists the only values allowed, ``minimum`` is the least number.
+
+    A ``derived`` one, of type ``list``, is not for people: the asker computes it from the others and
+    from what the store does not know, such as the router's tables. Its items are mappings.
+    """
+
+    type: ValueType
+    help: str = Field(min_length=3)
+    default: Scalar | None = None
+    choices: list[Scalar] | None = None
+    minimum: int | float | None = None
+    derived: bool = False
+    refers: Reference | None = None
+    """The sort of thing that the value names; asking is an error when there is no such thing."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Parameter:
+        for value in ([] if self.default is None else [self.default]) + (self.choices or []):
+            if not is_a(self.type, value):
+                raise ValueError(f"{value!r} is not of type {self.type}")
+        if self.choices and self.default is not None and self.default not in self.choices:
+            raise ValueError(f"default {self.default!r} is not among the choices")
+        if self.minimum is not None:
+            if self.type not in ("int", "float"):
+                raise ValueError(f"a minimum is for numbers, not for {self.type}")
+            if isinstance(self.default, int | float) and self.default < self.minimum:
+                raise ValueError(f"default {self.default!r} is less than the minimum")
+        if self.derived != (self.type == "list"):
+            raise ValueError("lists are derived, and nothing else is")
+        return self
+
+    @property
+    def expected(self) -> str:
+        """The values that are accepted, in words."""
+        if self.choices:
+            return f"one of {self.choices}"
+        if self.type == "string":
+            return "of type string, without the character 0 or halves of characters"
+        return f"of type {self.type}" + ("" if self.minimum is None else f", {self.minimum} or more")
+
+    def value(self, given: Any) -> Any:
+        """``given`` as this type, also from text as typed on a command line; None when it does not fit."""
+        value = _converted(self.type, given)
+        if value is None or (self.choices and value not in self.choices):
+            return None
+        return None if self.minimum is not None and value < self.minimum else value
+
+
+class Column(_Model):
+    """A column that a question returns; ``unit`` is empty for names and counts."""
+
+    name: str
+    type: ValueType
+    unit: str = ""
+    help: str = ""
+
+
+class Question(_Model):
+    """A question in plain words, and how to ask it.
+
+    ``scope``: ``run`` and ``topology`` questions are asked of one run (the last one by default), whose id is
+    bound to ``$run``, ``history`` questions of all runs.
+    """
+
+    name: str
+    title: str = Field(min_length=10)
+    scope: Literal["run", "topology", "history"]
+    params: dict[str, Parameter] = Field(default_factory=dict)
+    returns: list[Column] = Field(min_length=1)
+    cypher: str
+    dialects: dict[str, str] = Field(default_factory=dict)
+    """Text for one engine only, from the file's ``cypher_<engine>``."""
+    notes: str = ""
+    """Omissions and assumptions of the answer."""
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, value: str) -> str:
+        if not _NAME.fullmatch(value):
+            raise ValueError(f"'{value}' is not of the form topic/name in lower case, digits and '-'")
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Question:
+        for name in self.params:
+            if not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
+                raise ValueError(
+                    f"parameter '{name}' needs another name: lower case, and none of {_RESERVED}"
+                )
+        for engine, text in {"": self.cypher, **self.dialects}.items():
+            key = f"cypher_{engine}" if engine else "cypher"
+            try:
+                used = parameter_names(check_read_only(text))
+            except QueryError as error:
+                raise ValueError(f"{key}: {error}") from error
+            # What a list is derived from need not occur again.
+            missing = set(self.params) - set(used) if not self.derived else set(self.derived) - set(used)
+            if missing or not set(used) - {"run"} <= set(self.params):
+                raise ValueError(
+                    f"{key} uses parameters {sorted(used)}, but declared are {sorted(self.params)}"
+                )
+            if ("run" in used) == (self.scope == "history"):
+                raise ValueError(
+                    f"{key}: questions about a run start from (:Run {{id: $run}}), and only they do"
+                )
+        names = [column.name for column in self.returns]
+        if len(set(names)) != len(names):
+            raise ValueError(f"returns names a column twice: {names}")
+        return self
+
+    @property
+    def derived(self) -> list[str]:
+        """Names of the parameters that the asker computes."""
+        return [name for name, parameter in self.params.items() if parameter.derived]
+
+    def text(self, engine: str) -> str:
+        """The Cypher for that engine."""
+        return self.dialects.get(engine, self.cypher)
+
+    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All parameters with their values: given ones converted from text where they are text, or defaults.
+
+        ``QueryError`` for an unknown, missing or unfit one; the message lists the known ones.
+        """
+        known = f"'{self.name}' takes {self._signature()}"
+        for name in given:
+            if name not in self.params:
+                raise QueryError(f"unknown parameter '{name}': {known}")
+        bound: dict[str, Any] = {}
+        for name, parameter in self.params.items():
+            value = given.get(name)
+            if value is None:
+                if parameter.default is None:
+                    raise QueryError(f"parameter '{name}' is missing: {known}")
+                value = parameter.default
+            bound[name] = parameter.value(value)
+            if bound[name] is None:
+                raise QueryError(
+                    f"parameter '{name}' is {value!r}, but must be {parameter.expected}: {known}"
+                )
+        return bound
+
+    def _signature(self) -> str:
+        shown = [
+            f"{name}: {parameter.type}" + ("" if parameter.default is None else f" = {parameter.default!r}")
+            for name, parameter in self.params.items()
+            if not parameter.derived
+        ]
+        return ", ".join(shown) or "no parameters"
+
+
+def is_a(type_: str, value: Any) -> bool:
+    """Whether ``value`` is of a type of the library; whole numbers are floats too, and truths no numbers."""
+    return isinstance(value, _PYTHON[type_]) and (type_ == "bool" or not isinstance(value, bool))
+
+
+def _converted(type_: str, value: Any) -> Any:
+    """``value`` as ``type_``, and as every store can take it; None when it does not fit."""
+    if isinstance(value, str) and type_ != "string":
+        try:
+            if type_ == "bool":
+                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                    value.lower()
+                ]
+            value = int(value) if type_ == "int" else float(value)
+        except (ValueError, KeyError):
+            return None
+    if not is_a(type_, value):
+        return None
+    if isinstance(value, str):
+        return None if _UNSTORED.search(value) else value
+    if type_ == "int":
+        return value if -(2**63) <= value < 2**63 else None
+    if type_ == "float":
+        value = float(value)
+        return value if math.isfinite(value) else None
+    return value

@@ -1,0 +1,107 @@
+"""Writes the reference pages, and a style: ``python -m kernbench_graph.reference [FOLDER]``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from kernbench_graph.projection import HISTORY
+from kernbench_graph.query.library import load_library
+from kernbench_graph.query.question import Question
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.schema_types import Property, Table
+from kernbench_graph.stores.neo4j.style import style
+
+STYLE = "neo4j-browser.grass"
+
+_ROOT = Path(__file__).resolve().parents[2]
+_GENERATED = "<!-- Written by `python -m kernbench_graph.reference`; change the source, not this page. -->\n"
+
+
+def schema_page() -> str:
+    """The page about labels, relationship types and archive files, as Markdown."""
+    out = [
+        "# The property graph\n",
+        _GENERATED,
+        f"Schema version {SCHEMA.version}. Times are float nanoseconds, sizes bytes, bandwidths GB/s",
+        "(10^9 bytes/s). `id` is text that no other node of any run or topology has; `name` is for people.",
+        "Causal relationships point from the effect to its cause.\n",
+        "## Node labels\n",
+    ]
+    for label in SCHEMA.labels:
+        out += [f"### {label.name}\n", f"{label.doc}\n", *_properties(label.properties)]
+    out.append("## Relationship types\n")
+    for rel in SCHEMA.relationships:
+        pairs = ", ".join(f"`({source})-[:{rel.type}]->({target})`" for source, target in rel.pairs)
+        out += [f"### {rel.type}\n", f"{rel.doc} {pairs}\n", *_properties(rel.properties)]
+    out += [
+        "## The graph over all runs\n",
+        "Questions of scope `history` see every run at once. In memory or in a folder that graph has "
+        f"{_list(HISTORY)}, and so it has on Neo4j.\n",
+        "## Declared gaps\n",
+        "- LadybugDB gives a node one label: a component's second label is its property `label` there. Nodes",
+        "  in results have both labels.",
+        "- Free Cypher on LadybugDB is refused where its answer could differ: patterns of variable length or",
+        "  without direction, two relationships of one type in one MATCH, aggregates after LIMIT,",
+        "  subqueries, CASE, UNION, literal lists and most functions. ArcadeDB answers all of these.",
+        "- LadybugDB takes a name after ORDER BY for a variable: give columns names that no variable has.",
+        "- In Neo4j an unknown property is an error only when nothing in the database has one of that name.",
+        "- On Neo4j all runs are in one graph: a query of one run that does not use `$run` is refused.\n",
+        "## The archive\n",
+        "A run is a folder `runs/<id>`, a topology a folder `topologies/<id>`: a `manifest.json` (schema",
+        "version, row counts, checksums, properties) and one Parquet file per table. No value is empty.\n",
+    ]
+    for table in SCHEMA.tables:
+        out += [f"### {table.name}.parquet ({table.record})\n", f"{table.doc}{_references(table)}\n"]
+        out += _properties(table.columns)
+    return "\n".join(out).rstrip() + "\n"
+
+
+def questions_page(library: Mapping[str, Question]) -> str:
+    """The page about the questions of a library, as Markdown."""
+    out = ["# Questions\n", _GENERATED]
+    for question in library.values():
+        out += [f"## {question.name}\n", f"{question.title}\n"]
+        out += [f"Asked of: {_SCOPES[question.scope]}.{' ' + question.notes if question.notes else ''}\n"]
+        if question.params:
+            out += ["| parameter | type | default | |", "|---|---|---|---|"]
+            for name, parameter in question.params.items():
+                if parameter.derived:
+                    continue
+                default = "required" if parameter.default is None else f"`{parameter.default!r}`"
+                choices = f" One of {_list(map(str, parameter.choices))}." if parameter.choices else ""
+                out.append(f"| `{name}` | {parameter.type} | {default} | {parameter.help}{choices} |")
+            out.append("")
+        out += ["| column | type | unit | |", "|---|---|---|---|"]
+        out += [f"| `{c.name}` | {c.type} | {c.unit} | {c.help} |" for c in question.returns]
+        out += ["", "```cypher", question.cypher.rstrip(), "```\n"]
+    return "\n".join(out).rstrip() + "\n"
+
+
+def main(folder: Path = _ROOT / "docs" / "reference") -> None:
+    """Write both pages and the style of Neo4j Browser into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "schema.md").write_text(schema_page(), encoding="utf-8")
+    (folder / STYLE).write_text(style(), encoding="utf-8")
+    (folder / "questions.md").write_text(questions_page(load_library(_ROOT / "queries")), encoding="utf-8")
+
+
+_SCOPES = {"run": "one run", "topology": "the topology of one run", "history": "all runs"}
+
+
+def _properties(properties: Iterable[Property]) -> list[str]:
+    rows = [f"| `{p.name}` | {p.type} | {p.unit} | {p.doc} |" for p in properties]
+    return ["| property | type | unit | |", "|---|---|---|---|", *rows, ""] if rows else []
+
+
+def _references(table: Table) -> str:
+    return "".join(f" `{column.name}` is in `{column.to}`." for column in table.columns if column.to)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+if __name__ == "__main__":
+    main(*(Path(argument) for argument in sys.argv[1:2]))

@@ -1,0 +1,160 @@
+"""The parts of a schema description: columns of archive tables, node labels, relationship types.
+
+An archive table is one Parquet file. A node label takes its nodes from one table, or from the properties of
+the run or topology itself; a relationship type takes its relationships from the rows of one or more tables,
+whose columns name both ends. So the graph needs no description of its own beside the archive's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+PropertyType = Literal["string", "int64", "int32", "double", "bool"]
+Record = Literal["run", "topology"]
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One typed property of a node or relationship, and usually one column of an archive table."""
+
+    name: str
+    type: PropertyType
+    doc: str
+    unit: str = ""
+    indexed: bool = False
+    """Worth an index where a store has them, because questions select by it."""
+    to: str = ""
+    """Table in which the value must be a key. Such a column becomes relationships instead of a property."""
+    shown: bool = False
+    """Of a reference: it is a property as well."""
+    absent: Scalar | None = None
+    """The value of a reference that refers to nothing."""
+    default: Scalar | None = None
+    """The value where a producer leaves the column out; None: it must be there."""
+    hidden: bool = False
+    """Kept in the archive and not in the graph."""
+
+    column: str = ""
+    """Column of the table that it is taken from, where that has another name."""
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether nodes carry it as a property."""
+        return self.shown or not (self.to or self.hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One Parquet file of a record. ``key`` is the column that identifies a row, where one does."""
+
+    name: str
+    record: Record
+    doc: str
+    columns: tuple[Property, ...]
+    key: str = ""
+
+    def column(self, name: str) -> Property:
+        """The column of that name; ``KeyError`` when there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"{self.name}.{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLabel:
+    """A node label.
+
+    A node's ``id`` is text that no other node of any run or topology has: the id of its run or topology, a
+    ``/``, ``prefix`` and the value of ``key``; for runs and topologies themselves, ``key`` is ``id``.
+    """
+
+    name: str
+    record: Record
+    doc: str
+    properties: tuple[Property, ...]
+    """In order; ``id`` and ``name`` come first."""
+    key: str
+    """Property that identifies a node within its run or topology."""
+    prefix: str = ""
+    title: str = ""
+    """Template of the node's ``name``, such as ``{kind} {number}``; empty where the name is a column."""
+
+    def property(self, name: str) -> Property:
+        """The property of that name; ``KeyError`` when there is none."""
+        for candidate in self.properties:
+            if candidate.name == name:
+                return candidate
+        raise KeyError(f"{self.name}.{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of one table as relationships between nodes of two labels.
+
+    ``source`` and ``target`` are columns that hold keys of the labels; ``""`` stands for the run or topology
+    itself. Rows in which an end is absent make no relationship, and neither do those in which the column
+    ``where`` is false or absent, or ``unless`` true or present. Without a table it is one relationship, from
+    the run to its topology.
+    """
+
+    table: str
+    source: tuple[str, str]
+    target: tuple[str, str]
+    where: str = ""
+    unless: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A relationship type, where its relationships come from and the properties that they carry."""
+
+    type: str
+    doc: str
+    rows: tuple[Rows, ...]
+    properties: tuple[Property, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of labels ``(from, to)`` that it joins, each once."""
+        return tuple(dict.fromkeys((rows.source[0], rows.target[0]) for rows in self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The whole description; order is the order in which things are written, created and documented."""
+
+    version: int
+    tables: tuple[Table, ...]
+    labels: tuple[NodeLabel, ...]
+    relationships: tuple[Relationship, ...]
+    info: Mapping[Record, tuple[Property, ...]]
+    """Properties of the Run and Topology nodes, which are kept in the manifest rather than in a table."""
+
+    def label(self, name: str) -> NodeLabel:
+        """The label of that name; ``KeyError`` when there is none."""
+        return {label.name: label for label in self.labels}[name]
+
+    def relationship(self, type_: str) -> Relationship:
+        """The relationship of that type; ``KeyError`` when there is none."""
+        return {rel.type: rel for rel in self.relationships}[type_]
+
+    def table(self, name: str) -> Table:
+        """The archive table of that name; ``KeyError`` when there is none."""
+        return {table.name: table for table in self.tables}[name]
+
+    def record_tables(self, record: Record) -> tuple[Table, ...]:
+        """The tables that make up a record of that sort, in order."""
+        return tuple(table for table in self.tables if table.record == record)
+
+    def properties(self) -> dict[str, set[PropertyType]]:
+        """The types that each property name has, over all labels and relationship types."""
+        found: dict[str, set[PropertyType]] = {}
+        owned = [label.properties for label in self.labels] + [rel.properties for rel in self.relationships]
+        for properties in owned:
+            for prop in properties:
+                found.setdefault(prop.name, set()).add(prop.type)
+        return found

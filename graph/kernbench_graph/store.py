@@ -1,0 +1,273 @@
+"""The interface of every store, and the records that it keeps.
+
+A store keeps runs (:class:`RunRecord`) and the topologies they ran on (:class:`TopologyRecord`), and
+answers Cypher over the property graph described in :mod:`kernbench_graph.schema`. Callers get a
+:class:`GraphStore` from :func:`kernbench_graph.opening.open_store` and never see the library behind it.
+Importing this module is cheap: pyarrow and the Cypher engine are loaded when first needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+
+from kernbench_graph.errors import ArchiveError, RunNotFoundError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+QUERY_TIMEOUT_S = 60.0
+"""How long a query may run before it is stopped, unless the caller says otherwise."""
+
+
+LIBRARY = "library"
+"""As the engine of a query: the library's, in whose dialect its questions are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRecord:
+    """A compiled topology as it is kept: its properties, and the tables Component and Link."""
+
+    id: str
+    name: str
+    spec: str
+    tables: Mapping[str, pa.Table]
+    schema_version: str = "1"
+    """Version of the topology file's format (not of the archive)."""
+    flit_bytes: int = 0
+    ns_per_mm: float = 0.0
+    properties: str = "{}"
+    """The compiled graph's other properties, as JSON text of an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as it is kept: properties of its Run node, and tables by name (:mod:`kernbench_graph.schema`).
+
+    ``info`` needs ``bench`` and ``topology``; ``id`` is given by the store when absent; other Run
+    properties default to empty, 0 or -1. Further keys are kept and handed back, but are not in the graph;
+    their values must be JSON values. Tables that are absent count as empty.
+    """
+
+    info: Mapping[str, Any]
+    tables: Mapping[str, pa.Table]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Rows of a query.
+
+    Values are plain Python (str, int, float, bool, None, list, dict), and nodes, relationships and paths as
+    :mod:`kernbench_graph.entities` has them.
+    """
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Remarks on the query, such as a property that the label in question never has."""
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """Each row as a dictionary keyed by column."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@runtime_checkable
+class GraphStore(Protocol):
+    """Keeps runs and answers questions about them. Safe to use from several threads.
+
+    Every method raises ``StoreError`` when the store is closed or cannot be reached, read or written.
+    """
+
+    engine: str
+    """Engine of the library, and dialect: a question's ``cypher_<engine>`` is preferred to its ``cypher``."""
+    details: tuple[str, ...]
+    """How much of a run may be asked for when it is kept; ``full`` is among them."""
+    notes: list[str]
+    """Events that went otherwise than planned without harm, such as a cache that was rebuilt."""
+    progress: Callable[[int, int], None] | None
+    """Called, while a graph is built that takes long, with how much is done and how much there is to do."""
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that answer free Cypher, the one that is asked by default first."""
+
+    @property
+    def url(self) -> str:
+        """The URL that :func:`kernbench_graph.opening.open_store` was called with."""
+
+    def keep(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> str:
+        """Keep a run and its topology. All of it becomes visible at once, or nothing.
+
+        Args:
+            run: the record; ``info["id"]`` may be absent.
+            topology: the machine that it ran on; kept once for all its runs.
+            detail: ``summary``, ``operations`` or ``full``: how much of it a server is to hold as a graph,
+                beside its record, which is always whole. Other stores keep all of it and know ``full`` only.
+
+        Returns:
+            The run's id.
+
+        Raises:
+            ArchiveError: the record does not fit the schema.
+            StoreError: the id is taken, or the store knows no such detail.
+        """
+
+    def runs(self) -> list[dict[str, Any]]:
+        """List the runs.
+
+        Returns:
+            Properties of every run, in the order in which they were kept. Runs that cannot be read are left
+            out with a note.
+        """
+
+    def resolve(self, ref: str) -> str:
+        """Find the run that a reference means.
+
+        Args:
+            ref: ``last``, ``last~N`` (N before the last), an id, or a unique prefix of one.
+
+        Returns:
+            The run's id.
+
+        Raises:
+            RunNotFoundError: no run, or more than one, goes by that reference.
+        """
+
+    def remove(self, run_id: str) -> None:
+        """Remove a run, and its topology where no other run is on it.
+
+        Args:
+            run_id: full id of the run.
+
+        Raises:
+            RunNotFoundError: there is no run of that id.
+        """
+
+    def change_tags(self, run_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> list[str]:
+        """Add and remove tags of a run. Several processes may do so at once, and none of them is lost.
+
+        Args:
+            run_id: full id of the run.
+            add: tags that it has from now on.
+            remove: tags that it no longer has; those that it never had do no harm.
+
+        Returns:
+            All tags that the run has now, oldest first.
+
+        Raises:
+            RunNotFoundError: there is no run of that id.
+        """
+
+    def load(self, run_id: str) -> RunRecord:
+        """Read the record of a run.
+
+        Args:
+            run_id: full id of the run.
+
+        Returns:
+            The record; its tables are read and checked when first looked at.
+
+        Raises:
+            RunNotFoundError: there is no run of that id.
+            ArchiveError: the record is damaged.
+            SchemaVersionError: it was written under another schema version.
+        """
+
+    def load_topology(self, topology_id: str) -> TopologyRecord:
+        """Read the record of a topology.
+
+        Args:
+            topology_id: full id of the topology.
+
+        Returns:
+            The record; its tables are read and checked when first looked at.
+
+        Raises:
+            StoreError: there is no topology of that id.
+            ArchiveError: the record is damaged.
+        """
+
+    def query(
+        self,
+        cypher: str,
+        params: Mapping[str, Any] | None = None,
+        run: str | None = None,
+        timeout_s: float = QUERY_TIMEOUT_S,
+        engine: str | None = None,
+    ) -> Result:
+        """Ask Cypher of the graph of one run, or of the history: every run and its use of resources.
+
+        Args:
+            cypher: one statement that only reads.
+            params: values of its parameters by name; they are bound, never pasted into the text. ``$run`` is
+                the run's id where it is not given.
+            run: id of a run or a reference to one; None for the history.
+            timeout_s: time after which the query is stopped, in seconds.
+            engine: one of :attr:`engines`, of which None is the first; ``LIBRARY`` for the library's texts.
+
+        Returns:
+            Columns and rows.
+
+        Raises:
+            ReadOnlyError: the statement does more than read.
+            QueryError: the statement or a parameter is wrong.
+            QueryTimeoutError: it took longer than ``timeout_s``.
+            RunNotFoundError: there is no such run.
+        """
+
+    def close(self) -> None:
+        """Release files and memory. The store must not be used afterwards."""
+
+    def __enter__(self) -> Self:
+        """``with open_store(url) as store:`` closes it at the end."""
+
+    def __exit__(self, *error: object) -> None:
+        """Close."""
+
+
+_LAST = re.compile(r"last(?:~(\d{1,9}))?")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
+
+
+def is_id(value: object) -> bool:
+    """Whether ``value`` may be an id: safe as a folder's name, and no reference such as ``last``."""
+    return isinstance(value, str) and bool(_ID.fullmatch(value)) and not _LAST.fullmatch(value)
+
+
+def check_id(what: str, value: object) -> str:
+    """``value`` as an id that is safe as a folder's name, or ``ArchiveError``."""
+    if not isinstance(value, str) or not is_id(value):
+        raise ArchiveError(
+            f"{what} id {value!r} cannot be used; use up to 128 letters, digits, '.', '_', '+', '-', "
+            "starting with a letter or digit, and not 'last'"
+        )
+    return value
+
+
+def resolve_ref(ref: str, ids: Sequence[str]) -> str:
+    """The id in ``ids`` (oldest first) that ``ref`` means; ``RunNotFoundError`` lists what there is."""
+    if ref in ids:
+        return ref
+    if last := _LAST.fullmatch(ref):
+        back = int(last.group(1) or 0)
+        if back < len(ids):
+            return ids[-1 - back]
+        raise RunNotFoundError(f"run '{ref}' does not exist: {_listing(ids)}")
+    matches = [run_id for run_id in ids if ref and run_id.startswith(ref)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise RunNotFoundError(f"run '{ref}' could be any of {', '.join(matches[:8])}; give more of the id")
+    raise RunNotFoundError(f"no run '{ref}': {_listing(ids)}")
+
+
+def _listing(ids: Sequence[str]) -> str:
+    if not ids:
+        return "the store holds no runs that can be read; keep one first"
+    newest = ", ".join(reversed(ids[-8:]))
+    return f"the store holds {len(ids)}: {newest}{', ...' if len(ids) > 8 else ''} (newest first)"

@@ -1,0 +1,202 @@
+"""One ArcadeDB database behind the same small face as LadybugDB's: filled once, then only read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
+from kernbench_graph.errors import QueryTimeoutError
+from kernbench_graph.query.columns import columns_of, has_path
+from kernbench_graph.query.guard import bound, check_read_only
+from kernbench_graph.query.names import Names, check_names
+from kernbench_graph.store import Result
+from kernbench_graph.stores.arcade.dialect import dialect
+from kernbench_graph.stores.arcade.messages import translated
+from kernbench_graph.stores.arcade.process import (
+    ArcadeError,
+    ArcadeProcess,
+    ArcadeTimeoutError,
+    borrow,
+    give_back,
+)
+
+_ROWS = 10_000
+"""Rows that are sent to the process at once."""
+
+
+class ArcadeDatabase:
+    """A database that is being written, or read from a folder."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open the database in ``path``, or make one there. ``ArcadeError`` when that fails."""
+        self._path = path
+        self._read_only = read_only
+        self._remove: weakref.finalize[Any, Any] | None = None
+        self._process: ArcadeProcess | None = borrow()
+        self._opened = False
+        self._names = self._read_names() if read_only else Names(*[frozenset()] * 3)
+        self._open()
+
+    @classmethod
+    def temporary(cls) -> ArcadeDatabase:
+        """A new database in a folder that goes when it is closed."""
+        folder = tempfile.mkdtemp(prefix="kernbench-")
+        made = cls(Path(folder) / "graph")
+        made._remove = weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+        return made
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it can no longer be asked."""
+        return self._process is None
+
+    def script(self, statements: Iterable[str]) -> None:
+        """Run SQL statements that make types and indexes."""
+        if wanted := list(statements):
+            self._ask("script", wanted)
+
+    @contextmanager
+    def filling(self, relationships: int) -> Iterator[None]:
+        """All nodes and relationships, of which there are about so many, are added within the block."""
+        self._ask("begin", relationships)
+        yield
+        self._ask("end")
+
+    def add_nodes(self, type_: str, label: str, keys: pa.ChunkedArray, data: pa.Table) -> Iterator[int]:
+        """Add the rows of ``data`` as nodes; relationships find them by ``label`` and key. Yields counts."""
+        for start in range(0, data.num_rows, _ROWS):
+            rows = _present(data.slice(start, _ROWS))
+            self._ask("nodes", type_, label, keys.slice(start, _ROWS).to_pylist(), rows)
+            yield len(rows)
+
+    def add_relationships(self, type_: str, ends: tuple[str, str], data: pa.Table) -> Iterator[int]:
+        """Add relationships, whose first two columns are the keys of their ends. Yields counts."""
+        for start in range(0, data.num_rows, _ROWS):
+            some = data.slice(start, _ROWS)
+            sources, targets = some.column(0).to_pylist(), some.column(1).to_pylist()
+            rows = _present(some.select(some.column_names[2:])) if some.num_columns > 2 else None
+            self._ask("relationships", type_, ends, sources, targets, rows)
+            yield len(sources)
+
+    def describe(self, names: Names) -> None:
+        """Note which names the graph has, beside the database."""
+        self._names = names
+        self._path.with_suffix(".json").write_text(json.dumps(names.as_json()))
+
+    def _read_names(self) -> Names:
+        file = self._path.with_suffix(".json")
+        try:
+            return Names.of_json(json.loads(file.read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ArcadeError(f"{file} cannot be read ({error})") from error
+
+    def seal(self) -> None:
+        """Open a database that has been filled again, for reading."""
+        self._ask("close")
+        self._read_only, self._opened = True, False
+        self._open()
+
+    def query(self, cypher: str, params: Mapping[str, Any], timeout_s: float) -> Result:
+        """Rows of a query that only reads; see :meth:`kernbench_graph.store.GraphStore.query` for errors."""
+        text = check_read_only(cypher)
+        values = bound(text, params)
+        notes = check_names(text, self._names, values)
+        self._open()
+        try:
+            asked = dialect(text)
+            found, rows = self._ask("query", asked, values, has_path(text), timeout_s=timeout_s)
+        except ArcadeTimeoutError as error:
+            self._opened = False
+            raise QueryTimeoutError(
+                f"the query was stopped after {timeout_s:g} s; make it narrower, or allow more time"
+            ) from error
+        except ArcadeError as error:
+            if not error.chain:
+                raise
+            raise translated(error) from error
+        columns = columns_of(text)
+        if columns is None or (rows and len(columns) != len(found)):
+            columns = found
+        return Result(columns, [tuple(_entities(value) for value in row) for row in rows], notes)
+
+    def close(self) -> None:
+        """Write what is pending and let go of the folder."""
+        process, self._process = self._process, None
+        if process is not None:
+            if self._opened and process.is_running:
+                with suppress(ArcadeError):
+                    process.ask("close")
+                give_back(process)
+            else:
+                process.stop()
+        if self._remove is not None:
+            self._remove()
+
+    def __enter__(self) -> ArcadeDatabase:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        process = self._process
+        if process is None or (self._opened and process.is_running):
+            return
+        try:
+            process.ask("open" if self._read_only else "create", str(self._path))
+            self._opened = True
+        except ArcadeError:
+            if not self._opened:
+                process.stop()
+            raise
+
+    def _ask(self, *request: Any, timeout_s: float | None = None) -> Any:
+        process = self._process
+        if process is None:
+            raise ArcadeError("the graph database was closed; ask again")
+        return process.ask(*request, timeout_s=timeout_s)
+
+
+@cache
+def engine_version() -> str:
+    """Version of ArcadeDB that is installed; empty when none is."""
+    try:
+        return version("arcadedb")
+    except PackageNotFoundError:
+        return ""
+
+
+def _present(data: pa.Table) -> list[dict[str, Any]]:
+    """Rows as dictionaries without what is absent."""
+    rows: list[dict[str, Any]] = data.to_pylist()
+    if not any(column.null_count for column in data.columns):
+        return rows
+    return [{name: value for name, value in row.items() if value is not None} for row in rows]
+
+
+def _entities(value: Any) -> Any:
+    """Tuples from the process as nodes, relationships and paths."""
+    if isinstance(value, tuple):
+        kind, *parts = value
+        if kind == "node":
+            return graph_node(*parts)
+        if kind == "relationship":
+            return graph_relationship(*parts)
+        nodes, relationships = parts
+        return GraphPath(tuple(map(_entities, nodes)), tuple(map(_entities, relationships)))
+    if isinstance(value, list):
+        return [_entities(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _entities(item) for key, item in value.items()}
+    return value

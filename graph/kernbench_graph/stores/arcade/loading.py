@@ -1,0 +1,141 @@
+"""Records projected into ArcadeDB: the graph of one run, and the graph over all runs of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kernbench_graph.projection import HISTORY, SMALL_HISTORY, Part, Projection, second_label
+from kernbench_graph.query.names import Names
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.stores.arcade.database import ArcadeDatabase
+from kernbench_graph.stores.arcade.ddl import index_statements, type_statements
+
+PROJECTION_VERSION = 1
+"""Raised whenever the same record would be projected otherwise, so that caches are built anew."""
+
+Progress = Callable[[int, int], None]
+"""Called with the nodes and relationships added so far, and how many there are."""
+
+_INDEXED_FROM = 5000
+"""Fewer nodes of a label are looked through in a few milliseconds, and each index takes 256 KB a kind."""
+
+
+def project_run(
+    database: ArcadeDatabase, run: RunRecord, topology: TopologyRecord, progress: Progress | None = None
+) -> None:
+    """Fill an empty database with a run and its topology."""
+    projection = Projection(topology, run)
+    parts = [*projection.parts("topology"), *projection.parts("run")]
+    _fill(database, parts, progress, lambda label: SCHEMA.label(label).key)
+
+
+def project_history(
+    database: ArcadeDatabase,
+    topologies: Sequence[TopologyRecord],
+    runs: Iterable[RunRecord],
+    names: Collection[str] = HISTORY,
+    progress: Progress | None = None,
+) -> None:
+    """Fill an empty database with every run and its topology, and with its launches and its use of resources.
+
+    A run whose topology is not in ``topologies`` has no relationship to it; one without tables has neither
+    launches nor use.
+    """
+    wanted, known = tuple(names), {record.id: record for record in topologies}
+    parts = [
+        part for record in topologies for part in Projection(record, by_id=True).parts("topology", wanted)
+    ]
+    for run in runs:
+        topology = known.get(run.info["topology"])
+        if topology is None:
+            parts += Projection(_NOWHERE, run).parts("run", ("Run",))
+        else:
+            chosen = wanted if run.tables else SMALL_HISTORY
+            parts += Projection(topology, run, by_id=True).parts("run", chosen)
+    _fill(database, parts, progress, lambda _: "id", wanted)
+
+
+_NOWHERE = TopologyRecord("", "", "", {})
+
+
+def _fill(
+    database: ArcadeDatabase,
+    parts: Sequence[Part],
+    progress: Progress | None,
+    key: Callable[[str], str],
+    names: Collection[str] = (),
+) -> None:
+    nodes = [part for part in parts if part.ends is None]
+    relationships = [part for part in parts if part.ends is not None]
+    total = sum(part.data.num_rows for part in parts)
+    database.script(_types(nodes, names))
+    done = 0
+    with database.filling(sum(part.data.num_rows for part in relationships)):
+        for added in _added(database, nodes, relationships, key):
+            done += added
+            if progress is not None:
+                progress(done, total)
+    database.script(_indexes(nodes))
+    database.describe(_names(nodes, names))
+
+
+def _added(
+    database: ArcadeDatabase, nodes: list[Part], relationships: list[Part], key: Callable[[str], str]
+) -> Iterator[int]:
+    for part in nodes:
+        for second, data in _by_second(part):
+            type_ = f"{part.name}~{second}" if second else part.name
+            yield from database.add_nodes(type_, part.name, data[key(part.name)], data)
+    for part in relationships:
+        assert part.ends is not None
+        yield from database.add_relationships(part.name, part.ends, part.data)
+
+
+def _by_second(part: Part) -> Iterator[tuple[str, pa.Table]]:
+    """The rows of a part by the second label that its nodes have; components alone have one."""
+    if part.name != "Component":
+        yield "", part.data
+        return
+    column = part.data["label"]
+    by_label: Mapping[str, list[str]] = {}
+    for text in pc.unique(column).to_pylist():
+        by_label = {**by_label, second_label(text): [*by_label.get(second_label(text), []), text]}
+    for second, texts in by_label.items():
+        chosen = pc.is_in(column, value_set=pa.array(texts, pa.string()))
+        yield second, part.data.filter(chosen)
+
+
+def _names(nodes: Iterable[Part], names: Collection[str]) -> Names:
+    """The names that the graph has, of labels and types without nodes or relationships too."""
+    labels = {label.name for label in SCHEMA.labels if not names or label.name in names}
+    types = {rel.type for rel in SCHEMA.relationships if not names or rel.type in names}
+    properties = {prop.name for label in labels for prop in SCHEMA.label(label).properties}
+    properties |= {prop.name for type_ in types for prop in SCHEMA.relationship(type_).properties}
+    for part in nodes:
+        properties |= set(part.data.column_names)
+        labels |= {second for second, _ in _by_second(part) if second}
+    return Names(frozenset(labels), frozenset(types), frozenset(properties))
+
+
+def _types(nodes: Iterable[Part], names: Collection[str]) -> list[str]:
+    labels = [label.name for label in SCHEMA.labels if not names or label.name in names]
+    types = [rel.type for rel in SCHEMA.relationships if not names or rel.type in names]
+    seconds = {second for part in nodes for second, _ in _by_second(part) if second}
+    return type_statements(labels, types, sorted(seconds))
+
+
+def _indexes(nodes: Iterable[Part]) -> list[str]:
+    """Statements that make the indexes which the schema asks for, where there is enough to be found."""
+    rows: dict[str, int] = {}
+    for part in nodes:
+        rows[part.name] = rows.get(part.name, 0) + part.data.num_rows
+    return [
+        statement
+        for name, count in rows.items()
+        for statement in index_statements(SCHEMA.label(name))
+        if count >= _INDEXED_FROM
+    ]

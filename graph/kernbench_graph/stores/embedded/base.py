@@ -1,0 +1,209 @@
+"""The common base of the stores in a folder and in memory: references, queries, and databases kept open.
+
+Two engines answer. LadybugDB has the questions of the library, whose every shape is held against numpy and
+Neo4j: nothing is nearly as fast. ArcadeDB has free Cypher, of which it answers nothing wrongly.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
+from kernbench_graph.projection import HISTORY, SMALL_HISTORY
+from kernbench_graph.query.guard import check_read_only, words
+from kernbench_graph.query.names import used_names
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, Result, RunRecord, TopologyRecord, resolve_ref
+from kernbench_graph.stores.common import OpenedStore
+from kernbench_graph.stores.embedded.cache import Base, D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.dialect import dialect
+from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, engines, ladybug_files
+from kernbench_graph.stores.embedded.loading import data_bytes, project_run, project_topology
+
+if TYPE_CHECKING:
+    from kernbench_graph.stores.embedded.engine import LadybugDatabase
+
+_OPEN_DATABASES = 4
+_MORE_HISTORY = frozenset(HISTORY) - frozenset(SMALL_HISTORY)
+
+
+_HISTORY = f"the graph over all runs has {', '.join(HISTORY)}: name a run for the rest"
+
+
+class LocalStore(OpenedStore, ABC):
+    """Base of the stores that need no server. See :class:`kernbench_graph.store.GraphStore`."""
+
+    engine = LADYBUG
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self._open: OrderedDict[str, Database] = OrderedDict()
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that answer free Cypher, the one that is asked by default first."""
+        return engines()
+
+    @abstractmethod
+    def runs(self) -> list[dict[str, Any]]:
+        """Properties of every run, in the order in which they were kept."""
+
+    @abstractmethod
+    def load(self, run_id: str) -> RunRecord:
+        """The record of a run."""
+
+    @abstractmethod
+    def load_topology(self, topology_id: str) -> TopologyRecord:
+        """The record of a topology."""
+
+    @abstractmethod
+    def _content(self, run_id: str) -> str:
+        """Identifies the record of a run but for its tags."""
+
+    @abstractmethod
+    def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
+        """Where the databases of an engine are cached."""
+
+    @abstractmethod
+    def _history_database(self, with_use: bool, engine: str) -> Database:
+        """The graph over all runs, ready to be read; launches and use of resources only when asked for."""
+
+    def resolve(self, ref: str) -> str:
+        """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
+        return resolve_ref(ref, [info["id"] for info in self.runs()])
+
+    def query(
+        self,
+        cypher: str,
+        params: Mapping[str, Any] | None = None,
+        run: str | None = None,
+        timeout_s: float = QUERY_TIMEOUT_S,
+        engine: str | None = None,
+    ) -> Result:
+        """Ask Cypher of one run's graph, or of the history when ``run`` is None."""
+        check_read_only(cypher)
+        values = dict(params or {})
+        chosen = self._chosen(engine)
+        asked = dialect(cypher) if chosen == LADYBUG and engine != LIBRARY else cypher
+        if run is None:
+            _check_history(cypher)
+        else:
+            run = self.resolve(run)
+            values.setdefault("run", run)
+        try:
+            while True:
+                database = self._database(asked, run, chosen)
+                try:
+                    result = database.query(asked, values, timeout_s)
+                except StoreError:
+                    if not database.is_closed:  # else another thread needed its place: open it again
+                        raise
+                else:
+                    for note in result.notes:
+                        self._note(note)
+                    return result
+        except UnknownNameError as error:
+            if run is None:
+                raise UnknownNameError(f"{error}; {_HISTORY}") from error
+            raise
+
+    def close(self) -> None:
+        """Let go of all databases."""
+        with self._lock:
+            super().close()
+            while self._open:
+                self._open.popitem()[1].close()
+
+    def _chosen(self, engine: str | None) -> str:
+        if engine is None:
+            return self.engines[0]
+        if engine == LIBRARY:
+            return self.engine
+        if engine not in self.engines:
+            raise QueryError(
+                f"store '{self.url}' has no engine '{engine}'; it has {' and '.join(self.engines)}"
+            )
+        return engine
+
+    def _database(self, cypher: str, run: str | None, engine: str) -> Database:
+        with self._lock:
+            self._check_open()
+            if run is None:
+                return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
+            return self._run_database(run, engine)
+
+    def _run_database(self, run_id: str, engine: str) -> Database:
+        """The graph of one run, ready to be read."""
+        run = self.load(run_id)
+        topology = self.load_topology(run.info["topology"])
+        if engine == ARCADE:
+            return self._free_database(run_id, run, topology)
+        cache = self._cache(ladybug_files())
+        name = cache.name(f"run-{run_id}", self._content(run_id), run.info["tags"], topology.id)
+        base: Base[LadybugDatabase] = Base(
+            cache.name("topology", topology.id),
+            add=lambda database: project_run(database, run, topology),
+            fill=lambda database: project_topology(database, topology),
+        )
+
+        def fill(database: LadybugDatabase) -> None:
+            project_topology(database, topology)
+            project_run(database, run, topology)
+
+        def build() -> Database:
+            self._forget(f"run {run_id} {LADYBUG} ")
+            cache.prune(f"run-{run_id}~", keep=name)
+            return cache.open(name, fill, runs=1, size=lambda: data_bytes(run, topology), base=base)
+
+        return self._cached(f"run {run_id} {LADYBUG} {name}", build)
+
+    def _free_database(self, run_id: str, run: RunRecord, topology: TopologyRecord) -> Database:
+        """The graph of one run in ArcadeDB."""
+        from kernbench_graph.stores.arcade.loading import project_run
+
+        cache = self._cache(arcade_files())
+        name = cache.name(f"free-{run_id}", self._content(run_id), run.info["tags"], topology.id)
+
+        def build() -> Database:
+            self._forget(f"run {run_id} {ARCADE} ")
+            cache.prune(f"free-{run_id}~", keep=name)
+            return cache.open(
+                name,
+                lambda database: project_run(database, run, topology, self.progress),
+                runs=1,
+                size=lambda: data_bytes(run, topology),
+            )
+
+        return self._cached(f"run {run_id} {ARCADE} {name}", build)
+
+    def _prune(self, run_id: str) -> None:
+        """Remove the caches of a run's graph."""
+        cache = self._cache(ladybug_files())
+        for prefix in ("run", "free"):
+            cache.prune(f"{prefix}-{run_id}~")
+
+    def _cached(self, key: str, make: Callable[[], Database]) -> Database:
+        """The open database of that key; the least recently used one makes room for a new one."""
+        if key not in self._open:
+            self._open[key] = make()
+            while len(self._open) > _OPEN_DATABASES:
+                self._open.popitem(last=False)[1].close()
+        self._open.move_to_end(key)
+        return self._open[key]
+
+    def _forget(self, prefix: str) -> None:
+        """Close the open databases whose key starts with ``prefix``."""
+        for key in [key for key in self._open if key.startswith(prefix)]:
+            self._open.pop(key).close()
+
+
+def _check_history(cypher: str) -> None:
+    """``UnknownNameError`` where the query names what only the graph of one run has."""
+    used = used_names(cypher)
+    known = {label.name for label in SCHEMA.labels} | {rel.type for rel in SCHEMA.relationships}
+    for name in (*used.labels, *used.types, *used.either):
+        if name in known and name not in HISTORY:
+            raise UnknownNameError(f"the query asks for {name}, but {_HISTORY}")

@@ -1,0 +1,263 @@
+"""Files of the engines as a cache of projections. Losing one, or all, costs time and nothing else.
+
+Each entry is a folder ``<name>`` with the database and a note of its size and time of change. An entry that
+is missing or does not fit its note is built anew, from a copy of another one where there is one to start
+from: a run's graph from that of its topology, the graph over all runs from one of fewer runs. Where that
+cannot be done (a folder that may not be written, a full disk), the projection is built in memory for this
+process. All entries together take at most ``$KERNBENCH_CACHE_MB`` (2048): those go first that were asked
+longest ago.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, remove_folder
+from kernbench_graph.errors import StoreError
+from kernbench_graph.schema import SCHEMA_VERSION
+from kernbench_graph.store import Result
+
+LIMIT_VARIABLE = "KERNBENCH_CACHE_MB"
+_DEFAULT_LIMIT_MB = 2048.0
+_CHECK = "check.json"
+
+
+class Database(Protocol):
+    """A database of any engine, ready to be read."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it can no longer be asked."""
+
+    def query(self, cypher: str, params: Mapping[str, Any], timeout_s: float) -> Result:
+        """Rows of a query; see :meth:`kernbench_graph.store.GraphStore.query`."""
+
+    def close(self) -> None:
+        """Let go of its files."""
+
+
+D = TypeVar("D", bound=Database)
+Fill = Callable[[D], None]
+"""Fills an empty database, or adds to one."""
+
+
+class Engine(Protocol[D]):  # type: ignore[misc]  # invariant through Fill
+    """Makes and opens the databases of one engine."""
+
+    @property
+    def file(self) -> str:
+        """Name of the file or folder of a database."""
+
+    @property
+    def version(self) -> str:
+        """Of the projection and of whatever else decides if an older file can be opened."""
+
+    def build(self, path: Path, fill: Fill[D], data_bytes: int) -> None:
+        """Make a database in ``path``, or add to the one there."""
+
+    def open(self, path: Path) -> D:
+        """Open a database for reading; ``StoreError`` or ``OSError`` when that fails."""
+
+    def in_memory(self, fill: Fill[D], data_bytes: int) -> D:
+        """A database that goes with this process."""
+
+    def state(self, path: Path) -> tuple[int, int]:
+        """Bytes of a database, and a number that differs when it was changed."""
+
+
+About = dict[str, Any]
+"""Notes on an entry, as JSON; ``fill`` may still change them."""
+
+
+class Base(NamedTuple, Generic[D]):
+    """An entry from a copy of which a new one is made."""
+
+    name: str
+    add: Fill[D]
+    """Adds what the entry lacks."""
+    fill: Fill[D] | None = None
+    """Makes the entry when it is not there; None where the new one is then made from nothing."""
+
+
+_PROBE = "MATCH (r:Run) RETURN count(r) AS runs"
+
+
+def entry_name(version: str, prefix: str, *contents: str) -> str:
+    """The name of an entry made from records of these ``contents`` by this version of an engine."""
+    text = "\n".join((str(SCHEMA_VERSION), version, *contents))
+    return f"{prefix}~{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+class ProjectionCache(Generic[D]):
+    """The entries of one engine in a folder, which engines share.
+
+    ``note`` is called with events that went otherwise than planned.
+    """
+
+    def __init__(self, folder: Path, note: Callable[[str], None], engine: Engine[D]) -> None:
+        self._folder = folder
+        self._note = note
+        self._engine = engine
+
+    def name(self, prefix: str, *contents: str) -> str:
+        """The name of the entry made from records of these ``contents``."""
+        return entry_name(self._engine.version, prefix, *contents)
+
+    def open(
+        self,
+        name: str,
+        fill: Fill[D],
+        runs: int,
+        size: Callable[[], int],
+        about: About | None = None,
+        base: Base[D] | None = None,
+    ) -> D:
+        """The entry ``name`` opened for reading, built when needed: from ``base``, or else with ``fill``.
+
+        ``runs`` is the number of Run nodes it must have; ``size`` gives the bytes of its data and is called
+        only when it must be built; ``about`` is kept with it.
+        """
+        place = self._folder / name
+        if place.exists():
+            database = self._opened(place, runs)
+            if database is not None:
+                return database
+            self._note(f"cache {place} is damaged or was changed; it is built again")
+            with suppress(OSError):
+                remove_folder(place)
+        try:
+            if base is None or not self._grown(place, base, about, size()):
+                self._build(place, fill, about, size())
+        except FileExistsError:
+            pass  # another process was quicker, or the damaged entry cannot be removed
+        except (OSError, StoreError) as error:
+            self._note(f"cache {place} cannot be written ({error}); the graph is built in memory")
+            return self._engine.in_memory(fill, size())
+        database = self._opened(place, runs)
+        if database is None:
+            self._note(f"cache {place} cannot be read; the graph is built in memory")
+            return self._engine.in_memory(fill, size())
+        self._shrink(keep={name, base.name} if base else {name})
+        return database
+
+    def entries(self, prefix: str) -> Iterator[tuple[str, About]]:
+        """Names of the entries that begin with ``prefix``, and the notes on them."""
+        with suppress(OSError):
+            for place in sorted(self._folder.glob(f"{prefix}*")):
+                with suppress(OSError, ValueError, KeyError, TypeError):
+                    yield place.name, dict(json.loads((place / _CHECK).read_bytes())["about"])
+
+    def prune(self, prefix: str, keep: str = "") -> None:
+        """Remove entries whose name starts with ``prefix``, but for ``keep``, and what dead writers left."""
+        with suppress(OSError):
+            for place in sorted(self._folder.glob(f"{prefix}*")):
+                if place.name != keep:
+                    with suppress(OSError):
+                        remove_folder(place)
+        clean_leftovers(self._folder)
+
+    def _grown(self, place: Path, base: Base[D], about: About | None, data_bytes: int) -> bool:
+        """Whether ``place`` could be made from ``base``, which may be damaged or vanish meanwhile."""
+        source = self._folder / base.name
+        try:
+            if not self._is_whole(source):
+                if base.fill is None:
+                    return False
+                with suppress(FileNotFoundError):
+                    remove_folder(source)
+                with suppress(FileExistsError):
+                    self._build(source, base.fill, None, data_bytes)
+            _touch(source)
+            self._build(place, base.add, about, data_bytes, source)
+        except FileExistsError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError, StoreError):
+            return False
+        return True
+
+    def _opened(self, place: Path, runs: int) -> D | None:
+        try:
+            if not self._is_whole(place):
+                return None
+            database = self._engine.open(place / self._engine.file)
+        except (OSError, StoreError):
+            return None
+        with suppress(StoreError, RuntimeError):
+            if database.query(_PROBE, {}, timeout_s=10.0).rows == [(runs,)]:
+                _touch(place)
+                return database
+        database.close()
+        return None
+
+    def _build(
+        self, place: Path, fill: Fill[D], about: About | None, data_bytes: int, source: Path | None = None
+    ) -> None:
+        with new_folder(place, durable=False) as temporary:
+            file = temporary / self._engine.file
+            if source is not None:
+                _copy(source / self._engine.file, file)
+            self._engine.build(file, fill, data_bytes)
+            size, state = self._engine.state(file)
+            check = {"bytes": size, "state": state, "about": about or {}}
+            (temporary / _CHECK).write_text(json.dumps(check))
+
+    def _is_whole(self, place: Path) -> bool:
+        """Whether the database is the one that was written; one that was copied or changed is not."""
+        try:
+            check = json.loads((place / _CHECK).read_bytes())
+            return self._engine.state(place / self._engine.file) == (check["bytes"], check["state"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def _shrink(self, keep: set[str]) -> None:
+        """Remove entries, those first that were asked longest ago, until the rest is small enough."""
+        limit = _limit_bytes()
+        found: list[tuple[int, int, Path]] = []
+        with suppress(OSError):
+            for place in self._folder.iterdir():
+                if not is_temporary(place):
+                    with suppress(OSError):
+                        asked = (place / _CHECK).stat().st_mtime_ns
+                        found.append((asked, size_of(place), place))
+        total = 0
+        for _, size, place in sorted(found, reverse=True):
+            total += size
+            if total > limit and place.name not in keep:
+                with suppress(OSError):
+                    remove_folder(place)
+
+
+def _limit_bytes() -> float:
+    text = os.environ.get(LIMIT_VARIABLE, "").strip()
+    try:
+        limit = float(text) if text else _DEFAULT_LIMIT_MB
+    except ValueError:
+        limit = -1.0
+    if not limit >= 0.0:
+        raise StoreError(f"{LIMIT_VARIABLE} is '{text}', but should be a number of MB, 0 or more; correct it")
+    return limit * 1e6
+
+
+def size_of(place: Path) -> int:
+    """Bytes of all files below ``place``."""
+    return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copyfile(source, target)
+
+
+def _touch(place: Path) -> None:
+    """Note that the entry was asked for now."""
+    with suppress(OSError):
+        os.utime(place / _CHECK)

@@ -1,0 +1,78 @@
+"""The schema as LadybugDB's typed tables.
+
+A node has one label in that dialect: a component's second label is its property ``label``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import pyarrow as pa
+
+from kernbench_graph.archive.canonical import ARROW_TYPES
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.schema_types import NodeLabel, Property, Relationship
+
+_TYPES = {"string": "STRING", "int64": "INT64", "int32": "INT32", "double": "DOUBLE", "bool": "BOOLEAN"}
+_OF_ARROW = {arrow: _TYPES[name] for name, arrow in ARROW_TYPES.items()}
+
+
+def statements(attributes: Mapping[str, pa.DataType]) -> list[str]:
+    """Statements that create the tables of one run's graph.
+
+    ``attributes`` are the further properties that components of the topology have.
+
+    >>> for text in statements({}):
+    ...     if "TABLE `Route`" in text or "TABLE `VIA`" in text:
+    ...         print(text)
+    CREATE NODE TABLE `Route`(`id` STRING, `name` STRING, `number` INT64, `hops` INT64, `mm` DOUBLE,
+                              PRIMARY KEY(`number`))
+    CREATE REL TABLE `VIA`(FROM `Route` TO `Use`, `seq` INT32)
+    """
+    nodes = [
+        node_table(label, label.key, attributes if label.name == "Component" else {})
+        for label in SCHEMA.labels
+    ]
+    return [*nodes, *(relationship_table(rel, rel.pairs) for rel in SCHEMA.relationships)]
+
+
+def history_statements(labels: Collection[str], types: Collection[str]) -> list[str]:
+    """Statements that create the tables of the graph over all runs, whose nodes are keyed by ``id``.
+
+    >>> print(*history_statements(["Link"], []))
+    CREATE NODE TABLE `Link`(`id` STRING, `name` STRING, `kind` STRING, `bw_gbs` DOUBLE, `delay_ns` DOUBLE,
+                             `distance_mm` DOUBLE, `routing_weight` DOUBLE, PRIMARY KEY(`id`))
+    """
+    created = [node_table(label, "id", {}) for label in SCHEMA.labels if label.name in labels]
+    for rel in SCHEMA.relationships:
+        if rel.type in types:
+            pairs = [pair for pair in rel.pairs if set(pair) <= set(labels)]
+            created.append(relationship_table(rel, pairs))
+    return created
+
+
+def node_table(label: NodeLabel, key: str, attributes: Mapping[str, pa.DataType]) -> str:
+    """Statement that creates the table of a label, with further ``attributes``, keyed by ``key``.
+
+    >>> print(node_table(SCHEMA.label("Route"), "id", {"depth": pa.int64()}))
+    CREATE NODE TABLE `Route`(`id` STRING, `name` STRING, `number` INT64, `hops` INT64, `mm` DOUBLE,
+                              `depth` INT64, PRIMARY KEY(`id`))
+    """
+    more = "".join(f", `{name}` {_OF_ARROW[type_]}" for name, type_ in attributes.items())
+    return f"CREATE NODE TABLE `{label.name}`({_columns(label.properties)}{more}, PRIMARY KEY(`{key}`))"
+
+
+def relationship_table(rel: Relationship, pairs: Iterable[tuple[str, str]]) -> str:
+    """Statement that creates the table of a type of relationships between the labels in ``pairs``.
+
+    >>> via = next(rel for rel in SCHEMA.relationships if rel.type == "VIA")
+    >>> print(relationship_table(via, [("Route", "Use")]))
+    CREATE REL TABLE `VIA`(FROM `Route` TO `Use`, `seq` INT32)
+    """
+    ends = ", ".join(f"FROM `{source}` TO `{target}`" for source, target in pairs)
+    columns = f", {_columns(rel.properties)}" if rel.properties else ""
+    return f"CREATE REL TABLE `{rel.type}`({ends}{columns})"
+
+
+def _columns(properties: tuple[Property, ...]) -> str:
+    return ", ".join(f"`{prop.name}` {_TYPES[prop.type]}" for prop in properties)

@@ -1,0 +1,251 @@
+"""Free Cypher on LadybugDB: what it answers as Cypher has it; the rest is rewritten, or refused.
+
+The engine differs from openCypher without an error in many shapes. So only what is known to be the same
+passes: listed functions, and patterns in which no relationship could be met twice. A refusal says what to
+write instead. Questions of the library are held against numpy and Neo4j one by one, and do not pass through
+here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kernbench_graph.errors import QueryError
+from kernbench_graph.projection import second_label
+from kernbench_graph.query.guard import tokens
+from kernbench_graph.query.names import Names, check_names, used_names
+from kernbench_graph.schema import SCHEMA
+
+Token = tuple[str, str, int]
+_AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "collect"))
+_FUNCTIONS = _AGGREGATES | frozenset(
+    ("abs", "ceil", "coalesce", "floor", "length", "nodes", "properties", "relationships", "size", "sqrt")
+)
+"""Functions that were found to give what Neo4j gives."""
+_BEFORE_GROUP = frozenset(
+    ("AND", "AS", "BY", "CASE", "CONTAINS", "DISTINCT", "ELSE", "IN", "MATCH", "NOT", "ON", "OR", "RETURN",
+     "THEN", "UNION", "UNWIND", "WHEN", "WHERE", "WITH", "XOR", "LIMIT", "SKIP", "WITH")
+)  # fmt: skip
+_CLAUSES = frozenset(
+    ("MATCH", "OPTIONAL", "WHERE", "WITH", "RETURN", "UNWIND", "UNION", "ORDER", "SKIP", "LIMIT")
+)
+_LABELS = frozenset(label.name for label in SCHEMA.labels)
+_NO_CLAUSE = (".", ":", "STARTS", "ENDS")
+"""After these a word that begins a clause does not."""
+_SCHEMA_NAMES = Names(
+    _LABELS,
+    frozenset(rel.type for rel in SCHEMA.relationships),
+    frozenset(SCHEMA.properties()),
+)
+_INSTEAD = "or install arcadedb, which answers it"
+
+
+def dialect(cypher: str) -> str:
+    """``cypher`` as LadybugDB must be asked; ``QueryError`` where it would answer something else."""
+    found = [token for token in tokens(cypher) if token[1] != ";"]
+    _check_names(cypher)
+    _check_words(found)
+    _check_brackets(found)
+    for clause in _clauses(found):
+        if clause[0][1].upper() == "MATCH":
+            _check_pattern(clause)
+    _check_order(found)
+    return _with_sums(cypher, found)
+
+
+def _refuse(shape: str, instead: str) -> QueryError:
+    return QueryError(f"the engine 'ladybug' may answer wrongly: {shape}; {instead}, {_INSTEAD}")
+
+
+def _check_names(cypher: str) -> None:
+    used = used_names(cypher)
+    for name in (*used.labels, *used.either):
+        if name not in _LABELS and name not in _SCHEMA_NAMES.types and second_label(name):
+            raise QueryError(
+                f"the engine 'ladybug' gives a node one label, and there is none called '{name}'; for a kind "
+                f"of component write (c:Component {{label: '{name}'}}), {_INSTEAD}"
+            )
+    folded = {name.lower(): name for name in _SCHEMA_NAMES.properties}
+    for _, name in used.properties:
+        if name not in _SCHEMA_NAMES.properties and name.lower() in folded:
+            check_names(cypher, _SCHEMA_NAMES, {})  # which says what was meant
+
+
+def _check_words(found: list[Token]) -> None:
+    for at, (kind, text, _) in enumerate(found):
+        following = found[at + 1][1] if at + 1 < len(found) else ""
+        previous = found[at - 1][1] if at else ""
+        upper = text.upper()
+        if kind != "word" or previous in (".", ":"):
+            continue
+        if upper == "CALL" or (upper in ("EXISTS", "COUNT", "COLLECT") and following == "{"):
+            raise _refuse("subqueries", "write them as OPTIONAL MATCH and WITH")
+        if upper in ("CASE", "XOR"):
+            raise _refuse(f"some uses of {upper}", "return the values that it decides by")
+        if upper == "UNION":
+            raise _refuse("some uses of UNION", "ask one part at a time")
+        if following == "(" and upper not in _BEFORE_GROUP and upper not in _CLAUSES:
+            if text.lower() not in _FUNCTIONS:
+                raise _refuse(f"some uses of {text}()", f"use {', '.join(sorted(_FUNCTIONS))} alone")
+            if upper == "SIZE" and at + 2 < len(found) and found[at + 2][0] == "string":
+                raise _refuse("size() of some texts", "ask for lists only")
+
+
+def _check_brackets(found: list[Token]) -> None:
+    for at, (kind, text, _) in enumerate(found):
+        if kind != "mark" or not at:
+            continue
+        before = found[at - 1]
+        names = before[0] in ("word", "quoted", "param") and before[1].upper() not in (
+            *_BEFORE_GROUP,
+            *_CLAUSES,
+        )
+        if text == "[" and (names or before[1] in ")]"):
+            raise _refuse("places in lists, which it counts from 1", "UNWIND the list")
+        if text == "[" and before[1] not in "-":
+            raise _refuse("some lists", "give the list as a parameter")
+        if text == "{" and names and not _in_pattern(found, at):
+            raise _refuse("map projections", "return the properties as columns")
+        if text == "%" or text == "^" or (text == "=" and found[at + 1 : at + 2] and found[at + 1][1] == "~"):
+            raise _refuse(f"some uses of {'=~' if text == '=' else text}", "return the operands")
+        if text == "=" and _sort(before) != _sort(found[at + 1]) != "" != _sort(before):
+            raise _refuse("comparison of text with numbers", "compare values of one type")
+
+
+def _in_pattern(found: list[Token], at: int) -> bool:
+    depth = 0
+    for _, text, _ in reversed(found[:at]):
+        depth += (text in ")]") - (text in "([")
+        if depth < 0:
+            return True
+    return False
+
+
+def _sort(token: Token) -> str:
+    return token[0] if token[0] in ("string", "number") else ""
+
+
+def _clauses(found: list[Token]) -> Iterator[list[Token]]:
+    """The tokens clause by clause, each with its first word."""
+    clause: list[Token] = []
+    for at, token in enumerate(found):
+        before = found[at - 1][1].upper() if at else ""
+        starts = token[0] == "word" and token[1].upper() in _CLAUSES and before not in _NO_CLAUSE
+        if starts and clause:
+            yield clause
+            clause = []
+        clause.append(token)
+    if clause:
+        yield clause
+
+
+@dataclass
+class _Relationship:
+    types: frozenset[str]
+    direction: str
+    """``>``, ``<`` or empty for both."""
+    start: int
+
+
+def _check_pattern(clause: list[Token]) -> None:
+    """Refuse patterns in which the engine would go over one relationship twice."""
+    steps = list(_relationships(clause))
+    for at, step in enumerate(steps):
+        for other in steps[at + 1 :]:
+            if step.types and other.types and not step.types & other.types:
+                continue
+            straight = (
+                len(steps) == 2 and step.direction == other.direction != "" and other.start == step.start + 1
+            )
+            if not straight:
+                raise _refuse(
+                    "relationships of one type in one MATCH, of which it takes one for both",
+                    "write a MATCH for each, and compare a property of the two",
+                )
+
+
+def _relationships(clause: list[Token]) -> Iterator[_Relationship]:
+    """The relationships of a MATCH; ``QueryError`` for those of variable length and both directions."""
+    text = [token[1] for token in clause]
+    number = 0
+    for at, mark in enumerate(text):
+        if mark != "-" or at + 1 >= len(text) or (at and text[at - 1] == "-" and text[at - 2] != "]"):
+            continue
+        if text[at + 1] == "[":
+            end = text.index("]", at)
+            inside = text[at + 2 : end]
+            if "*" in inside:
+                raise _refuse(
+                    "patterns of variable length, in which it repeats relationships",
+                    "write the steps one by one",
+                )
+            types: frozenset[str] = frozenset()
+            if ":" in inside:
+                names = inside[inside.index(":") + 1 :]
+                names = names[: names.index("{")] if "{" in names else names
+                types = frozenset(name.strip("`") for name in names if name not in ("|", ":"))
+            after = text[end + 1 : end + 3]
+        elif at and text[at - 1] in (")", "<") and text[at + 1] == "-":
+            types, after = frozenset(), text[at + 1 : at + 3]
+        else:
+            continue
+        direction = "<" if at and text[at - 1] == "<" else ">" if after == ["-", ">"] else ""
+        if not direction:
+            raise _refuse("relationships in both directions", "write them with an arrow")
+        commas = sum(1 for place in range(at) if text[place] == "," and not _in_pattern(clause, place))
+        number += 1
+        yield _Relationship(types, direction, number + 100 * commas)
+
+
+def _check_order(found: list[Token]) -> None:
+    """Refuse aggregates over rows that were ordered and cut, and names that are used anew."""
+    cut = False
+    ordered = any(text.upper() == "ORDER" for kind, text, _ in found if kind == "word")
+    known: set[str] = set()
+    optional = False
+    for clause in _clauses(found):
+        word = clause[0][1].upper()
+        texts = [token[1] for token in clause]
+        if word in ("WITH", "RETURN"):
+            aggregates = any(
+                kind == "word" and text.lower() in _AGGREGATES and texts[at + 1 : at + 2] == ["("]
+                for at, (kind, text, _) in enumerate(clause)
+            )
+            if cut and aggregates:
+                raise _refuse(
+                    "an aggregate over rows that were cut by LIMIT or SKIP",
+                    "return the rows, and add them up yourself",
+                )
+            again = [texts[at + 1] for at, text in enumerate(texts[:-1]) if text.upper() == "AS"]
+            if ordered and (taken := [name for name in again if name in known]):
+                raise _refuse(
+                    f"ORDER BY, where '{taken[0]}' means two things", "give the column another name"
+                )
+            known |= set(again)
+            if word == "WITH":
+                cut = False
+        elif word in ("LIMIT", "SKIP"):
+            cut = True
+        elif word == "MATCH":
+            if optional and "=" in texts and re.fullmatch(r"\w+", texts[1]) and texts[2:3] == ["="]:
+                raise _refuse("paths of an OPTIONAL MATCH", "name the nodes and relationships")
+            known |= {texts[at + 1] for at, text in enumerate(texts[:-1]) if text in ("(", "[")}
+        optional = word == "OPTIONAL"
+
+
+def _with_sums(cypher: str, found: list[Token]) -> str:
+    """The text with the sum of nothing as 0, which the engine makes null."""
+    edits: list[tuple[int, str]] = []
+    for at, (kind, text, place) in enumerate(found):
+        if kind == "word" and text.lower() == "sum" and found[at + 1 : at + 2] and found[at + 1][1] == "(":
+            depth = 0
+            for _, mark, end in found[at + 1 :]:
+                depth += (mark == "(") - (mark == ")")
+                if not depth:
+                    edits += [(place, "coalesce("), (end + 1, ", 0)")]
+                    break
+    for place, more in sorted(edits, reverse=True):
+        cypher = cypher[:place] + more + cypher[place:]
+    return cypher

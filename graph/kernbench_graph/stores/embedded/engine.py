@@ -1,0 +1,173 @@
+"""One LadybugDB database behind a small, safe face: load tables into it, then read from it."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import ladybug
+import pyarrow as pa
+
+from kernbench_graph.errors import QueryError, QueryTimeoutError, ReadOnlyError, StoreError, UnknownNameError
+from kernbench_graph.query.columns import columns_of
+from kernbench_graph.query.guard import bound, check_read_only
+from kernbench_graph.store import Result
+from kernbench_graph.stores.embedded.entities import Entities
+
+LONGEST_PATH = 1000
+"""Most relationships that a recursive pattern may follow; the engine's default of 30 is less than a route."""
+_FILE_POOL = 1 << 30
+_LITTLE = 1 << 24
+_SMALLEST_POOL = 1 << 28
+_LARGEST_DATABASE = 1 << 38
+"""The engine reserves this much address space for each database; its default is too much for many at once."""
+
+
+_UNKNOWN = re.compile(r"Table \S+ does not exist|Cannot find property")
+
+
+class EngineError(StoreError):
+    """The database cannot be opened or filled."""
+
+
+class LadybugDatabase:
+    """A database in memory, being written as a file, or read from a file."""
+
+    def __init__(self, path: Path | None = None, *, read_only: bool = False, data_bytes: int = 0) -> None:
+        """Open ``path``, or a database in memory with room for ``data_bytes`` of Arrow data."""
+        pool = _FILE_POOL if path else max(_SMALLEST_POOL, 8 * data_bytes)  # a file's pages can be evicted
+        self._lock = threading.Lock()
+        self.is_closed = False
+        try:
+            self._database = ladybug.Database(
+                str(path) if path else ":memory:",
+                read_only=read_only,
+                buffer_pool_size=pool,
+                max_db_size=_LARGEST_DATABASE,
+            )
+            self._connection = ladybug.Connection(self._database)
+            self._connection.execute(f"CALL var_length_extend_max_depth={LONGEST_PATH}")
+        except (RuntimeError, OSError) as error:
+            raise EngineError(f"cannot open the graph database ({_first_line(error)})") from error
+
+    @contextmanager
+    def filling(self, data_bytes: int) -> Iterator[None]:
+        """All writes within the block, of about ``data_bytes``, in one transaction.
+
+        That costs a fraction of one for each; so does one thread where there is little to write.
+        """
+        if data_bytes < _LITTLE:
+            self.write("CALL threads=1", {})
+        self.write("BEGIN TRANSACTION", {})
+        try:
+            yield
+        except BaseException:
+            with suppress(EngineError):  # a failed statement has ended the transaction already
+                self.write("ROLLBACK", {})
+            raise
+        self.write("COMMIT", {})
+
+    def create(self, statements: Iterable[str]) -> None:
+        """Run statements that create tables."""
+        for statement in statements:
+            self.write(statement, {})
+
+    def copy(self, table: str, data: pa.Table, pair: tuple[str, str] | None = None) -> None:
+        """Append ``data`` to a node table, or to the part of a relationship table between ``pair``."""
+        if data.num_rows:
+            # LadybugDB 0.22 stops reading at the first empty chunk.
+            batches = [batch for batch in data.to_batches() if batch.num_rows]
+            self.write(copying(table, pair), {"rows": pa.Table.from_batches(batches)})
+
+    def write(self, statement: str, params: dict[str, Any]) -> None:
+        """Run one statement that changes the database; ``EngineError`` when it fails."""
+        try:
+            with self._lock:
+                self._connection.execute(statement, params)
+        except RuntimeError as error:
+            raise EngineError(f"cannot fill the graph database: {_first_line(error)}") from error
+
+    def query(self, cypher: str, params: Mapping[str, Any], timeout_s: float) -> Result:
+        """Rows of a query that only reads; see :meth:`kernbench_graph.store.GraphStore.query` for errors."""
+        text = check_read_only(cypher)
+        values = bound(text, params)
+        with self._lock:
+            if self.is_closed:
+                raise EngineError("the graph database was closed; ask again")
+            self._connection.set_query_timeout(max(1, round(timeout_s * 1000)))
+            self._connection.execute("BEGIN TRANSACTION READ ONLY")
+            try:
+                return self._rows(text, self._connection.execute(text, values))
+            except StoreError:
+                raise
+            except RuntimeError as error:
+                raise _translated(error, timeout_s) from error
+            finally:
+                with suppress(RuntimeError):  # a failed query has ended the transaction already
+                    self._connection.execute("ROLLBACK")
+
+    def _rows(self, text: str, answer: Any) -> Result:
+        if isinstance(answer, list):
+            raise ReadOnlyError("a query is one statement; ask one thing at a time")
+        with answer:
+            columns = [str(name) for name in answer.get_column_names()]
+            rows = answer.get_all()
+        written = columns_of(text)
+        if written is not None and len(written) == len(columns):
+            columns = written  # the engine has names of its own where there is no alias
+        return Result(columns, Entities(self._all).converted(rows))
+
+    def _all(self, statement: str, params: dict[str, Any]) -> list[list[Any]]:
+        answer: Any = self._connection.execute(statement, params)
+        with answer:
+            return [list(row) for row in answer.get_all()]
+
+    def close(self) -> None:
+        """Write what is pending and let go of the file."""
+        with self._lock:
+            self.is_closed = True
+            self._connection.close()
+            self._database.close()
+
+    def __enter__(self) -> LadybugDatabase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def copying(table: str, pair: tuple[str, str] | None = None) -> str:
+    """Statement that appends ``$rows`` to a node table, or to a relationship table between ``pair``.
+
+    >>> print(copying("Route"))
+    COPY `Route` FROM $rows
+    >>> print(copying("VIA", ("Route", "Use")))
+    COPY `VIA` FROM $rows (from='Route', to='Use')
+    """
+    ends = f" (from='{pair[0]}', to='{pair[1]}')" if pair else ""
+    return f"COPY `{table}` FROM $rows{ends}"
+
+
+def _translated(error: RuntimeError, timeout_s: float) -> QueryError:
+    message = _first_line(error)
+    if message.startswith("Interrupted"):
+        return QueryTimeoutError(
+            f"the query was stopped after {timeout_s:g} s; make it narrower, or allow more time"
+        )
+    if "read-only" in message or "write" in message.lower().split(" in a ")[0]:
+        return ReadOnlyError(f"queries only read: {message}")
+    if "Undirected rel pattern" in message:
+        return QueryError("the query follows USED in both directions; write (r:Run)-[:USED]->(place)")
+    kind = UnknownNameError if _UNKNOWN.search(message) else QueryError
+    return kind(f"the query is not valid here: {message}")
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

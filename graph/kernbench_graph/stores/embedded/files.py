@@ -1,0 +1,40 @@
+"""The files of LadybugDB in the cache of projections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kernbench_graph.stores.embedded.cache import Fill
+from kernbench_graph.stores.embedded.engine import LadybugDatabase
+from kernbench_graph.stores.embedded.loading import PROJECTION_VERSION
+
+
+class LadybugFiles:
+    """Databases of LadybugDB, a file each. See :class:`kernbench_graph.stores.embedded.cache.Engine`."""
+
+    file = "graph.lbdb"
+    version = str(PROJECTION_VERSION)
+
+    def build(self, path: Path, fill: Fill[LadybugDatabase], data_bytes: int) -> None:
+        """Make a database in ``path``, or add to the one there."""
+        with LadybugDatabase(path) as database, database.filling(data_bytes):
+            fill(database)
+
+    def open(self, path: Path) -> LadybugDatabase:
+        """Open a database for reading."""
+        return LadybugDatabase(path, read_only=True)
+
+    def in_memory(self, fill: Fill[LadybugDatabase], data_bytes: int) -> LadybugDatabase:
+        """A database that goes with this process."""
+        database = LadybugDatabase(data_bytes=data_bytes)
+        with database.filling(data_bytes):
+            fill(database)
+        return database
+
+    def state(self, path: Path) -> tuple[int, int]:
+        """Bytes of a database, and the time of its last change."""
+        state = path.stat()
+        return state.st_size, state.st_mtime_ns
+
+
+LADYBUG_FILES = LadybugFiles()

@@ -1,0 +1,198 @@
+"""The store behind a path: archives are the record, the engines' files beside them a cache.
+
+    <path>/runs/<run id>/            manifest.json and one Parquet file per table
+    <path>/topologies/<topology id>/ the same
+    <path>/cache/                    projections, named by the content they were made from
+
+Many processes may read while others write: a run is seen when its folder has its name, and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from kernbench_graph.archive import record as archive
+from kernbench_graph.archive.atomic import alone, clean_leftovers, is_temporary, remove_folder, shared
+from kernbench_graph.archive.canonical import canonical_tables, check_references
+from kernbench_graph.errors import ArchiveError, StoreError
+from kernbench_graph.store import RunRecord, TopologyRecord, check_id, is_id, resolve_ref
+from kernbench_graph.stores.common import taken
+from kernbench_graph.stores.embedded.base import LocalStore
+from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
+from kernbench_graph.stores.embedded.history import History, Kept
+from kernbench_graph.stores.embedded.order import RunOrder
+
+
+class EmbeddedStore(LocalStore):
+    """Keeps runs as archives in a folder, which is made when the first one is kept."""
+
+    def __init__(self, path: Path, url: str) -> None:
+        super().__init__(url)
+        self._runs = path / "runs"
+        self._topologies = path / "topologies"
+        self._cached_in = path / "cache"
+        self._order = RunOrder(self._runs, path / "cache" / "order.json")
+        self._seen: dict[str, tuple[int, int, Kept]] = {}
+
+    def keep(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> str:
+        """Keep a run and its topology; return the run id."""
+        self._check_detail(detail)
+        self._check_open()
+        info = archive.complete_info(run.info, topology)
+        what = f"run '{info['id']}'"
+        tables = canonical_tables("run", run.tables, what)
+        for folder in (self._runs, self._topologies):
+            clean_leftovers(folder)
+        try:
+            self._topologies.mkdir(parents=True, exist_ok=True)
+            with shared(self._topologies):  # from when the topology is there until a run refers to it
+                archive.write_topology(self._topologies / check_id("topology", topology.id), topology)
+                check_references({**self.load_topology(topology.id).tables, **tables}, what)
+                archive.write_run(self._runs / info["id"], info, tables)
+        except FileExistsError as error:
+            raise taken(info["id"]) from error
+        except OSError as error:
+            raise StoreError(f"{what} cannot be written to {self._runs} ({error.strerror or error}); "
+                             "free space, or name another store") from error  # fmt: skip
+        return str(info["id"])
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Properties of every readable run, in the order in which they were kept; notes on the others."""
+        return [dict(kept.info) for kept in self._readable().values()]
+
+    def resolve(self, ref: str) -> str:
+        """As for every store; an unreadable run is found by its full id, so that loading it says why.
+
+        Costs one manifest, however many runs there are.
+        """
+        self._check_open()
+        if self._is_run(ref):
+            return ref
+        found = resolve_ref(ref, self._order.ids())
+        try:
+            archive.read_info(self._runs / found)
+        except ArchiveError:  # it was readable when its time was noted
+            return super().resolve(ref)
+        return found
+
+    def remove(self, run_id: str) -> None:
+        """Forget a run, readable or not, and its topology where it was the last on it."""
+        with self._lock:
+            place = self._place(run_id)
+            self._forget("history")
+            self._forget(f"run {run_id} ")
+            try:
+                remove_folder(place)
+            except FileNotFoundError as error:
+                raise self._unknown(run_id) from error
+            except OSError as error:
+                raise StoreError(
+                    f"{place} cannot be removed ({error.strerror or error}); check who owns it"
+                ) from error
+            self._prune(run_id)
+            self._remove_unused_topologies()
+
+    def change_tags(self, run_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> list[str]:
+        """Add and remove tags of a run; return those that it has then."""
+        with self._lock:
+            try:
+                return archive.change_tags(self._place(run_id), add, remove)
+            except FileNotFoundError as error:
+                raise self._unknown(run_id) from error
+
+    def load(self, run_id: str) -> RunRecord:
+        """The record of a run; ``SchemaVersionError`` or ``ArchiveError`` when it cannot be read."""
+        return archive.read_run(self._place(run_id))
+
+    def load_topology(self, topology_id: str) -> TopologyRecord:
+        """The record of a topology."""
+        self._check_open()
+        folder = self._topologies / check_id("topology", topology_id)
+        if not folder.is_dir():
+            raise StoreError(
+                f"no topology '{topology_id}' in store '{self.url}'; restore it from a copy, or run again"
+            )
+        return archive.read_topology(folder)
+
+    def _ids(self) -> list[str]:
+        self._check_open()
+        try:
+            return sorted(
+                path.name for path in self._runs.iterdir() if not is_temporary(path) and path.is_dir()
+            )
+        except FileNotFoundError:
+            return []
+
+    def _is_run(self, run_id: str) -> bool:
+        return is_id(run_id) and (self._runs / run_id).is_dir()
+
+    def _place(self, run_id: str) -> Path:
+        self._check_open()
+        if not self._is_run(run_id):
+            raise self._unknown(run_id)
+        return self._runs / run_id
+
+    def _readable(self) -> dict[str, Kept]:
+        """The manifests' information, oldest first. A manifest is re-read only when its file has changed."""
+        found: list[tuple[int, str, Kept]] = []
+        for run_id in self._ids():
+            folder = self._runs / run_id
+            try:
+                changed = (folder / "manifest.json").stat().st_mtime_ns
+                seen = self._seen.get(run_id)
+                if seen is None or seen[0] != changed:
+                    info, kept_at, content = archive.read_info(folder)
+                    seen = self._seen[run_id] = (changed, kept_at, Kept(info, content))
+            except FileNotFoundError:
+                if folder.is_dir():
+                    self._note(f"run '{run_id}' is left out: {folder / 'manifest.json'} is missing")
+                continue
+            except ArchiveError as error:
+                if folder.is_dir():
+                    self._note(f"run '{run_id}' is left out: {error}")
+                continue
+            found.append((seen[1], run_id, seen[2]))
+        return {run_id: kept for _, run_id, kept in sorted(found, key=lambda entry: entry[:2])}
+
+    def _remove_unused_topologies(self) -> None:
+        """Remove topologies that no run refers to, unless a run is being kept, which may be about to."""
+        with alone(self._topologies) as held:
+            ids, kept = self._ids(), self._readable()
+            if not held or len(kept) < len(ids):  # one that cannot be read may refer to any
+                return
+            used = {entry.info["topology"] for entry in kept.values()}
+            for folder in sorted(self._topologies.iterdir()):
+                if folder.name not in used and not is_temporary(folder):
+                    with suppress(OSError):  # another process has removed it, or it stays
+                        remove_folder(folder)
+
+    def _content(self, run_id: str) -> str:
+        """Identifies the record of a run but for its tags."""
+        return archive.read_info(self._runs / run_id)[2]
+
+    def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
+        """Where the databases of an engine are cached."""
+        return ProjectionCache(self._cached_in, self._note, engine)
+
+    def _run_database(self, run_id: str, engine: str) -> Database:
+        """The graph of one run, ready to be read."""
+        try:
+            return super()._run_database(run_id, engine)
+        except StoreError:
+            self._place(run_id)  # which has gone meanwhile, or else the error stands
+            raise
+
+    def _history_database(self, with_use: bool, engine: str) -> Database:
+        history = History(self._readable(), self._runs, self.load_topology, self._note)
+
+        def build() -> Database:
+            self._forget(f"history {engine} {with_use}")
+            if engine == ARCADE:
+                return history.free(self._cache(arcade_files()), with_use, self.progress)
+            return history.cached(self._cache(ladybug_files())) if with_use else history.small()
+
+        return self._cached(f"history {engine} {with_use} {history.content}", build)

@@ -1,0 +1,28 @@
+"""The store behind ``neo4j://`` and ``bolt://`` URLs: runs in a Neo4j server."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from kernbench_graph.errors import StoreUrlError
+from kernbench_graph.store import GraphStore
+
+_ENCRYPTION = ("", "s", "ssc")
+
+
+def open_url(url: str) -> GraphStore:
+    """Connect to the server at ``url``; ``StoreUrlError`` when the driver is not installed."""
+    scheme = url.partition(":")[0]
+    name, _, encryption = scheme.partition("+")
+    if encryption.lower() not in _ENCRYPTION:
+        raise StoreUrlError(
+            f"store '{scheme}:...' is not a store URL; use {name}://, {name}+s:// or {name}+ssc://"
+        )
+    if find_spec("neo4j") is None:
+        raise StoreUrlError(
+            "stores on Neo4j need the official driver; pip install 'kernbench[neo4j]', "
+            "or use the path of a folder"
+        )
+    from kernbench_graph.stores.neo4j.store import Neo4jStore
+
+    return Neo4jStore(url)

@@ -1,0 +1,121 @@
+"""The catalogue of a Neo4j database: which runs are kept there, their manifests, files and detail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from kernbench_graph.archive import manifest
+from kernbench_graph.archive.record import changed_tags, tag_list
+from kernbench_graph.errors import ArchiveError, SchemaVersionError
+from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.stores.neo4j.server import Server, Transaction
+
+_KEPT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.state = 'kept' "
+_ENTRY = "RETURN k.id AS id, k.manifest AS manifest, k.token AS token, k.detail AS detail"
+
+
+class Entry(NamedTuple):
+    """A kept run: id, manifest, a token that no other push has, and how much of it is in the graph."""
+
+    id: str
+    manifest: bytes
+    token: str
+    detail: str
+
+
+class Catalogue:
+    """Reads of a database."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def runs(self) -> list[Entry]:
+        """All kept runs, in the order in which they were kept."""
+        text = "MATCH (k:KernbenchRun) WHERE k.state = 'kept' " + _ENTRY + " ORDER BY k.seq"
+        return [_entry(row) for row in self._server.read(lambda tx: tx.run(text).data())]
+
+    def ids(self) -> list[str]:
+        """Ids of all kept runs, in that order."""
+        text = "MATCH (k:KernbenchRun) WHERE k.state = 'kept' RETURN k.id AS id ORDER BY k.seq"
+        return [row["id"] for row in self._server.read(lambda tx: tx.run(text).data())]
+
+    def run(self, run_id: str) -> Entry | None:
+        """A kept run; None when there is none of that id."""
+        row = self._server.read(lambda tx: tx.run(_KEPT + _ENTRY, id=run_id).single())
+        return None if row is None else _entry(row)
+
+    def partly(self, ids: Iterable[str]) -> dict[str, str]:
+        """Those of the kept runs ``ids`` that are not in the graph in full, with what they were pushed at."""
+        text = (
+            "UNWIND $ids AS id MATCH (k:KernbenchRun {id: id}) WHERE k.detail <> 'full' "
+            "RETURN k.id AS id, k.detail AS detail"
+        )
+        wanted = list(ids)
+        rows = self._server.read(lambda tx: tx.run(text, ids=wanted).data()) if wanted else []
+        return {row["id"]: row["detail"] for row in rows}
+
+    def topology(self, topology_id: str) -> bytes | None:
+        """The manifest of a topology; None when there is none of that id."""
+        text = "MATCH (t:KernbenchTopology {id: $id}) RETURN t.manifest AS manifest"
+        row = self._server.read(lambda tx: tx.run(text, id=topology_id).single())
+        return None if row is None else bytes(row["manifest"])
+
+    def files(self, owner: str, written: bytes) -> Callable[[], dict[str, bytes]]:
+        """Fetches all files of ``owner``, to which the manifest ``written`` belongs."""
+
+        def work(tx: Transaction) -> dict[str, bytes]:
+            found: dict[str, bytearray] = {}
+            for row in tx.run(
+                "MATCH (f:KernbenchFile {owner: $owner}) "
+                "RETURN f.name AS name, f.data AS data ORDER BY f.name, f.part", owner=owner,
+            ):  # fmt: skip
+                found.setdefault(row["name"], bytearray()).extend(row["data"])
+            return {name: bytes(data) for name, data in found.items()}
+
+        return lambda: {**self._server.read(work), manifest.NAME: written}
+
+    def change_tags(self, run_id: str, add: Sequence[str], remove: Sequence[str]) -> list[str] | None:
+        """Change a run's tags in its manifest and in the graph, at once; None when it is not there."""
+
+        def work(tx: Transaction) -> str | None:
+            # Written to first, so that no other process changes it between reading and writing.
+            row = tx.run(_KEPT + "SET k.busy = true RETURN k.manifest AS manifest", id=run_id).single()
+            if row is None:
+                return None
+            content = json.loads(bytes(row["manifest"]))
+            text = changed_tags(content["wall"]["tags"], add, remove)
+            content["wall"]["tags"] = text
+            tx.run(
+                "MATCH (k:KernbenchRun {id: $id}) MATCH (r:Run {id: $id}) "
+                "SET k.manifest = $manifest, r.tags = $tags",
+                id=run_id, manifest=manifest.encode(content, run_id), tags=text,
+            ).consume()  # fmt: skip
+            return text
+
+        text = self._server.write(work)
+        return None if text is None else tag_list(text)
+
+
+def _entry(row: Any) -> Entry:
+    return Entry(row["id"], bytes(row["manifest"]), row["token"], row["detail"])
+
+
+def run_info(run_id: str, data: bytes) -> dict[str, Any]:
+    """Properties of a run from its manifest, as :func:`~kernbench_graph.archive.record.read_info` gives."""
+    try:
+        content = json.loads(bytes(data))
+        version = content["schema_version"]
+        if version != SCHEMA_VERSION:
+            raise SchemaVersionError(
+                f"it has schema version {version!r}, but this KernBench reads version {SCHEMA_VERSION}; "
+                "use the KernBench that wrote it"
+            )
+        values: dict[str, Any] = {"id": run_id} | content["run"] | content["wall"]
+        extra: dict[str, Any] = content["extra"]
+        return {prop.name: values.get(prop.name) for prop in SCHEMA.info["run"]} | extra
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, ArchiveError):
+            raise
+        raise ArchiveError("its manifest is damaged; remove it") from error

@@ -1,0 +1,151 @@
+"""A record as archived files, and back: how a Neo4j database keeps what was pushed, byte for byte.
+
+The graph alone could not give it back: relationships have no order, and a database is free to normalise what
+it keeps. So the very Parquet files of the archive lie beside the graph, in pieces, with their checksums.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Self
+
+import pyarrow as pa
+
+from kernbench_graph.archive import manifest
+from kernbench_graph.archive import record as archive
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.schema_types import Record
+from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.stores.neo4j.server import Transaction
+
+PIECE = 1 << 20
+"""Bytes in one piece: a property, and a message to the server, is best not much larger."""
+
+
+class Piece(NamedTuple):
+    """A part of a file."""
+
+    file: str
+    part: int
+    data: bytes
+
+
+class Archived:
+    """A record as the files of its archive, which are there for the length of a ``with``.
+
+    They have no name any more, so that nothing is left of them however this process ends.
+    """
+
+    def __init__(self, write: Callable[[Path], None]) -> None:
+        """``write`` makes the archive as the folder that it is given."""
+        self._files: list[tuple[str, BinaryIO]] = []
+        with _folder({}) as folder:
+            place = folder.path / "record"
+            write(place)
+            self.manifest = (place / manifest.NAME).read_bytes()
+            for path in sorted(place.iterdir()):
+                if path.name != manifest.NAME:
+                    self._files.append((path.name, path.open("rb")))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for _, file in self._files:
+            file.close()
+
+    def pieces(self) -> Iterator[Piece]:
+        """All files but the manifest, piece by piece; may be asked again."""
+        for name, file in self._files:
+            file.seek(0)
+            for number in itertools.count():
+                data = file.read(PIECE)
+                if not data and number:
+                    break
+                yield Piece(name, number, data)
+
+
+def archived_run(info: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Archived:
+    """The files of a run's archive."""
+    return Archived(lambda folder: archive.write_run(folder, info, tables, durable=False))
+
+
+def archived_topology(record: TopologyRecord) -> Archived:
+    """The files of a topology's archive."""
+    return Archived(lambda folder: archive.write_topology(folder, record, durable=False))
+
+
+def write_files(tx: Transaction, owner: str, pieces: Iterable[Piece]) -> None:
+    """Keep pieces of archived files."""
+    for piece in pieces:
+        tx.run(
+            "CREATE (:KernbenchFile {owner: $owner, name: $name, part: $part, data: $data})",
+            owner=owner, name=piece.file, part=piece.part, data=piece.data,
+        ).consume()  # fmt: skip
+
+
+class FetchedTables(Mapping[str, pa.Table]):
+    """Tables of an archive whose files are fetched, checked and read when first looked at."""
+
+    def __init__(self, record: Record, fetch: Callable[[], Mapping[str, bytes]]) -> None:
+        self._record, self._fetch = record, fetch
+        self._names = [table.name for table in SCHEMA.record_tables(record)]
+        self._tables: dict[str, pa.Table] = {}
+
+    def __getitem__(self, name: str) -> pa.Table:
+        if name not in self._names:
+            raise KeyError(name)
+        if not self._tables:
+            with _folder(self._fetch()) as folder:
+                kept = archive.ArchivedTables(folder.path, self._record)
+                self._tables = {table: kept[table] for table in self._names}
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def run_record(data: bytes, run_id: str, tables: FetchedTables) -> RunRecord:
+    """The run whose manifest is ``data``."""
+    with _folder({manifest.NAME: data}, run_id) as folder:
+        info, _, _ = archive.read_info(folder.path)
+    return RunRecord(info, tables)
+
+
+def run_content(data: bytes) -> str:
+    """The hash in a run's manifest, which is equal for two identical runs."""
+    with _folder({manifest.NAME: data}) as folder:
+        return str(manifest.read(folder.path, "run")["content"])
+
+
+def topology_record(data: bytes, tables: FetchedTables) -> TopologyRecord:
+    """The topology whose manifest is ``data``."""
+    with _folder({manifest.NAME: data}) as folder:
+        properties = manifest.read(folder.path, "topology")["topology"]
+    return TopologyRecord(**properties, tables=tables)
+
+
+class _folder:  # noqa: N801 (used as a function is)
+    """A temporary folder that holds ``files``, called ``name``."""
+
+    def __init__(self, files: Mapping[str, bytes], name: str = "record") -> None:
+        self._outer = Path(tempfile.mkdtemp(prefix="kernbench-"))
+        self.path = self._outer
+        if files:
+            self.path = self._outer / name
+            self.path.mkdir()
+            for file, data in files.items():
+                (self.path / file).write_bytes(data)
+
+    def __enter__(self) -> _folder:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self._outer, ignore_errors=True)

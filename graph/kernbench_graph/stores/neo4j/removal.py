@@ -1,0 +1,143 @@
+"""Removing a run from Neo4j, and what pushes and removals that died have left.
+
+A removed run loses its label ``Run`` first, and so is invisible at once; then its nodes are deleted lot by
+lot, found by the beginning of their ids. Every lot is deleted under the token of who removes: when it was
+given up for dead meanwhile, and the run's id is another run's, it deletes nothing more.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from contextlib import suppress
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.stores.neo4j.ddl import HIDDEN
+from kernbench_graph.stores.neo4j.server import RETRY_S, WRITE_TIMEOUT_S, Server, Transaction
+from kernbench_graph.stores.neo4j.topologies import remove_unused_topologies
+
+DEAD_AFTER_S = 2 * (WRITE_TIMEOUT_S + RETRY_S)
+"""A process of another machine that has not been heard of for this long is taken for dead.
+
+It is heard of at least once in every transaction, which may take its time and be tried again."""
+NODES_AT_ONCE, RELATIONSHIPS_AT_ONCE = 4_000, 40_000
+"""Nodes that are deleted in one transaction: as many as have no more than so many relationships in all."""
+_FIRST = "Transaction"
+"""The label whose nodes have most relationships and few each; those of others go with them."""
+_FENCE = f"""MATCH (k:KernbenchRun {{id: $id}}) WHERE k.token IN [$token, $new]
+SET k.state = 'removing', k.token = $new, k.beat = timestamp(), k.owner = $owner
+WITH k OPTIONAL MATCH (r:Run {{id: $id}}) REMOVE r:Run SET r:{HIDDEN} RETURN count(DISTINCT k) AS fenced"""
+_BEAT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.token = $token SET k.beat = timestamp() RETURN k.id AS id"
+_LEFT = """MATCH (k:KernbenchRun) WHERE k.state <> 'kept'
+RETURN k.id AS id, k.token AS token, k.owner AS owner, (timestamp() - k.beat) / 1000.0 AS silent"""
+
+
+def remove(server: Server, run_id: str, token: str) -> bool:
+    """Remove a run, or what there is of one, and its topology where it was the last on it.
+
+    False when there is none with that token. It is invisible at once, and then deleted.
+    """
+    new = secrets.token_hex(12)
+    values = {"id": run_id, "token": token, "new": new, "owner": owner()}
+    if not server.write(lambda tx: tx.run(_FENCE, values).single(strict=True)["fenced"]):
+        return False
+    _sweep(server, run_id, new)
+    remove_unused_topologies(server)
+    return True
+
+
+def clean(server: Server) -> int:
+    """Remove what dead pushers and removers left; returns how many runs that were."""
+    rows = server.read(lambda tx: tx.run(_LEFT).data())
+    dead = [row for row in rows if is_dead(row["owner"], row["silent"])]
+    return sum(remove(server, row["id"], row["token"]) for row in dead)
+
+
+def owner() -> str:
+    """Who this process is: machine, since when it runs, and number, for others to see whether it lives."""
+    return f"{_machine()} {os.getpid()}"
+
+
+def is_dead(owner_: str, silent_s: float) -> bool:
+    """Whether that process has ended, or has not been heard of for too long."""
+    machine, _, pid = owner_.rpartition(" ")
+    if machine == _machine() and pid.isdigit():
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+    return silent_s > DEAD_AFTER_S
+
+
+def _machine() -> str:
+    parts = [socket.gethostname()]
+    for name in ("/proc/sys/kernel/random/boot_id",):
+        with suppress(OSError):
+            parts.append(Path(name).read_text(encoding="ascii").strip())
+    with suppress(OSError):
+        parts.append(str(os.stat("/proc/self/ns/pid").st_ino))
+    return "/".join(parts)
+
+
+def files_owner(run_id: str) -> str:
+    """Owner of the archived files of a run."""
+    return f"run/{run_id}"
+
+
+def _sweep(server: Server, run_id: str, token: str) -> None:
+    """Delete what belongs to a run that is invisible already, and its entry in the catalogue at the end."""
+    values = {"id": run_id, "token": token, "prefix": f"{run_id}/", "owner": files_owner(run_id)}
+
+    def some(tx: Transaction, text: str, limit: int) -> int:
+        if tx.run(_BEAT, values).single() is None:
+            return 0  # another process does it
+        return int(tx.run(text, values, limit=limit).single(strict=True)["n"])
+
+    def nodes(tx: Transaction, label: str) -> int:
+        found = tx.run(counting_relationships(label), values, limit=NODES_AT_ONCE).single(strict=True)
+        totals = accumulate(found["counts"])
+        fitting = sum(1 for total in totals if total <= RELATIONSHIPS_AT_ONCE)
+        return some(tx, deleting_nodes(label), max(1, fitting))
+
+    labels = [label.name for label in SCHEMA.labels if label.record == "run" and label.name != "Run"]
+    for label in sorted(labels, key=lambda name: name != _FIRST):
+        while server.write(partial(nodes, label=label)):
+            pass
+    while server.write(partial(some, text=_FILES, limit=20)):
+        pass
+    server.write(lambda tx: tx.run(_LAST, values).consume())
+
+
+_FILES = "MATCH (n:KernbenchFile {owner: $owner}) WITH n LIMIT $limit DELETE n RETURN count(*) AS n"
+_LAST = f"""MATCH (k:KernbenchRun {{id: $id}}) WHERE k.token = $token
+OPTIONAL MATCH (r:{HIDDEN} {{id: $id}}) DETACH DELETE r, k"""
+
+
+def counting_relationships(label: str) -> str:
+    """Statement that counts the relationships of some nodes of a run, of one label.
+
+    >>> print(counting_relationships("Op"))
+    MATCH (n:Op) WHERE n.id STARTS WITH $prefix WITH n LIMIT $limit RETURN collect(COUNT {(n)--()}) AS counts
+    """
+    return (
+        f"MATCH (n:{label}) WHERE n.id STARTS WITH $prefix WITH n LIMIT $limit "
+        "RETURN collect(COUNT {(n)--()}) AS counts"
+    )
+
+
+def deleting_nodes(label: str) -> str:
+    """Statement that deletes some nodes of a run, of one label, and counts them.
+
+    >>> print(deleting_nodes("Op"))
+    MATCH (n:Op) WHERE n.id STARTS WITH $prefix WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS n
+    """
+    return (
+        f"MATCH (n:{label}) WHERE n.id STARTS WITH $prefix WITH n LIMIT $limit "
+        "DETACH DELETE n RETURN count(*) AS n"
+    )

@@ -1,0 +1,280 @@
+"""The store behind ``neo4j://`` and ``bolt://``: runs shared through a Neo4j server.
+
+Every run is pushed twice, for two purposes: as the files of its archive, from which :meth:`Neo4jStore.load`
+gives back exactly what was pushed, and as nodes and relationships, in which questions are asked. A topology
+is one graph that all of its runs share: their Uses are what leads to it. A database is one store: questions
+start from a run by its id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kernbench_graph.archive.canonical import canonical_tables, check_references
+from kernbench_graph.archive.record import canonical_topology, complete_info
+from kernbench_graph.errors import ArchiveError, QueryError, StoreError
+from kernbench_graph.projection import HISTORY
+from kernbench_graph.query.guard import bound, parameter_names
+from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.store import (
+    LIBRARY,
+    QUERY_TIMEOUT_S,
+    Result,
+    RunRecord,
+    TopologyRecord,
+    check_id,
+    is_id,
+    resolve_ref,
+)
+from kernbench_graph.stores.common import OpenedStore, taken
+from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
+from kernbench_graph.stores.neo4j.catalogue import Catalogue, Entry, run_info
+from kernbench_graph.stores.neo4j.detail import DETAILS, least_detail, left_out
+from kernbench_graph.stores.neo4j.push import Push
+from kernbench_graph.stores.neo4j.removal import clean, files_owner, remove
+from kernbench_graph.stores.neo4j.server import Server, parse
+
+_PLANS = 500
+"""Queries whose plans are remembered as reading ones."""
+_RECORDS = 4
+"""Runs and topologies whose tables are kept at hand: two runs are compared, each on a topology."""
+_OF_RUNS = frozenset(label.name for label in SCHEMA.labels) - set(HISTORY)
+
+
+class Neo4jStore(OpenedStore):
+    """Keeps runs in a Neo4j server. See :class:`kernbench_graph.store.GraphStore`."""
+
+    engine = "neo4j"
+    engines = ("neo4j",)
+    details: tuple[str, ...] = DETAILS
+
+    def __init__(self, url: str) -> None:
+        """Connect. ``StoreError`` when that fails, ``SchemaVersionError`` where another version wrote.
+
+        What dead pushers left is removed.
+        """
+        super().__init__(url)
+        self._server = Server(parse(url), url)
+        self._catalogue = Catalogue(self._server)
+        self._prepared = False
+        self._planned: dict[tuple[str, str], reading.Planned] = {}
+        self._fetched: dict[str, files.FetchedTables] = {}
+        try:
+            if ddl.version(self._server, url):
+                self._prepared = True
+                clean(self._server)
+        except BaseException:
+            self._server.close()
+            raise
+
+    @property
+    def schema_version(self) -> int | None:
+        """Of the schema that the database holds; None while no KernBench has used it."""
+        return SCHEMA_VERSION if ddl.version(self._server, self._url) else None
+
+    def keep(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> str:
+        """Keep a run and its topology; return the run id. ``StoreError`` when the id is taken."""
+        run_id, pushed = self.push(run, topology, detail)
+        if not pushed:
+            raise taken(run_id)
+        return run_id
+
+    def push(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> tuple[str, bool]:
+        """Keep a run unless the very same is there; return its id and whether anything was done.
+
+        ``StoreError`` when another run has its id, or this one is there in less detail.
+        """
+        self._check_open()
+        self._check_detail(detail)
+        info = complete_info(run.info, topology)
+        run_id, what = str(info["id"]), f"run '{info['id']}'"
+        tables = canonical_tables("run", run.tables, what)
+        topology = canonical_topology(topology)
+        check_references({**topology.tables, **tables}, what)
+        record = RunRecord(info, tables)
+        with files.archived_run(info, tables) as archived:
+            content = files.run_content(archived.manifest)
+            self._prepare()
+            clean(self._server)
+            push = Push(self._server, run_id, topology.id, detail)
+            other = push.claim()
+            if other is not None:
+                return run_id, _there_already(run_id, other, content, detail)
+            try:
+                with files.archived_topology(topology) as machine:
+                    topologies.push_topology(self._server, topology, machine)
+                kept = self.load_topology(topology.id)
+                check_references({**kept.tables, **tables}, what)
+                push.fill(record, kept, archived)
+                push.finish(archived.manifest, content)
+            except BaseException as error:
+                try:
+                    push.give_up()
+                except StoreError:
+                    self._note(f"what was pushed of {what} goes at the next push or opening ({error})")
+                raise
+        return run_id, True
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Properties of every run, in the order in which they were kept."""
+        self._check_open()
+        found = []
+        for entry in self._catalogue.runs():
+            try:
+                found.append(run_info(entry.id, entry.manifest))
+            except ArchiveError as error:
+                self._note(f"run '{entry.id}' is left out: {error}")
+        return found
+
+    def resolve(self, ref: str) -> str:
+        """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
+        return self._resolved(ref).id
+
+    def remove(self, run_id: str) -> None:
+        """Forget a run, and its topology where it was the last on it."""
+        if not remove(self._server, run_id, self._entry(run_id).token):
+            raise self._unknown(run_id)
+
+    def change_tags(self, run_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> list[str]:
+        """Add and remove tags of a run, in its record and in the graph, at once."""
+        self._check_open()
+        tags = self._catalogue.change_tags(run_id, add, remove)
+        if tags is None:
+            raise self._unknown(run_id)
+        return tags
+
+    def load(self, run_id: str) -> RunRecord:
+        """The record of a run, from its archived files; its tables are fetched when first looked at."""
+        entry = self._entry(run_id)
+        fetch = self._catalogue.files(files_owner(run_id), entry.manifest)
+        tables = self._tables(f"run {entry.token}", lambda: files.FetchedTables("run", fetch))
+        return files.run_record(entry.manifest, run_id, tables)
+
+    def load_topology(self, topology_id: str) -> TopologyRecord:
+        """The record of a topology."""
+        self._check_open()
+        data = self._catalogue.topology(check_id("topology", topology_id))
+        if data is None:
+            raise StoreError(f"no topology '{topology_id}' in store '{self.url}'; keep a run on it first")
+        fetch = self._catalogue.files(topologies.owner(topology_id), data)
+        key = f"topology {hashlib.sha256(data).hexdigest()}"
+        tables = self._tables(key, lambda: files.FetchedTables("topology", fetch))
+        return files.topology_record(data, tables)
+
+    def query(
+        self,
+        cypher: str,
+        params: Mapping[str, Any] | None = None,
+        run: str | None = None,
+        timeout_s: float = QUERY_TIMEOUT_S,
+        engine: str | None = None,
+    ) -> Result:
+        """Ask Cypher, of a run by its ``$run``, or of the history when ``run`` is None.
+
+        ``QueryError`` where a query of a run does not use ``$run``, for it would see all runs; and where it
+        asks for what a run was not pushed with.
+        """
+        self._check_open()
+        if engine not in (None, self.engine, LIBRARY):
+            raise QueryError(f"store '{self.url}' has no engine '{engine}'; leave the engine out")
+        shown, text = reading.split(cypher)
+        if run is None:
+            values = bound(text, params or {})
+            query = self._plan(shown, text, values, timeout_s)
+            if strangers := sorted(query.names & _OF_RUNS):
+                raise QueryError(
+                    f"the query asks for {strangers[0]}, but the graph over all runs has "
+                    f"{', '.join(HISTORY)}; name a run for the rest"
+                )
+            return self._rows(query, values, timeout_s)
+        asked = self._resolved(run)
+        values = bound(text, {"run": asked.id, **(params or {})})
+        query = self._plan(shown, text, values, timeout_s)
+        if query.reads_graph and "run" not in parameter_names(text):
+            raise QueryError(
+                "on a server a query sees every run, and this one does not say which; begin at the run, as "
+                "in MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction) or ...-[:RAN_ON]->(m:Topology)"
+            )
+        result = self._rows(query, values, timeout_s)
+        if self._entry(asked.id).token != asked.token:
+            raise self._unknown(asked.id)  # removed meanwhile: the rows may be some of them
+        return result
+
+    def _plan(self, shown: str, text: str, values: Mapping[str, Any], timeout_s: float) -> reading.Planned:
+        """The query, found to read only; plans of queries that were asked before are remembered."""
+        found = self._planned.get((shown, text))
+        if found is None or shown:
+            found = reading.planned(self._server, shown, text, values, timeout_s)
+            with self._lock:
+                if len(self._planned) >= _PLANS:
+                    self._planned.clear()
+                self._planned[shown, text] = found
+        return found
+
+    def _rows(self, query: reading.Planned, values: Mapping[str, Any], timeout_s: float) -> Result:
+        """The answer, unless it needs more of a run than was pushed."""
+        needs_more = query.follows_anything or query.names & left_out("summary")
+        ids = [value for value in values.values() if is_id(value)] if needs_more else []
+        notes: list[str] = []
+        for run_id, detail in self._catalogue.partly(ids).items():
+            if lacking := sorted(query.names & left_out(detail), key=lambda name: (name.isupper(), name)):
+                raise QueryError(
+                    f"run '{run_id}' was pushed with --detail {detail}, without {lacking[0]}; push it with "
+                    f"--detail {least_detail(lacking[0])} after 'runs rm', or ask a store that has all of it"
+                )
+            if query.follows_anything:
+                notes.append(f"run '{run_id}' was pushed with --detail {detail}: the graph has no more of it")
+        result = reading.rows(self._server, query, values, timeout_s)
+        return replace(result, notes=[*result.notes, *notes])
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        with self._lock:
+            if not self._closed:
+                self._fetched.clear()
+                super().close()
+                self._server.close()
+
+    def _tables(self, key: str, fetched: Callable[[], files.FetchedTables]) -> files.FetchedTables:
+        """Tables of a record, which never change; those last looked at are not fetched again."""
+        with self._lock:
+            found = self._fetched.pop(key, None) or fetched()
+            self._fetched[key] = found
+            while len(self._fetched) > _RECORDS:
+                self._fetched.pop(next(iter(self._fetched)))
+            return found
+
+    def _resolved(self, ref: str) -> Entry:
+        self._check_open()
+        entry = self._catalogue.run(ref) if is_id(ref) else None
+        return entry or self._entry(resolve_ref(ref, self._catalogue.ids()))
+
+    def _entry(self, run_id: str) -> Entry:
+        self._check_open()
+        entry = self._catalogue.run(run_id)
+        if entry is None:
+            raise self._unknown(run_id)
+        return entry
+
+    def _prepare(self) -> None:
+        with self._lock:
+            if not self._prepared:
+                ddl.prepare(self._server, self._url)
+                self._prepared = True
+
+
+def _there_already(run_id: str, other: Mapping[str, Any], content: str, detail: str) -> bool:
+    """False when ``other``, which has the id already, is that very run; ``StoreError`` else."""
+    if other["state"] != "kept":
+        doing = "pushed" if other["state"] == "pushing" else "removed"
+        raise StoreError(f"run '{run_id}' is being {doing} by another process; wait, or give another id")
+    if other["content"] != content:
+        raise taken(run_id)
+    if DETAILS.index(other["detail"]) < DETAILS.index(detail):
+        raise StoreError(
+            f"run '{run_id}' is in the store with --detail {other['detail']}; remove it there to push more"
+        )
+    return False

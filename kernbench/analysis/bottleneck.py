@@ -1,0 +1,102 @@
+"""Derived parameters of ``queries/bottleneck``: the use of resources within a window of the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.analysis.time_window import use_within
+from kernbench.kinds import COMPONENT_KINDS
+
+_COLUMNS = ("resource", "bytes", "busy_ns", "wait_ns", "utilisation", "transactions", "max_queue")
+
+
+def busiest_links(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``resource bytes busy_ns wait_ns utilisation transactions max_queue`` of the ``limit`` busiest links.
+
+    Links of ``kind``, or of all kinds; by utilisation, then bytes, then name. The store takes long for lists
+    of thousands, so the choice is made here.
+    """
+    frame = _use(asked, params)
+    return _busiest(frame, frame["is_link"].astype(bool) & _of_kind(frame, params["kind"]), "bytes", params)
+
+
+def busiest_engines(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """The same of components, by utilisation, then busy time, then name.
+
+    Parts of others, such as pseudo-channels, only where ``kind`` asks for them.
+    """
+    frame = _use(asked, params)
+    wanted = ~frame["is_link"].astype(bool) & _of_kind(frame, params["kind"])
+    if not params["kind"]:
+        parts = [kind for kind, record in COMPONENT_KINDS.items() if record.counted_elsewhere]
+        wanted &= ~np.isin(frame["kind"].astype(str), parts)
+    return _busiest(frame, wanted, "busy_ns", params)
+
+
+def link_use(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``resource bytes busy_ns wait_ns utilisation transactions max_queue`` per used link of ``kind``."""
+    frame = _use(asked, params)
+    return _rows(frame, np.flatnonzero((frame["transactions"] > 0) & _of_kind(frame, params["kind"])))
+
+
+def use_by_kind(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``kind used bytes busy_ns max_ns used_peak_gbs achieved_gbs`` per kind of component and link.
+
+    ``busy_ns`` is the sum over those that were used, ``max_ns`` that of the busiest one; the last two are 0
+    for components.
+    """
+    frame, tables, ns = _use(asked, params), asked.topology_tables, asked.window(params).ns
+    links = tables["Link"]
+    peak = dict(zip(links["name"].to_pylist(), links["bw_gbs"].to_pylist(), strict=True))
+    kinds = {
+        str(kind) for name in ("Component", "Link") for kind in tables[name]["kind"].unique().to_pylist()
+    }
+    rows = []
+    for kind in sorted(kinds):
+        of_kind = (frame["kind"] == kind) & (frame["transactions"] > 0)
+        moved, used_peak = int(frame["bytes"][of_kind].sum()), 0.0
+        for name in frame["resource"][of_kind & frame["is_link"].astype(bool)]:
+            used_peak += peak[name]
+        busy = frame["busy_ns"][of_kind].tolist()
+        rows.append(
+            {
+                "kind": kind,
+                "used": len(busy),
+                "bytes": moved,
+                "busy_ns": math.fsum(busy),
+                "max_ns": max(busy, default=0.0),
+                "used_peak_gbs": used_peak,
+                "achieved_gbs": moved / ns if ns > 0 and used_peak else 0.0,
+            }
+        )
+    return rows
+
+
+def _of_kind(frame: Mapping[str, Any], kind: str) -> Any:
+    return np.ones(len(frame["kind"]), dtype=bool) if not kind else frame["kind"] == kind
+
+
+def _busiest(frame: Mapping[str, Any], wanted: Any, then: str, params: Mapping[str, Any]) -> Rows:
+    chosen = np.flatnonzero(wanted & (frame["transactions"] > 0))
+    names = frame["resource"][chosen].astype(str)
+    order = np.lexsort((names, -frame[then][chosen], -frame["utilisation"][chosen]))
+    return _rows(frame, chosen[order][: params["limit"]])
+
+
+def _rows(frame: Mapping[str, Any], chosen: Any) -> Rows:
+    values = [frame[column][chosen].tolist() for column in _COLUMNS]
+    return [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _use(asked: AskedRun, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of table ``Use``, of the window alone where it is not the whole run."""
+    window = asked.window(params)
+    if window.spans == ((0.0, float(asked.record.info["sim_ns"])),):
+        table = asked.tables["Use"]
+        return {name: table[name].to_numpy() for name in table.column_names}
+    return use_within(asked.tables, window)

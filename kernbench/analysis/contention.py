@@ -1,0 +1,182 @@
+"""Derived parameters of ``queries/contention``: causal cones, longest waits, overlaps, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import breadth_first_order
+
+from kernbench.analysis.derived import AskedRun, Rows
+
+Ints = NDArray[np.int64]
+Overlap = tuple[float, int, int, float]
+"""Begin (ns), first transaction, second transaction, length (ns)."""
+
+_EVER_NS = 1e300
+_FIRST_HOPS = 4096
+_HOPS = """
+MATCH (:Run {id: $run})-[:USED]->(u:Use)<-[h:HOP]-(t:Transaction)
+WHERE u.resource = $resource AND h.t_out >= $from_ns
+RETURN t.number AS txn, h.t_in AS since, h.t_out AS until
+ORDER BY since, txn, until
+LIMIT $most
+"""
+
+
+def causal_cone(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``step id relation through resource lost_ns`` per transaction behind the late one, at most ``limit``.
+
+    Nearest first. ``step`` is the fewest steps that lead there; ``through`` is the transaction one step
+    nearer that it was reached from, by ``relation``. Among several waits the longest counts, and a wait
+    before a cause.
+    """
+    waited, sent = asked.tables["WaitedFor"], asked.tables["Transaction"]
+    waits = waited.num_rows
+    causes = sent["caused_by"].to_numpy()
+    effects = sent["number"].to_numpy()[causes >= 0]
+    near = np.concatenate([waited["txn"].to_numpy(), effects])
+    behind = np.concatenate([waited["holder"].to_numpy(), causes[causes >= 0]])
+    late = int(params["transaction"])
+    ids = np.unique(np.concatenate([near, behind, [late]]))
+    near, behind = np.searchsorted(ids, near), np.searchsorted(ids, behind)
+    step = _fewest_steps(near, behind, int(np.searchsorted(ids, late)), len(ids))
+    within = step > 0
+    if params["steps"]:
+        within &= step <= params["steps"]
+    found = np.flatnonzero(within)
+    found = found[np.lexsort((ids[found], step[found]))][: params["limit"]]
+
+    chosen = np.zeros(len(ids), dtype=bool)
+    chosen[found] = True
+    edges = np.flatnonzero(chosen[behind] & (step[near] >= 0) & (step[behind] == step[near] + 1))
+    by_wait = edges < waits
+    resources = [""] * len(edges)
+    lost = np.zeros(len(edges))
+    resources[: int(by_wait.sum())] = waited["resource"].take(edges[by_wait]).to_pylist()
+    lost[by_wait] = waited["ns"].to_numpy()[edges[by_wait]]
+    reached_by: dict[int, tuple[Any, ...]] = {}
+    for index, edge in enumerate(edges.tolist()):
+        key = (edge >= waits, -float(lost[index]), int(ids[near[edge]]), resources[index])
+        target = int(behind[edge])
+        reached_by[target] = min(key, reached_by.get(target, key))
+    return [
+        {
+            "step": int(step[index]),
+            "id": int(ids[index]),
+            "relation": "CAUSED_BY" if reached_by[index][0] else "WAITED_FOR",
+            "through": reached_by[index][2],
+            "resource": reached_by[index][3],
+            "lost_ns": -reached_by[index][1],
+        }
+        for index in found.tolist()
+    ]
+
+
+def _fewest_steps(near: Ints, behind: Ints, late: int, count: int) -> Ints:
+    """Fewest steps from ``late`` to each of ``count`` transactions; -1 where there is no path."""
+    ones = np.ones(len(near), dtype=np.int8)
+    edges = csr_matrix((ones, (near, behind)), shape=(count, count))
+    edges.data[:] = 1  # parallel edges were added up, and the sum may have overflowed to 0
+    order, before = breadth_first_order(edges, late)
+    step = [-1] * count
+    step[late] = 0
+    came_from = before.tolist()
+    for index in order[1:].tolist():
+        step[index] = step[came_from[index]] + 1
+    return np.array(step, dtype=np.int64)
+
+
+def longest_waits(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``waiter holder resource seq from_ns wait_ns holders`` per wait that began within the window.
+
+    Only those at ``resource`` of ``min_ns`` or more; longest first, at most ``limit``, picked without sorting
+    all of them.
+    """
+    waits, limit = asked.tables["WaitedFor"], params["limit"]
+    begun = waits["t_from"].to_numpy()
+    wanted = np.zeros(len(begun), dtype=bool)
+    for span in spans(asked, params):
+        wanted |= (begun >= span["begin"]) & (begun < span["until"])
+    wanted &= waits["ns"].to_numpy() >= params["min_ns"]
+    if params["resource"]:
+        wanted &= pc.equal(waits["resource"], params["resource"]).to_numpy(zero_copy_only=False)
+    waits = waits.filter(pa.array(wanted))
+    if 0 < limit < waits.num_rows:
+        ns = waits["ns"].to_numpy()
+        waits = waits.filter(pa.array(ns >= np.partition(ns, -limit)[-limit]))
+    ascending = [(name, "ascending") for name in ("txn", "holder", "resource", "seq")]
+    # Table.sort_by would leave threads behind: see kernbench_graph.archive.record.
+    first = pc.sort_indices(waits, sort_keys=[("ns", "descending"), *ascending]).slice(0, limit)
+    return [
+        {
+            "waiter": wait["txn"],
+            "holder": wait["holder"],
+            "resource": wait["resource"],
+            "seq": wait["seq"],
+            "from_ns": wait["t_from"],
+            "wait_ns": wait["ns"],
+            "holders": wait["holders"],
+        }
+        for wait in waits.take(first).to_pylist()
+    ]
+
+
+def overlaps(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``first second t_ns together_ns`` per pair of transactions at ``resource`` at the same time.
+
+    Only overlaps that began at ``from_ns`` or later, earliest first, at most ``limit``. A sweep over
+    arrivals: the time grows with the hops until the last of these overlaps, and with their number.
+    """
+    from_ns, limit, most = params["from_ns"], params["limit"], _FIRST_HOPS
+    while True:
+        hops = asked.query(_HOPS, resource=params["resource"], from_ns=from_ns, most=most).rows
+        found, enough = _sweep(hops, from_ns, limit)
+        if enough or len(hops) < most:
+            break
+        most *= 16
+    return [
+        {"first": first, "second": second, "t_ns": now, "together_ns": together}
+        for now, first, second, together in sorted(found)[:limit]
+    ]
+
+
+def _sweep(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) -> tuple[list[Overlap], bool]:
+    """Overlaps in order of time, and whether no later arrival can change the first ``limit``."""
+    present: list[tuple[float, int]] = []
+    found: list[Overlap] = []
+    for number, (txn, now, until) in enumerate(hops):
+        if len(found) >= limit and not (found and found[-1][0] == now):
+            return found, True
+        while present and present[0][0] <= now:
+            heappop(present)
+        if now >= from_ns:
+            for left, other in present:
+                met, since, _ = hops[other]
+                if met != txn and since < until:
+                    pair = (txn, met) if txn < met else (met, txn)
+                    found.append((now, *pair, min(until, left) - now))
+        heappush(present, (until, number))
+    return found, False
+
+
+def spans(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``begin until window_ns`` per stretch of the window; the first and last of the whole run are open.
+
+    ``window_ns`` is the length of all stretches together.
+    """
+    window, sim_ns = asked.window(params), float(asked.record.info["sim_ns"])
+    return [
+        {
+            "begin": begin if begin > 0.0 else -_EVER_NS,
+            "until": until if until < sim_ns else _EVER_NS,
+            "window_ns": window.ns,
+        }
+        for begin, until in window.spans
+    ]

@@ -1,0 +1,89 @@
+"""Derived parameters of ``queries/history``: each run with its predecessor and the fastest one so far."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernbench.analysis.derived import AskedRun, Rows
+
+PARTIAL = "partial"
+"""Status of a run that was stopped and of which a part was kept."""
+WHAT_IF = ".what-if"
+"""Suffix of the names of topologies that exist only for a what-if question."""
+
+
+def predecessors(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``run before before_ns best best_ns`` per run that has one before it.
+
+    Runs of one bench with the same parameters, on topologies of the same name, are taken in order of time.
+    Failed runs, runs whose values were wrong and, unless their topology is asked for, what-if runs are left
+    out.
+    """
+    last: dict[tuple[str, str, str], tuple[str, float]] = {}
+    best: dict[tuple[str, str, str], tuple[str, float]] = {}
+    found: Rows = []
+    for info in sorted(asked.store.runs(), key=lambda info: (info["started_at"], info["id"])):
+        bench, topology = str(info["bench"]), str(info["topology_name"])
+        if info["status"] != "ok" or info["verified"] == "no" or params["bench"] not in ("", bench):
+            continue
+        if params["topology"] != topology and (params["topology"] or topology.endswith(WHAT_IF)):
+            continue
+        line = (bench, str(info["params"]), topology)
+        here = (str(info["id"]), float(info["sim_ns"]))
+        if line in last:
+            found.append(
+                {
+                    "run": here[0],
+                    "before": last[line][0],
+                    "before_ns": last[line][1],
+                    "best": best[line][0],
+                    "best_ns": best[line][1],
+                }
+            )
+        last[line] = here
+        best[line] = min(best.get(line, here), here, key=lambda run: run[1])
+    return found
+
+
+def configurations(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``params topology topology_id runs best_ns swept`` per configuration of a bench, the fastest first.
+
+    ``best_ns`` is the least time of the launches; runs without one count as a whole. ``swept`` are the
+    parameters in which the configurations differ, as JSON. Failed runs and wrong ones are left out.
+    """
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for info in asked.store.runs():
+        if info["bench"] == params["bench"] and info["status"] == "ok" and info["verified"] != "no":
+            key = (str(info["params"]), str(info["topology_name"]), str(info["topology"]))
+            found.setdefault(key, []).append(latency_ns(info.get("launches") or []) or float(info["sim_ns"]))
+    settings = {key: json.loads(key[0] or "{}") for key in found}
+    names = {name for values in settings.values() for name in values}
+    swept = {
+        name
+        for name in names
+        if len({json.dumps(values.get(name), sort_keys=True) for values in settings.values()}) > 1
+    }
+    rows = [
+        {
+            "params": key[0],
+            "topology": key[1],
+            "topology_id": key[2],
+            "runs": len(times),
+            "best_ns": min(times),
+            "swept": json.dumps({name: v for name, v in settings[key].items() if name in swept}),
+        }
+        for key, times in found.items()
+    ]
+    order = sorted(rows, key=lambda row: (row["best_ns"], row["params"], row["topology"], row["topology_id"]))
+    return order[: params["limit"]]
+
+
+def latency_ns(launches: Sequence[Mapping[str, Any]]) -> float:
+    """Length of the union of the launches' intervals from ``t_start`` to ``t_done``, ns."""
+    total, covered = 0.0, float("-inf")
+    for start, end in sorted((float(launch["t_start"]), float(launch["t_done"])) for launch in launches):
+        total += max(0.0, end - max(start, covered))
+        covered = max(covered, end)
+    return total

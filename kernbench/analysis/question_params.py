@@ -1,0 +1,133 @@
+"""Checks that the parameters of a question name things that exist, so that no typo gives an empty answer.
+
+A parameter's ``refers`` in the question's file says what its value names. An empty text stands for "any" and
+is not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from kernbench.analysis.path_steps import CAUSES
+from kernbench.analysis.routing import SHORT_NAMES
+from kernbench.hints import did_you_mean, suggestion
+from kernbench.pgraph import GraphStore, QueryError, Question, RunRecord, TopologyRecord
+
+_NUMBERED = {"transaction": "Transaction", "operation": "Op"}
+"""Things with numbers, and the table that has them."""
+_FEW = 20
+"""As many names are listed in an error; of more only the closest."""
+
+
+def checked(
+    store: GraphStore,
+    question: Question,
+    run: str | None,
+    params: Mapping[str, Any],
+    given: Collection[str],
+    resolve: Callable[[str], str],
+) -> dict[str, Any]:
+    """``params`` with short names written out: ``host`` for ``host.cpu``, ``last`` for the id of a run.
+
+    Args:
+        store: Where the question will be asked.
+        question: Its ``params`` say what they refer to.
+        run: The id of the run that is asked; None for questions about the history.
+        params: All parameters, bound.
+        given: Those that were given; defaults need not exist in every machine.
+        resolve: The id of the run that a reference means.
+
+    Raises:
+        QueryError: A parameter names something that does not exist; the message suggests what it may mean.
+    """
+    known = _Known(store, run)
+    found = dict(params)
+    for name, parameter in question.params.items():
+        if parameter.refers and name in given and found[name] != "":
+            found[name] = _checked(known, name, parameter.refers, found[name], resolve)
+    return found
+
+
+def _checked(known: _Known, name: str, refers: str, value: Any, resolve: Callable[[str], str]) -> Any:
+    if refers == "run":
+        return resolve(str(value))
+    if refers in _NUMBERED:
+        if not known.has(_NUMBERED[refers], int(value)):
+            there = known.range(_NUMBERED[refers])
+            raise QueryError(f"parameter '{name}': the run has no {refers} {value}; it has {there}")
+        return value
+    if refers in ("component", "resource", "part"):
+        value = SHORT_NAMES.get(str(value), value)
+    names = known.names(refers)
+    if value not in names:
+        raise QueryError(
+            f"parameter '{name}': there is no {refers.replace('_', ' ')} '{value}'{_hint(value, names)}"
+        )
+    return value
+
+
+def _hint(value: object, names: Iterable[str]) -> str:
+    choices = sorted(names)
+    hint = (
+        did_you_mean(str(value), choices)
+        if len(choices) <= _FEW
+        else suggestion(str(value), choices).rstrip()
+    )
+    return (
+        f"; {hint}" if hint else "; 'kernbench topology show' and 'kernbench query busiest-links' list some"
+    )
+
+
+class _Known:
+    """The names that exist in a run and its topology, looked up when they are needed."""
+
+    def __init__(self, store: GraphStore, run: str | None) -> None:
+        self._store = store
+        self._run = run
+
+    def names(self, refers: str) -> set[str]:
+        """Everything that a parameter of this sort may name."""
+        if refers in ("bench", "topology"):
+            key = {"bench": "bench", "topology": "topology_name"}[refers]
+            return {str(info[key]) for info in self._store.runs()}
+        if refers == "cause":
+            return set(CAUSES)
+        if refers == "transaction_kind":
+            return set(self._record.tables["Transaction"]["kind"].unique().to_pylist())
+        components, links = (self._topology.tables[name] for name in ("Component", "Link"))
+        if refers.endswith("kind"):
+            kinds = {
+                "component_kind": [components],
+                "link_kind": [links],
+                "resource_kind": [components, links],
+            }
+            return {str(kind) for table in kinds[refers] for kind in table["kind"].unique().to_pylist()}
+        found = set() if refers == "link" else set(components["name"].to_pylist())
+        return found if refers == "component" else found | set(links["name"].to_pylist())
+
+    def has(self, table: str, number: int) -> bool:
+        """Whether the run has the row of that number."""
+        import pyarrow.compute as pc
+
+        return bool(pc.any(pc.equal(self._record.tables[table]["number"], number)).as_py())
+
+    def range(self, table: str) -> str:
+        """The numbers that there are, in words."""
+        import pyarrow.compute as pc
+
+        ids = self._record.tables[table]["number"]
+        if not len(ids):
+            return "none"
+        bounds = pc.min_max(ids)
+        return f"{bounds['min']} to {bounds['max']}"
+
+    @cached_property
+    def _record(self) -> RunRecord:
+        assert self._run is not None
+        return self._store.load(self._run)
+
+    @cached_property
+    def _topology(self) -> TopologyRecord:
+        return self._store.load_topology(str(self._record.info["topology"]))

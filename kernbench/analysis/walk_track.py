@@ -1,0 +1,75 @@
+"""The record of a walk back in time: its steps, and the paths of the transactions that they name."""
+
+from __future__ import annotations
+
+from kernbench.analysis.path_steps import Passed, Step
+from kernbench.analysis.trace_index import CLOSE_NS, HOST_LEVEL, LAUNCHING, MAPPING, TraceIndex
+from kernbench.analysis.trace_tables import Hop, Message, Work
+from kernbench.kinds import COMPONENT_KINDS
+
+Cause = Message | Work | None
+"""The next stop of a walk; ``None`` when nothing came before."""
+
+
+class Track:
+    """One walk back in time, from ``now`` to ``stop``. ``now`` is how far it has come."""
+
+    def __init__(self, index: TraceIndex, stop: float, now: float) -> None:
+        self.index = index
+        self.stop = stop
+        self.now = now
+        self.line = ""
+        """The source line that the time belongs to."""
+        self.steps: list[Step] = []
+        """The newest first."""
+        self.paths: dict[int, tuple[Passed, ...]] = {}
+
+    def to(
+        self, time: float, cause: str, location: str, activity: str, transaction: int = -1, hop: int = -1
+    ) -> None:
+        """Go back to ``time``: all since then is a step, if it is anything."""
+        time = max(time, self.stop)
+        if time < self.now:
+            step = Step(time, self.now, cause, location, activity, transaction, hop, self.line)
+            self.steps.append(step)
+            self.now = time
+
+    def back_over(self, message: Message, first: int = 0) -> None:
+        """Back over the path of ``message``, to its hop number ``first``."""
+        path = self.index.path(message)
+        passed = tuple(Passed(p.resource, p.bytes, self._cause(message, p)) for p in path)
+        self.paths[message.id] = passed
+        for hop in reversed(range(first, len(path))):
+            at_hop = path[hop]
+            at = at_hop.resource, named(message)
+            begun = at_hop.t_out - at_hop.service_ns
+            if abs(at_hop.t_out - self.now) > CLOSE_NS:
+                self.to(at_hop.t_out, "unexplained", *at)
+            self.to(begun, passed[hop].cause, *at, message.id, hop)
+            self.to(begun - at_hop.wait_ns, "queue", *at, message.id, hop)
+
+    def before_host(self, message: Message) -> Message | None:
+        """The request whose answer the host was waiting for when it sent ``message``."""
+        sources = [
+            m
+            for m in self.index.answered(message.t_submit)
+            if m.id != message.id
+            and m.t_submit < message.t_submit
+            and (m.kind in HOST_LEVEL or (m.kind == "launch_done" and m.dst == message.src))
+        ]
+        return min(sources, key=lambda m: m.id, default=None)
+
+    def _cause(self, message: Message, hop: Hop) -> str:
+        if message.kind in LAUNCHING:
+            return "launch"
+        kind = self.index.kinds.get(hop.resource, "")
+        if message.kind in MAPPING:
+            return "host"
+        if self.index.is_link.get(hop.resource):
+            return "link"
+        return COMPONENT_KINDS[kind].cause if kind in COMPONENT_KINDS else "component"
+
+
+def named(message: Message) -> str:
+    """A transaction, as steps name it."""
+    return f"{message.kind} {message.id}, {message.src} to {message.dst}"

@@ -1,0 +1,345 @@
+"""Zero-load latency: when a single transfer is done on an idle machine, as a closed form.
+
+No clock, no queue and none of the engine's code: the compiled graph's properties and a path go in, times
+come out, for a message of any size at the same cost. Everything on the path is linear in max-plus algebra,
+where a sum is the later of two times and a product is their sum, and that is all that is used:
+
+- The n flits of a message are a :class:`Train`. But for the last one, which may be short, flit j passes a
+  location at the latest of a few lines ``start + j * gap``. A link that takes ``s`` ns a flit maps a line
+  (c, g) to (c + s, g) and adds the line (first + s, s): a train is spread by the narrowest link that it has
+  met. Overhead that only the first flit pays adds a line of gap 0.
+- A component that needs the whole message (a PCIe endpoint that stores and forwards) starts a new train.
+- An HBM slice answers a read in batches, one flit a pseudo-channel every burst time. By superposition the
+  answer is the latest of one train a batch. A train's arrival is convex in the number of its batch, so the
+  first and the last ones decide. A write is committed by the same argument, with the batches counted from
+  the end. An SRAM adds its overhead, a TCM its port's rate.
+
+The rules are those of docs/explanation/model.md. Probes compare the simulator with this form; what-if
+estimates use it to re-time the transactions of a critical path on a machine that is faster in places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from kernbench.analysis.path_steps import Passed
+from kernbench.analysis.time_segments import Segment, Span, later, of_component, of_link
+from kernbench.errors import UsageError
+from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, ComponentKind, LinkKind, component_kind, link_kind
+from kernbench.pgraph import Edge, Properties, PropertyGraph
+from kernbench.routing import Route
+from kernbench.topology import names
+from kernbench.topology.overrides import faster
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A link or component on the path, as the transfer passes it. Times in ns since its start."""
+
+    name: str
+    kind: str
+    t_in: float
+    """The first flit arrives."""
+    t_out: float
+    """The last flit leaves: a link at its far end, a memory when the last burst is done."""
+    nbytes: int
+    """Payload that passes here; 0 for commands and acknowledgements."""
+    gbs: float | None = None
+    """Bandwidth of a link, or of a memory's channels together; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Zero-load prediction of one transfer: its end with the shares of its time, and all hops."""
+
+    end: Span
+    hops: tuple[Hop, ...]
+
+    @property
+    def ns(self) -> float:
+        """From the start to the acknowledgement of a write, or to the last data of a read, ns."""
+        return self.end.ns
+
+    @property
+    def bottleneck(self) -> int:
+        """Index of the first of the slowest hops that the payload passes."""
+        return min(
+            (number for number, hop in enumerate(self.hops) if hop.gbs is not None and hop.nbytes),
+            key=lambda number: (self.hops[number].gbs, number),
+        )
+
+    @property
+    def bottleneck_gbs(self) -> float:
+        """Bandwidth of the slowest hop, GB/s."""
+        gbs = self.hops[self.bottleneck].gbs
+        assert gbs is not None
+        return gbs
+
+
+@dataclass(frozen=True, slots=True)
+class Train:
+    """The flits of a message at one place: ``whole`` full ones, then the last.
+
+    Full flit j is there at the latest of ``starts[gap] + j * gap`` over all gaps (ns), the last one at
+    ``last``. ``leads`` says that the first of them is the message's first flit, which pays overheads.
+    """
+
+    starts: dict[float, Span]
+    last: Span
+    whole: int
+    leads: bool = True
+
+    @classmethod
+    def at_once(cls, time: Span, flits: int, leads: bool = True) -> Train:
+        """All flits stand there at ``time``."""
+        return cls({0.0: time}, time, flits - 1, leads)
+
+    def flit(self, number: int) -> Span:
+        """When full flit ``number`` is there. The sum of the gaps is time on links."""
+        return later(*(start.plus(Segment.WIRE, number * gap) for gap, start in self.starts.items()))
+
+    @property
+    def first(self) -> Span:
+        """When the first flit is there."""
+        return self.flit(0) if self.whole else self.last
+
+    def cross(self, flit_ns: float, last_ns: float, flight: Segment, flight_ns: float) -> Train:
+        """Over a link that takes ``flit_ns`` for a full flit and ``last_ns`` for the last one."""
+        starts = {gap: start.plus(Segment.WIRE, flit_ns) for gap, start in self.starts.items()}
+        last = self.last
+        if self.whole:
+            starts[flit_ns] = self.flit(0).plus(Segment.WIRE, flit_ns)
+            last = later(last, replace(self, starts=starts).flit(self.whole - 1))
+        return Train(
+            {gap: start.plus(flight, flight_ns) for gap, start in starts.items()},
+            last.plus(Segment.WIRE, last_ns).plus(flight, flight_ns),
+            self.whole,
+            self.leads,
+        )
+
+    def pay(self, segment: Segment, ns: float) -> Train:
+        """Past a worker that takes ``ns`` for the message's first flit and nothing for the others."""
+        if not self.leads or ns == 0.0:
+            return self
+        paid = self.first.plus(segment, ns)
+        if not self.whole:
+            return replace(self, last=paid)
+        starts = {**self.starts, 0.0: later(self.starts.get(0.0, paid), paid)}
+        return replace(self, starts=starts, last=later(self.last, paid))
+
+
+class ZeroLoadModel:
+    """The closed form for the machine of ``graph``, with the parts in ``factors`` so many times as fast."""
+
+    def __init__(self, graph: PropertyGraph, factors: Mapping[str, float] | None = None) -> None:
+        self._graph = graph
+        self._factors = factors or {}
+        self._flit = int(graph.properties["flit_bytes"])
+        self._translator = TRANSLATORS[str(graph.properties["address_model"])]
+        self._figures: dict[str, Properties] = {}
+        self._known: dict[tuple[Passed, ...], list[float]] = {}
+
+    def write(self, route: Route, nbytes: int, setup_ns: float = 0.0) -> Prediction:
+        """A write of ``nbytes`` over ``route`` to a memory, up to the end of its acknowledgement."""
+        return _Journey(self, [*self._path(route, nbytes, nbytes, 0)]).run(setup_ns)
+
+    def read(self, route: Route, nbytes: int, setup_ns: float = 0.0) -> Prediction:
+        """A read of ``nbytes`` from the memory at the end of ``route``, up to its last byte."""
+        return _Journey(self, [*self._path(route, nbytes, 0, nbytes)]).run(setup_ns)
+
+    def stays(self, path: tuple[Passed, ...]) -> list[float]:
+        """ns that the last flit spends at each location of a traced transaction's ``path``."""
+        found = self._known.get(path)
+        if found is None:
+            hops = [(passed.location, passed.bytes) for passed in path]
+            setup_ns = 0.0 if self.is_link(hops[0][0]) else self._setup_ns(hops[0][0])
+            ends = [0.0, *(hop.t_out for hop in _Journey(self, hops).run(setup_ns).hops)]
+            found = self._known[path] = [after - before for before, after in pairwise(ends)]
+        return found
+
+    def flits(self, nbytes: int) -> int:
+        """Flits of a message; one without bytes is one flit."""
+        return max(1, -(-nbytes // self._flit))
+
+    def flit_times(self, gbs: float, nbytes: int) -> tuple[float, float]:
+        """ns of a full flit and of the last flit of ``nbytes`` at a rate of ``gbs`` GB/s."""
+        rest = nbytes - (self.flits(nbytes) - 1) * self._flit
+        return self._flit / gbs, rest / gbs
+
+    def is_link(self, location: str) -> bool:
+        """Whether ``location`` is a link rather than a component."""
+        return location not in self._graph
+
+    def figures(self, location: str) -> Properties:
+        """Properties of a component or link, scaled by its factor. ``UsageError`` when it does not exist."""
+        found = self._figures.get(location)
+        if found is None:
+            kind: ComponentKind | LinkKind
+            if location in self._graph:
+                node = self._graph.node(location)
+                found, kind = node.properties, component_kind(node)
+            else:
+                edge = self._link(location)
+                found, kind = edge.properties, link_kind(edge)
+            if location in self._factors:
+                found = faster(found, kind, self._factors[location])
+            self._figures[location] = found
+        return found
+
+    def number(self, location: str, key: str) -> float:
+        """One of :meth:`figures`."""
+        return float(self.figures(location)[key])
+
+    def translator(self, location: str) -> str | None:
+        """The translator of the PE_DMA ``location``; None for anything else."""
+        is_dma = not self.is_link(location) and self.figures(location)["kind"] == "pe_dma"
+        return self.part_beside(location, self._translator) if is_dma else None
+
+    def part_beside(self, location: str, part: str) -> str:
+        """The component ``part`` of the PE that ``location`` is in."""
+        own = self._graph.node(location).properties
+        return names.pe_part(int(own["sip"]), int(own["cube"]), int(own["pe"]), part)
+
+    def _setup_ns(self, location: str) -> float:
+        translator = self.translator(location)
+        if translator is None:
+            return 0.0
+        return self.number(translator, COMPONENT_KINDS[self._translator].lookup)
+
+    def _path(self, route: Route, nbytes: int, out: int, back: int) -> Iterator[tuple[str, int]]:
+        """Locations and payload bytes there and back, as the simulator's trace lists them."""
+        nodes = route.nodes
+        if self.figures(nodes[0])["kind"] == "pe_dma":
+            yield nodes[0], nbytes
+        for here, there in pairwise(nodes):
+            yield f"{here}->{there}", out
+            yield there, nbytes if there == nodes[-1] else out
+        for here, there in pairwise(nodes[::-1]):
+            yield f"{here}->{there}", back
+            yield there, back
+
+    def _link(self, name: str) -> Edge:
+        try:
+            return self._graph.edge(name)
+        except KeyError:
+            raise UsageError(f"the topology has no link '{name}'; give it one for answers") from None
+
+
+class _Journey:
+    """One transfer along its path, and the hops so far."""
+
+    def __init__(self, model: ZeroLoadModel, path: Sequence[tuple[str, int]]) -> None:
+        self.model = model
+        self.path = path
+        self.hops: list[Hop] = []
+        self.kinds = [str(model.figures(location)["kind"]) for location, _ in path]
+        self.one_channel = "channel_router" in self.kinds
+
+    def run(self, setup_ns: float) -> Prediction:
+        """All of it; ``setup_ns`` passes before the first link."""
+        model, path = self.model, self.path
+        trains = [Train.at_once(Span().plus(Segment.SETUP, setup_ns), model.flits(path[0][1]))]
+        for number, (location, nbytes) in enumerate(path):
+            kind = self.kinds[number]
+            if model.is_link(location):
+                if number == 1:  # a DMA's own row lists the bytes that it asks for, not those that it sends
+                    trains = [Train.at_once(self._last(trains), model.flits(nbytes))]
+                trains = self._cross(location, kind, trains, nbytes)
+            elif COMPONENT_KINDS[kind].memory:
+                # Within a PE nothing is sent before the access, and both ports of a TCM scale alike.
+                is_write = number > 0 and path[number - 1][1] > 0
+                trains = self._access(location, kind, trains, nbytes, is_write)
+            elif number == 0:
+                self.hops.append(Hop(location, kind, 0.0, setup_ns, nbytes))
+            elif self._forwards(location, kind, number):
+                trains = self._through(location, kind, trains, nbytes)
+            else:
+                trains = self._store(location, kind, trains, nbytes)
+        return Prediction(self._last(trains), tuple(self.hops))
+
+    def _forwards(self, location: str, kind: str, number: int) -> bool:
+        """Whether flits pass as they come; a DMA does so between its router and its own PE's TCM."""
+        if kind == "pe_dma":
+            return number < len(self.path) - 1
+        return COMPONENT_KINDS[kind].forwards_flits or bool(self.model.figures(location).get("cut_through"))
+
+    def _cross(self, link: str, kind: str, trains: list[Train], nbytes: int) -> list[Train]:
+        gbs = self.model.number(link, "bw_gbs")
+        flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
+        flight_ns = self.model.number(link, "delay_ns")
+        crossed = [train.cross(flit_ns, last_ns, of_link(kind), flight_ns) for train in trains]
+        self._note(link, kind, trains, self._last(crossed).ns, nbytes, gbs)
+        return crossed
+
+    def _through(self, name: str, kind: str, trains: list[Train], nbytes: int) -> list[Train]:
+        overhead_ns = self.model.number(name, "overhead_ns")
+        passed = [train.pay(of_component(kind), overhead_ns) for train in trains]
+        self._note(name, kind, trains, self._last(passed).ns, nbytes)
+        return passed
+
+    def _store(self, name: str, kind: str, trains: list[Train], nbytes: int) -> list[Train]:
+        """A component that waits for the whole message, then pays its overhead."""
+        out = self._last(trains).plus(of_component(kind), self.model.number(name, "overhead_ns"))
+        self._note(name, kind, trains, out.ns, nbytes)
+        return [Train.at_once(out, self.model.flits(nbytes))]
+
+    def _access(self, name: str, kind: str, trains: list[Train], nbytes: int, is_write: bool) -> list[Train]:
+        """Written flits become one acknowledgement; a command becomes the data that leave."""
+        arrived = trains
+        if not is_write:
+            flits = self.model.flits(nbytes)
+            arrived = [Train.at_once(self._last(trains), flits)]
+        segment, gbs = of_component(kind), None
+        served = [train.pay(segment, self.model.number(name, "overhead_ns")) for train in arrived]
+        if kind == "pe_tcm":
+            gbs = self.model.number(name, "write_gbs" if is_write else "read_gbs")
+            flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
+            served = [train.cross(flit_ns, last_ns, segment, 0.0) for train in served]
+        elif kind == "hbm_ctrl":
+            channels = 1 if self.one_channel else int(self.model.figures(name)["n_channels"])
+            gbs = self.model.number(name, "channel_gbs") * channels
+            burst_ns = self.model.number(name, "burst_bytes") / self.model.number(name, "channel_gbs")
+            served = (
+                [Train.at_once(later(*(_committed(train, channels, burst_ns) for train in served)), 1)]
+                if is_write
+                else _fetched(served[0], channels, burst_ns)
+            )
+        if is_write:
+            served = [Train.at_once(self._last(served), 1)]
+        self._note(name, kind, trains, self._last(served).ns, nbytes, gbs)
+        return served
+
+    def _last(self, trains: list[Train]) -> Span:
+        return later(*(train.last for train in trains))
+
+    def _note(
+        self, name: str, kind: str, trains: list[Train], t_out: float, nbytes: int, gbs: float | None = None
+    ) -> None:
+        self.hops.append(Hop(name, kind, trains[0].first.ns, t_out, nbytes, gbs))
+
+
+def _committed(train: Train, channels: int, burst_ns: float) -> Span:
+    """When the last burst of a write is done.
+
+    The last flit's channel has served every ``channels``-th flit before it. Counted from the end, the m-th
+    of them was followed by m more bursts; its arrival falls convexly with m, so that only the nearest and the
+    farthest can have delayed the last one.
+    """
+    before = train.whole // channels
+    ends = [train.last.plus(Segment.HBM, burst_ns)]
+    for bursts in sorted({1, before} & set(range(1, before + 1))):
+        arrived = train.flit(train.whole - bursts * channels)
+        ends.append(arrived.plus(Segment.HBM, (bursts + 1) * burst_ns))
+    return later(*ends)
+
+
+def _fetched(asked: Train, channels: int, burst_ns: float) -> list[Train]:
+    """The batches of a read's flits that decide when the last one arrives anywhere."""
+    flits, start = asked.whole + 1, asked.last
+    final = (flits - 1) // channels
+    return [
+        Train.at_once(start.plus(Segment.HBM, (batch + 1) * burst_ns), flits - batch * channels, batch == 0)
+        for batch in sorted({0, 1, final - 1, final} & set(range(final + 1)))
+    ]

@@ -1,0 +1,203 @@
+"""Comparison of two kept runs: what was configured differently, then what got slower, where, by how much."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
+from math import fsum
+from typing import Any
+
+from kernbench.api.result import Run
+from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.errors import UsageError
+from kernbench.pgraph import GraphStore
+
+_IDENTITY = ("run_id", "bench", "topology", "params", "version", "status", "started_at")
+_CLOSE_NS = 1e-6
+"""A difference of less is rounding."""
+
+
+def compare(
+    before: str,
+    after: str,
+    store: Store = None,
+    threshold: float = 0.05,
+    top: int = 10,
+    *,
+    launch: int | str | None = "all",
+    from_ns: float | None = None,
+    to_ns: float | None = None,
+    any_bench: bool = False,
+) -> dict[str, Any]:
+    """Compare two runs, ``before`` and ``after``: their configurations first, then their times.
+
+    ``threshold`` is the share of the time before by which something may grow without being ``slower``.
+    ``launch``, ``from_ns`` and ``to_ns`` choose a window of each run (:meth:`kernbench.Run.window`), by
+    default the launches; causes and resources are those of the window. Gives
+
+    - ``before``, ``after``: ``run_id bench topology params version status started_at`` of each;
+      ``same_config``;
+    - ``configured``: what was configured differently, ``what key before after`` (see :func:`differences`);
+    - ``window``: its name; ``figures``: ``sim_ns`` and ``latency_ns`` of the run and the latency of each
+      launch, and before them the length of a ``window`` that was chosen, each with ``name before after
+      change_ns change slower`` (``change`` is a share; None where nothing was there before);
+    - ``causes``: the critical path's ns by cause, ``cause before after change_ns``, largest change first;
+    - ``resources``: the ``top`` components and links whose busy or waiting time grew most: ``resource kind
+      busy_ns_before busy_ns_after wait_ns_before wait_ns_after change_ns``;
+    - ``threshold`` and ``slower``: whether any figure is.
+
+    ``UsageError`` for runs of two benches, unless ``any_bench``.
+    """
+    window: dict[str, Any] = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns}
+    with borrowed(store) as opened:
+        old, new = open_run(before, opened), open_run(after, opened)
+        if old.bench != new.bench and not any_bench:
+            raise UsageError(
+                f"run '{old.id}' is of '{old.bench}' and run '{new.id}' of '{new.bench}', two different "
+                "benches; compare them with --any (any_bench=True) if that is meant"
+            )
+        figures = [
+            _change(key, float(old.info[key]), float(new.info[key]), threshold)
+            for key in ("sim_ns", "latency_ns")
+        ]
+        if window != {"launch": "all", "from_ns": None, "to_ns": None}:
+            lengths = [run.window(**window).ns for run in (old, new)]
+            figures.insert(0, _change("window", lengths[0], lengths[1], threshold))
+        for number, (a, b) in enumerate(zip(old.launches, new.launches, strict=False)):
+            name = f"launch {number} ({b['kernel']})"
+            figures.append(_change(name, float(a["latency_ns"]), float(b["latency_ns"]), threshold))
+        return {
+            "before": _identity(old),
+            "after": _identity(new),
+            "same_config": old.info["config_hash"] == new.info["config_hash"],
+            "configured": differences(old, new, opened),
+            "window": new.window(**window).name,
+            "figures": figures,
+            "causes": _causes(old, new, window),
+            "resources": _resources(old, new, window)[:top],
+            "threshold": threshold,
+            "slower": any(figure["slower"] for figure in figures),
+        }
+
+
+def differences(old: Run, new: Run, store: GraphStore) -> list[dict[str, Any]]:
+    """Differences in the configuration of two runs: rows ``what key before after``.
+
+    ``what`` is ``bench``, ``parameter``, ``topology`` (``key`` is the key of the topology file), ``device``,
+    ``component``, ``version`` or ``source`` (``key`` is the line of the bench's file in the newer run). A
+    value that one of them has not is None.
+    """
+    rows = list(_differing("bench", {"bench": old.bench}, {"bench": new.bench}))
+    rows += _differing("parameter", _flat(old.params), _flat(new.params))
+    if old.info["topology_id"] != new.info["topology_id"]:
+        specs = [json.loads(store.load_topology(run.info["topology_id"]).spec) for run in (old, new)]
+        rows += _differing("topology", _flat(specs[0]), _flat(specs[1]))
+    settings = [_settings(run) for run in (old, new)]
+    rows += _differing("device", *({"device": one.get("device")} for one in settings))
+    rows += _differing("component", *(dict(one.get("components") or {}) for one in settings))
+    rows += _differing("version", {"version": old.info["version"]}, {"version": new.info["version"]})
+    rows += _source(old.source_text, new.source_text)
+    return rows
+
+
+def _settings(run: Run) -> Mapping[str, Any]:
+    try:
+        return run.again
+    except UsageError:
+        return {}
+
+
+def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    """Nested mappings and lists as one mapping of dotted keys."""
+    if isinstance(value, Mapping):
+        items = [(str(key), item) for key, item in value.items()]
+    elif isinstance(value, list):
+        items = [(str(number), item) for number, item in enumerate(value)]
+    else:
+        return {prefix: value}
+    found: dict[str, Any] = {}
+    for key, item in items:
+        found |= _flat(item, f"{prefix}.{key}" if prefix else key)
+    return found
+
+
+def _differing(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for key in {**old, **new}:
+        if old.get(key) != new.get(key):
+            yield {"what": what, "key": key, "before": old.get(key), "after": new.get(key)}
+
+
+def _source(old: str, new: str) -> Iterator[dict[str, Any]]:
+    """Changed stretches of lines; nothing where the source of one was not kept."""
+    if not old or not new or old == new:
+        return
+    a, b = old.splitlines(), new.splitlines()
+    for tag, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag != "equal":
+            before, after = (" / ".join(line.strip() for line in part) for part in (a[a0:a1], b[b0:b1]))
+            yield {
+                "what": "source",
+                "key": f"line {b0 + 1}",
+                "before": before or None,
+                "after": after or None,
+            }
+
+
+def _identity(run: Run) -> dict[str, Any]:
+    info = run.info
+    return {key: info[key] for key in _IDENTITY}
+
+
+def _change(name: str, before: float, after: float, threshold: float) -> dict[str, Any]:
+    # A difference that is rounding alone is none, whatever the threshold.
+    slower = after - before > max(threshold * before, _CLOSE_NS)
+    return {
+        "name": name,
+        "before": before,
+        "after": after,
+        "change_ns": after - before,
+        "change": (after - before) / before if before > 0 else None,
+        "slower": slower,
+    }
+
+
+def _causes(old: Run, new: Run, window: Mapping[str, Any]) -> list[dict[str, Any]]:
+    before, after = (run.critical_path(**window).by_cause() for run in (old, new))
+    rows = [
+        {
+            "cause": cause,
+            "before": before.get(cause, 0.0),
+            "after": after.get(cause, 0.0),
+            "change_ns": after.get(cause, 0.0) - before.get(cause, 0.0),
+        }
+        for cause in {**before, **after}
+    ]
+    return sorted(rows, key=lambda row: (-abs(row["change_ns"]), row["cause"]))
+
+
+def _resources(old: Run, new: Run, window: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for when, run in (("before", old), ("after", new)):
+        used = run.use(**window)
+        for resource, kind, busy, wait in zip(
+            used["resource"], used["kind"], used["busy_ns"], used["wait_ns"], strict=True
+        ):
+            row = found.setdefault(
+                str(resource),
+                {
+                    "resource": str(resource),
+                    "kind": str(kind),
+                    "busy_ns_before": 0.0,
+                    "busy_ns_after": 0.0,
+                    "wait_ns_before": 0.0,
+                    "wait_ns_after": 0.0,
+                },
+            )
+            row[f"busy_ns_{when}"], row[f"wait_ns_{when}"] = float(busy), float(wait)
+    for row in found.values():
+        row["change_ns"] = fsum(
+            max(0.0, row[f"{what}_ns_after"] - row[f"{what}_ns_before"]) for what in ("busy", "wait")
+        )
+    slower = [row for row in found.values() if row["change_ns"] > _CLOSE_NS]
+    return sorted(slower, key=lambda row: (-row["change_ns"], row["resource"]))

@@ -1,0 +1,109 @@
+"""Work on kept runs: list with what changed, tag, thin out, remove, copy from store to store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kernbench.api.comparing import differences
+from kernbench.api.result import Run
+from kernbench.api.stores import Store, borrowed, check_detail, open_run, run_id
+from kernbench.api.stores import runs as all_runs
+from kernbench.errors import UsageError
+from kernbench.pgraph import GraphStore, RunRecord
+
+
+def listed(bench: str | None = None, store: Store = None) -> list[dict[str, Any]]:
+    """The kept runs, oldest first: each one's :attr:`Run.info` and what is ``changed`` from the one before.
+
+    ``changed`` compares with the run before of the same bench: texts such as ``m=128`` or
+    ``topology cube.pes=4``, empty where nothing was configured differently, None for a bench's first run.
+    """
+    with borrowed(store) as opened:
+        latest: dict[str, Run] = {}
+        rows = []
+        for run in all_runs(opened):
+            if bench not in (None, run.bench):
+                continue
+            before = latest.get(run.bench)
+            changed = None if before is None else [_text(row) for row in differences(before, run, opened)]
+            rows.append({**run.info, "changed": changed})
+            latest[run.bench] = run
+        return rows
+
+
+def _text(row: dict[str, Any]) -> str:
+    """One difference in few characters."""
+    if row["what"] == "source":
+        return f"source {row['key']}"
+    prefix = "" if row["what"] in ("parameter", "version", "device") else f"{row['what']} "
+    return f"{prefix}{row['key']}={row['after']}"
+
+
+def tag(run: str, add: Sequence[str] = (), remove: Sequence[str] = (), store: Store = None) -> list[str]:
+    """Add and remove tags of a run; return those that it has then. ``UsageError`` for an empty tag."""
+    if any(not text.strip() for text in add):
+        raise UsageError("a tag is empty; give it a name")
+    with borrowed(store) as opened:
+        kept = open_run(run, opened)
+        if missing := [text for text in remove if text not in kept.tags]:
+            raise UsageError(f"run '{kept.id}' has no tag '{missing[0]}'; it has {kept.tags or 'none'}")
+        return opened.change_tags(kept.id, add, remove)
+
+
+def prune(
+    keep: int, bench: str | None = None, tagged: bool = False, dry_run: bool = False, store: Store = None
+) -> list[str]:
+    """Remove all but the newest ``keep`` runs of each bench; return the ids, oldest first.
+
+    Runs with a tag stay and do not count, unless ``tagged``. ``bench`` limits it to that bench's runs.
+    """
+    if keep < 0:
+        raise UsageError(f"keep is {keep}; it must be 0 or more")
+    with borrowed(store) as opened:
+        left: dict[str, int] = {}
+        gone: list[str] = []
+        for run in reversed(all_runs(opened)):
+            if (run.tags and not tagged) or bench not in (None, run.bench):
+                continue
+            left[run.bench] = left.get(run.bench, 0) + 1
+            if left[run.bench] > keep:
+                gone.append(run.id)
+        gone.reverse()
+        for one in [] if dry_run else gone:
+            opened.remove(one)
+        return gone
+
+
+def remove(refs: Iterable[str], store: Store = None) -> list[str]:
+    """Remove runs; return their ids. Nothing is removed unless all of them exist (``RunNotFoundError``)."""
+    with borrowed(store) as opened:
+        ids = list(dict.fromkeys(run_id(opened, ref) for ref in refs))
+        for one in ids:
+            opened.remove(one)
+        return ids
+
+
+def copy_runs(
+    refs: Iterable[str], source: Store, target: Store, detail: str = "full"
+) -> list[dict[str, Any]]:
+    """Copy runs with their topologies to another store: ``run_id``, and ``copied`` or not.
+
+    Without ``refs``, all of them. A run that the target has is left alone; copying again changes nothing.
+    A server holds them as a graph in ``detail``, as for :func:`kernbench.run`.
+    """
+    with borrowed(source) as here, borrowed(target) as there:
+        check_detail(there, detail)
+        ids = [run_id(here, ref) for ref in refs] or [str(info["id"]) for info in here.runs()]
+        known = {str(info["id"]) for info in there.runs()}
+        return [
+            {"run_id": one, "copied": one not in known and _copy_one(one, here, there, detail)}
+            for one in dict.fromkeys(ids)
+        ]
+
+
+def _copy_one(one: str, here: GraphStore, there: GraphStore, detail: str) -> bool:
+    record = here.load(one)
+    topology = here.load_topology(str(record.info["topology"]))
+    there.keep(RunRecord(record.info, record.tables), topology, detail)
+    return True

@@ -1,0 +1,104 @@
+"""Pictures: diagrams of topologies, with a run's utilisation if wanted, and figures of DMA transfers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+from kernbench.api.result import Run
+from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.api.topologies import Topology, as_graph
+from kernbench.errors import UsageError
+from kernbench.pgraph import PropertyGraph
+
+DIAGRAM_VIEWS = ("system", "sip", "cube", "pe")
+"""From the tray to the parts of a PE."""
+DIAGRAM_FORMATS = ("svg", "mermaid", "dot")
+
+
+def diagram(
+    topology: Topology = None,
+    view: str = "cube",
+    to: str = "svg",
+    *,
+    run: str | Run | None = None,
+    store: Store = None,
+    of: str | None = None,
+    launch: int | str | None = "all",
+    from_ns: float | None = None,
+    to_ns: float | None = None,
+) -> str:
+    """One view of a topology as text: one of :data:`DIAGRAM_VIEWS` in one of :data:`DIAGRAM_FORMATS`.
+
+    With ``run`` (a reference such as ``last``, or a :class:`Run`) links and parts are coloured by the share
+    of the time of its launches (``launch``, ``from_ns``, ``to_ns``: another window, see :meth:`Run.window`)
+    for which they were busy; where the view draws several as one, the busiest counts.
+    ``of`` names the SIP, cube or PE to show instead of one that stands for all. Equal arguments give equal
+    text. ``UsageError`` for a view, format or part that there is not, or a run on another topology.
+    """
+    from kernbench.report.diagrams import FORMATS
+    from kernbench.report.views import VIEWS, overlay
+
+    if view not in VIEWS or to not in FORMATS:
+        what, given, there = ("view", view, VIEWS) if view not in VIEWS else ("format", to, FORMATS)
+        raise UsageError(f"there is no {what} '{given}'; use one of {', '.join(there)}")
+    graph = as_graph(topology)
+    drawn = VIEWS[view](graph, of)
+    write = FORMATS[to].write
+    if run is None:
+        return write(drawn, None, "")
+    with borrowed(store) if not isinstance(run, Run) else nullcontext() as opened:
+        found = run if isinstance(run, Run) else open_run(run, opened)
+        used = _used(found, graph, launch, from_ns, to_ns)
+        window = found.window(launch, from_ns, to_ns).name
+        return write(drawn, overlay(drawn, used), f"{_name(found)}, {window}")
+
+
+def diagram_suffix(to: str) -> str:
+    """How files of a format end, with the dot."""
+    from kernbench.report.diagrams import FORMATS
+
+    return FORMATS[to].suffix
+
+
+def _name(run: Run) -> str:
+    return f"{run.id} ({run.bench})" if run.id else run.bench
+
+
+def _used(
+    run: Run, graph: PropertyGraph, launch: int | str | None, from_ns: float | None, to_ns: float | None
+) -> dict[str, float]:
+    """Utilisation within a window by component and link."""
+    if run.info["topology_id"] != graph.properties["id"]:
+        raise UsageError(
+            f"run '{run.id}' was on topology '{run.topology}' (id {run.info['topology_id']}), not on "
+            f"'{graph.properties['name']}' (id {graph.properties['id']}); draw the one that it ran on"
+        )
+    used = run.use(launch, from_ns, to_ns)
+    return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
+
+
+LATENCY_BYTES, BANDWIDTH_BYTES = 4096, 65536
+
+
+def figures(
+    out: str | os.PathLike[str],
+    topology: Topology = None,
+    *,
+    latency_bytes: int = LATENCY_BYTES,
+    bandwidth_bytes: int = BANDWIDTH_BYTES,
+    progress: Callable[[float, int, float | None], None] | None = None,
+) -> dict[str, Any]:
+    """Run the PE-DMA scenarios of a topology and write two figures with their figures into folder ``out``.
+
+    ``dma_latency.png`` and ``.csv``: where the ns of one transfer of ``latency_bytes`` go. ``dma_bandwidth``:
+    GB/s of transfers of ``bandwidth_bytes`` against what their busiest link or memory allows. Gives
+    ``files``, ``latency`` and ``bandwidth`` (a dictionary a row) and ``left_out`` (``scenario`` and ``why``:
+    the scenarios that the topology is too small for). ``progress`` is called with simulated ns, flits moved
+    and the share done. ``MissingExtraError`` when matplotlib is not installed.
+    """
+    from kernbench.report.figures.make import make
+
+    return make(as_graph(topology), os.fspath(out), latency_bytes, bandwidth_bytes, progress)

@@ -1,0 +1,229 @@
+"""Recording a run of a bench or of traffic: the tables of its trace, its properties, and keeping both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import kernbench
+from kernbench.analysis.history import PARTIAL
+from kernbench.api.result import Run
+from kernbench.api.stores import Store, keeper
+from kernbench.api.topologies import changes_of
+from kernbench.pgraph import PropertyGraph, RunRecord, topology_record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kernbench.machine.machine import Machine
+    from kernbench.replay.oplog import OpLog
+    from kernbench.sim.instrument import Instrument
+
+SomeRun = TypeVar("SomeRun", bound=Run)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProperties:
+    """The properties of a run, as its record's manifest holds them. Times in ns unless named otherwise."""
+
+    bench: str
+    status: str
+    """``ok``, ``failed``, or ``partial`` for what there is of a run that was stopped."""
+    sim_ns: float
+    verified: str
+    """``yes``, ``no`` or ``not asked``."""
+    params: str
+    """Parameters of the bench or the traffic, as a JSON object."""
+    config_hash: str
+    again: Mapping[str, Any]
+    """The settings for a re-run beside parameters and topology: ``bench device components``.
+
+    ``topo`` holds the keys by which the machine differs from its topology file, if there are any.
+    """
+    seed: Any
+    tags: str
+    """A JSON list."""
+    source_text: str = ""
+    """The text of the bench's file, for comparisons; empty where there is none."""
+    launches: Sequence[Mapping[str, Any]] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further properties, such as the flows of a run of traffic."""
+
+
+class Recording:
+    """One run from its start to its :class:`Run`, kept whole or not at all.
+
+    Args:
+        store: Where to keep it: an open store, a URL, or None for the default one.
+        trace: False records and keeps nothing but what the resources counted.
+        detail: How much of it a server is to hold as a graph: ``summary``, ``operations`` or ``full``.
+
+    Raises:
+        StoreError: Nothing can be kept in ``store``; raised at once, before anything is run.
+    """
+
+    def __init__(self, store: Store, trace: bool, detail: str = "full") -> None:
+        from kernbench.sim.trace import TraceRecorder
+
+        self._store = keeper(store, detail) if trace else None
+        self._detail = detail
+        self._recorder = TraceRecorder() if trace else None
+        self._started = datetime.now(UTC)
+        self._clock = time.perf_counter()
+        self._wall_s: float | None = None
+
+    @property
+    def instruments(self) -> list[Instrument]:
+        """To be given to the simulated machine."""
+        return [self._recorder] if self._recorder else []
+
+    @property
+    def discarded(self) -> str:
+        """The end of the message of a run that fails: it is not kept."""
+        return "; the run is not kept" if self._store else ""
+
+    @property
+    def traced_any(self) -> bool:
+        """Whether anything was recorded that can be kept."""
+        return self._recorder is not None and self._recorder.hops > 0
+
+    def stop_clock(self) -> None:
+        """The simulation is over; what follows does not count as the run's wall-clock time."""
+        self._wall_s = time.perf_counter() - self._clock
+
+    def finish(
+        self,
+        of: type[SomeRun],
+        properties: RunProperties,
+        graph: PropertyGraph,
+        machine: Machine,
+        log: OpLog,
+    ) -> SomeRun:
+        """The run as an object of class ``of``; kept in the store unless nothing is traced."""
+        assert self._wall_s is not None, "stop_clock comes first"
+        tables = self._tables(machine, log, properties)
+        own = asdict(properties)
+        extra = own.pop("extra")
+        info: dict[str, Any] = {
+            **own,
+            "launches": list(properties.launches),
+            "again": dict(properties.again),
+            "wall_s": self._wall_s,
+            "events": machine.clock.events,
+            "flit_crossings": machine.fabric.flit_crossings,
+            "started_at": self._started.isoformat(timespec="milliseconds"),
+            "version": kernbench.__version__,
+            "topology": str(graph.properties["id"]),
+            "topology_name": str(graph.properties["name"]),
+            "hops": self._recorder.hops if self._recorder else 0,
+            "host": platform.node(),
+            **extra,
+        }
+        if self._store is None:
+            return of(info, store=None, tables=tables)
+        run_id = self._store.keep(RunRecord(info, tables), topology_record(graph), self._detail)
+        return of({**info, "id": run_id}, store=self._store)
+
+    def _tables(self, machine: Machine, log: OpLog, properties: RunProperties) -> dict[str, pa.Table]:
+        """All tables of a traced run; of an untraced one what its resources counted."""
+        import pyarrow as pa
+
+        from kernbench.sim.trace import use
+
+        if self._recorder is None:
+            return {"Use": pa.table(use(machine.resources, properties.sim_ns))}
+        of_log = log.tables()
+        ops = of_log["Op"]
+        columns = {
+            **self._recorder.tables(
+                machine.resources, properties.sim_ns, log.components, partial=properties.status == PARTIAL
+            ),
+            **of_log,
+            "Launch": _launches(properties.launches),
+            "Race": _races(properties.extra.get("races", ()), set(ops["number"].tolist())),
+        }
+        _leave_out_unfinished(columns["Transaction"], columns["Op"])
+        _add_launches(columns["Transaction"], columns["Op"])
+        return {name: pa.table(table) for name, table in columns.items()}
+
+
+_LAUNCH = ("kernel", "source", "t_submit", "t_start", "t_done", "pe_ns", "pes", "late_ns")
+
+
+def _launches(launches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The archive's table Launch, without the columns that launches say nothing of."""
+    known = [name for name in _LAUNCH if not launches or name in launches[0]]
+    return {
+        "number": [launch["launch"] for launch in launches],
+        **{name: [launch[name] for launch in launches] for name in known},
+    }
+
+
+def _races(races: Sequence[Mapping[str, Any]], ops: set[int]) -> dict[str, Any]:
+    """The archive's table Race, of races between operations that are in the record."""
+    kept = [race for race in races if {race["first"]["op"], race["second"]["op"]} <= ops]
+    return {
+        "number": list(range(len(kept))),
+        "kind": [race["kind"] for race in kept],
+        "touched": [race["where"] for race in kept],
+        "addr": [race["address"] for race in kept],
+        "bytes": [race["bytes"] for race in kept],
+        "first": [race["first"]["op"] for race in kept],
+        "second": [race["second"]["op"] for race in kept],
+        "first_pe": [race["first"]["pe"] for race in kept],
+        "second_pe": [race["second"]["pe"] for race in kept],
+        "t_first": [race["first"]["t_ns"] for race in kept],
+        "t_second": [race["second"]["t_ns"] for race in kept],
+    }
+
+
+def _leave_out_unfinished(transactions: dict[str, Any], ops: dict[str, Any]) -> None:
+    """Operations and causes that never ended, because the run failed, are not in the record."""
+    import numpy as np
+
+    for column, known in (("op", ops["number"]), ("caused_by", transactions["number"])):
+        transactions[column] = np.where(np.isin(transactions[column], known), transactions[column], -1)
+
+
+def _add_launches(transactions: dict[str, Any], ops: dict[str, Any]) -> None:
+    """A transaction that an operation sent belongs to the launch of the operation."""
+    import numpy as np
+
+    if not len(ops["number"]):
+        return
+    of_op = np.full(int(ops["number"].max()) + 1, -1, np.int64)
+    of_op[ops["number"]] = ops["launch"]
+    sent = transactions["op"] >= 0
+    transactions["launch"][sent] = of_op[transactions["op"][sent]]
+
+
+def config_hash(
+    graph: PropertyGraph, components: Mapping[str, str] | None, bench: str, **configured: Any
+) -> str:
+    """Over everything that decides what happens: version, topology, components and ``configured``."""
+    content = {
+        "version": kernbench.__version__,
+        "topology": graph.properties["id"],
+        "bench": bench,
+        "components": dict(components or {}),
+        **configured,
+    }
+    text = json.dumps(content, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def settings_of(graph: PropertyGraph, **settings: Any) -> dict[str, Any]:
+    """The settings for a re-run: ``settings``, and the keys by which the machine differs from its file."""
+    changes = changes_of(graph)
+    return {**settings, "topo": changes} if changes else settings
+
+
+def tags_text(tags: Sequence[str]) -> str:
+    """``tags`` as a record's properties hold them."""
+    return json.dumps(list(tags), ensure_ascii=False)

@@ -1,0 +1,59 @@
+"""Re-running a kept run on another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kernbench.api.result import Run
+from kernbench.api.running import bench_hash, program_of, run
+from kernbench.api.topologies import mark_changes
+from kernbench.api.traffic import BENCH, PATTERN, traffic, traffic_hash
+from kernbench.errors import UsageError
+from kernbench.pgraph import PropertyGraph
+
+
+def rerun(
+    kept: Run,
+    graph: PropertyGraph,
+    original: PropertyGraph,
+    bench: str | Callable[[Any], Any] | None = None,
+    **how: Any,
+) -> Run:
+    """Re-run ``kept`` on ``graph`` instead of ``original``; ``how`` goes to ``run`` or ``traffic``.
+
+    ``bench`` is needed where the kept run's bench has no name. ``UsageError`` when it cannot be re-run, or
+    when bench or version have changed since: the result would say nothing about the kept run.
+    """
+    how_kept, params = kept.again, kept.params
+    components = how_kept["components"]
+    mark_changes(graph, how_kept.get("topo", {}))
+    if kept.bench == BENCH:
+        if bench is not None:
+            raise UsageError(f"run '{kept.id}' is of traffic and has no bench; leave it out")
+        _check(kept, traffic_hash(original, params, components))
+        pattern = params.pop("pattern", None)
+        flows = params.pop("flows") if pattern is None else f"{PATTERN}{pattern}"
+        return traffic(flows, graph, params=params, components=components, **how)
+    bench = bench or how_kept["bench"]
+    if not bench:
+        raise UsageError(
+            f"run '{kept.id}' was of a function that has no name to find it by; give it with bench=, "
+            "or put it into a file with @bench and run that"
+        )
+    try:
+        program = program_of(bench, params)
+    except UsageError as wrong:
+        raise UsageError(f"run '{kept.id}' cannot be re-run: {wrong}") from wrong
+    device = how_kept["device"]
+    _check(kept, bench_hash(program, original, device, components))
+    return run(bench, graph, params=params, device=device, components=components, **how)
+
+
+def _check(kept: Run, now: str) -> None:
+    """Refuse to go on where the same command would not give ``kept`` any more."""
+    if now != kept.info["config_hash"]:
+        raise UsageError(
+            f"run '{kept.id}' of '{kept.bench}' is out of date: its bench, its parameters or KernBench have "
+            "changed since; re-run it first"
+        )

@@ -1,0 +1,248 @@
+"""Tuning: run a program once for each configuration of its autotuned kernels, and find the fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+from kernbench.api.running import Program, RunVerificationError, program_of, run_program
+from kernbench.api.stores import Store, borrowed
+from kernbench.api.topologies import Components, Topology, described_machine
+from kernbench.errors import KernBenchError, UsageError
+
+if TYPE_CHECKING:
+    from kernbench.api.result import Run
+    from kernbench.kernels import Autotuned, Choices
+    from kernbench.kernels.autotune import Config, Key
+
+Progress = Callable[[float, int, float | None], None]
+"""Called with (simulated ns, events so far, share of the known points that are done)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One configuration of one kernel for one key, measured.
+
+    ``latency_ns`` adds up the kernel's launches with that key, each from its common start to its last
+    answer; None where the run failed, and then ``error`` says why. ``run_id`` is the kept run, else empty.
+    """
+
+    kernel: str
+    key: Key
+    config: dict[str, Any]
+    latency_ns: float | None
+    run_id: str
+    best: bool = False
+    error: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The point as JSON shows it."""
+        names = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
+        return {name: getattr(self, name) for name in names} | {"key": dict(self.key)}
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The points that were measured, in order, with the best one of each kernel and key marked."""
+
+    bench: str
+    points: tuple[Point, ...]
+
+    @property
+    def best(self) -> list[Point]:
+        """The best point of each kernel and key."""
+        return [point for point in self.points if point.best]
+
+    @property
+    def untuned(self) -> list[str]:
+        """Kernels of which no configuration worked."""
+        found = {point.kernel for point in self.best}
+        return list(dict.fromkeys(point.kernel for point in self.points if point.kernel not in found))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The best configurations as parameters of a run, such as ``{"scale.BLOCK": 64}``."""
+        alone = {p.kernel for p in self.best if sum(q.kernel == p.kernel for q in self.best) == 1}
+        found: dict[str, Any] = {}
+        for point in self.best:
+            key = () if point.kernel in alone else point.key
+            found |= settings_of(point.kernel, point.config, key)
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """``bench``, ``points`` and ``settings``."""
+        return {
+            "bench": self.bench,
+            "points": [point.as_dict() for point in self.points],
+            "settings": self.settings,
+        }
+
+
+def tune(
+    bench: str | Callable[[Any], Any],
+    topology: Topology = None,
+    verify: bool = False,
+    *,
+    params: Mapping[str, object] | None = None,
+    device: str | None = None,
+    store: Store = None,
+    tags: Sequence[str] = (),
+    progress: Progress | None = None,
+    on_point: Callable[[Point], None] | None = None,
+    components: Components = None,
+    topo: Mapping[str, object] | None = None,
+    max_ns: float | None = None,
+    max_events: int | None = None,
+) -> Tuning:
+    """Find the fastest configuration, in simulated time, of each autotuned kernel that a bench launches.
+
+    The bench is run once for each configuration of a kernel, and each run is kept like one of
+    :func:`kernbench.run`, which has the same arguments. Several kernels are tuned one after the other, the
+    later ones with the best configurations of the earlier. A configuration that fails, or with ``verify``
+    gives wrong values, is a point with an error; the others go on. Launches later in this process take what
+    was found.
+
+    Args:
+        on_point: Called with every point as it is measured; none is ``best`` yet.
+
+    Raises:
+        UsageError: The bench launches no kernel with configurations (:func:`kernbench.autotune`).
+    """
+    program = program_of(bench, params or {})
+    if program.settings:
+        raise UsageError(f"parameter '{next(iter(program.settings))}' is what tune looks for; leave it out")
+    graph, extra = described_machine(topology, topo, components)
+    with borrowed(store) as opened:
+
+        def measure(settings: Mapping[str, Any], choices: Choices, share: float) -> Run:
+            def shown(sim_ns: float, events: int) -> None:
+                if progress is not None:
+                    progress(sim_ns, events, share)
+
+            return run_program(
+                replace(program, settings=dict(settings)),
+                graph,
+                extra,
+                choices=choices,
+                verify=verify,
+                device=device,
+                store=opened,
+                tags=tags,
+                progress=shown,
+                max_ns=max_ns,
+                max_events=max_events,
+            )
+
+        return Tuner(program, measure, on_point or (lambda _point: None)).tune()
+
+
+Measured = tuple["Run | None", KernBenchError | None, "Choices"]
+
+
+@dataclass
+class Tuner:
+    """Tunes the kernels of one program, as it comes to know them.
+
+    ``measure`` makes a run with some settings, fills the choices that it is given, and says how far it is.
+    ``errors`` has the error of every run that failed.
+    """
+
+    program: Program
+    measure: Callable[[Mapping[str, Any], Choices, float], Run]
+    on_point: Callable[[Point], None]
+    points: list[Point] = field(default_factory=list)
+    errors: list[KernBenchError] = field(default_factory=list)
+    _known: dict[str, Autotuned] = field(default_factory=dict)
+    _keys: dict[str, dict[Key, None]] = field(default_factory=dict)
+    _chosen: dict[str, Any] = field(default_factory=dict)
+    _tuned: set[str] = field(default_factory=set)
+    _runs: int = 0
+
+    def tune(self) -> Tuning:
+        """Run all points."""
+        measured: Measured | None = self._run({})  # every kernel with its first configuration
+        if not self._known:
+            if self.errors:
+                raise self.errors[0]
+            raise UsageError(
+                f"bench '{self.program.name}' launches no kernel with configurations; decorate it with "
+                '@kb.autotune(configs=[{"BLOCK": 64}, ...])'
+            )
+        while name := next((name for name in self._known if name not in self._tuned), ""):
+            for config in self._known[name].configs:
+                if measured is None:
+                    measured = self._run(settings_of(name, config))
+                self._take(name, config, measured)
+                measured = None
+            self._mark(name)
+            self._tuned.add(name)
+        return Tuning(self.program.name, tuple(self.points))
+
+    def _run(self, settings: Mapping[str, Any]) -> Measured:
+        from kernbench.kernels import Choices
+
+        known = sum(len(kernel.configs) for kernel in self._known.values())
+        given = {**self._chosen, **settings}
+        choices = Choices(given, tuning=True)
+        run: Run | None = None
+        error: KernBenchError | None = None
+        try:
+            run = self.measure(given, choices, self._runs / max(known, 1))
+        except RunVerificationError as wrong:
+            run, error = wrong.run, wrong
+        except KernBenchError as failure:
+            if not failure.during_run:
+                raise
+            error = failure
+        self._runs += 1
+        self.errors += [] if error is None else [error]
+        for choice in choices.made:
+            self._known[choice.kernel.name] = choice.kernel
+            self._keys.setdefault(choice.kernel.name, {})[choice.key] = None
+            fixed = [name for name in choice.kernel.configs[0] if name not in choice.config]
+            if fixed:
+                raise UsageError(
+                    f"kernel '{choice.kernel.name}': '{fixed[0]}' is given at the launch and in the "
+                    "configurations; leave it out at the launch"
+                )
+        return run, error, choices
+
+    def _take(self, name: str, config: Config, measured: Measured) -> None:
+        """Make a point of each key that the run had."""
+        run, error, choices = measured
+        for key in self._keys[name]:
+            launches = [c.launch for c in choices.made if c.kernel.name == name and c.key == key]
+            latency = None
+            if run is not None and error is None and launches:
+                latency = fsum(float(run.launches[n]["latency_ns"]) for n in launches)
+            problem = "" if latency is not None else str(error or "not launched with this key")
+            point = Point(name, key, dict(config), latency, run.id if run else "", error=problem)
+            self.points.append(point)
+            self.on_point(point)
+
+    def _mark(self, name: str) -> None:
+        """Mark the best point of each key, and let later launches take it."""
+        kernel = self._known[name]
+        for key in self._keys[name]:
+            own = [i for i, p in enumerate(self.points) if (p.kernel, p.key) == (name, key)]
+            good = [i for i in own if self.points[i].latency_ns is not None]
+            if not good:
+                continue
+            best = min(good, key=self._latency)
+            self.points[best] = replace(self.points[best], best=True)
+            kernel.best[key] = self.points[best].config
+            self._chosen |= settings_of(name, self.points[best].config, key)
+
+    def _latency(self, index: int) -> float:
+        latency = self.points[index].latency_ns
+        assert latency is not None
+        return round(latency, 6)  # of equal times the first, whatever the last bits are
+
+
+def settings_of(name: str, config: Config, key: Key = ()) -> dict[str, Any]:
+    """A configuration as settings of a run."""
+    from kernbench.kernels.autotune import settings
+
+    return settings(name, key, config)

@@ -1,0 +1,64 @@
+"""``torch.distributed.all_reduce`` over all SIPs, as in a PyTorch script: spawn, set_device, all_reduce."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernbench import dtypes
+from kernbench.benches._inputs import DTYPE, SEED
+from kernbench.benches.params import Param
+from kernbench.benches.registry import bench
+from kernbench.runtime import DPPolicy
+
+if TYPE_CHECKING:
+    from kernbench.runtime import Context
+
+
+def _rows(rank: int, cubes: int, elements: int, dtype: str, seed: int) -> np.ndarray[Any, Any]:
+    """A row of small whole numbers for each cube: their sums are exact in every type."""
+    rng = np.random.default_rng((seed, rank))
+    return rng.integers(-2, 3, (cubes, elements)).astype(dtypes.dtype(dtype).numpy)
+
+
+@bench(
+    name="ccl-allreduce",
+    description="Every SIP is a rank: all_reduce of a row for each cube, over cubes and ranks or over ranks.",
+    params=[
+        Param("elements", int, 64, "elements of a cube's row", minimum=1),
+        Param("group", str, "cubes", "whose rows are added up: of cubes and ranks, or of ranks alone",
+              choices=("cubes", "ranks")),
+        Param("algorithm", str, "", "algorithm of kernbench/collectives; that of ccl.yaml when empty"),
+        Param("root", int, -1, "root cube of the hierarchical algorithm; its centre when -1", minimum=-1),
+        Param("buffer_kind", str, "", "memory of the queues' slots; the topology's when empty",
+              choices=("", "tcm", "sram", "hbm")),
+        DTYPE,
+        SEED,
+    ],
+)  # fmt: skip
+def run(torch: Context) -> None:
+    """A rank on every SIP; every row ends as the sum of all rows, or of those of its cube over the ranks."""
+    p, dist = torch.params, torch.distributed
+    config: dict[str, Any] = {}
+    if p.algorithm:
+        config["collectives"] = {"all_reduce": p.algorithm}
+    if p.root >= 0:
+        config["algorithms"] = {"lrab_hierarchical_allreduce": {"root": p.root}}
+    if p.buffer_kind:
+        config["defaults"] = {"buffer_kind": p.buffer_kind}
+    dist.init_process_group("ahbm", config=config)
+    ranks, cubes = dist.get_world_size(), torch.cubes_per_sip
+    rows = [_rows(rank, cubes, p.elements, p.dtype, p.seed) for rank in range(ranks)]
+
+    def expected() -> np.ndarray[Any, Any]:
+        over_ranks = np.stack(rows).astype(np.float32).sum(0)
+        return np.broadcast_to(over_ranks.sum(0), over_ranks.shape) if p.group == "cubes" else over_ranks
+
+    def worker(rank: int) -> None:
+        torch.ahbm.set_device(torch.ahbm.sip_of(rank))  # the default, as rank = SIP
+        x = torch.from_numpy(rows[rank], dp=DPPolicy("row_wise", num_pes=1), name=f"x{rank}")
+        dist.all_reduce(x, group=dist.group.CUBES if p.group == "cubes" else None)
+        torch.check(f"sum on rank {rank}", x, expected)
+
+    torch.multiprocessing.spawn(worker, nprocs=ranks)

@@ -1,0 +1,50 @@
+"""All-reduce over the PEs of a cube, written with ``tl.send`` and ``tl.recv``: queues seen from a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernbench.benches._inputs import DTYPE, SEED, activations
+from kernbench.benches.params import Param
+from kernbench.benches.registry import bench
+from kernbench.runtime import DPPolicy
+
+if TYPE_CHECKING:
+    from kernbench.kernels import Pointer
+    from kernbench.runtime import Context
+
+
+def all_reduce(x: Pointer, tl: Any) -> None:
+    """Every PE passes what it hears to the next one of the ring, N - 1 times, and adds it to its own row."""
+    own = tl.load(x.local)
+    total = own.to("f32")
+    for _ in range(tl.num_programs(0) - 1):
+        tl.send("pe_E", own)
+        own = tl.recv("pe_W")
+        total = total + own.to("f32")
+    tl.store(x.local, total)
+
+
+@bench(
+    name="ipcq-allreduce",
+    description="The PEs of one cube add up their rows, passing them round a ring of queues.",
+    params=[
+        Param("elements", int, 512, "elements of a PE's row", minimum=1),
+        Param("buffer_kind", str, "", "memory of the queues' slots; the topology's when empty",
+              choices=("", "tcm", "sram", "hbm")),
+        DTYPE,
+        SEED,
+    ],
+)  # fmt: skip
+def run(torch: Context) -> None:
+    """One row for each PE of cube 0; all rows end as their sum."""
+    p = torch.params
+    pes = torch.pes_per_cube
+    rows = activations(np.random.default_rng(p.seed), (pes, p.elements), p.dtype)
+    x = torch.from_numpy(rows, dp=DPPolicy("replicate", "row_wise", num_cubes=1), name="x")
+    ring = [(sip, 0, pe) for sip in x.sips for pe in range(pes)]
+    torch.install_ipcq("intracube_pe_ring", among=ring, buffer_kind=p.buffer_kind or None)
+    torch.launch("all-reduce", all_reduce, x)
+    torch.check("sum", x, lambda: np.broadcast_to(rows.astype(np.float32).sum(0), rows.shape))

@@ -1,0 +1,137 @@
+"""``kernbench tune``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import click
+
+from kernbench import api
+from kernbench.cli import completion
+from kernbench.cli.group import Command
+from kernbench.cli.options import (
+    assignments,
+    change_options,
+    store_option,
+    topology_file,
+    topology_option,
+)
+from kernbench.cli.output import emit, format_option
+from kernbench.cli.progress import Progress
+
+_COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench tune --bench scale.py --topology minimal",
+        "kernbench tune --bench scale.py --topology minimal --set n=4096 --verify-data --format csv",
+    ],
+)
+@click.option(
+    "--bench",
+    required=True,
+    metavar="NAME",
+    shell_complete=completion.benches,
+    help="A bench that launches kernels with @kb.autotune: file.py[:name], or a name from 'kernbench list'.",
+)
+@topology_option
+@change_options
+@click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
+@click.option("--verify-data", is_flag=True, help="Leave out configurations that give wrong values.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A bench parameter; may be repeated.",
+    shell_complete=completion.bench_settings,
+)
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")
+@click.option("--max-ns", type=float, metavar="NS", help="End each run after so much simulated time.")
+@click.option("--max-events", type=int, metavar="N", help="End each run after so many events.")
+@store_option
+@format_option
+def command(
+    bench: str,
+    topology: str | None,
+    topo: dict[str, str],
+    components: str | None,
+    device: str | None,
+    verify_data: bool,
+    settings: tuple[str, ...],
+    tags: tuple[str, ...],
+    max_ns: float | None,
+    max_events: int | None,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Run a bench once with each configuration of its kernels, and print which is fastest in simulated time.
+
+    The kernels are those that the bench launches and that @kb.autotune gives configurations. Each run is
+    kept. A configuration that fails is a row with its error; exit status 1 where no configuration of a
+    kernel works. When interrupted, prints what was measured so far.
+
+    JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error) and settings: what
+    'kernbench run --set' takes to run with the best.
+    """
+    params = assignments("--set", settings)
+    file = topology_file(topology)
+    measured: list[api.Point] = []
+    try:
+        with Progress() as progress:
+            found = api.tune(
+                bench,
+                file,
+                verify_data,
+                params=params,
+                topo=topo,
+                components=components,
+                device=device,
+                store=store,
+                tags=tags,
+                progress=progress,
+                on_point=measured.append,
+                max_ns=max_ns,
+                max_events=max_events,
+            )
+    except KeyboardInterrupt:
+        if measured:
+            _print(fmt, api.Tuning(bench, tuple(measured)))
+        raise
+    _print(fmt, found)
+    if found.untuned:
+        raise click.ClickException(f"no configuration of kernel '{found.untuned[0]}' works")
+
+
+def _print(fmt: str, found: api.Tuning) -> None:
+    rows = [_row(fmt, point) for point in sorted(found.points, key=_order)]
+    empty = {i for i, name in enumerate(_COLUMNS) if name in ("key", "error") and not any(r[i] for r in rows)}
+    if fmt != "table":
+        empty = set()
+    shown = [name for i, name in enumerate(_COLUMNS) if i not in empty]
+    emit(fmt, found.as_dict(), shown, [[c for i, c in enumerate(row) if i not in empty] for row in rows])
+    if fmt == "table" and found.settings:
+        chosen = " ".join(f"--set {shlex.quote(f'{name}={value}')}" for name, value in found.settings.items())
+        print(f"\nto run with the best: {chosen}")
+
+
+def _order(point: api.Point) -> tuple[str, str, bool, float]:
+    """Kernel by kernel and key by key, the fastest first, those that failed last."""
+    ns = point.latency_ns
+    return point.kernel, str(point.key), ns is None, 0.0 if ns is None else round(ns, 6)
+
+
+def _row(fmt: str, point: api.Point) -> Sequence[object]:
+    best = ("*" if point.best else "") if fmt == "table" else point.best
+    return (
+        point.kernel,
+        ", ".join(f"{name}={value}" for name, value in point.key),
+        " ".join(f"{name}={value}" for name, value in point.config.items()),
+        point.latency_ns,
+        best,
+        point.run_id,
+        point.error,
+    )

@@ -1,0 +1,65 @@
+"""Flat rings: every rank sends to the next one and hears from the one before (all_reduce, all_gather ...).
+
+With N ranks and n bytes, all_reduce takes 2 (N - 1) steps of n / N bytes: N - 1 that reduce, after which rank
+i has the i-th chunk, and N - 1 that pass the chunks on. all_gather and reduce_scatter are the two halves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernbench.collectives import steps
+from kernbench.collectives.algorithm import Algorithm, Call
+from kernbench.collectives.steps import Limits, Ring
+from kernbench.topology.neighbours import Neighbours, merge, ring
+
+if TYPE_CHECKING:
+    from kernbench.kernels import Pointer
+
+
+def neighbours(call: Call) -> Neighbours:
+    """Each lane of the group in a ring over its ranks."""
+    return call.named(merge(*(ring(members, "ring_E", "ring_W") for members in call.members)))
+
+
+def part(call: Call) -> Ring:
+    """The calling rank's part in the ring."""
+    return Ring(f"{call.tag}ring_E", f"{call.tag}ring_W", call.rank, call.size)
+
+
+def _arguments(call: Call) -> tuple[Any, ...]:
+    return part(call), call.op, call.limits
+
+
+def _all_reduce(around: Ring, op: str, limits: Limits, x: Pointer, tl: Any) -> None:
+    divisor = around.size if op == "avg" else 1
+    steps.ring_all_reduce(tl, steps.local(x), around, op, limits, divisor)
+
+
+def _reduce_scatter(
+    around: Ring, op: str, limits: Limits, output: Pointer, *inputs: Pointer, tl: Any
+) -> None:
+    result = steps.local(output)
+    chunks = _chunks(inputs, result, around.size)
+    divisor = around.size if op == "avg" else 1
+    steps.ring_reduce_scatter(tl, chunks, result, around, op, limits, divisor)
+
+
+def _all_gather(around: Ring, op: str, limits: Limits, own: Pointer, *outputs: Pointer, tl: Any) -> None:
+    mine = steps.local(own)
+    steps.ring_all_gather(tl, _chunks(outputs, mine, around.size), mine, around, limits)
+
+
+def _chunks(tensors: tuple[Pointer, ...], one: steps.Vector, count: int) -> list[steps.Vector]:
+    """The vector of each rank: a tensor each, or all in one tensor, rank by rank."""
+    if len(tensors) == count:
+        return [steps.local(x) for x in tensors]
+    whole = steps.local(tensors[0])
+    return [whole.part(i * one.elements, (i + 1) * one.elements) for i in range(count)]
+
+
+ALGORITHMS = (
+    Algorithm("all_reduce", _all_reduce, neighbours, _arguments),
+    Algorithm("reduce_scatter", _reduce_scatter, neighbours, _arguments),
+    Algorithm("all_gather", _all_gather, neighbours, _arguments),
+)

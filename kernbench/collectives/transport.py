@@ -1,0 +1,74 @@
+"""The queues of collectives: set up when an algorithm first needs them, once for all ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernbench.errors import CollectiveError
+from kernbench.runtime.scheduler import Event
+from kernbench.topology import names
+from kernbench.topology.neighbours import Location, Neighbours
+
+if TYPE_CHECKING:
+    from kernbench.runtime import Context
+
+
+class Transport:
+    """Sets up queues between the PEs of groups, and remembers which there are.
+
+    ``slots``, ``slot_bytes`` and ``buffer_kind`` are those of the rings; None: the topology's.
+    """
+
+    def __init__(
+        self, context: Context, slots: int | None, slot_bytes: int | None, buffer_kind: str | None
+    ) -> None:
+        self._context = context
+        self._slots, self._slot_bytes, self._buffer_kind = slots, slot_bytes, buffer_kind
+        self._known: dict[tuple[Location, str], Location] = {}
+        self._setups: dict[tuple[Location, str], Event] = {}
+
+    def ensure(self, wanted: Neighbours) -> None:
+        """Return when every direction of ``wanted`` is set up.
+
+        Raises:
+            CollectiveError: A direction leads to another PE already.
+            AllocationError: The rings do not fit.
+        """
+        missing: Neighbours = {}
+        others: dict[int, Event] = {}
+        for location, directions in wanted.items():
+            for direction, peer in directions.items():
+                key = (location, direction)
+                known = self._known.get(key)
+                if known is None:
+                    missing.setdefault(location, {})[direction] = peer
+                elif known != peer:
+                    raise CollectiveError(
+                        f"direction '{direction}' of {names.pe(*location)} leads to {names.pe(*known)}, not "
+                        f"to {names.pe(*peer)}; use a group of its own, or directions of another name"
+                    )
+                elif key in self._setups:
+                    others[id(self._setups[key])] = self._setups[key]
+        if missing:
+            self._set_up(missing)
+        for setup in others.values():
+            self._context.scheduler.wait(setup)
+
+    def _set_up(self, missing: Neighbours) -> None:
+        setup = Event("the setup of queues by another rank")
+        keys = [(location, direction) for location, directions in missing.items() for direction in directions]
+        for location, direction in keys:
+            self._known[location, direction] = missing[location][direction]
+            self._setups[location, direction] = setup
+        try:
+            self._context.install_ipcq(
+                missing, slots=self._slots, slot_bytes=self._slot_bytes, buffer_kind=self._buffer_kind
+            )
+        except BaseException:
+            for key in keys:
+                self._known.pop(key)
+            raise
+        finally:
+            for key in keys:
+                del self._setups[key]
+            setup.happen()

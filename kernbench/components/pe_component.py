@@ -1,0 +1,135 @@
+"""The base of a PE's own components, and the tokens that route themselves through them (ADR-0014 D6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kernbench.components.base import Component
+from kernbench.components.system import System
+from kernbench.pgraph import Node
+from kernbench.program.operations import Op
+from kernbench.program.tile_plans import Stage, TilePlan
+
+
+class Token:
+    """One tile on its way through the stages of its plan. Owned by exactly one component at a time."""
+
+    __slots__ = ("done", "fed_by", "index", "launch", "op", "parent", "plan", "previous", "written")
+
+    def __init__(
+        self,
+        plan: TilePlan,
+        done: Callable[[Token], None],
+        parent: Op,
+        op: Op | None = None,
+        written: Callable[[], None] | None = None,
+    ) -> None:
+        self.plan = plan
+        self.done = done
+        """Called exactly once, when the last stage is over."""
+        self.parent = parent
+        self.op = op
+        """The command's own op, for a simple command: its compute stage is recorded as that op."""
+        self.written = written
+        """Called whenever memory has committed one of its DMA writes."""
+        self.index = 0
+        self.previous: tuple[int, ...] = ()
+        """Ids of the operations of the stage before; none at first."""
+        self.fed_by: tuple[int, ...] = ()
+        """Ids of the last operations of the tile whose end made room for it; none when there was room."""
+        self.launch = parent.launch
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that it is in."""
+        return self.plan.stages[self.index]
+
+
+class PeComponent(Component):
+    """A component inside a PE; its siblings are reached by their part names."""
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self.busy_by_direction = [0.0, 0.0]
+        """Busy ns of reading and of writing, for parts that do both at once."""
+
+    def sibling(self, part: str) -> Component:
+        """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
+        return self.system.component(f"{self.resource.rpartition('.')[0]}.{part}")
+
+    def count_use(self, write: bool, busy_ns: float) -> None:
+        """Count use of a part that works in two directions side by side: the busier one is its use."""
+        self.busy_by_direction[write] += busy_ns
+        self.busy_ns = max(self.busy_by_direction)
+
+    def accept(self, token: Token) -> None:
+        """Take a token whose stage is this component's."""
+        raise TypeError(f"'{self.resource}' has no pipeline stage {token.stage.kind}")
+
+    def stage_op(self, token: Token) -> Op:
+        """The record for the token's present stage."""
+        (op,) = self.stage_ops(token, 1)
+        return op
+
+    def stage_ops(self, token: Token, count: int) -> list[Op]:
+        """The ``count`` records for the token's present stage; none of them waits for another."""
+        stage = token.stage
+        before = [(number, "stage") for number in token.previous] or [(n, "buffer") for n in token.fed_by]
+        ops = []
+        for _ in range(count):
+            if token.op is not None and stage.kind in ("GEMM", "MATH"):
+                op = token.op
+            else:
+                op = Op(
+                    self.system.next_op_id(),
+                    "tile",
+                    stage.name or stage.kind.lower(),
+                    launch=token.launch,
+                    parent=token.parent.id,
+                    source=token.parent.source,
+                    nbytes=stage.nbytes,
+                )
+            op.stage = stage.kind
+            op.after += before
+            ops.append(op)
+        token.previous = tuple(op.id for op in ops)
+        return ops
+
+    def pass_on(self, token: Token) -> None:
+        """The token's stage here is over: on to the next, or done."""
+        token.index += 1
+        if token.index == len(token.plan.stages):
+            token.done(token)
+            return
+        following = self.sibling(token.stage.part)
+        assert isinstance(following, PeComponent)
+        if following is self:
+            self.accept(token)
+            return
+        over = self._data_across(token, following)
+        if over > self.clock.now:
+            self.clock.call_at(over, self.forward, following, following.accept, token)
+        else:
+            self.forward(following, following.accept, token)
+
+    def _data_across(self, token: Token, following: Component) -> float:
+        """When ``following`` may begin with the token's data, which cross the link to it, ns.
+
+        Data that FETCH reads go on to the engine as they come; those of STORE come from the engine as the
+        TCM takes them. Both cut through, so a link as fast as the TCM's port adds no time.
+        """
+        now = float(self.clock.now)
+        stages = token.plan.stages
+        fetched, stored = stages[token.index - 1], stages[token.index]
+        tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
+        if fetched.kind == "FETCH" and fetched.nbytes:
+            link = self.system.link(self.resource, following.resource)
+            gbs = min(tcm.number("read_gbs"), self.system.link(tcm.resource, unit.resource).bw_gbs)
+            across = link.stream(now - fetched.nbytes / gbs, fetched.nbytes)
+            return max(now, across) if link.bw_gbs < gbs else now
+        if stored.kind == "STORE" and stored.nbytes:
+            link = self.system.link(self.resource, following.resource)
+            gbs = min(tcm.number("write_gbs"), self.system.link(unit.resource, tcm.resource).bw_gbs)
+            across = link.stream(now, stored.nbytes)
+            return max(now, across - stored.nbytes / gbs) if link.bw_gbs < gbs else now
+        return now

@@ -1,0 +1,332 @@
+"""PE_CPU: takes launches, runs kernels between commands, answers when they are done."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from kernbench.components.pe_component import PeComponent
+from kernbench.components.pe_ipcq import PeIpcq
+from kernbench.components.pe_scheduler import EngineCommand, PeScheduler
+from kernbench.components.system import System
+from kernbench.errors import AddressError, KernelError, RoutingError, StarvedError
+from kernbench.pgraph import Node
+from kernbench.program import commands as c
+from kernbench.program.launches import Launch
+from kernbench.program.messages import LaunchDone, LaunchMessage, QueueMessage
+from kernbench.program.operations import Op
+from kernbench.routing import Traffic
+from kernbench.sim.transaction import Packet
+from kernbench.topology import names
+
+MAX_IDLE = 100_000
+"""Operations that a kernel may issue at one instant; more of them are taken for an endless loop."""
+
+
+class PeCpu(PeComponent):
+    """One kernel at a time; launches that come meanwhile wait in order of arrival.
+
+    Each command but a definition costs ``dispatch_cycles`` of the PE's clock before it is handed on.
+    """
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self._queue: deque[tuple[Launch, int, str]] = deque()
+        self._launch: Launch | None = None
+        self._kernel: c.RunningKernel | None = None
+        self._cause = -1
+        self._above = ""
+        self._last_op = -1
+        self._resumed_by = -1
+        """Id of the operation whose end let the kernel go on last; -1 when it was the launch."""
+        self._started: list[c.Completion] = []
+        """Composites of the kernel that may still be running."""
+        self._epoch = 0
+        """Counts kernels begun and stopped: what was asked in an earlier epoch resumes no kernel."""
+        self._blocked = False
+        """A command that the kernel waits for is being carried out."""
+        self._ending = False
+        """The kernel has been stopped, and what it had started is not over."""
+        self.failure: Exception | None = None
+        """How a kernel failed since the queues were set up, which it may have left with parts of messages."""
+        self._cycle_ns = 1.0 / self.number("clock_ghz")
+        self._dispatch_ns = self.number("dispatch_cycles") * self._cycle_ns
+
+    def wired(self) -> None:
+        """Find the scheduler, the queues and the TCM's scratch region."""
+        scheduler = self.sibling("pe_scheduler")
+        assert isinstance(scheduler, PeScheduler)
+        self._scheduler = scheduler
+        ipcq = self.sibling("pe_ipcq")
+        assert isinstance(ipcq, PeIpcq)
+        self._ipcq = ipcq
+        tcm = self.sibling("pe_tcm").node.properties
+        machine = self.system.graph.properties
+        counts = (machine["pes_per_cube"], machine["cubes_per_sip"], machine["sips"])
+        self._device_counts = (int(counts[0]), int(counts[1]), int(counts[2]))
+        self._scratch = (int(tcm["scheduler_reserved_bytes"]), int(tcm["scratch_bytes"]))
+
+    def receive(self, packet: Packet) -> None:
+        """A launch for this PE, or directions for its queues."""
+        transaction = packet.transaction
+        self.system.end(transaction)
+        message: LaunchMessage | QueueMessage = transaction.message
+        if isinstance(message, QueueMessage):
+            self.failure = None
+            self.forward(self._ipcq, self._ipcq.set_up, message)
+            return
+        self._queue.append((message.launch, transaction.id, transaction.src))
+        if self._launch is None:
+            self._next()
+
+    def _next(self) -> None:
+        """Go to the barrier of the launch at the head of the queue."""
+        if not self._queue:
+            return
+        launch, self._cause, self._above = self._queue.popleft()
+        self._launch = launch
+        everyone = launch.arrive(self.location, self.clock.now, self._begin, partial(self._stop, launch))
+        if everyone is not None:
+            self.clock.call_at(launch.start_ns, self._release, launch, everyone)
+
+    def _release(self, launch: Launch, everyone: list[Callable[[], None]]) -> None:
+        """All PEs of a launch begin, in order of location, at one instant."""
+        self.system.launch_started(launch, float(self.clock.now))
+        for begin in everyone:
+            begin()
+
+    def _begin(self) -> None:
+        launch = self._launch
+        assert launch is not None
+        if launch.stopped:
+            self._over()
+            return
+        index, count = launch.program_id(self.location)
+        scratch_offset, scratch_bytes = self._scratch
+        self._last_op = self._resumed_by = -1
+        self._started = []
+        self._epoch += 1
+        context = c.PeContext(
+            *self.location,
+            self.resource.rpartition(".")[0],
+            index,
+            count,
+            self.system.addresses.tcm(*self.location, scratch_offset),
+            scratch_bytes,
+            lambda: float(self.clock.now),
+            self.system.next_op_id,
+            launch.id,
+            device_counts=self._device_counts,
+            queues=self._ipcq.queues,
+        )
+        try:
+            self._kernel = launch.kernel.start(context)
+        except Exception as error:
+            self._failed(error)
+            return
+        self._run()
+
+    def _run(self) -> None:
+        """Resume the kernel and carry out its commands until one takes time."""
+        launch, kernel = self._launch, self._kernel
+        assert launch is not None
+        assert kernel is not None
+        for _ in range(MAX_IDLE):
+            try:
+                command = kernel.resume()
+                if command is None:
+                    break
+                if not isinstance(command, c.Define | c.Cycles | c.Wait):
+                    self._check(command, kernel)
+            except Exception as error:
+                self._failed(error)
+                return
+            if isinstance(command, c.Define):
+                now = float(self.clock.now)
+                command.op.launch = launch.id
+                self.finish(command.op, now, now, now)
+            elif self._dispatch_ns > 0.0:
+                self.busy_ns += self._dispatch_ns
+                self.clock.call_at(
+                    self.clock.now + self._dispatch_ns, self._dispatch_later, command, self._epoch
+                )
+                return
+            elif not self._dispatch(command):
+                return
+        else:
+            self._failed(
+                KernelError(f"it spins: {MAX_IDLE} operations and no time passes; load, or tl.cycles(n)")
+            )
+            return
+        self._over()
+
+    def _check(
+        self, command: EngineCommand | c.Composite | c.Send | c.Receive, kernel: c.RunningKernel
+    ) -> None:
+        """Refuse a command that the hardware could not carry out, in the name of the call that gave it."""
+        try:
+            if isinstance(command, c.Send | c.Receive):
+                self._ipcq.check(command)
+            else:
+                self._scheduler.check(command)
+        except (AddressError, RoutingError, KernelError) as problem:
+            subject, _, call = kernel.describe().partition(": ")
+            at_call = f"{call}: {problem}" if call else str(problem)
+            raise KernelError(f"{subject} at {self.clock.now:g} ns: {at_call}", at_call) from problem
+
+    def _failed(self, error: Exception) -> None:
+        """Stop the kernel; its launch ends when what it has started is over, and no longer uses memory."""
+        launch = self._launch
+        assert launch is not None
+        self._epoch += 1
+        self._ipcq.cancel()
+        if self._kernel is not None:
+            self._kernel.close()
+        self._ending = True  # it need not be stopped any more
+        launch.fail(self.resource.rpartition(".")[0], float(self.clock.now), error)
+        root = error.root if isinstance(error, StarvedError) else None
+        self.failure = root or launch.failure or error
+        self._over_when_idle()
+
+    def _stop(self, launch: Launch) -> None:
+        """End the kernel of ``launch``, because another one of its kernels has failed."""
+        if self._launch is not launch or self._kernel is None or self._ending:
+            return
+        self._epoch += 1
+        self._ipcq.cancel()
+        self.failure = launch.failure
+        self._kernel.close()
+        self._over_when_idle()
+
+    def _over_when_idle(self) -> None:
+        """End the launch here as soon as what the kernel has started is over."""
+        self._ending = True
+        if self._after(self._started, self._idle) and not self._blocked:
+            self._over()
+
+    def _idle(self) -> None:
+        """Something that a stopped kernel had started is over."""
+        if self._ending:
+            self._over_when_idle()
+
+    def _resume(self, epoch: int) -> None:
+        """Go on with the kernel, if it still is the one of that time."""
+        if epoch == self._epoch:
+            self._run()
+
+    def _dispatch_later(self, command: c.Command, epoch: int) -> None:
+        if epoch == self._epoch and self._dispatch(command):
+            self._run()
+
+    def _dispatch(self, command: c.Command) -> bool:
+        """Hand a command on. True when the kernel may go on at once."""
+        launch = self._launch
+        assert launch is not None
+        if isinstance(command, c.Cycles):
+            self.busy_ns += command.count * self._cycle_ns
+            self.clock.call_at(self.clock.now + command.count * self._cycle_ns, self._resume, self._epoch)
+            return False
+        if isinstance(command, c.Wait):
+            return self._after(command.completions, self._run)
+        assert not isinstance(command, c.Define)
+        op = command.op
+        op.launch = launch.id
+        if self._last_op >= 0:
+            op.after.append((self._last_op, "issue"))
+        if self._resumed_by not in (-1, self._last_op):
+            op.after.append((self._resumed_by, "wait"))
+        if isinstance(command, c.Composite):
+            self._started = [*(one for one in self._started if not one.done), command.completion]
+            self.forward(self._scheduler, self._scheduler.submit, command, self._run)
+            return True
+        done = partial(self._command_done, op, self._epoch)
+        if isinstance(command, c.Send | c.Receive):
+            self.forward(self._ipcq, self._ipcq.submit, command, done)
+            return isinstance(command, c.Receive) and command.completion is not None
+        self._blocked = True
+        self.forward(self._scheduler, self._scheduler.submit, command, done)
+        return False
+
+    def _command_done(self, op: Op, epoch: int) -> None:
+        self._blocked = False
+        if epoch == self._epoch:
+            self._last_op = self._resumed_by = op.id
+            self._run()
+        else:
+            self._idle()
+
+    def _after(self, completions: Sequence[c.Completion], then: Callable[[], None]) -> bool:
+        """Call ``then`` with the last of ``completions``; True, and no call, when all are done already."""
+        missing = [completion for completion in completions if not completion.done]
+        left, epoch = len(missing), self._epoch
+
+        def one_done(completion: c.Completion) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0 and epoch == self._epoch:
+                self._resumed_by = completion.op
+                then()
+
+        for completion in missing:
+            completion.then(partial(one_done, completion))
+        return not missing
+
+    def _over(self) -> None:
+        """The kernel has ended: answer, and take the next launch."""
+        launch = self._launch
+        assert launch is not None
+        self.system.kernel_ended(launch, self.location)
+        self._launch = self._kernel = None
+        self._ending = False
+        self.post(
+            "launch_done",
+            self._above,
+            Traffic.COMMAND,
+            LaunchDone(launch),
+            parent=self._cause,
+            op=self._resumed_by,
+        )
+        self._next()
+
+    def abandon(self) -> None:
+        """The run is over: stop the kernel that is suspended here; no answer is sent."""
+        self._epoch += 1
+        if self._kernel is not None:
+            self._kernel.close()
+        self._kernel = self._launch = None
+
+    @property
+    def waits_for_queue(self) -> bool:
+        """Whether a kernel is here that has open sends or receives."""
+        return self._kernel is not None and bool(self._ipcq.peers_waited_for())
+
+    def starved_by(self) -> tuple[str, Exception] | None:
+        """A PE whose kernel has failed, and how, if this one's waits for a queue that only it could serve."""
+        if self._kernel is None:
+            return None
+        for peers in self._ipcq.peers_waited_for():
+            cpus = [self.system.component(names.pe_part(*peer, "pe_cpu")) for peer in peers]
+            idle = [cpu for cpu in cpus if isinstance(cpu, PeCpu) and cpu._kernel is None]
+            failed = [cpu.failure for cpu in idle if cpu.failure is not None]
+            if failed and len(failed) == len(peers):
+                return names.pe(*peers[0]), failed[0]
+        return None
+
+    def stop_starved(self) -> None:
+        """Stop the kernel, with the failure of the PE that it waits for as the cause."""
+        starved = self.starved_by()
+        assert starved is not None
+        assert self._kernel is not None
+        peer, failure = starved
+        self._failed(
+            StarvedError(f"{self._kernel.describe()} waits for {peer}, which has failed: {failure}", failure)
+        )
+
+    def waiting(self) -> list[str]:
+        """The kernel that is suspended here, or the launch whose barrier it waits at."""
+        if self._kernel is not None:
+            return [f"{self.resource} runs {self._kernel.describe()}"]
+        if self._launch is not None:
+            return [f"{self.resource} waits for the other PEs of {self._launch.correlation_id}"]
+        return []

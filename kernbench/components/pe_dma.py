@@ -1,0 +1,124 @@
+"""PE_DMA: moves data between the PE and every memory, over the fabric (ADR-0014 D4)."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from kernbench.components.dma import DmaEngines, Job
+from kernbench.components.pe_component import PeComponent, Token
+from kernbench.components.pe_translator import translator_of
+from kernbench.components.system import System
+from kernbench.pgraph import Node
+from kernbench.routing import Traffic
+from kernbench.sim.node import TRANSIT
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import Packet
+
+if TYPE_CHECKING:
+    from kernbench.components.queue_channel import QueueChannel
+
+
+class PeDma(PeComponent):
+    """Read engines and write engines side by side, each with several jobs in flight."""
+
+    role = TRANSIT  # on the way to its own PE's TCM; as a destination it takes whole messages
+    sends = True
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        # With an overhead, flits that pass may be held back; the worker then takes every one of them.
+        self.own_service = self.overhead_ns > 0.0
+        self.queue_channel: QueueChannel | None = None
+        """The third channel, for queues; opened by PE_IPCQ."""
+        self.queue_servers: list[Server] = []
+        """Servers of the queue channel."""
+
+    def wired(self) -> None:
+        """Find the translator, and the links to TCM and router."""
+        translator = translator_of(self)
+        tcm = self._tcm_name = self.sibling("pe_tcm").resource
+        self._tcm_out = self.system.link(tcm, self.resource)
+        self._tcm_in = self.system.link(self.resource, tcm)
+        out = self.system.graph.out_edges(self.resource, "LINK")
+        self._router_gbs = max(
+            (float(e.properties["bw_gbs"]) for e in out if e.properties["kind"] == "pe_to_router"),
+            default=inf,
+        )
+        self.dma = DmaEngines(
+            self,
+            Traffic.PE_DMA,
+            translator.regions,
+            translator.requests,
+            reading=self.integer("read_engines"),
+            writing=self.integer("write_engines"),
+            outstanding=self.integer("outstanding"),
+            translation_ns=translator.delay_ns,
+            used=self.count_use,
+            source=self._sent_from_tcm,
+            sink=self._into_tcm,
+        )
+
+    def from_tcm(self, nbytes: int) -> float:
+        """When data that cross from the TCM may be put onto the PE's link to its router, ns."""
+        now = float(self.clock.now)
+        across = self._tcm_out.stream(now, nbytes)
+        # A link that is no slower than the next one holds nothing up.
+        slow = self._tcm_out.bw_gbs < self._router_gbs
+        return max(now, across - nbytes / self._router_gbs) if slow else now
+
+    def _sent_from_tcm(self, job: Job) -> float:
+        """When the data of a write may be sent, ns."""
+        return float(self.clock.now) if self._is_local(job) else self.from_tcm(job.nbytes)
+
+    def _into_tcm(self, job: Job) -> float:
+        """When the data of a read that have come are in the TCM, ns; it takes them as they come."""
+        now = float(self.clock.now)
+        if self._is_local(job):
+            return now
+        across = self._tcm_in.stream(job.t_first, job.nbytes)
+        return max(now, across) if self._tcm_in.bw_gbs < self._router_gbs else now
+
+    def _is_local(self, job: Job) -> bool:
+        """Whether data stay in the PE's TCM: they cross its links as traffic of the fabric."""
+        return bool(job.requests) and job.requests[0].component == self._tcm_name
+
+    def accept(self, token: Token) -> None:
+        """A DMA stage of a tile: its transfers in order, then on."""
+        stage = token.stage
+        reading = stage.kind == "DMA_READ"
+        kind = "dma_read" if reading else "dma_write"
+        served = None if reading else token.written
+        left = len(stage.transfers)
+
+        def transfer_done() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                self.pass_on(token)
+
+        ops = self.stage_ops(token, left)
+        for op, (address, nbytes) in zip(ops, stage.transfers, strict=True):
+            op.nbytes = nbytes
+            self.submit(Job(op, kind, ((address, nbytes),), transfer_done, served))
+
+    def submit(self, job: Job) -> None:
+        """Queue a job; ``job.done`` is called when it is over."""
+        self.dma.submit(job)
+
+    def check(self, address: int, nbytes: int) -> None:
+        """Refuse a transfer that cannot be carried out; see :meth:`DmaEngines.check`."""
+        self.dma.check(address, nbytes)
+
+    def receive(self, packet: Packet) -> None:
+        """The data of a read, the acknowledgement of a write, or a message of a queue."""
+        if packet.transaction.message is None:
+            packet.transaction.t_first = packet.link_start[-2] + packet.links[-1].delay_ns
+            self.system.end(packet.transaction)
+        else:
+            assert self.queue_channel is not None
+            self.queue_channel.receive(packet)
+
+    def waiting(self) -> list[str]:
+        """Transfers that are not answered."""
+        return self.dma.waiting()

@@ -1,0 +1,202 @@
+"""PE_IPCQ: the PE's queues to its neighbours (ADR-0025, ADR-0030).
+
+A send needs a free slot in the peer's ring for each part of its message, and gives the parts to PE_DMA
+as tokens. A receive reads the parts of a message from the PE's own ring as they become visible, and returns a
+credit for each slot that it frees. A token is for the ring that holds its address, a credit for the direction
+whose peer's ring it names: coordinates of the sender decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from kernbench.components.pe_component import PeComponent
+from kernbench.components.pe_dma import PeDma
+from kernbench.components.queue_channel import QueueChannel
+from kernbench.components.queue_receiver import QueueReceiver, ReceiveQueue, candidates
+from kernbench.components.queue_ring import Incoming, Outgoing, QueueCredit, QueueToken
+from kernbench.components.queue_sender import QueueSender, SendQueue
+from kernbench.components.system import System
+from kernbench.errors import AddressError, InvariantError
+from kernbench.pgraph import Node
+from kernbench.program.messages import QueueMessage
+from kernbench.program.queues import Location, Receive, RingEntry, Send
+from kernbench.topology import names
+
+
+class _Queue(NamedTuple):
+    """One direction, both ways."""
+
+    entry: RingEntry
+    sending: SendQueue
+    receiving: ReceiveQueue
+
+
+class PeIpcq(PeComponent):
+    """Sends, receives, and the state of their rings."""
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self._queues: dict[str, _Queue] = {}
+        self._removed: set[int] = set()
+        """Rings, own and peers', of directions that were removed: what still comes for them is dropped."""
+
+    def wired(self) -> None:
+        """Find the DMA, and open its queue channel."""
+        dma = self.sibling("pe_dma")
+        assert isinstance(dma, PeDma)
+        self._dma = dma
+        self._channel = QueueChannel(dma, self)
+        dma.queue_channel = self._channel
+        self._sender = QueueSender(self, dma, self._channel)
+        self._receiver = QueueReceiver(self, dma, self._channel, self._rings)
+
+    def _rings(self) -> list[ReceiveQueue]:
+        return [queue.receiving for queue in self._queues.values()]
+
+    # -- setting up -------------------------------------------------------------------------------------
+
+    @property
+    def queues(self) -> dict[str, RingEntry]:
+        """The PE's directions."""
+        return {direction: queue.entry for direction, queue in self._queues.items()}
+
+    def set_up(self, message: QueueMessage) -> None:
+        """Install or remove directions; the request is answered as soon as that is done."""
+        for entry in message.rings[self.location[1:]]:
+            if message.install:
+                self._queues[entry.direction] = _Queue(
+                    entry, SendQueue(entry, Outgoing(entry)), ReceiveQueue(entry, Incoming(entry))
+                )
+                self._removed -= {entry.address, entry.peer_address}
+            else:
+                self._queues.pop(entry.direction, None)
+                self._removed |= {entry.address, entry.peer_address}
+        message.request.part_done(self.clock.now, None)
+
+    # -- commands of the kernel -------------------------------------------------------------------------
+
+    def check(self, command: Send | Receive) -> None:
+        """Refuse a command that cannot be carried out.
+
+        Raises:
+            AddressError: an address that leads to no memory, or to another one than the command says.
+            RoutingError: a memory or the peer cannot be reached.
+        """
+        if isinstance(command, Send):
+            self._channel.path(self._queues[command.direction].entry.peer)
+        nbytes = command.message.nbytes if isinstance(command, Send) else command.nbytes or 0
+        if command.address is None or not nbytes:
+            return
+        self._dma.check(command.address, nbytes)
+        if command.space is not None:
+            argument = "space" if isinstance(command, Send) else "dst_space"
+            for region in self._dma.dma.regions(command.address, nbytes):
+                target = self.system.addresses.resolve(region.addr)
+                if target.kind != command.space:
+                    raise AddressError(
+                        f"argument '{argument}' is '{command.space}', but address {command.address:#x} leads "
+                        f"to '{target.component}'"
+                    )
+
+    def submit(self, command: Send | Receive, done: Callable[[], None]) -> None:
+        """Carry out ``command``; ``done()`` when a blocking one is over (never for ``recv_async``)."""
+        now = self.clock.now
+        begun = self.occupy(now, self.overhead_ns, command.op)
+        self.arrive(now)
+        self.leave(begun + self.overhead_ns, 0, self.overhead_ns, begun - now)
+        if begun + self.overhead_ns > now:
+            self.clock.call_at(begun + self.overhead_ns, self._begin, command, done, float(now))
+        else:
+            self._begin(command, done, float(now))
+
+    def _begin(self, command: Send | Receive, done: Callable[[], None], t_ready: float) -> None:
+        if isinstance(command, Send):
+            self._sender.send(self._queues[command.direction].sending, command, done, t_ready)
+        else:
+            self._receiver.receive(command, done, t_ready)
+
+    # -- what arrives -----------------------------------------------------------------------------------
+
+    def credit_arrived(self, credit: QueueCredit, transaction: int) -> None:
+        """A credit is there: it belongs to the direction whose peer's ring it names."""
+        for queue in self._queues.values():
+            if queue.entry.peer_address == credit.ring:
+                self._sender.credit_arrived(queue.sending, credit, transaction)
+                return
+        if credit.ring not in self._removed:
+            raise self._stray(f"a credit for ring {credit.ring:#x}")
+
+    def token_arrived(self, token: QueueToken) -> None:
+        """A token is there: write it to its slot, in the ring that holds its address."""
+        for queue in self._queues.values():
+            entry = queue.entry
+            if entry.address <= token.address < entry.address + entry.nbytes:
+                self._receiver.token_arrived(queue.receiving, token)
+                return
+        if not any(ring <= token.address < ring + token.ring_bytes for ring in self._removed):
+            raise self._stray(f"a token for address {token.address:#x}")
+
+    # -- the end of a kernel, and of a run --------------------------------------------------------------
+
+    def cancel(self) -> None:
+        """The PE's kernel was stopped: forget what it still waited for.
+
+        Messages of which some parts are read or sent stay as they are: such queues must be set up anew.
+        """
+        self._receiver.cancel(_nothing)
+        for queue in self._queues.values():
+            queue.sending.cancel(_nothing)
+
+    def peers_waited_for(self) -> list[list[Location]]:
+        """For each open wait, the PEs that could end it."""
+        waits = [[q.entry.peer] for q in self._queues.values() if q.sending.sends]
+        for one in self._receiver.open:
+            rings = [one.queue] if one.queue is not None else candidates(self._rings(), one)
+            waits.append([ring.entry.peer for ring in rings])
+        return waits
+
+    def waiting(self) -> list[str]:
+        """Sends without a free slot and receives without a message, with the state of their rings."""
+        lines = []
+        for direction, queue in self._queues.items():
+            entry, out, sends = queue.entry, queue.sending.outgoing, queue.sending.sends
+            if sends:
+                parts = sends[0].command.message.parts
+                lines.append(
+                    f"{self.resource} waits to send '{direction}' ({parts} slots) to {self._peer(entry)}: "
+                    f"{out.credits} credits, {out.sent} sent, {out.freed} freed of its ring at "
+                    f"{entry.peer_address:#x} "
+                    f"({entry.slots} x {entry.slot_bytes} bytes in {entry.buffer_kind})"
+                )
+        for receiving in self._receiver.open:
+            wanted = receiving.command.direction
+            subject = f"{self.resource} waits to receive '{wanted or 'any direction'}'"
+            rings = "; ".join(self._ring_state(ring) for ring in candidates(self._rings(), receiving))
+            lines.append(f"{subject}: {rings}")
+        return lines
+
+    def _ring_state(self, queue: ReceiveQueue) -> str:
+        entry, ring = queue.entry, queue.incoming
+        return (
+            f"ring '{entry.direction}' at {entry.address:#x} from {self._peer(entry)}, {entry.slots} x "
+            f"{entry.slot_bytes} bytes in {entry.buffer_kind}: head {ring.head}, tail {ring.tail}"
+        )
+
+    def _peer(self, entry: RingEntry) -> str:
+        """The peer's name, and that it runs no kernel where that is so."""
+        peer = names.pe(*entry.peer)
+        busy = self.system.component(names.pe_part(*entry.peer, "pe_cpu")).waiting()
+        return peer if busy else f"{peer} (which runs no kernel)"
+
+    def _stray(self, what: str) -> InvariantError:
+        return InvariantError(
+            f"{self.resource} gets {what}, which is none of its own at {self.clock.now:.3f} ns; "
+            "its queues were removed or replaced while messages were under way",
+            "order",
+        )
+
+
+def _nothing() -> None:
+    """Stands in for the kernel that would go on, once that was stopped."""

@@ -1,0 +1,180 @@
+"""PE_SCHEDULER: the only dispatcher of a PE. Simple commands go to their engine, composites tile by tile."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from kernbench.components.dma import Job
+from kernbench.components.pe_component import PeComponent, Token
+from kernbench.components.pe_compute import PeGemm
+from kernbench.components.pe_dma import PeDma
+from kernbench.components.pe_translator import translator_of
+from kernbench.components.system import System
+from kernbench.errors import KernelError
+from kernbench.pgraph import Node
+from kernbench.program import commands as c
+from kernbench.program.operations import Operand
+from kernbench.program.tile_plans import Stage, TilePlan, simple, tiles_of
+
+EngineCommand = c.Load | c.Store | c.Gemm | c.Math
+
+
+@dataclass(eq=False)
+class Pipeline:
+    """A composite being fed: the tiles that are left and the number in flight."""
+
+    command: c.Composite
+    tiles: Iterator[TilePlan]
+    t_ready: float
+    t_start: float = -1.0
+    under_way: int = 0
+    fed: bool = False
+    held: TilePlan | None = None
+    unwritten: int = 0
+    """DMA writes of its tiles that memory has not committed."""
+
+
+class PeScheduler(PeComponent):
+    """One feed loop in order of submission; a tile is fed when its buffers fit the reserved TCM."""
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self._feeds: deque[Pipeline] = deque()
+        self._buffers_used = 0
+
+    def wired(self) -> None:
+        """Find the engines."""
+        dma, gemm = self.sibling("pe_dma"), self.sibling("pe_gemm")
+        assert isinstance(dma, PeDma)
+        assert isinstance(gemm, PeGemm)
+        self._dma, self._gemm, self._translator = dma, gemm, translator_of(self)
+        self._buffer_bytes = int(self.sibling("pe_tcm").node.properties["scheduler_reserved_bytes"])
+
+    def submit(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
+        """Carry out ``command``; ``done()`` when a blocking one is over (never for a composite)."""
+        now = self.clock.now
+        begun = self.occupy(now, self.overhead_ns, command.op)
+        self.arrive(now)
+        self.leave(begun + self.overhead_ns, 0, self.overhead_ns, begun - now)
+        if begun + self.overhead_ns > now:
+            self.clock.call_at(begun + self.overhead_ns, self._dispatch, command, done)
+        else:
+            self._dispatch(command, done)
+
+    def _dispatch(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
+        if isinstance(command, c.Composite):
+            self._feeds.append(Pipeline(command, tiles_of(command, self._gemm.tile), self.clock.now))
+            self._translate(command)
+            self._feed()
+            return
+        if isinstance(command, c.Load | c.Store):
+            kind = "dma_read" if isinstance(command, c.Load) else "dma_write"
+            served = partial(self.system.served, command.op)
+            job = Job(command.op, kind, command.runs, done, served)
+            self.forward(self._dma, self._dma.submit, job)
+            return
+        if isinstance(command, c.Gemm):
+            stage = Stage("GEMM", block=(command.m, command.k, command.n))
+        else:
+            stage = Stage("MATH", elements=command.elements, name=command.op.name)
+        plan = simple(stage.kind, command.in_bytes, command.out_bytes, stage)
+        self._start(Token(plan, lambda _: done(), command.op, command.op))
+
+    def _translate(self, command: c.Composite) -> None:
+        """Complete the record of the operation: where operands lie (takes no time) and the tile in use."""
+        if command.head == "gemm" and command.op.params.get("tile") is None:
+            command.op.params["tile"] = self._gemm.tile
+        for operand in _in_memory(command):
+            assert operand.address is not None
+            operand.regions = self._translator.regions(operand.address, c.operand_bytes(operand))
+
+    def _start(self, token: Token) -> None:
+        first = self.sibling(token.stage.part)
+        assert isinstance(first, PeComponent)
+        self.forward(first, first.accept, token)
+
+    def _feed(self, made_room: tuple[int, ...] = ()) -> None:
+        """Feed tiles of the oldest composite while their buffers fit; the next one's turn comes after it.
+
+        ``made_room`` are the last operations of the tile that has just ended; none for a new composite.
+        """
+        while self._feeds:
+            pipeline = self._feeds[0]
+            tile = pipeline.held or next(pipeline.tiles, None)
+            pipeline.held = None
+            if tile is None:
+                pipeline.fed = True
+                self._feeds.popleft()
+                self._complete(pipeline)
+                continue
+            if self._buffers_used + tile.buffer_bytes > self._buffer_bytes and self._buffers_used:
+                pipeline.held = tile
+                return
+            if pipeline.t_start < 0:
+                pipeline.t_start = self.clock.now
+            self._buffers_used += tile.buffer_bytes
+            pipeline.under_way += 1
+            pipeline.unwritten += sum(len(s.transfers) for s in tile.stages if s.kind == "DMA_WRITE")
+            token = Token(
+                tile,
+                partial(self._tile_done, pipeline),
+                pipeline.command.op,
+                written=partial(self._tile_written, pipeline),
+            )
+            token.fed_by = made_room
+            self._start(token)
+
+    def check(self, command: EngineCommand | c.Composite) -> None:
+        """Refuse what cannot be carried out, before any of it has begun.
+
+        :class:`KernelError` for a composite whose largest tile does not fit the scheduler's TCM,
+        :class:`AddressError` or :class:`RoutingError` for memory that does not exist or cannot be reached.
+        """
+        if isinstance(command, c.Load | c.Store):
+            for address, nbytes in command.runs:
+                self._dma.check(address, nbytes)
+        if not isinstance(command, c.Composite):
+            return
+        for operand in _in_memory(command):
+            assert operand.address is not None
+            self._dma.check(operand.address, c.operand_bytes(operand))
+        largest = max(tile.buffer_bytes for tile in tiles_of(command, self._gemm.tile))
+        if largest > self._buffer_bytes:
+            raise KernelError(
+                f"composite '{command.op.name}': a tile needs {largest} bytes of buffers, the scheduler's "
+                f"TCM has {self._buffer_bytes}; use a smaller tile_shape"
+            )
+
+    def _tile_done(self, pipeline: Pipeline, token: Token) -> None:
+        self._buffers_used -= token.plan.buffer_bytes
+        pipeline.under_way -= 1
+        self._complete(pipeline)
+        self._feed(token.previous)
+
+    def _tile_written(self, pipeline: Pipeline) -> None:
+        """Memory has committed a DMA write; with the last one the composite takes effect."""
+        pipeline.unwritten -= 1
+        if pipeline.fed and not pipeline.unwritten:
+            self.system.served(pipeline.command.op)
+
+    def _complete(self, pipeline: Pipeline) -> None:
+        if pipeline.fed and not pipeline.under_way and not pipeline.command.completion.done:
+            now = self.clock.now
+            self.finish(pipeline.command.op, pipeline.t_ready, pipeline.t_start, now)
+            pipeline.command.completion.complete()
+
+    def waiting(self) -> list[str]:
+        """Composites that are not done."""
+        return [
+            f"{self.resource} feeds '{p.command.op.name}', {p.under_way} tiles under way" for p in self._feeds
+        ]
+
+
+def _in_memory(command: c.Composite) -> Iterator[Operand]:
+    """The operands that a composite reads from memory or writes there."""
+    for operand in (*command.op.inputs, command.op.output):
+        if operand is not None and operand.handle is None and operand.address is not None:
+            yield operand

@@ -1,0 +1,100 @@
+"""PE_TCM: the PE's scratchpad, one read port and one write port (ADR-0040)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from kernbench.components.base import Component
+from kernbench.components.memory import Memory
+from kernbench.components.system import System
+from kernbench.pgraph import Node
+from kernbench.program.operations import Op
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import HopRow, Packet, Path
+
+
+class PeTcm(Memory):
+    """Two ports, ``overhead_ns + nbytes / port bandwidth`` each access, first come first served.
+
+    It times accesses; the bytes themselves are in the data plane.
+    """
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self.entry_ns = 0.0  # paid at the port, which siblings use as well: first come first served there
+        self._read_port = Server(f"{node.id}#read")
+        self._write_port = Server(f"{node.id}#write")
+        self.read_gbs = self.number("read_gbs")
+        self.write_gbs = self.number("write_gbs")
+        self._busy_by_port = [0.0, 0.0]
+        self._paths: dict[tuple[str, bool], Path] = {}
+
+    def access(
+        self,
+        caller: Component,
+        op: Op,
+        nbytes: int,
+        *,
+        write: bool,
+        done: Callable[[float], None],
+        gbs: float = inf,
+        overhead_ns: float = 0.0,
+    ) -> None:
+        """A sibling moves ``nbytes`` through a port; ``done(t_start)`` is called when they are through.
+
+        They cross the link between the two, cut through: the port is busy for as long as the slower of port
+        and link takes. The sibling moves at most ``gbs`` GB/s, and adds ``overhead_ns`` ns of its own.
+        """
+        system = self.system
+        now = self.clock.now
+        path = self._paths.get((caller.resource, write))
+        if path is None:
+            ends = (caller, self) if write else (self, caller)
+            path = Path([caller, self], [system.link(ends[0].resource, ends[1].resource)])
+            self._paths[caller.resource, write] = path
+        kind = "tcm_write" if write else "tcm_read"
+        transaction = system.begin(kind, path, nbytes, now, op=op.id, is_write=write)
+        op.transactions.append(transaction.id)
+        port, own_gbs = (self._write_port, self.write_gbs) if write else (self._read_port, self.read_gbs)
+        (link,) = path.links
+        duration = self.overhead_ns + overhead_ns + nbytes / min(own_gbs, gbs, link.bw_gbs)
+        self.arrive(now)
+        start = port.occupy(now, duration, transaction)
+        link.stream(start, nbytes)
+        end = start + duration
+        wait = (
+            transaction.record_waits(self.index, port.waited_for(transaction, now, start))
+            if start > now
+            else 0.0
+        )
+        self._use(write, duration)
+        self.leave(end, nbytes, 0.0, wait)
+        if transaction.traced:
+            transaction.rows.append(HopRow(self.index, now, start, end, end - now - wait, wait, nbytes))
+
+        def over() -> None:
+            system.end(transaction)
+            done(start)
+
+        self.clock.call_at(end, over)
+
+    def _use(self, write: bool, busy_ns: float) -> None:
+        """The busier port is the TCM's use."""
+        self._busy_by_port[write] += busy_ns
+        self.busy_ns = max(self._busy_by_port)
+
+    def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
+        """See :meth:`Memory.commit`."""
+        return self._flit(packet, flit, time, self._write_port, self.write_gbs)
+
+    def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
+        """See :meth:`Memory.fetch`."""
+        return self._flit(packet, flit, time, self._read_port, self.read_gbs)
+
+    def _flit(self, packet: Packet, flit: int, time: float, port: Server, gbs: float) -> tuple[float, Server]:
+        flit_bytes = self.system.fabric.flit_bytes
+        overhead = self.overhead_ns if flit == 0 else 0.0
+        duration = overhead + max(0, min(flit_bytes, packet.transaction.nbytes - flit * flit_bytes)) / gbs
+        self._use(port is self._write_port, duration)
+        return port.occupy(time, duration, packet.transaction) + duration, port

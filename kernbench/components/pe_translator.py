@@ -1,0 +1,122 @@
+"""Address translation of a PE: one interface, one class for each address model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from kernbench.address import Baaw, PageTable, PhysicalRequest
+from kernbench.components.pe_component import PeComponent
+from kernbench.components.system import System
+from kernbench.errors import AddressError
+from kernbench.kinds import TRANSLATORS
+from kernbench.pgraph import Node
+from kernbench.program.messages import MapMessage
+from kernbench.program.operations import Region
+from kernbench.sim.transaction import Packet
+
+
+class Translator(PeComponent, ABC):
+    """Takes map and unmap messages and translates for its siblings (ADR-0011, ADR-0039).
+
+    Translating takes ``delay_ns`` of the caller's time, for every caller.
+    """
+
+    delay_ns: float
+
+    def regions(self, address: int, nbytes: int) -> tuple[Region, ...]:
+        """Physical regions behind ``nbytes`` at ``address``, cut where another memory begins: the data."""
+        split = self.system.addresses.split
+        return tuple(
+            Region(pa, length)
+            for start, run in self.extents(address, nbytes)
+            for pa, length in split(start, run)
+        )
+
+    @abstractmethod
+    def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
+        """The physical runs ``(pa, nbytes)`` behind an address, in order."""
+
+    @abstractmethod
+    def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
+        """The requests to memory for ``nbytes`` at ``address``: they determine the time."""
+
+    @abstractmethod
+    def install(self, message: MapMessage) -> None:
+        """Install or remove the ranges of ``message``."""
+
+    def receive(self, packet: Packet) -> None:
+        """Install or remove ranges; the request is answered as soon as that is done."""
+        transaction = packet.transaction
+        self.system.end(transaction)
+        message: MapMessage = transaction.message
+        error: Exception | None = None
+        try:
+            self.install(message)
+        except AddressError as wrong:
+            error = AddressError(f"{self.resource}: {wrong}")
+        message.request.part_done(self.clock.now, error)
+
+
+class PeMmu(Translator):
+    """The MMU of the ``va`` and ``pa`` models (ADR-0039): the page table of one PE.
+
+    An address that is not mapped is taken as physical.
+    In the ``pa`` model nothing is ever mapped and an address is its own translation.
+    """
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self.delay_ns = self.number("tlb_overhead_ns")
+        self.table = PageTable(self.integer("page_bytes"))
+
+    def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
+        """See :meth:`Translator.extents`."""
+        return self.table.extents(address, nbytes)
+
+    def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
+        """See :meth:`Translator.requests`."""
+        requests = self.system.addresses.requests
+        return [request for pa, run in self.extents(address, nbytes) for request in requests(pa, run)]
+
+    def install(self, message: MapMessage) -> None:
+        """See :meth:`Translator.install`."""
+        if message.install:
+            self.table.map_all(message.entries)
+        else:
+            for va, _, nbytes in message.entries:
+                self.table.unmap(va, nbytes)
+
+
+class PeBaaw(Translator):
+    """The BAAW of the ``la`` model (ADR-0011): the segment table of one PE, in front of PE_DMA.
+
+    A look-up costs its caller ``lookup_ns``.
+    """
+
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self.delay_ns = self.number("lookup_ns")
+        self.table = Baaw(system.addresses)
+
+    def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
+        """See :meth:`Translator.extents`."""
+        return self.table.extents(address, nbytes)
+
+    def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
+        """See :meth:`Translator.requests`."""
+        return self.table.resolve(address, nbytes)
+
+    def install(self, message: MapMessage) -> None:
+        """See :meth:`Translator.install`."""
+        if message.install:
+            self.table.install(message.entries)
+        else:
+            for la, _, nbytes in message.entries:
+                self.table.remove(la, nbytes)
+
+
+def translator_of(part: PeComponent) -> Translator:
+    """The translator of the PE that ``part`` belongs to."""
+    found = part.sibling(TRANSLATORS[str(part.system.graph.properties["address_model"])])
+    assert isinstance(found, Translator)
+    return found

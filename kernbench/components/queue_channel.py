@@ -1,0 +1,176 @@
+"""PE_DMA's third channel: tokens and credits of queues over the fabric, slots in memory (ADR-0025, 0041).
+
+Tokens and credits are one-way messages from PE_DMA to PE_DMA. They leave in the order in which PE_IPCQ
+gives them, and share links with everything else. A token that has arrived whole is written to its slot:
+that takes ``overhead + bytes / bandwidth`` of the slot's memory, and for SRAM and HBM a write transaction
+from the PE to the bank after it; reading a slot is the same the other way round. Slots in TCM are written
+and read through the TCM's ports, at the slower of the two bandwidths. In SRAM and HBM one write and one
+read at a time pay the memory's time; the transactions overlap with the next ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kernbench.components import access
+from kernbench.components.base import Component
+from kernbench.components.pe_tcm import PeTcm
+from kernbench.components.queue_ring import QueueCredit, QueueToken
+from kernbench.program.operations import Op
+from kernbench.program.queues import BUFFER_KINDS, Location
+from kernbench.routing import Traffic
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import HopRow, Packet, Path
+from kernbench.topology import names
+
+if TYPE_CHECKING:
+    from kernbench.components.pe_dma import PeDma
+    from kernbench.components.pe_ipcq import PeIpcq
+
+Done = Callable[[float], None]
+"""Called with the time at which the work began, ns, when it is over."""
+
+
+def copy_op(owner: Component, parent: Op, stage: str, nbytes: int) -> Op:
+    """The record of a copy to or from a slot, for ``owner``'s command ``parent``."""
+    return Op(
+        owner.system.next_op_id(), "queue", "ipcq_copy",
+        launch=parent.launch, parent=parent.id, stage=stage, nbytes=nbytes,
+    )  # fmt: skip
+
+
+class QueueChannel:
+    """The queue channel of one PE_DMA, ``owner``; it serves the PE's ``ipcq``."""
+
+    def __init__(self, owner: PeDma, ipcq: PeIpcq) -> None:
+        self._owner = owner
+        self._system = owner.system
+        self._ipcq = ipcq
+        tcm = owner.sibling("pe_tcm")
+        assert isinstance(tcm, PeTcm)
+        self._tcm = tcm
+        self._tiers = {
+            kind: (ipcq.number(f"{kind}_gbs"), ipcq.number(f"{kind}_overhead_ns")) for kind in BUFFER_KINDS
+        }
+        self._credit_bytes = ipcq.integer("credit_bytes")
+        self._slot_servers = {
+            False: Server(f"{owner.resource}#queue_read"),
+            True: Server(f"{owner.resource}#queue_write"),
+        }
+        owner.queue_servers = list(self._slot_servers.values())
+        self._credit_paths: dict[Location, Path] = {}
+        self._tokens_from = 0.0
+        """When the last token that was sent left; none overtakes it."""
+
+    def path(self, peer: Location) -> Path:
+        """The route of tokens to ``peer``'s DMA; credits from there come back over its reverse."""
+        return self._system.path(
+            self._owner.resource, names.pe_part(*peer, "pe_dma"), Traffic.PE_DMA
+        )  # fmt: skip
+
+    def send_token(self, token: QueueToken, peer: Location, parent: int) -> None:
+        """Put a token onto the fabric; ``parent`` is the transaction whose credit it needed, or -1.
+
+        Its bytes come out of the PE's TCM, as those of a DMA write do: at once where the link from there is
+        as fast as the one to the router, and otherwise as soon as the fabric need not wait for them.
+        """
+        clock = self._owner.clock
+        if token.nbytes:
+            self._tokens_from = max(self._tokens_from, self._owner.from_tcm(token.nbytes))
+        if self._tokens_from > clock.now:
+            clock.call_at(self._tokens_from, self._put_token, token, peer, parent)
+        else:
+            self._put_token(token, peer, parent)
+
+    def _put_token(self, token: QueueToken, peer: Location, parent: int) -> None:
+        transaction = self._begin("ipcq_token", self.path(peer), token.nbytes, token, token.op.id, parent)
+        token.transaction = transaction
+        token.op.transactions.append(transaction)
+
+    def send_credit(self, credit: QueueCredit, peer: Location, parent: int) -> None:
+        """Return a credit to ``peer`` for a token that it sent; ``parent`` is what carried the token."""
+        path = self._credit_paths.get(peer)
+        if path is None:
+            forth = self._system.path(names.pe_part(*peer, "pe_dma"), self._owner.resource, Traffic.PE_DMA)
+            path = self._credit_paths[peer] = forth.reverse
+        self._begin("ipcq_credit", path, self._credit_bytes, credit, credit.op, parent)
+
+    def _begin(self, kind: str, path: Path, nbytes: int, message: object, op: int, parent: int) -> int:
+        system, now = self._system, self._owner.clock.now
+        transaction = system.begin(kind, path, nbytes, now, parent=parent, op=op, message=message)
+        system.fabric.send(Packet(transaction, path, nbytes, system.flit_bytes))
+        return transaction.id
+
+    def receive(self, packet: Packet) -> None:
+        """A token or a credit has arrived whole."""
+        transaction = packet.transaction
+        message = transaction.message
+        self._system.end(transaction)
+        if isinstance(message, QueueCredit):
+            self._owner.forward(self._ipcq, self._ipcq.credit_arrived, message, transaction.id)
+        else:
+            assert isinstance(message, QueueToken)
+            self._ipcq.token_arrived(message)
+
+    def write_slot(self, token: QueueToken, buffer_kind: str, done: Done) -> None:
+        """Write a token that has arrived to its slot."""
+        self._access(token, buffer_kind, token.op, True, done)
+
+    def read_slot(self, token: QueueToken, buffer_kind: str, op: Op, done: Done) -> None:
+        """Read a slot for the kernel."""
+        self._access(token, buffer_kind, op, False, done)
+
+    def _access(self, token: QueueToken, buffer_kind: str, op: Op, write: bool, done: Done) -> None:
+        owner, nbytes = self._owner, token.nbytes
+        ready = float(owner.clock.now)
+        if not nbytes:
+            done(ready)
+            return
+        gbs, overhead = self._tiers[buffer_kind]
+        if buffer_kind == "tcm":
+            self._tcm.access(owner, op, nbytes, write=write, done=done, gbs=gbs, overhead_ns=overhead)
+            return
+        sent = access.begin(
+            owner,
+            Traffic.PE_DMA,
+            "ipcq_slot_write" if write else "ipcq_slot_read",
+            self._system.addresses.requests(token.address, nbytes),
+            ready,
+            op=op.id,
+            is_write=write,
+        )
+        server = self._slot_servers[write]
+        duration = overhead + nbytes / gbs
+        start = server.occupy(ready, duration, sent[0])
+        left = len(sent)
+
+        def answered() -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                done(start)
+
+        unserved = len(sent)
+
+        def served() -> None:
+            nonlocal unserved
+            unserved -= 1
+            if not unserved:
+                self._system.served(op)
+
+        for transaction in sent:
+            transaction.parent = token.transaction
+            transaction.on_done = lambda _: answered()
+            transaction.on_served = served
+            op.transactions.append(transaction.id)
+            wait = 0.0
+            if start > ready:
+                wait = transaction.record_waits(owner.index, server.waited_for(transaction, ready, start))
+            owner.wait_ns += wait
+            if transaction.traced:
+                end = start + duration
+                transaction.rows.append(
+                    HopRow(owner.index, ready, start, end, end - ready - wait, wait, transaction.nbytes)
+                )
+        owner.clock.call_at(start + duration, access.send, owner, sent)

@@ -1,0 +1,164 @@
+"""The sending half of PE_IPCQ: slots for the parts of a message, their bytes, and tokens in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from kernbench.components.dma import Job
+from kernbench.components.pe_component import PeComponent
+from kernbench.components.pe_dma import PeDma
+from kernbench.components.queue_channel import QueueChannel, copy_op
+from kernbench.components.queue_ring import Outgoing, QueueCredit, QueueToken
+from kernbench.program.operations import Op, Operand, Region
+from kernbench.program.queues import RingEntry, Send, split
+
+
+@dataclass(eq=False)
+class _Part:
+    """A part of a message that waits to be sent; ``ready`` when its bytes are with PE_DMA."""
+
+    sending: Sending
+    token: QueueToken
+    parent: int
+    ready: bool = False
+
+
+@dataclass(eq=False)
+class Sending:
+    """A send under way: the parts that still need a slot."""
+
+    command: Send
+    done: Callable[[], None]
+    t_ready: float
+    snapshot: Op | None
+    left: Iterator[tuple[int, int]]
+    next: tuple[int, int] | None
+    t_start: float = -1.0
+    given: int = 0
+    """Parts that are with PE_DMA."""
+
+
+@dataclass(eq=False)
+class SendQueue:
+    """One direction as it is sent to: room in the peer's ring, sends without a slot, parts without bytes."""
+
+    entry: RingEntry
+    outgoing: Outgoing
+    sends: deque[Sending] = field(default_factory=deque)
+    outbox: deque[_Part] = field(default_factory=deque)
+
+    def cancel(self, done: Callable[[], None]) -> None:
+        """Forget sends that wait for a slot; those under way call ``done`` instead of their kernel."""
+        for sending in (*self.sends, *(part.sending for part in self.outbox)):
+            sending.done = done
+        self.sends.clear()
+
+
+class QueueSender:
+    """Carries out the sends of ``owner`` through ``dma`` and its queue channel."""
+
+    def __init__(self, owner: PeComponent, dma: PeDma, channel: QueueChannel) -> None:
+        self._owner = owner
+        self._dma = dma
+        self._channel = channel
+
+    def send(self, queue: SendQueue, command: Send, done: Callable[[], None], t_ready: float) -> None:
+        """Carry out ``command``, submitted at ``t_ready``; ``done()`` when PE_DMA has all of its parts."""
+        left = split(command.message.nbytes, queue.entry.slot_bytes)
+        sending = Sending(command, done, t_ready, self._snapshot(command), left, next(left, None))
+        queue.sends.append(sending)
+        self._give_parts(queue, waited=False)
+
+    def _snapshot(self, command: Send) -> Op | None:
+        """Keep the value of the handle that is sent: its parts are copied later, when it may be gone."""
+        if not command.op.inputs:
+            return None
+        (source,) = command.op.inputs
+        op = copy_op(self._owner, command.op, "SNAPSHOT", 0)
+        op.inputs = (source,)
+        op.output = Operand(source.shape, source.dtype, handle=op.id)
+        op.params["uses"] = command.message.parts
+        now = float(self._owner.clock.now)
+        self._owner.finish(op, now, now, now)
+        command.op.inputs = ()
+        command.op.after.append((op.id, "part"))
+        return op
+
+    def credit_arrived(self, queue: SendQueue, credit: QueueCredit, transaction: int) -> None:
+        """A credit of ``queue`` has come, with ``transaction``."""
+        queue.outgoing.give(credit, transaction)
+        self._give_parts(queue, waited=True)
+
+    def _give_parts(self, queue: SendQueue, *, waited: bool) -> None:
+        """Take a slot for each part that is next, as long as there are free ones."""
+        outgoing = queue.outgoing
+        while queue.sends and outgoing.credits:
+            sending = queue.sends[0]
+            assert sending.next is not None
+            (offset, nbytes), sending.next = sending.next, next(sending.left, None)
+            if sending.t_start < 0:
+                sending.t_start = float(self._owner.clock.now)
+            if sending.next is None:
+                queue.sends.popleft()
+            self._give(queue, sending, offset, nbytes, waited=waited)
+
+    def _give(self, queue: SendQueue, sending: Sending, offset: int, nbytes: int, *, waited: bool) -> None:
+        """A part has its slot, for which it may have ``waited``: get its bytes, and send it in order."""
+        command, outgoing = sending.command, queue.outgoing
+        op = copy_op(self._owner, command.op, "TO_SLOT", nbytes)
+        if waited:
+            op.after.append((outgoing.freed_by, "credit"))
+        address = outgoing.take()
+        index, ring_bytes = offset // queue.entry.slot_bytes, queue.entry.nbytes
+        token = QueueToken(address, nbytes, command.message, index, op, ring_bytes)
+        part = _Part(sending, token, outgoing.credit if waited else -1)
+        queue.outbox.append(part)
+
+        def ready() -> None:
+            part.ready = True
+            self._send_ready(queue)
+
+        if nbytes:
+            op.output = Operand((nbytes,), "i8", regions=(Region(address, nbytes),))
+        if sending.snapshot is not None:
+            output = sending.snapshot.output
+            assert output is not None
+            op.inputs = (output,)
+            op.params["offset"] = offset
+        elif nbytes:
+            self._fetch(command, op, offset, nbytes, ready)
+            return
+        ready()
+
+    def _fetch(self, command: Send, op: Op, offset: int, nbytes: int, ready: Callable[[], None]) -> None:
+        """Read a part that lies in memory."""
+        assert command.address is not None
+        address = command.address + offset
+        read = Op(
+            self._owner.system.next_op_id(), "memory", "dma_read",
+            launch=command.op.launch, parent=command.op.id, nbytes=nbytes,
+        )  # fmt: skip
+        read.inputs = (Operand((nbytes,), "i8", address=address),)
+        read.output = Operand((nbytes,), "i8", handle=read.id)
+        read.params["uses"] = 1
+        read.order, read.source = command.op.order, command.op.source
+        op.inputs = (read.output,)
+        job = Job(read, "dma_read", ((address, nbytes),), ready, partial(self._owner.system.served, read))
+        self._owner.forward(self._dma, self._dma.submit, job)
+
+    def _send_ready(self, queue: SendQueue) -> None:
+        """Give PE_DMA the parts whose bytes are there, in order."""
+        while queue.outbox and queue.outbox[0].ready:
+            part = queue.outbox.popleft()
+            sending, now = part.sending, float(self._owner.clock.now)
+            part.token.op.t_ready = now
+            self._owner.forward(
+                self._dma, self._channel.send_token, part.token, queue.entry.peer, part.parent
+            )
+            sending.given += 1
+            if sending.given == sending.command.message.parts:
+                self._owner.finish(sending.command.op, sending.t_ready, sending.t_start, now)
+                sending.done()

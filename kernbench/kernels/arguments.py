@@ -1,0 +1,117 @@
+"""Validation of arguments of ``tl`` calls: each check returns the clean value or names the argument."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kernbench import dtypes
+from kernbench.errors import UsageError
+from kernbench.hints import shown
+from kernbench.kernels.pointer import Pointer
+from kernbench.replay.numeric import holds
+
+I32_MIN, I32_MAX = -(2**31), 2**31 - 1
+
+
+class BadArgumentError(Exception):
+    """An argument of a ``tl`` call is wrong; the call turns it into a :class:`KernelError`."""
+
+    def __init__(self, argument: str, problem: str) -> None:
+        super().__init__(f"argument '{argument}': {problem}")
+
+
+def integer(argument: str, value: object, minimum: int | None = None) -> int:
+    """``value`` as an int, not below ``minimum``; bools and floats are refused."""
+    if isinstance(value, bool | np.bool_):
+        raise BadArgumentError(argument, f"{shown(value)} is a bool; an integer is needed")
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise BadArgumentError(argument, f"{shown(value)} is not an integer") from None
+    if minimum is not None and number < minimum:
+        raise BadArgumentError(argument, f"{number} is below {minimum}")
+    return number
+
+
+def address(argument: str, value: object) -> int:
+    """A byte address: a :class:`Pointer` or a plain integer, not negative."""
+    if value is None:
+        raise BadArgumentError(argument, "an address is needed: a tensor argument or an integer")
+    number = integer(argument, value)
+    if number < 0:
+        raise BadArgumentError(argument, f"address {number} is negative")
+    return number
+
+
+def shape(argument: str, value: object) -> tuple[int, ...]:
+    """A shape: a sequence of positive integers; one integer means one dimension."""
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+        value = (value,)
+    return tuple(integer(argument, size, minimum=1) for size in value)
+
+
+def dtype(argument: str, value: object) -> str:
+    """The name of a known data type."""
+    try:
+        return dtypes.dtype(value).name  # type: ignore[arg-type]
+    except UsageError as unknown:
+        raise BadArgumentError(argument, str(unknown)) from None
+
+
+def axis(argument: str, value: object, ndim: int) -> int:
+    """An axis of an array of ``ndim`` dimensions, counted from 0."""
+    number = integer(argument, value)
+    if not -ndim <= number < ndim:
+        raise BadArgumentError(argument, f"{number} is no axis of a tensor with {ndim} dimensions")
+    return number % ndim
+
+
+def is_scalar(value: object) -> bool:
+    """True for Python and numpy numbers."""
+    return isinstance(value, bool | int | float | np.generic) and not isinstance(value, Pointer)
+
+
+def scalar(argument: str, value: Any) -> int | float:
+    """A Python number; integers must fit 32 bits, the size of the hardware's scalar registers."""
+    if not is_scalar(value):
+        raise BadArgumentError(argument, f"{shown(value)} is not a number")
+    if isinstance(value, bool | int | np.integer | np.bool_):
+        number = int(value)
+        if not I32_MIN <= number <= I32_MAX:
+            raise BadArgumentError(argument, f"{number} does not fit 32 bits")
+        return number
+    if isinstance(value, np.complexfloating | np.flexible):
+        raise BadArgumentError(argument, f"{shown(value)} is not a real number")
+    return float(value)
+
+
+def nbytes(dims: tuple[int, ...], dtype_name: str) -> int:
+    """Bytes of an array, row-major without padding."""
+    return math.prod(dims) * dtypes.dtype(dtype_name).itemsize
+
+
+def fits(argument: str, ptr: object, size: int) -> None:
+    """Refuse an access of ``size`` bytes that starts at a pointer and leaves its tensor."""
+    if not isinstance(ptr, Pointer) or size <= ptr.reach:
+        return
+    if ptr.reach < ptr.nbytes:
+        raise BadArgumentError(
+            argument,
+            f"{size} bytes run past this PE's {ptr.reach} bytes of tensor '{ptr.name}'; its shards are apart "
+            "in the pa address model, so use .local and tl.local_shape",
+        )
+    raise BadArgumentError(
+        argument,
+        f"{size} bytes run past the end of tensor '{ptr.name}', {ptr.nbytes} bytes of shape {ptr.shape}",
+    )
+
+
+def held(argument: str, value: float, dtype_name: str) -> None:
+    """Refuse a number that integer type ``dtype_name`` cannot hold; float types take every number."""
+    if not holds(dtype_name, value):
+        raise BadArgumentError(argument, f"{value} is not an {dtype_name} value")

@@ -1,0 +1,110 @@
+"""Writes the reference page of the kernel language from the docstrings of its calls.
+
+``python -m kernbench.kernels.reference [FILE]``; without a file to stdout.
+"""
+
+# ruff: noqa: E501 - a row of a table, and a paragraph of a page, is one line
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from kernbench.kernels.composite import CompositeCalls
+from kernbench.kernels.loadstore import MemoryCalls
+from kernbench.kernels.math_calls import MathCalls
+from kernbench.kernels.products import ProductCalls
+from kernbench.kernels.queue_calls import QueueCalls
+from kernbench.kernels.tl import Language, public_names
+from kernbench.kernels.triton_names import ELSEWHERE
+from kernbench.kernels.views import ViewCalls
+from kernbench.replay.epilogues import EPILOGUES, SCOPES
+
+_HEAD = """# The language of kernels: `tl`
+
+Made from the docstrings by `make docs`; do not edit. `help(kernbench.tl)` shows the same.
+
+A kernel is a plain Python function. Its parameter `tl` is the language; `import kernbench.tl as tl` gives the
+same names to kernels that do not take it, and to annotations. Handles are values in the TCM of the PE. Loaded
+values, constants, and comparisons and integer arithmetic of these are known to the kernel; other results are
+pending until replay (`--verify-data`). Handles have the operators `+ - * / // % ** @ & | ^ ~ == != < <= > >=`, slices with `None`
+and `...`, `.to(dtype)`, `.T`, `.shape`, `.dtype`. Types are `f16`, `bf16`, `f32`, `i8`, `i32`.
+
+**Time.** A load or store takes the time of its transfer over the machine. An operation on handles takes FETCH, its
+engine and STORE; MATH takes `ceil(elements / lanes)` cycles for each pass, of which the topology says how many an
+operation needs. Views (`trans`, `reshape`, slices), constants (`zeros`, `full`, `arange`) and `program_id` take none.
+
+A wrong argument is a `KernelError` at the call: kernel, PE, simulated time, argument, remedy.
+"""
+_GROUPS = (
+    ("Memory", MemoryCalls, None),
+    ("Composites", CompositeCalls, QueueCalls),
+    ("Queues", QueueCalls, MemoryCalls),
+    ("Products", ProductCalls, None),
+    ("Math", MathCalls, None),
+    ("Constants and views", ViewCalls, None),
+    ("Programs and the rest", Language, None),
+)
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [_HEAD]
+    left = [name for name in public_names() if inspect.isfunction(getattr(Language, name))]
+    for title, group, below in _GROUPS:
+        own = [n for n in left if hasattr(group, n) and not (below is not None and hasattr(below, n))]
+        left = [name for name in left if name not in own]
+        parts.append(f"## {title}\n")
+        parts += [entry(f"tl.{name}", getattr(Language, name)) for name in own]
+    parts.append("## Epilogues of a composite\n")
+    parts.append(
+        f"Each is a dict with `op` and, where it has one, its operand; `scope` is one of {_names(SCOPES)}.\n"
+    )
+    parts.append("| op | operand | its shape |\n|---|---|---|")
+    shapes = {"row": "(N,)", "full": "(M, N)", "": "none"}
+    for epilogue in EPILOGUES.values():
+        kinds = [shapes[epilogue.operand]] if epilogue.operand else []
+        kinds += ["a number"] if epilogue.scalar else []
+        parts.append(
+            f"| `{epilogue.name}` | {_names(epilogue.value) or 'none'} | {' or '.join(kinds) or 'none'} |"
+        )
+    parts.append("\n## Names of Triton that are not here\n\n| name | instead |\n|---|---|")
+    parts += [f"| `{name}` | {instead} |" for name, instead in ELSEWHERE.items()]
+    return "\n".join(parts) + "\n"
+
+
+def entry(title: str, method: Callable[..., object]) -> str:
+    """A method as a section of a page: its signature without ``self``, and its docstring."""
+    signature = inspect.signature(method)
+    shown = signature.replace(parameters=list(signature.parameters.values())[1:])
+    return f"### `{title}{str(shown).replace(chr(39), '')}`\n\n{prose(method.__doc__)}\n"
+
+
+def prose(docstring: str | None) -> str:
+    """A docstring as Markdown."""
+    text = re.sub(r":\w+:`+[~.]?([^`]*)`+", r"`\1`", inspect.cleandoc(docstring or "")).replace("``", "`")
+    text = (
+        text.replace("Args:", "Arguments:\n").replace("Raises:", "Errors:\n").replace("Returns:", "Result:\n")
+    )
+    lines = [line[4:] if line.startswith("    ") else line for line in text.split("\n")]
+    return "\n".join(_item(line) for line in lines)
+
+
+def _item(line: str) -> str:
+    """An argument of a docstring's list as an item."""
+    name, colon, _ = line.partition(":")
+    return f"- `{name}`{line[len(name) :]}" if colon and name.isidentifier() and name.islower() else line
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+    else:
+        sys.stdout.write(page())

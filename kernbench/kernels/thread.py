@@ -1,0 +1,142 @@
+"""Kernels suspended between two commands: each runs in a greenlet, driven by the PE it runs on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from greenlet import GreenletExit, getcurrent, greenlet
+
+from kernbench.errors import KernelError
+from kernbench.kernels.binding import Binding, name_of
+from kernbench.kernels.issue import ValueSource
+from kernbench.kernels.pointer import TensorArg
+from kernbench.kernels.tl import Language
+from kernbench.program.commands import Command, Completion, PeContext, Wait
+from kernbench.user_code import line_of
+
+
+class KernelGreenlet(greenlet):
+    """The greenlet of a kernel, with the ``tl`` that calls of :mod:`kernbench.tl` in it go to."""
+
+    tl: Language
+
+
+class KernelCall:
+    """A kernel and its arguments, ready to start on any PE of a launch.
+
+    ``args`` and ``kwargs`` hold :class:`TensorArg` for tensors, which become pointers on each PE;
+    anything else is passed as it is. ``data`` knows the values of loads; without it all of them are
+    pending. Arguments that the function does not take are a :class:`KernelError`.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+        *,
+        name: str | None = None,
+        data: ValueSource | None = None,
+    ) -> None:
+        self.name = name or name_of(fn)
+        self._args = tuple(args)
+        self._kwargs = dict(kwargs or {})
+        self._data = data
+        self._binding = Binding(fn, self.name)
+        self._binding.check(self._args, self._kwargs)
+        for label, value in [*enumerate(self._args), *self._kwargs.items()]:
+            if isinstance(value, np.ndarray):
+                raise KernelError(f"kernel '{self.name}': argument {label} is a numpy array; pass a tensor")
+
+    def start(self, pe: PeContext) -> KernelThread:
+        """A new thread of the kernel on that PE; nothing runs before the first ``resume``."""
+
+        def local(value: object) -> object:
+            return value.pointer(pe.sip, pe.cube, pe.pe) if isinstance(value, TensorArg) else value
+
+        args = [local(value) for value in self._args]
+        kwargs = {key: local(value) for key, value in self._kwargs.items()}
+        return KernelThread(self._binding, args, kwargs, pe, self._data)
+
+
+class KernelThread:
+    """One run of a kernel on one PE. Made by :meth:`KernelCall.start`."""
+
+    def __init__(
+        self,
+        binding: Binding,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        pe: PeContext,
+        data: ValueSource | None,
+    ) -> None:
+        self._binding = binding
+        self._args = args
+        self._kwargs = kwargs
+        self._tl = Language(binding.name, pe, self._issue, data)
+        self._pe = pe
+        self._closing = False
+        self._waits_for: Sequence[Completion] = ()
+        self._greenlet = KernelGreenlet(self._run)
+        self._greenlet.tl = self._tl
+
+    def resume(self) -> Command | None:
+        """Run the kernel to its next command; ``None`` when it has returned. Raises what it raised."""
+        if self._greenlet.dead:
+            return None
+        # The kernel's next command, its return or its exception goes to the greenlet that resumes it.
+        self._greenlet.parent = getcurrent()
+        command: Command | None = self._greenlet.switch()
+        return command
+
+    def close(self) -> None:
+        """Stop a kernel that will not be resumed any more; its ``finally`` blocks run, without ``tl``."""
+        self._closing = True
+        if self._greenlet.dead:
+            return
+        self._greenlet.parent = getcurrent()
+        # An exception of a kernel that is being stopped has no one left to handle it.
+        with contextlib.suppress(Exception):
+            self._greenlet.throw(GreenletExit)
+
+    def describe(self) -> str:
+        """Kernel, PE, the call it is in, its line and what it waits for, for a deadlock report."""
+        subject = f"kernel '{self._binding.name}' on {self._pe.name}"
+        if self._greenlet.dead:
+            return f"{subject}: finished"
+        frame = self._greenlet.gr_frame
+        if not self._greenlet or frame is None:
+            return f"{subject}: not started"
+        line = line_of(frame)
+        at = f" at {line}" if line else ""
+        call = f"in tl.{self._tl._current}" if self._tl._current else "at its end"
+        awaited = [completion.label for completion in self._waits_for if not completion.done]
+        waiting = f", waiting for {', '.join(awaited)}" if awaited else ""
+        return f"{subject}: {call}{at}{waiting}"
+
+    def _run(self) -> None:
+        try:
+            self._binding.call(self._args, self._kwargs, self._tl)
+        except SystemExit as error:
+            # It would end the whole program, as if the run had gone well.
+            failure = KernelError(f"it exits with {error.code!r}; return instead")
+            raise failure.with_traceback(error.__traceback__) from error
+        unfinished = self._tl._unfinished()
+        if unfinished:
+            self._issue(Wait(unfinished))
+
+    def _issue(self, command: Command) -> None:
+        """Forward a command to the PE and suspend until it resumes this kernel."""
+        if getcurrent() is not self._greenlet:
+            raise KernelError(
+                f"kernel '{self._binding.name}': tl is used outside of the kernel, where handles end"
+            )
+        if self._closing:
+            raise GreenletExit
+        parent = self._greenlet.parent
+        assert parent is not None
+        self._waits_for = command.completions if isinstance(command, Wait) else ()
+        parent.switch(command)

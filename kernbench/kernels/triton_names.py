@@ -1,0 +1,53 @@
+"""Names of Triton's language that are not here, each with the way it is done instead."""
+
+from __future__ import annotations
+
+from kernbench.hints import suggestion
+
+ELSEWHERE = {
+    "atomic": "PEs share no atomics: give each PE its own part of memory (tl.store) and add the parts in a "
+    "second launch, or send partial results to one PE (tl.send, tl.recv)",
+    "debug_barrier": "a PE runs one program, so there is nothing to wait for; launches follow each other",
+    "num_warps": "a PE has no warps: leave it out",
+    "expand_dims": "index with None: x[:, None]",
+    "view": "use tl.reshape",
+    "permute": "use tl.trans, which exchanges the last two axes",
+    "cat": "store the parts side by side and load them as one block",
+    "join": "store the parts side by side and load them as one block",
+    "interleave": "store the parts with strides=",
+    "split": "slice: x[:, :n] and x[:, n:]",
+    "sort": "sort on the host",
+    "histogram": "compare with tl.arange and tl.sum the masks",
+    "gather": "tl.load what is needed with strides=, or pick with tl.where",
+    "rand": "make random numbers on the host and tl.load them",
+    "randn": "make random numbers on the host and tl.load them",
+    "randint": "make random numbers on the host and tl.load them",
+    "range": "use Python's range",
+    "multiple_of": "leave it out: there is no compiler to give hints to",
+    "max_contiguous": "leave it out: there is no compiler to give hints to",
+    "max_constancy": "leave it out: there is no compiler to give hints to",
+    "assume": "leave it out, or check with tl.static_assert",
+    "device_assert": "branch on loaded data and raise, or check on the host with torch.check",
+    "static_print": "use print, or tl.device_print",
+    "inline_asm_elementwise": "there is no assembly; combine tl operations",
+    "associative_scan": "use tl.cumsum",
+    "reduce": "use tl.sum, tl.max, tl.min, tl.argmax or tl.argmin",
+    "dot_scaled": "use tl.composite('gemm', ...) with a dequant epilogue",
+    "make_tensor_descriptor": "use tl.make_block_ptr",
+    "jit": "a kernel is a plain function, without a decorator",
+    "float64": "use tl.float32: the engines have no f64",
+    "float8e4nv": "use tl.int8 with a dequant epilogue, or tl.float16",
+    "float8e5": "use tl.int8 with a dequant epilogue, or tl.float16",
+    "int16": "use tl.int32",
+    "int64": "use tl.int32: scalars are Python numbers of any size",
+    "uint8": "use tl.int8 or tl.int32",
+    "int1": "comparisons give tl.int8",
+}
+
+
+def unknown(name: str, known: list[str]) -> str:
+    """The message for an attribute that ``tl`` lacks."""
+    for prefix, instead in ELSEWHERE.items():
+        if name == prefix or (prefix == "atomic" and name.startswith("atomic_")):
+            return f"tl.{name} is not in this language; {instead}"
+    return f"tl has no '{name}'; {suggestion(name, known)}help(kernbench.tl) lists what it has"

@@ -1,0 +1,442 @@
+"""A compiled graph brought to life: one component per node, one link per edge, one clock.
+
+The host side submits requests and waits; it knows no route and calls no component. Components use the
+machine through :class:`~kernbench.components.system.System`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import count, pairwise
+from math import fsum
+
+from kernbench import collector
+from kernbench.address import AddressMap
+from kernbench.components.base import Component
+from kernbench.components.host import Host
+from kernbench.components.m_cpu import MCpu
+from kernbench.components.pe_cpu import PeCpu
+from kernbench.components.pe_dma import PeDma
+from kernbench.components.registry import component_class, own_classes
+from kernbench.errors import ConfigError, DeadlockError, LaunchError, LimitError, RoutingError, UsageError
+from kernbench.machine import transfers
+from kernbench.machine.launch_times import LaunchTimes
+from kernbench.pgraph import PropertyGraph
+from kernbench.program.commands import BoundKernel
+from kernbench.program.launches import Launch, Request, Target
+from kernbench.program.operations import Op, Region
+from kernbench.program.queues import RingEntry
+from kernbench.routing import Router, Traffic
+from kernbench.sim.clock import Clock, Finishable
+from kernbench.sim.fabric import Fabric
+from kernbench.sim.flit_fabric import FlitFabric
+from kernbench.sim.instrument import Instrument
+from kernbench.sim.invariants import InvariantChecker, wanted
+from kernbench.sim.node import Link
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import Path, Transaction
+from kernbench.topology import names
+
+Ids = tuple[str, str]
+"""Correlation id and request id of a message."""
+NO_IDS: Ids = ("", "")
+_MOST_LISTED = 40
+"""Lines of a deadlock report."""
+
+
+class Machine:
+    """The simulated machine of one run.
+
+    Args:
+        graph: the compiled topology; its nodes and edges are what the components and links hold.
+        instruments: observe the run.
+        components: extra ``impl: module:Class`` entries.
+        traced: False keeps no hops; the times are the same.
+        check: check the rules of :mod:`kernbench.sim.invariants` as it runs; None: where the environment
+            says so.
+
+    Raises:
+        UsageError: the topology does not have exactly one host CPU.
+        ConfigError: an ``impl`` is not registered or is no component.
+    """
+
+    def __init__(
+        self,
+        graph: PropertyGraph,
+        instruments: Sequence[Instrument] = (),
+        components: Mapping[str, str] | None = None,
+        *,
+        traced: bool = True,
+        check: bool | None = None,
+    ) -> None:
+        self.graph = graph
+        self.clock = Clock()
+        self.router = Router(graph)
+        self.addresses = AddressMap(graph)
+        self._launch_times = LaunchTimes()
+        self.instruments: tuple[Instrument, ...] = (self._launch_times, *instruments)
+        self.checker: InvariantChecker | None = None
+        self.traced = traced
+        self.flit_bytes = int(graph.properties["flit_bytes"])
+        self.fabric: Fabric = FlitFabric(self.clock, self.flit_bytes)
+        if wanted(check):
+            self.checker = InvariantChecker(self.fabric, self.clock)
+            self.fabric = self.checker.fabric
+            self.instruments = (self.checker, *self.instruments)
+        self.resources: list[Server] = []
+        self.in_flight: dict[int, Transaction] = {}
+        self._paths: dict[tuple[str, str, Traffic, str], Path] = {}
+        self._transaction_ids = count()
+        self._op_ids = count()
+        self._launch_ids = count()
+        self.components: dict[str, Component] = {}
+        self.links: dict[tuple[str, str], Link] = {}
+        with collector.paused():
+            self._wire(components)
+        hosts = [c for c in self.components.values() if isinstance(c, Host)]
+        if len(hosts) != 1:
+            raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
+        self.host = hosts[0]
+
+    def _wire(self, components: Mapping[str, str] | None) -> None:
+        names_of_classes = own_classes(self.graph, components)
+        classes: dict[str, type[Component]] = {}
+        for node in self.graph.nodes():
+            impl = str(node.properties["impl"])
+            if impl:
+                if impl not in classes:
+                    try:
+                        classes[impl] = component_class(impl, names_of_classes)
+                    except ConfigError as error:
+                        raise ConfigError(f"component '{node.id}': {error}") from error
+                made = classes[impl](node, self)
+                self.components[node.id] = made
+                self.register(made)
+        for edge in self.graph.edges("LINK"):
+            link = Link(edge, self.flit_bytes)
+            self.links[edge.source, edge.target] = link
+            self.register(link)
+        for component in self.components.values():
+            component.wired()
+        self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
+        if self.checker is not None:
+            engines = {
+                name: c.dma.counts for name, c in self.components.items() if isinstance(c, PeDma | MCpu)
+            }
+            self.checker.attach(self.resources, engines)
+
+    # -- the host's requests --------------------------------------------------------------------------
+
+    def _request(self, label: str, ids: Ids) -> Request:
+        return Request(label, self.clock.now, ids)
+
+    def host_write(
+        self, sip: int, regions: Sequence[Region], op: Op | None = None, *, ids: Ids = NO_IDS
+    ) -> Request:
+        """Write from the host to device memory, one transaction a region.
+
+        ``op`` (a ``host_write``) is reported once when the last region is acknowledged.
+        """
+        request = self._request(f"host write to sip{sip}", ids)
+        self.host.transfer(request, regions, is_write=True, op=op)
+        return request
+
+    def host_read(self, sip: int, regions: Sequence[Region], *, ids: Ids = NO_IDS) -> Request:
+        """Read device memory to the host, one transaction a region."""
+        request = self._request(f"host read from sip{sip}", ids)
+        self.host.transfer(request, regions, is_write=False, op=None)
+        return request
+
+    def flow(
+        self, src: str, dst: str, offset: int, nbytes: int, *, is_write: bool, start_ns: float | None = None
+    ) -> transfers.Transfer:
+        """One transfer between a source and a memory; time passes, no values move.
+
+        Args:
+            src: a PE (``sip0.cube0.pe0``), ``host``, or an M_CPU.
+            dst: an HBM slice, an SRAM or a TCM.
+            offset: first byte within ``dst``.
+            nbytes: size of the transfer.
+            is_write: from ``src`` to ``dst``, else back.
+            start_ns: when the source gets it; now by default.
+
+        Raises:
+            UsageError: no such source or memory, the bytes do not fit it, or the time is past.
+            RoutingError: the source's traffic cannot get there.
+        """
+        source, traffic = transfers.endpoint(self, src)
+        region = Region(transfers.address_of(self, dst, offset, nbytes), nbytes)
+        self.path(source.resource, dst, traffic)
+        begin = self.clock.now if start_ns is None else start_ns
+        if not begin >= self.clock.now:
+            raise UsageError(f"a transfer cannot start at {begin} ns, it is {self.clock.now} ns already")
+        transfer = transfers.Transfer(source.resource, dst, nbytes, is_write=is_write, t_submit=begin)
+        self.clock.call_at(begin, transfers.start, self, transfer, source, traffic, region)
+        return transfer
+
+    def map(
+        self,
+        sip: int,
+        pes: Sequence[tuple[int, int]],
+        entries: Sequence[tuple[int, int, int]],
+        *,
+        ids: Ids = NO_IDS,
+    ) -> Request:
+        """Install ``entries`` (va, pa, nbytes) in the MMUs of ``pes`` (cube, pe); done when all are in."""
+        request = self._request(f"map on sip{sip}", ids)
+        self.host.map(request, sip, pes, entries, install=True)
+        return request
+
+    def unmap(
+        self,
+        sip: int,
+        pes: Sequence[tuple[int, int]],
+        ranges: Sequence[tuple[int, int]],
+        *,
+        ids: Ids = NO_IDS,
+    ) -> Request:
+        """Remove ``ranges`` (va, nbytes) from the MMUs of ``pes`` (cube, pe)."""
+        request = self._request(f"unmap on sip{sip}", ids)
+        self.host.map(request, sip, pes, [(va, 0, n) for va, n in ranges], install=False)
+        return request
+
+    def set_up_queues(
+        self,
+        sip: int,
+        rings: Mapping[tuple[int, int], tuple[RingEntry, ...]],
+        *,
+        install: bool = True,
+        ids: Ids = NO_IDS,
+    ) -> Request:
+        """Install directions of queues in the PEs (cube, pe) of ``rings``, or remove them.
+
+        A PE's new direction of a name that it has takes that one's place, empty.
+        """
+        request = self._request(f"{'setup' if install else 'removal'} of queues on sip{sip}", ids)
+        self.host.set_up_queues(request, sip, rings, install=install)
+        return request
+
+    def launch(
+        self, kernel: BoundKernel, targets: Sequence[Target], *, fail_fast: bool = True, ids: Ids = NO_IDS
+    ) -> Request:
+        """Start ``kernel`` on every (sip, cube, pe) of ``targets`` at one common instant.
+
+        The first failure is the request's error. With ``fail_fast`` it stops the kernels of the other PEs;
+        else they run on.
+
+        Raises:
+            LaunchError: ``targets`` is empty.
+            UsageError: ``targets`` names a PE twice or one that the topology lacks.
+        """
+        if not targets:
+            raise LaunchError(
+                f"launch of '{kernel.name}': no PE holds a shard of its arguments; pass a placed tensor"
+            )
+        for target, times in Counter(targets).items():
+            if names.pe_part(*target, "pe_cpu") not in self.components:
+                raise UsageError(f"launch of '{kernel.name}': the topology has no such PE as {target}")
+            if times > 1:
+                raise UsageError(f"launch of '{kernel.name}': names PE {target} twice; name each PE once")
+        number = next(self._launch_ids)
+        request = self._request(f"launch {number} of '{kernel.name}' on {len(targets)} PEs", ids)
+        self.host.launch(Launch(number, kernel, tuple(sorted(targets)), request, fail_fast))
+        return request
+
+    def wait(self, *requests: Request) -> None:
+        """Let simulated time run until all of ``requests`` are answered; raise the first one's error.
+
+        Raises:
+            DeadlockError: nothing can happen any more and a request is unanswered.
+        """
+        for request in requests:
+            if not request.done and not self.advance(request):
+                at = f"nothing can happen any more at {self.clock.now:.3f} ns"
+                raise DeadlockError(
+                    "; ".join([f"{at}, but '{request.label}' is unanswered", *self.unanswered()])
+                )
+            if request.error is not None:
+                raise request.error
+        self.check_at_rest()
+
+    def advance(self, goal: Finishable) -> bool:
+        """Let time run until ``goal.done``; False when nothing is left to happen and it is still not done.
+
+        Where nothing else is left to happen, kernels that wait for a queue whose other end has failed are
+        stopped, with that failure as the cause.
+        """
+        while not self._advance(goal):
+            starved = [cpu for cpu in self._pe_cpus if cpu.starved_by() is not None]
+            if not starved:
+                return False
+            for cpu in starved:
+                cpu.stop_starved()
+        return True
+
+    def close(self) -> None:
+        """The run is over: stop the kernels that a failure or a deadlock has left suspended.
+
+        Their ``finally`` blocks run. The machine is of no further use.
+        """
+        for cpu in self._pe_cpus:
+            cpu.abandon()
+
+    def _advance(self, goal: Finishable) -> bool:
+        try:
+            return self.clock.advance(goal)
+        except LimitError as limit:
+            raise LimitError("; ".join([str(limit), *self.unanswered()])) from None
+
+    def drain(self) -> None:
+        """Let time run until no transaction is under way: messages that no kernel waits for arrive too."""
+        while self.in_flight and self.clock.entries:
+            self.clock.step()
+
+    def check_at_rest(self) -> None:
+        """Of a checked machine in which nothing is left to happen: see that nothing is unanswered.
+
+        Not while a kernel waits for a queue: the host may still launch the kernel at the other end.
+        """
+        if self.checker is None or self.clock.entries:
+            return
+        if not any(cpu.waits_for_queue for cpu in self._pe_cpus):
+            self._check_at_rest(self.checker)
+
+    def settle(self) -> None:
+        """Of a checked machine: let happen what is left to happen, then see that nothing is unanswered."""
+        if self.checker is not None:
+            while self.clock.entries:
+                self.clock.step()
+            self._check_at_rest(self.checker)
+
+    def _check_at_rest(self, checker: InvariantChecker) -> None:
+        waiting = [line for component in self.components.values() for line in component.waiting()]
+        checker.at_rest(list(self.in_flight.values()), waiting)
+
+    def unanswered(self) -> list[str]:
+        """Lines of a deadlock report: where transactions under way were last, which component waits."""
+        lines = []
+        for transaction in list(self.in_flight.values())[:10]:
+            rows = transaction.rows
+            last = self.resources[rows[-1].resource].resource if rows else transaction.src
+            lines.append(
+                f"transaction {transaction.id} ({transaction.kind}, {transaction.src} to {transaction.dst}, "
+                f"sent at {transaction.t_submit:.3f} ns) was last seen at {last}"
+            )
+        for component in self.components.values():
+            lines.extend(component.waiting())
+            if len(lines) > _MOST_LISTED:
+                lines.append("...")
+                break
+        return lines
+
+    # -- what components use (System) -----------------------------------------------------------------
+
+    def register(self, server: Server) -> None:
+        """See :meth:`System.register`."""
+        server.index = len(self.resources)
+        self.resources.append(server)
+
+    def component(self, name: str) -> Component:
+        """See :meth:`System.component`."""
+        return self.components[name]
+
+    def link(self, source: str, target: str) -> Link:
+        """See :meth:`System.link`."""
+        try:
+            return self.links[source, target]
+        except KeyError:
+            raise RoutingError(f"no link from '{source}' to '{target}'; add it to the topology") from None
+
+    def path(self, source: str, target: str, traffic: Traffic, via: str = "") -> Path:
+        """See :meth:`System.path`."""
+        key = (source, target, traffic, via)
+        path = self._paths.get(key)
+        if path is None:
+            route = self.router.route(source, target, traffic, via)
+            path = self._compile(route.nodes)
+            path.weight = route.weight
+            path.reverse = self._compile(route.nodes[::-1])
+            self._paths[key] = path
+        return path
+
+    def _compile(self, route: Sequence[str]) -> Path:
+        return Path([self.components[name] for name in route], [self.links[hop] for hop in pairwise(route)])
+
+    def begin(
+        self,
+        kind: str,
+        path: Path,
+        nbytes: int,
+        t_submit: float,
+        *,
+        parent: int = -1,
+        op: int = -1,
+        address: int = 0,
+        channel: int = -1,
+        is_write: bool = False,
+        message: object = None,
+        ids: Ids = NO_IDS,
+    ) -> Transaction:
+        """See :meth:`System.begin`."""
+        transaction = Transaction(
+            next(self._transaction_ids),
+            kind,
+            path.nodes[0].resource,
+            path.nodes[-1].resource,
+            nbytes,
+            t_submit,
+            path,
+            parent=parent,
+            op=op,
+            address=address,
+            channel=channel,
+            is_write=is_write,
+            message=message,
+            ids=ids,
+            traced=self.traced,
+        )
+        self.in_flight[transaction.id] = transaction
+        return transaction
+
+    def end(self, transaction: Transaction) -> None:
+        """See :meth:`System.end`."""
+        transaction.t_done = self.clock.now
+        if transaction.waits:
+            transaction.wait_ns = fsum(wait.ns for wait in transaction.waits)
+        del self.in_flight[transaction.id]
+        for instrument in self.instruments:
+            instrument.transaction_done(transaction)
+        if transaction.on_done is not None:
+            transaction.on_done(transaction)
+
+    def served(self, op: Op) -> None:
+        """See :meth:`System.served`."""
+        op.t_effect = self.clock.now
+        for instrument in self.instruments:
+            instrument.op_served(op)
+
+    def report(self, op: Op) -> None:
+        """See :meth:`System.report`."""
+        for instrument in self.instruments:
+            instrument.op_done(op)
+
+    def launch_started(self, launch: Launch, time: float) -> None:
+        """See :meth:`System.launch_started`."""
+        launch.request.t_start = time
+        for instrument in self.instruments:
+            instrument.launch_started(launch.id, launch.kernel.name, len(launch.targets), time)
+
+    def kernel_ended(self, launch: Launch, target: Target) -> None:
+        """See :meth:`System.kernel_ended`."""
+        times = self._launch_times.kernel_ended(launch, target, launch.start_ns, self.clock.now)
+        launch.request.pe_times[target] = times
+
+    def launch_ended(self, launch: Launch) -> None:
+        """See :meth:`System.launch_ended`."""
+        for instrument in self.instruments:
+            instrument.launch_ended(launch.id)
+
+    def next_op_id(self) -> int:
+        """See :meth:`System.next_op_id`."""
+        return next(self._op_ids)

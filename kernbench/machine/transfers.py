@@ -1,0 +1,110 @@
+"""One transfer of plain traffic: from a PE, the host or an M_CPU to a memory, without a kernel around it.
+
+It takes the way that the same traffic takes in a run: a PE's goes through its DMA engines, the host's
+through the host CPU, an M_CPU's through its own DMA. No values are moved, only time is spent.
+"""
+
+from __future__ import annotations
+
+from kernbench.components.base import Component
+from kernbench.components.dma import Job
+from kernbench.components.host import Host
+from kernbench.components.m_cpu import MCpu
+from kernbench.components.pe_dma import PeDma
+from kernbench.components.system import System
+from kernbench.errors import UsageError
+from kernbench.kinds import component_kind
+from kernbench.program.launches import Request
+from kernbench.program.operations import Op, Region
+from kernbench.routing import Traffic
+from kernbench.topology import names
+
+_SOURCES = {PeDma: Traffic.PE_DMA, Host: Traffic.HOST_MEMORY, MCpu: Traffic.MCPU_DMA}
+_OP_NAMES = {Traffic.PE_DMA: "dma", Traffic.HOST_MEMORY: "host", Traffic.MCPU_DMA: "mcpu"}
+
+
+class Transfer(Request):
+    """One read or write in flight; wait for it with ``Machine.wait``. Times in ns, sizes in bytes.
+
+    ``t_submit`` is when the source gets it, ``t_done`` when a write is acknowledged or a read has its last
+    byte, ``wait_ns`` the part of that time for which it stood behind others, its own DMA's queue included. A
+    transfer that goes as one request a channel waits for its own requests too; the longest wait counts.
+    """
+
+    def __init__(self, src: str, dst: str, nbytes: int, *, is_write: bool, t_submit: float) -> None:
+        super().__init__(f"{'write' if is_write else 'read'} of {nbytes} bytes, {src} and {dst}", t_submit)
+        self.src = src
+        """Component that asks: a PE's ``pe_dma``, the host CPU or an ``m_cpu``."""
+        self.dst = dst
+        """Memory that answers."""
+        self.nbytes = nbytes
+        self.is_write = is_write
+
+    @property
+    def ns(self) -> float:
+        """Time from submission to answer."""
+        return self.t_done - self.t_submit
+
+
+def endpoint(machine: System, src: str) -> tuple[Component, Traffic]:
+    """The component behind the name of a source, and the traffic that it sends.
+
+    A PE stands for its DMA and ``host`` for the host CPU. Others are a :class:`UsageError`.
+    """
+    full = names.HOST_CPU if src == "host" else src
+    for name in (full, f"{full}.pe_dma"):
+        component = machine.components.get(name)
+        if component is not None:
+            for kind, traffic in _SOURCES.items():
+                if isinstance(component, kind):
+                    return component, traffic
+    raise UsageError(
+        f"'{src}' cannot send traffic, expected a PE such as '{names.pe(0, 0, 0)}', 'host', or an M_CPU "
+        f"such as '{names.m_cpu(0, 0)}' of this topology"
+    )
+
+
+def address_of(machine: System, dst: str, offset: int, nbytes: int) -> int:
+    """Physical address of byte ``offset`` of memory ``dst``.
+
+    :class:`UsageError` when that is no memory, or has no ``nbytes`` bytes from there on.
+    """
+    component = machine.components.get(dst)
+    kind = None if component is None else component_kind(component.node)
+    if component is None or kind is None or not kind.memory:
+        raise UsageError(
+            f"'{dst}' is no memory, expected an HBM slice such as '{names.hbm(0, 0, 0)}', an SRAM such as "
+            f"'{names.sram(0, 0)}' or a TCM such as '{names.pe_part(0, 0, 0, 'pe_tcm')}' of this topology"
+        )
+    addresses, (sip, cube, pe) = machine.addresses, component.location
+    if kind.kind == "hbm_ctrl":
+        window = addresses.hbm_window(sip, cube, component.integer("slice"))
+    elif kind.kind == "sram":
+        window = addresses.sram_window(sip, cube)
+    else:
+        window = addresses.tcm_window(sip, cube, pe)
+    if nbytes < 1:
+        raise UsageError(f"a transfer of {nbytes} bytes, expected at least 1")
+    if offset < 0 or offset + nbytes > window.nbytes:
+        raise UsageError(
+            f"{nbytes} bytes at offset {offset} leave the {window.nbytes} bytes of {kind.memory} '{dst}'"
+        )
+    return window.base + offset
+
+
+def start(machine: System, transfer: Transfer, source: Component, traffic: Traffic, region: Region) -> None:
+    """Hand ``transfer`` to its source now."""
+    name = f"{_OP_NAMES[traffic]}_{'write' if transfer.is_write else 'read'}"
+    op = Op(machine.next_op_id(), "memory", name, nbytes=region.nbytes)
+    if isinstance(source, Host):
+        source.transfer(transfer, [region], is_write=transfer.is_write, op=op)
+        return
+    assert isinstance(source, PeDma | MCpu)
+
+    def done() -> None:
+        transfer.wait_ns = job.wait_ns
+        transfer.part_done(machine.clock.now)
+
+    job = Job(op, name, (region,), done)
+    transfer.open = 1
+    source.submit(job)

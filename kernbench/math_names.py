@@ -1,0 +1,19 @@
+"""Names of the operations of PE_MATH, for the table of passes in a topology file.
+
+Their meanings are in :mod:`kernbench.replay.math_ops` and :mod:`kernbench.replay.epilogues`.
+"""
+
+from __future__ import annotations
+
+MATH_NAMES = (
+    *("exp", "log", "sqrt", "exp2", "log2", "rsqrt", "tanh", "erf", "sigmoid", "cos", "sin"),
+    *("floor", "ceil", "cast", "abs", "neg", "add", "sub", "mul", "div", "pow", "floordiv", "mod"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "logical_not"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("maximum", "minimum", "fma", "clamp", "where", "softmax", "cumsum", "broadcast_to"),
+    *("argmax", "argmin", "sum", "max", "min"),
+)
+"""Operations of kernels."""
+
+EPILOGUE_NAMES = ("bias", "relu", "gelu", "silu", "scale", "dequant", "residual")
+"""Operations of a composite's epilogue beyond those."""

@@ -1,1 +1,0 @@
-"""The processing element: its components, its commands, its tile plans."""

@@ -1,0 +1,1 @@
+"""Commands, operations and requests: asked for by kernels and hosts, carried out by components."""

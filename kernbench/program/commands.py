@@ -1,0 +1,200 @@
+"""Commands that a kernel hands to its PE: one ``tl`` call is one command.
+
+The kernel side (``tl``) fills in everything that the hardware needs to know: addresses, bytes, shapes
+of the work. The PE answers a blocking command when its work is done, a :class:`Composite` at once with
+a :class:`Completion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kernbench.dtypes import dtype
+from kernbench.program.operations import Op, Operand
+from kernbench.program.queues import Receive as Receive
+from kernbench.program.queues import RingEntry
+from kernbench.program.queues import Send as Send
+
+
+class Completion:
+    """The end of asynchronous work, for which ``tl.wait`` waits."""
+
+    __slots__ = ("_callbacks", "done", "label", "op")
+
+    def __init__(self, label: str = "", op: int = -1) -> None:
+        self.done = False
+        self.label = label
+        self.op = op
+        """Id of the operation whose end it is; -1 when of none."""
+        self._callbacks: list[Callable[[], None]] = []
+
+    def then(self, callback: Callable[[], None]) -> None:
+        """Call back when done; at once if it is already."""
+        if self.done:
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+    def complete(self) -> None:
+        """Mark done and call all callbacks back. A second call is a bug and raises ``RuntimeError``."""
+        if self.done:
+            raise RuntimeError(f"completion '{self.label}' was completed twice")
+        self.done = True
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+
+@dataclass(slots=True)
+class Load:
+    """Read ``runs`` of ``(address, bytes)`` into the PE (blocking). ``op`` is a ``dma_read``."""
+
+    op: Op
+    runs: tuple[tuple[int, int], ...]
+
+
+@dataclass(slots=True)
+class Store:
+    """Write ``runs`` of ``(address, bytes)`` (blocking until acknowledged). ``op`` is a ``dma_write``."""
+
+    op: Op
+    runs: tuple[tuple[int, int], ...]
+
+
+@dataclass(slots=True)
+class Gemm:
+    """``(m, k) @ (k, n)`` on operands in TCM (blocking): fetch, GEMM, store."""
+
+    op: Op
+    m: int
+    k: int
+    n: int
+    in_bytes: int
+    out_bytes: int
+
+
+@dataclass(slots=True)
+class Math:
+    """``elements`` elements on operands in TCM (blocking): fetch, MATH, store."""
+
+    op: Op
+    elements: int
+    in_bytes: int
+    out_bytes: int
+
+
+@dataclass(slots=True)
+class Define:
+    """A handle made without an engine (``arange``, ``zeros``, ``full``, ``trans``): no time passes."""
+
+    op: Op
+
+
+@dataclass(slots=True)
+class Cycles:
+    """The kernel itself computes for ``count`` cycles of the PE's clock."""
+
+    count: float
+
+
+@dataclass(slots=True)
+class Epilogue:
+    """One epilogue step of a composite.
+
+    ``op``: bias, relu, gelu, silu, scale, dequant, residual. ``scope``: ``k_tile`` (on the partial
+    product of every K tile, before it is accumulated), ``output_tile`` (once per output tile, after the
+    last K tile) or ``kernel`` (once, over the whole output, with the last tile). ``operand`` is the
+    bias of shape (N,), the residual of shape (M, N) or the dequant scale of shape (N,), when it has one;
+    ``factor`` a scalar.
+    """
+
+    op: str
+    scope: str = "output_tile"
+    operand: Operand | None = None
+    factor: float | None = None
+
+
+@dataclass(slots=True)
+class Composite:
+    """An asynchronous tiled pipeline ``DMA_READ - FETCH - GEMM|MATH - STORE - DMA_WRITE``.
+
+    ``head`` is ``"gemm"`` (a: (M, K), b: (K, N), out: (M, N)) or ``"math"`` (a and out of one shape, 1-D
+    is (1, N)). An operand with a handle is pinned: it is in TCM already and its
+    DMA reads are skipped. ``tile`` is (M, K, N) for gemm, (M, N) for math; ``None`` is the hardware's tile.
+    """
+
+    op: Op
+    head: str
+    a: Operand
+    b: Operand | None
+    out: Operand
+    tile: tuple[int, ...] | None = None
+    epilogue: list[Epilogue] = field(default_factory=list)
+    completion: Completion = field(default_factory=Completion)
+
+
+@dataclass(slots=True)
+class Wait:
+    """Block until all of ``completions`` are done."""
+
+    completions: list[Completion]
+
+
+Command = Load | Store | Gemm | Math | Define | Cycles | Composite | Wait | Send | Receive
+
+
+@dataclass(frozen=True, slots=True)
+class PeContext:
+    """The PE that a kernel runs on, as the kernel may see it."""
+
+    sip: int
+    cube: int
+    pe: int
+    name: str
+    """The PE's name, ``sip0.cube0.pe0``."""
+    program_id: tuple[int, int, int]
+    """Index of this PE within the launch: (PE in its cube, cube, SIP)."""
+    num_programs: tuple[int, int, int]
+    scratch_base: int
+    """Physical address of the TCM scratch region that kernel results live in."""
+    scratch_bytes: int
+    now: Callable[[], float]
+    """Simulated time in ns."""
+    next_op_id: Callable[[], int]
+    launch: int
+    queues: Mapping[str, RingEntry] = field(default_factory=dict)
+    """The PE's queues by direction."""
+    device_counts: tuple[int, int, int] = (1, 1, 1)
+    """PEs in a cube, cubes in a SIP and SIPs of the machine."""
+
+
+class RunningKernel(Protocol):
+    """A kernel suspended between two commands (implemented by ``kernbench.kernels``)."""
+
+    def resume(self) -> Command | None:
+        """Run the kernel to its next command; ``None`` when it has returned. Raises what it raised."""
+
+    def close(self) -> None:
+        """Stop a kernel that will not be resumed any more."""
+
+    def describe(self) -> str:
+        """The kernel's state for a deadlock report: its name and the call it is in."""
+
+
+class BoundKernel(Protocol):
+    """A kernel and its arguments, ready to start on any PE of a launch."""
+
+    name: str
+
+    def start(self, pe: PeContext) -> RunningKernel:
+        """A new thread of the kernel on that PE; nothing runs before the first ``resume``."""
+
+
+def operand_bytes(operand: Operand) -> int:
+    """Bytes of an operand's array."""
+    nbytes = dtype(operand.dtype).itemsize
+    for size in operand.shape:
+        nbytes *= size
+    return nbytes

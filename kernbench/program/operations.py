@@ -1,0 +1,110 @@
+"""Data operations: the record that replay, dependencies and queries share.
+
+An :class:`Op` is created by the issuer of the work (a kernel's ``tl`` call, the host, the tile
+planner) with its meaning filled in: name, operands, parameters. The component that carries it out adds
+location and time, and physical regions once addresses are translated. Handles are values that are
+assigned once: a handle id never means two different arrays, so replay cannot read a value that a later
+operation wrote over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Region(NamedTuple):
+    """A run of bytes at a physical address (51-bit, ADR-0001)."""
+
+    addr: int
+    nbytes: int
+
+
+@dataclass(slots=True)
+class Operand:
+    """An array that an operation reads or writes as a whole.
+
+    Either the value of a handle (``handle`` is set) or bytes in memory, row-major, found by
+    concatenating ``regions``. ``address`` is the address that the kernel used (virtual in the ``va``
+    model, logical in ``la``); ``regions`` are physical and are filled in where the address is translated.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    handle: int | None = None
+    address: int | None = None
+    regions: tuple[Region, ...] = ()
+
+
+class Order:
+    """The place of an operation among those of other PEs (``kernbench.replay.races``).
+
+    ``thread`` is (launch, PE), ``epoch`` counts in it. ``clock`` holds the epochs of other threads that come
+    before, ``floor`` the number of the first launch that is not wholly before. ``settled`` is the epoch from
+    which on the operation is over for others; ``None`` while a kernel has not waited for its composite.
+    """
+
+    __slots__ = ("clock", "epoch", "floor", "settled", "thread", "volatile")
+
+    def __init__(
+        self,
+        thread: tuple[int, tuple[int, int, int]],
+        epoch: int,
+        clock: Mapping[tuple[int, tuple[int, int, int]], int],
+        floor: int,
+        *,
+        volatile: bool = False,
+        settled: bool = True,
+    ) -> None:
+        self.thread = thread
+        self.epoch = epoch
+        self.clock = clock
+        self.floor = floor
+        self.volatile = volatile
+        self.settled: int | None = epoch if settled else None
+
+
+@dataclass(slots=True, eq=False)
+class Op:
+    """One data operation. Times in ns, ids stable: the n-th operation issued has id n in every process.
+
+    ``kind``: ``memory`` (dma_read, dma_write, host_write), ``gemm`` (dot, composite_gemm), ``math``
+    (exp, add, sum, composite_exp ...), ``view`` (trans, zeros, full, arange: no time, no engine),
+    ``tile`` (one stage of one tile of a composite: time only; ``parent`` is the composite's id).
+    ``t_ready`` is when the component received it, ``t_start`` when it began, ``t_end`` when it was done and
+    its issuer had the answer. ``t_effect`` is when memory had served the last of its bytes, -1 where it
+    touches none: reads have been sampled, writes are visible from then on.
+    """
+
+    id: int
+    kind: str
+    name: str
+    inputs: tuple[Operand, ...] = ()
+    output: Operand | None = None
+    params: dict[str, Any] = field(default_factory=dict)
+    component: str = ""
+    launch: int = -1
+    parent: int = -1
+    stage: str = ""
+    nbytes: int = 0
+    t_ready: float = 0.0
+    t_start: float = 0.0
+    t_end: float = 0.0
+    t_effect: float = -1.0
+    transactions: list[int] = field(default_factory=list)
+    after: list[tuple[int, str]] = field(default_factory=list)
+    """Timing dependencies known when it ran, as ``(op id, hazard)``: none began before the other had ended.
+
+    ``stage``: the stage of the tile before it; ``slot``: held the compute slot; ``engine``: held the DMA
+    engine; ``issue``: the kernel's command before it; ``wait``: waited for; ``buffer``: its end made room.
+    """
+    source: str = ""
+    """``file.py:12``, the line of the kernel that asked for it; empty for the host's operations."""
+    order: Order | None = None
+    """Its place among the accesses of other PEs; ``None`` for the host's operations and parts of others."""
+
+
+def has_values(op: Op) -> bool:
+    """Whether an operation moves or computes values, rather than taking time only."""
+    return op.kind != "tile" and (op.output is not None or bool(op.inputs))

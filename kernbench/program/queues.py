@@ -1,0 +1,116 @@
+"""Queues between PEs: rings as the host configures them, messages, and the commands of kernels (ADR-0025).
+
+A PE has one receive ring of equal slots for each direction. A message of ``nbytes`` bytes goes as
+``parts`` tokens, each filling one slot; a message without bytes is one token and takes a slot as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kernbench.program.operations import Op
+
+if TYPE_CHECKING:
+    from kernbench.program.commands import Completion
+
+Location = tuple[int, int, int]
+
+BUFFER_KINDS = ("tcm", "sram", "hbm")
+"""Memories that a ring may lie in: the PE's own TCM, its cube's SRAM, the PE's own HBM slice."""
+
+RING_ENTRY_BYTES = 32
+"""Bytes that configure one direction of one PE: two addresses, sizes, peer and memory, packed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RingEntry:
+    """One direction of one PE: its receive ring, and the ring of the peer that its sends fill.
+
+    Addresses are physical. Both rings have ``slots`` slots of ``slot_bytes`` bytes in ``buffer_kind`` memory.
+    """
+
+    direction: str
+    peer: Location
+    address: int
+    peer_address: int
+    slots: int
+    slot_bytes: int
+    buffer_kind: str
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of a ring."""
+        return self.slots * self.slot_bytes
+
+    def slot_address(self, sequence: int) -> int:
+        """Address of the receive slot for the token of number ``sequence``, from 0."""
+        return self.address + sequence % self.slots * self.slot_bytes
+
+    def peer_slot_address(self, sequence: int) -> int:
+        """Address of the peer's slot for the token of number ``sequence``, from 0."""
+        return self.peer_address + sequence % self.slots * self.slot_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Description of a message, carried by each of its tokens; ``sender`` is the id of its ``ipcq_send``."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    parts: int
+    sender: int = -1
+
+
+def split(nbytes: int, slot_bytes: int) -> Iterator[tuple[int, int]]:
+    """(offset, bytes) of the parts of a message; one of 0 bytes for a message without bytes."""
+    offset = 0
+    while True:
+        length = min(slot_bytes, nbytes - offset)
+        yield offset, length
+        offset += length
+        if offset >= nbytes:
+            return
+
+
+def parts_of(nbytes: int, slot_bytes: int) -> int:
+    """Slots that a message of ``nbytes`` bytes fills."""
+    return max(1, -(-nbytes // slot_bytes))
+
+
+@dataclass(slots=True)
+class Send:
+    """Send a message (blocking until its last part is with PE_DMA). ``op`` is an ``ipcq_send``.
+
+    The content is the input of ``op``, a handle, or lies at ``address`` in memory ``space`` (None: wherever
+    the address leads).
+    """
+
+    op: Op
+    direction: str
+    message: Message
+    address: int | None = None
+    space: str | None = None
+
+
+@dataclass(slots=True)
+class Receive:
+    """Receive the next message of ``direction``, or of any (None). ``op`` is an ``ipcq_recv``.
+
+    Blocking until its last credit has left, or with a ``completion`` asynchronous. ``op.output`` is the
+    handle wanted, of the message's own shape where it is None; ``nbytes`` is how many bytes it must
+    have, None for any. With ``address`` the message is written there instead. Without ``consume`` the
+    slots are freed unread. The PE fills in ``message`` and ``source``, the direction it came from.
+    """
+
+    op: Op
+    direction: str | None
+    nbytes: int | None = None
+    address: int | None = None
+    space: str | None = None
+    consume: bool = True
+    completion: Completion | None = None
+    message: Message | None = None
+    source: str = ""

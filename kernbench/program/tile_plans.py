@@ -1,0 +1,222 @@
+"""Tile plans: the stages of a composite, tile by tile, as plain data (ADR-0042).
+
+Pure functions of shapes, addresses and the hardware's tile; no clock, no components. A GEMM goes M, then
+N, then K. The accumulator of an output tile stays in the register file over K, so STORE and DMA_WRITE
+come with the last K tile only. Pinned operands skip their DMA reads.
+
+A tile that is narrower than the operand's rows is a strided piece of memory. Its transfer is modelled as
+the same number of bytes from the tile's first element on, which gives the right bytes and flits; which
+pseudo-channels they fall on is approximate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from kernbench.dtypes import dtype
+from kernbench.program.commands import Composite, Epilogue
+from kernbench.program.operations import Operand
+
+PARTS = {
+    "DMA_READ": "pe_dma",
+    "FETCH": "pe_fetch_store",
+    "GEMM": "pe_gemm",
+    "MATH": "pe_math",
+    "STORE": "pe_fetch_store",
+    "DMA_WRITE": "pe_dma",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of a tile: ``kind`` is DMA_READ, FETCH, GEMM, MATH, STORE or DMA_WRITE.
+
+    ``transfers`` are (address, bytes) of a DMA stage, carried out one after the other; ``nbytes`` what the
+    stage moves; ``block`` the (m, k, n) of a GEMM; ``elements`` of a MATH stage, ``name`` its operation.
+    """
+
+    kind: str
+    nbytes: int = 0
+    transfers: tuple[tuple[int, int], ...] = ()
+    block: tuple[int, int, int] = (0, 0, 0)
+    elements: int = 0
+    name: str = ""
+
+    @property
+    def part(self) -> str:
+        """Name of the PE's component that carries it out."""
+        return PARTS[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class TilePlan:
+    """One tile: its stages and the bytes of scheduler-reserved TCM that it holds from first to last."""
+
+    stages: tuple[Stage, ...]
+    buffer_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A row-major (rows, cols) operand; ``address`` None where it is pinned in TCM."""
+
+    rows: int
+    cols: int
+    itemsize: int
+    address: int | None
+
+    def tile(self, row: int, col: int, rows: int, cols: int) -> tuple[int, int]:
+        """(address, bytes) of the tile at (row, col) of at most (rows, cols), cut at the edges."""
+        height, width = min(rows, self.rows - row), min(cols, self.cols - col)
+        nbytes = height * width * self.itemsize
+        return ((self.address or 0) + (row * self.cols + col) * self.itemsize, nbytes)
+
+
+@dataclass(frozen=True, slots=True)
+class EpilogueStep:
+    """An epilogue step as the planner sees it: its name, scope and, if it has one, its operand."""
+
+    name: str
+    scope: str
+    operand: Matrix | None = None
+
+    def transfer(self, row: int, col: int, rows: int, cols: int) -> tuple[int, int] | None:
+        """(address, bytes) of the operand's share for an output tile; a vector counts as one row."""
+        if self.operand is None:
+            return None
+        return self.operand.tile(row if self.operand.rows > 1 else 0, col, rows, cols)
+
+
+def simple(kind: str, in_bytes: int, out_bytes: int, stage: Stage) -> TilePlan:
+    """The plan of a simple command on operands in TCM: FETCH, compute, STORE."""
+    return TilePlan((Stage("FETCH", in_bytes), stage, Stage("STORE", out_bytes)))
+
+
+def gemm_plan(
+    a: Matrix, b: Matrix, out: Matrix, tile: tuple[int, int, int], epilogue: Sequence[EpilogueStep] = ()
+) -> Iterator[TilePlan]:
+    """Tiles of ``out = a @ b`` in the order M, N, K. ``tile`` is (M, K, N)."""
+    tile_m, tile_k, tile_n = tile
+    steps_k = ceil(a.cols / tile_k)
+    corners = [(m, n) for m in range(0, out.rows, tile_m) for n in range(0, out.cols, tile_n)]
+    for m, n in corners:
+        for k in range(steps_k):
+            yield _gemm_tile(
+                a, b, out, tile, (m, k * tile_k, n), epilogue, k == steps_k - 1, (m, n) == corners[-1]
+            )
+
+
+def _gemm_tile(
+    a: Matrix,
+    b: Matrix,
+    out: Matrix,
+    tile: tuple[int, int, int],
+    corner: tuple[int, int, int],
+    epilogue: Sequence[EpilogueStep],
+    last_k: bool,
+    last_tile: bool,
+) -> TilePlan:
+    tile_m, tile_k, tile_n = tile
+    m, k, n = corner
+    from_a = a.tile(m, k, tile_m, tile_k)
+    from_b = b.tile(k, n, tile_k, tile_n)
+    to_out = out.tile(m, n, tile_m, tile_n)
+    height, width = min(tile_m, out.rows - m), min(tile_n, out.cols - n)
+    reads = [t for matrix, t in ((a, from_a), (b, from_b)) if matrix.address is not None]
+    fetch = from_a[1] + from_b[1]
+    maths: list[Stage] = []
+    for step in epilogue:
+        if step.scope == "k_tile" or (step.scope == "output_tile" and last_k):
+            transfer = step.transfer(m, n, tile_m, tile_n)
+            elements = height * width
+        elif step.scope == "kernel" and last_k and last_tile:
+            transfer = step.transfer(0, 0, out.rows, out.cols)
+            elements = out.rows * out.cols
+        else:
+            continue
+        if transfer is not None:
+            fetch += transfer[1]
+            if step.operand is not None and step.operand.address is not None:
+                reads.append(transfer)
+        maths.append(Stage("MATH", elements=elements, name=step.name))
+    block = (height, min(tile_k, a.cols - k), width)
+    stages = [Stage("FETCH", fetch), Stage("GEMM", block=block), *maths]
+    return _with_transfers(reads, stages, to_out if last_k else None, out.address)
+
+
+def math_plan(
+    a: Matrix,
+    out: Matrix,
+    tile: tuple[int, int],
+    name: str,
+    epilogue: Sequence[EpilogueStep] = (),
+) -> Iterator[TilePlan]:
+    """Tiles of an element-wise ``out = f(a)`` in the order M, N. ``tile`` is (M, N)."""
+    tile_m, tile_n = tile
+    corners = [(m, n) for m in range(0, out.rows, tile_m) for n in range(0, out.cols, tile_n)]
+    for m, n in corners:
+        source = a.tile(m, n, tile_m, tile_n)
+        elements = source[1] // a.itemsize
+        reads = [source] if a.address is not None else []
+        fetch = source[1]
+        maths = [Stage("MATH", elements=elements, name=name)]
+        for step in epilogue:
+            if step.scope == "kernel":
+                if (m, n) != corners[-1]:
+                    continue
+                transfer = step.transfer(0, 0, out.rows, out.cols)
+                elements = out.rows * out.cols
+            else:
+                transfer = step.transfer(m, n, tile_m, tile_n)
+            if transfer is not None:
+                fetch += transfer[1]
+                if step.operand is not None and step.operand.address is not None:
+                    reads.append(transfer)
+            maths.append(Stage("MATH", elements=elements, name=step.name))
+        yield _with_transfers(
+            reads, [Stage("FETCH", fetch), *maths], out.tile(m, n, tile_m, tile_n), out.address
+        )  # fmt: skip
+
+
+def _with_transfers(
+    reads: list[tuple[int, int]], stages: list[Stage], write: tuple[int, int] | None, out_address: int | None
+) -> TilePlan:
+    """Put the DMA stages around ``stages`` and add up the tile's buffers."""
+    buffers = sum(nbytes for _, nbytes in reads)
+    if reads:
+        stages.insert(0, Stage("DMA_READ", buffers, tuple(reads)))
+    if write is not None:
+        buffers += write[1]
+        stages.append(Stage("STORE", write[1]))
+        if out_address is not None:
+            stages.append(Stage("DMA_WRITE", write[1], (write,)))
+    return TilePlan(tuple(stages), buffers)
+
+
+def _matrix(operand: Operand) -> Matrix:
+    """An operand as rows and columns: 1-D is one row, leading dimensions fold into rows."""
+    cols = operand.shape[-1] if operand.shape else 1
+    rows = 1
+    for size in operand.shape[:-1]:
+        rows *= size
+    pinned = operand.handle is not None
+    return Matrix(rows, cols, dtype(operand.dtype).itemsize, None if pinned else operand.address)
+
+
+def _step(step: Epilogue) -> EpilogueStep:
+    return EpilogueStep(step.op, step.scope, _matrix(step.operand) if step.operand is not None else None)
+
+
+def tiles_of(command: Composite, hardware_tile: tuple[int, int, int]) -> Iterator[TilePlan]:
+    """The tiles of ``command`` in feed order; ``hardware_tile`` (M, K, N) where it names none."""
+    epilogue = [_step(step) for step in command.epilogue]
+    out = _matrix(command.out)
+    if command.head == "gemm":
+        assert command.b is not None
+        m, k, n = command.tile or hardware_tile
+        return gemm_plan(_matrix(command.a), _matrix(command.b), out, (m, k, n), epilogue)
+    rows, cols = command.tile or (hardware_tile[0], hardware_tile[2])
+    name = command.op.name.removeprefix("composite_")
+    return math_plan(_matrix(command.a), out, (rows, cols), name, epilogue)

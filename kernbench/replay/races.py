@@ -1,0 +1,255 @@
+"""Accesses without order: two PEs touch the same bytes, one of them writes, and nothing says who comes first.
+
+Every run of a kernel on a PE is a thread with a vector clock. It advances with each operation. A message
+carries the clock of its sender to the receiver; a launch begins with the clocks of what ran before on its
+PEs, and of the launches that the host had seen end when it submitted it; a ``load(volatile=True)`` takes
+the clock of the store that it saw. An access is ordered before another if the other's thread knew of it
+when it was issued. A composite is over, for all others, only when its kernel has waited for it.
+
+Operations are given in the order of their effects (:meth:`RaceDetector.access`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from kernbench.address import ExtentMap
+from kernbench.program.operations import Op, Operand, Order, Region
+from kernbench.replay.tensor_names import TensorNames
+
+Location = tuple[int, int, int]
+ThreadKey = tuple[int, Location]
+"""Launch and PE."""
+
+END = 1 << 62
+"""Epoch behind all of a thread."""
+
+
+class Thread:
+    """The clock of one run of a kernel on one PE: which epochs of other threads are before it."""
+
+    def __init__(self, key: ThreadKey, clock: Mapping[ThreadKey, int], floor: int) -> None:
+        self.key = key
+        self.epoch = 0
+        self.clock = dict(clock)
+        self.floor = floor
+
+    def stamp(self, op: Op, *, volatile: bool = False, blocking: bool = True) -> None:
+        """Give an operation that is issued now its order."""
+        self.epoch += 1
+        op.order = Order(self.key, self.epoch, self.clock, self.floor, volatile=volatile, settled=blocking)
+
+    def wait(self, order: Order) -> None:
+        """The kernel has waited for an asynchronous operation."""
+        if order.settled is None:
+            order.settled = self.epoch
+
+    def join(self, key: ThreadKey, epoch: int, clock: Mapping[ThreadKey, int]) -> None:
+        """All that was before ``epoch`` of thread ``key`` is before what comes from now on."""
+        # A new dictionary: orders that were stamped before keep the old one.
+        self.clock = {**self.clock}
+        for other, known in (*clock.items(), (key, epoch)):
+            if known > self.clock.get(other, 0):
+                self.clock[other] = known
+        self.epoch += 1
+
+
+class Access(NamedTuple):
+    """One operation's access to some bytes."""
+
+    op: int
+    source: str
+    pe: str
+    time: float
+    order: Order
+
+
+class _History(NamedTuple):
+    write: Access | None
+    reads: tuple[Access, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two accesses without order; ``first`` took effect first. One for each pair of source lines."""
+
+    kind: str
+    """``write-write``, ``write-read`` or ``read-write``."""
+    first: Access
+    second: Access
+    bytes_at: Region
+    where: str
+    """The bytes as people know them: tensor, rows, PE that holds them."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The race as JSON keeps it."""
+        ends = {
+            name: {"op": a.op, "source": a.source, "pe": a.pe, "t_ns": a.time}
+            for name, a in (("first", self.first), ("second", self.second))
+        }
+        at = {"address": self.bytes_at.addr, "bytes": self.bytes_at.nbytes}
+        return {"kind": self.kind, "where": self.where, **at, **ends, "message": str(self)}
+
+    def __str__(self) -> str:
+        words = self.kind.split("-")
+        ends = [
+            f"{access.pe} {word}s at {access.source or 'a line unknown'} ({access.time:.9g} ns)"
+            for word, access in zip(words, (self.first, self.second), strict=True)
+        ]
+        return f"race on {self.where}: {ends[0]}, {ends[1]}, and nothing orders them"
+
+
+class RaceDetector:
+    """Follows the accesses of one run. ``races`` are those found, each pair of source lines once."""
+
+    def __init__(self, names: TensorNames) -> None:
+        self.races: list[Race] = []
+        self._names = names
+        self._seen: set[tuple[str, str, str]] = set()
+        self._history: ExtentMap[_History] = ExtentMap(lambda history, _begin, _end: history)
+        self._last: dict[Location, Thread] = {}
+        self._threads: dict[int, list[Thread]] = {}
+        self._ended: set[int] = set()
+        self._first_open = 0
+        self._floors: list[int] = []
+        self._targets: list[frozenset[Location]] = []
+        self._sends: dict[int, Order] = {}
+
+    # -- what is known of order ---------------------------------------------------------------------
+
+    def launch_submitted(self, targets: Sequence[Location]) -> None:
+        """The host submits the next launch, on PEs ``targets``."""
+        mine, floor = frozenset(targets), self._first_open
+        # A launch on the same PEs, or on some of them, is over on all of its PEs before this one begins.
+        while floor < len(self._targets) and (floor in self._ended or self._targets[floor] <= mine):
+            floor += 1
+        self._floors.append(floor)
+        self._targets.append(mine)
+
+    def launch_ended(self, launch: int) -> None:
+        """The host has the answers of all PEs of ``launch``."""
+        self._threads.pop(launch, None)
+        self._ended.add(launch)
+        while self._first_open in self._ended:
+            self._first_open += 1
+
+    def thread(self, launch: int, location: Location) -> Thread:
+        """The kernel of ``launch`` begins on a PE: it comes after all that its PEs did before."""
+        if not 0 <= launch < len(self._targets):
+            return Thread((launch, location), {}, 0)
+        clock: dict[ThreadKey, int] = {}
+        floor = self._floors[launch]
+        for other in sorted(self._targets[launch]):
+            before = self._last.get(other)
+            if before is not None and floor <= before.key[0] < launch:
+                clock.update({key: epoch for key, epoch in before.clock.items() if key[0] >= floor})
+                clock[before.key] = END
+        thread = Thread((launch, location), clock, floor)
+        self._threads.setdefault(launch, []).append(thread)
+        self._begun(thread)
+        return thread
+
+    def _begun(self, thread: Thread) -> None:
+        # All PEs of a launch begin at one instant: the last thread of the others is still that of before.
+        launch = thread.key[0]
+        started = self._threads[launch]
+        if len(started) == len(self._targets[launch]):
+            for one in started:
+                self._last[one.key[1]] = one
+
+    def sent(self, op: int, order: Order) -> None:
+        """A message was sent by operation ``op``."""
+        self._sends[op] = order
+
+    def received(self, thread: Thread, sender: int) -> None:
+        """A message sent by operation ``sender`` has arrived in ``thread``."""
+        order = self._sends.pop(sender, None)
+        if order is not None:
+            thread.join(order.thread, order.epoch, order.clock)
+
+    # -- accesses -----------------------------------------------------------------------------------
+
+    def access(self, op: Op) -> None:
+        """An operation has taken effect."""
+        order = op.order
+        if order is None:
+            if op.output is not None:
+                for region in op.output.regions:  # the host's: it waits for what uses a tensor
+                    self._history.remove(region.addr, region.addr + region.nbytes)
+            return
+        sip, cube, pe = order.thread[1]
+        time = op.t_effect if op.t_effect >= 0.0 else op.t_end
+        mine = Access(op.id, op.source, f"sip{sip}.cube{cube}.pe{pe}", time, order)
+        for operand in op.inputs:
+            if operand.handle is None:
+                self._read(operand, mine)
+        if op.output is not None and op.output.handle is None:
+            for region in op.output.regions:
+                self._write(region, mine)
+
+    def seen_by(self, thread: Thread, operand: Operand) -> None:
+        """A volatile load has its value:
+
+        what the stores that it saw came after is now known to ``thread``.
+        """
+        for region in operand.regions:
+            for _, _, history in self._history.overlapping(region.addr, region.addr + region.nbytes):
+                if history.write is not None and history.write.order.thread != thread.key:
+                    order = history.write.order
+                    thread.join(order.thread, order.epoch, order.clock)
+
+    def forget(self, region: Region) -> None:
+        """The memory at ``region`` was freed."""
+        self._history.remove(region.addr, region.addr + region.nbytes)
+
+    def _read(self, operand: Operand, mine: Access) -> None:
+        if mine.order.volatile:
+            return
+        for addr, nbytes in operand.regions:
+            touched: list[tuple[int, int, _History]] = []
+            position = addr
+            for start, end, history in self._history.clipped(addr, addr + nbytes):
+                if start > position:
+                    touched.append((position, start, _History(None, (mine,))))
+                if history.write is not None and not _ordered(history.write, mine):
+                    self._report("write-read", history.write, mine, Region(start, end - start))
+                others = tuple(a for a in history.reads if a.order.thread != mine.order.thread)
+                touched.append((start, end, _History(history.write, (*others, mine))))
+                position = end
+            if position < addr + nbytes:
+                touched.append((position, addr + nbytes, _History(None, (mine,))))
+            self._history.replace(addr, addr + nbytes, touched)
+
+    def _write(self, region: Region, mine: Access) -> None:
+        addr, end = region.addr, region.addr + region.nbytes
+        if end <= addr:
+            return
+        for start, stop, history in self._history.clipped(addr, end):
+            here = Region(start, stop - start)
+            if history.write is not None and not _ordered(history.write, mine):
+                self._report("write-write", history.write, mine, here)
+            for read in history.reads:
+                if not _ordered(read, mine):
+                    self._report("read-write", read, mine, here)
+        self._history.set(addr, end, _History(mine, ()))
+
+    def _report(self, kind: str, first: Access, second: Access, region: Region) -> None:
+        key = (first.source, second.source, kind)
+        if key not in self._seen:
+            self._seen.add(key)
+            self.races.append(Race(kind, first, second, region, self._names.describe([region])))
+
+
+def _ordered(first: Access, second: Access) -> bool:
+    """Whether ``first`` comes before ``second`` in every run of the program."""
+    a, b = first.order, second.order
+    if first.op == second.op:
+        return True
+    if a.thread[0] < b.floor:
+        return True
+    if a.settled is None:
+        return b.clock.get(a.thread, 0) == END
+    known = b.epoch if a.thread == b.thread else b.clock.get(a.thread, 0)
+    return bool(known >= a.settled)

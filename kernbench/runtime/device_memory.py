@@ -1,0 +1,208 @@
+"""Device memory as the host keeps account of it: which bytes belong to which tensor (ADR-0008, 0048).
+
+The host allocates; no message goes to the device. Each shard gets a block in its PE's HBM slice, its PE's
+TCM or its cube's SRAM and, in the ``va`` (``la``) model, the tensor one contiguous virtual (logical) range
+that is the same on every SIP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+from kernbench.address import (
+    AddressModel,
+    LogicalAllocator,
+    PeAllocator,
+    SramAllocator,
+    VirtualAllocator,
+    address_model,
+)
+from kernbench.kernels import Placement
+from kernbench.runtime.messages import MapEntry
+from kernbench.runtime.placement import TensorShard, distinct, nearest
+
+if TYPE_CHECKING:
+    from kernbench.machine.machine import Machine
+
+Place = tuple[int, int, int]
+Memory = Literal["hbm", "sram", "tcm"]
+MEMORIES: tuple[str, ...] = get_args(Memory)
+"""Memories that a tensor can be in: the HBM slice of each PE, the SRAM of each cube, the TCM of each PE."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """The memory of one tensor. ``copies`` holds, by SIP, its shards with their physical addresses.
+
+    ``va`` is the start of the virtual or logical range (``None`` in the ``pa`` model), ``nbytes`` the size
+    of the tensor, which is also that of the range. ``memory`` is ``"hbm"``, ``"sram"`` or ``"tcm"``.
+    """
+
+    memory: Memory
+    nbytes: int
+    va: int | None
+    copies: Mapping[int, tuple[TensorShard, ...]]
+
+    @property
+    def shards(self) -> tuple[TensorShard, ...]:
+        """All shards, by SIP, cube and PE."""
+        return tuple(shard for copy in self.copies.values() for shard in copy)
+
+
+class DeviceMemory:
+    """Allocates and frees; whole tensors or nothing."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._addresses = machine.addresses
+        graph = machine.graph
+        self.model = address_model(graph.properties["address_model"])
+        self.pes_per_cube = int(graph.properties["pes_per_cube"])
+        self._pes: dict[Place, PeAllocator] = {}
+        self._srams: dict[tuple[int, int], SramAllocator] = {}
+        self._virtual: VirtualAllocator | None = None
+        if self.model is AddressModel.VA:
+            pages = [int(n.properties["page_bytes"]) for n in graph.nodes("PeMmu")]
+            self._virtual = VirtualAllocator(max(pages, default=4096))
+        elif self.model is AddressModel.LA:
+            self._virtual = LogicalAllocator(self._addresses.burst_bytes)
+
+    def allocate(self, copies: Mapping[int, Sequence[TensorShard]], memory: Memory) -> Allocation:
+        """Memory for every shard of every copy, all or nothing.
+
+        Raises:
+            AllocationError: A shard does not fit; names the memory, bytes wanted and largest free block.
+        """
+        taken: list[TensorShard] = []
+        nbytes = sum(shard.nbytes for shard in distinct(next(iter(copies.values()))))
+        try:
+            placed = {}
+            for sip, shards in copies.items():
+                first = len(taken)
+                for shard in shards:
+                    pa = self.reserve(shard.place, memory, shard.nbytes)
+                    taken.append(replace(shard, pa=pa))
+                placed[sip] = tuple(taken[first:])
+            va = self._virtual.alloc(nbytes) if self._virtual is not None else None
+        except MemoryError:
+            self._give_back(taken, memory)
+            raise
+        return Allocation(memory, nbytes, va, placed)
+
+    def free(self, allocation: Allocation) -> None:
+        """Give the memory back; its mappings must be gone."""
+        self._give_back(allocation.shards, allocation.memory)
+        if self._virtual is not None and allocation.va is not None:
+            self._virtual.free(allocation.va, allocation.nbytes)
+
+    def reserve(self, place: Place, memory: Memory, nbytes: int) -> int:
+        """Physical address of ``nbytes`` in ``memory`` of a PE, for something that is no tensor.
+
+        Raises:
+            AllocationError: It does not fit; names the memory, bytes wanted and largest free block.
+        """
+        if memory == "hbm":
+            return self._pe(place).alloc_hbm(nbytes)
+        if memory == "tcm":
+            return self._pe(place).alloc_tcm(nbytes)
+        return self._sram(*place[:2]).alloc(nbytes)
+
+    def give_back(self, place: Place, memory: Memory, pa: int, nbytes: int) -> None:
+        """Free what :meth:`reserve` returned."""
+        if memory == "hbm":
+            self._pe(place).free_hbm(pa, nbytes)
+        elif memory == "tcm":
+            self._pe(place).free_tcm(pa, nbytes)
+        else:
+            self._sram(*place[:2]).free(pa, nbytes)
+
+    def mappings(
+        self, allocation: Allocation
+    ) -> list[tuple[int, tuple[tuple[int, int], ...], tuple[MapEntry, ...]]]:
+        """The mappings to install: ``(sip, PEs as (cube, pe), entries)``, PEs with equal entries together.
+
+        Every PE of each cube that holds a shard gets the whole tensor: for each block the nearest copy.
+        So a replicated tensor is local everywhere, and of a split one every part can be reached (ADR-0011
+        D-VA3).
+        """
+        if allocation.va is None:
+            return []
+        requests = []
+        for sip, shards in allocation.copies.items():
+            pes = self._reaching(shards)
+            blocks = distinct(shards)
+            if len(blocks) == len(shards):  # nothing is replicated, so there is nothing to choose
+                requests.append((sip, tuple(pes), _entries(allocation.va, blocks)))
+                continue
+            groups: dict[tuple[MapEntry, ...], list[tuple[int, int]]] = {}
+            for cube, pe in pes:
+                entries = _entries(allocation.va, nearest(shards, cube, pe))
+                groups.setdefault(entries, []).append((cube, pe))
+            requests += [(sip, tuple(group), entries) for entries, group in groups.items()]
+        return requests
+
+    def placements(self, allocation: Allocation) -> dict[Place, Placement]:
+        """Where every PE that can reach the tensor finds it, as kernels see it.
+
+        ``va`` and ``la``: one base for all PEs of the cubes that hold a shard; a PE's own shard is at the
+        base plus its offset. ``pa``: the base is the PE's own shard, for a PE without one the nearest copy,
+        if that is the whole tensor.
+        """
+        places: dict[Place, Placement] = {}
+        for sip, shards in allocation.copies.items():
+            own = {(shard.cube, shard.pe): shard for shard in shards}
+            for cube, pe in self._reaching(shards):
+                place = _placement(allocation.va, own.get((cube, pe)), shards, cube, pe)
+                if place is not None:
+                    places[sip, cube, pe] = place
+        return places
+
+    def _reaching(self, shards: Sequence[TensorShard]) -> list[tuple[int, int]]:
+        """The PEs that can reach a tensor: all of the cubes that hold a shard of it."""
+        return [(cube, pe) for cube in sorted({s.cube for s in shards}) for pe in range(self.pes_per_cube)]
+
+    def _give_back(self, shards: Sequence[TensorShard], memory: Memory) -> None:
+        for shard in shards:
+            assert shard.pa is not None
+            self.give_back(shard.place, memory, shard.pa, shard.nbytes)
+
+    def _sram(self, sip: int, cube: int) -> SramAllocator:
+        allocator = self._srams.get((sip, cube))
+        if allocator is None:
+            allocator = self._srams[sip, cube] = SramAllocator(self._addresses, sip, cube)
+        return allocator
+
+    def _pe(self, place: Place) -> PeAllocator:
+        allocator = self._pes.get(place)
+        if allocator is None:
+            allocator = self._pes[place] = PeAllocator(self._addresses, *place)
+        return allocator
+
+
+def _entries(va: int, shards: Sequence[TensorShard]) -> tuple[MapEntry, ...]:
+    """Mapping entries of blocks in layout order; blocks that adjoin physically too become one entry."""
+    entries: list[MapEntry] = []
+    for shard in shards:
+        assert shard.pa is not None
+        last = entries[-1] if entries else None
+        if last is not None and last.pa + last.nbytes == shard.pa:
+            entries[-1] = MapEntry(last.va, last.pa, last.nbytes + shard.nbytes)
+        else:
+            entries.append(MapEntry(va + shard.offset_bytes, shard.pa, shard.nbytes))
+    return tuple(entries)
+
+
+def _placement(
+    va: int | None, own: TensorShard | None, shards: Sequence[TensorShard], cube: int, pe: int
+) -> Placement | None:
+    if va is not None:
+        return Placement(va) if own is None else Placement(va, va + own.offset_bytes, own.shape)
+    if own is not None:
+        assert own.pa is not None
+        return Placement(own.pa, own.pa, own.shape, own.nbytes)
+    reach = nearest(shards, cube, pe)
+    if len(reach) == 1:
+        assert reach[0].pa is not None
+        return Placement(reach[0].pa)
+    return None

@@ -1,0 +1,168 @@
+"""Kernel launches: the checks before one is sent, and the handle that waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kernbench.errors import UsageError
+from kernbench.hints import shown
+from kernbench.kernels import KernelCall
+from kernbench.runtime.driver import response
+from kernbench.runtime.messages import KernelLaunch, KernelRef, Response
+from kernbench.runtime.tensors import Tensor
+
+if TYPE_CHECKING:
+    from kernbench.program.launches import PeTimes, Request
+    from kernbench.replay import DataPlane
+    from kernbench.runtime.driver import Driver
+
+Place = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """A launch in a run's outcome. Times in ns; ``t_start`` is the common start of its ``pes`` PEs.
+
+    ``late_ns`` is how long after the stamp of the launch message that was. ``pe_times`` has each PE's times,
+    and ``pe_ns`` is the longest of them from the start to the end of the kernel.
+    """
+
+    name: str
+    t_submit: float
+    t_start: float
+    t_done: float
+    pes: int
+    late_ns: float = 0.0
+    pe_times: Mapping[Place, PeTimes] = field(default_factory=dict)
+
+    @property
+    def pe_ns(self) -> float:
+        """Longest time of a PE from the common start to the end of its kernel, ns; 0 when none has ended."""
+        return max((times.exec_ns for times in self.pe_times.values()), default=0.0)
+
+
+class LaunchHandle:
+    """A launch that was submitted. It holds its tensors until it is done."""
+
+    def __init__(
+        self,
+        name: str,
+        targets: Sequence[Place],
+        request: Request,
+        tensors: Sequence[Tensor],
+        driver: Driver,
+    ) -> None:
+        self.name = name
+        self.targets = tuple(targets)
+        self.request = request
+        self._tensors = tuple(tensors)
+        self._driver = driver
+
+    @property
+    def done(self) -> bool:
+        """True when every PE has ended, or the launch has failed."""
+        return self.request.done
+
+    def wait(self) -> None:
+        """Let simulated time run until the launch is done; raises its error if it failed."""
+        self._driver.wait([self.request])
+
+    @property
+    def record(self) -> LaunchRecord:
+        """Name, times and size; times that have not come are -1."""
+        request = self.request
+        return LaunchRecord(
+            self.name,
+            request.t_submit,
+            request.t_start,
+            request.t_done,
+            len(self.targets),
+            request.late_ns,
+            request.pe_times,
+        )
+
+    @property
+    def response(self) -> Response | None:
+        """The device's answer: correlation id, request id and completion; None until it has come."""
+        return response(self.request)
+
+    def finished(self) -> None:
+        """The launch is done: let go of its tensors."""
+        self._tensors = ()
+
+    def __repr__(self) -> str:
+        return f"<launch '{self.name}' on {len(self.targets)} PEs, {'done' if self.done else 'running'}>"
+
+
+def submit(
+    driver: Driver,
+    data: DataPlane,
+    name: str,
+    kernel: Callable[..., Any],
+    args: Sequence[object],
+    constexpr: Mapping[str, object],
+    failure_policy: str,
+    deploy: Callable[[Sequence[Place]], KernelRef],
+) -> LaunchHandle:
+    """Check a launch, wait until its tensors are mapped and written, and send it.
+
+    It runs on every PE that holds a shard of one of its tensors. A mistake is a :class:`UsageError`
+    (or :class:`KernelError` where arguments do not fit the kernel) before anything is sent.
+    """
+    if not isinstance(name, str):
+        raise UsageError(
+            f"launch({shown(name)}, ...): the first argument is the launch's name, then the kernel"
+        )
+    if not callable(kernel):
+        raise UsageError(f"launch '{name}': {shown(kernel)} is not a kernel function")
+    labelled = {**{f"argument {i}": a for i, a in enumerate(args)}, **constexpr}
+    for label, value in labelled.items():
+        inside = value.values() if isinstance(value, Mapping) else value
+        if isinstance(inside, Collection) and any(isinstance(v, Tensor) for v in inside):
+            raise UsageError(
+                f"launch '{name}': {label} holds a tensor inside a {type(value).__name__}; "
+                "pass every tensor as an argument of its own"
+            )
+    tensors = list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
+    message = KernelLaunch(
+        driver.envelope(_device(tensors)),
+        KernelRef(name),
+        tuple(t.reference for t in tensors),
+        {label: value for label, value in labelled.items() if not isinstance(value, Tensor)},
+        failure_policy,
+    )
+    targets = message.targets
+    for tensor in tensors:
+        _check_reach(name, tensor, targets)
+    call = KernelCall(
+        kernel, [_bound(a) for a in args], {k: _bound(v) for k, v in constexpr.items()}, name=name, data=data
+    )
+    for tensor in tensors:
+        tensor.settle_writes()
+    deployed = deploy(targets)
+    message = replace(message, envelope=driver.envelope(message.envelope.target_device), kernel=deployed)
+    data.races.launch_submitted(targets)
+    return LaunchHandle(name, targets, driver.launch(message, call), tensors, driver)
+
+
+def _bound(value: object) -> object:
+    return value.kernel_arg if isinstance(value, Tensor) else value
+
+
+def _device(tensors: Sequence[Tensor]) -> str:
+    sips = sorted({sip for tensor in tensors for sip in tensor.sips})
+    return ",".join(f"sip:{sip}" for sip in sips) or "none"
+
+
+def _check_reach(name: str, tensor: Tensor, targets: Sequence[Place]) -> None:
+    """Every PE of the launch must be able to reach the tensor."""
+    placements = tensor.kernel_arg.placements
+    for target in targets:
+        if target not in placements:
+            sip, cube, pe = target
+            raise UsageError(
+                f"launch '{name}' runs on sip{sip}.cube{cube}.pe{pe}, which cannot reach "
+                f"tensor '{tensor.name}'; place it on the SIPs and cubes of the others, or replicate it"
+            )

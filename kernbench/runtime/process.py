@@ -1,0 +1,82 @@
+"""How a run treats the Python process that it runs in: its signals and its cycle collector.
+
+Ctrl-C must end a run even where it arrives inside a finaliser: Python drops exceptions raised there, and
+kernels release handles all the time. The signal therefore leaves a mark on the clock as well, and the event
+loop raises the exception that was dropped.
+
+A run allocates millions of small tuples and hardly a cycle. At the default pace the collector walks the
+machine and the growing trace over and over, which takes a tenth of a run's time. Worse, the memory of a
+tensor in a reference cycle would be reused from whenever Python happens to collect it, and addresses
+would differ from one process to the next. So the collector is off while time is simulated and runs at
+points that the run itself determines: each time the number of events has doubled, and before an
+allocation is given up.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kernbench.sim.clock import Clock
+
+_FIRST_COLLECTION = 1 << 20
+"""Events before the first collection."""
+
+
+@contextmanager
+def interruptible(clock: Clock) -> Iterator[None]:
+    """Within the block SIGINT interrupts ``clock``; not where the program has a handler of its own."""
+    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not ours or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        clock.interrupt()
+        raise KeyboardInterrupt
+
+    def unraisable(dropped: Any) -> None:
+        if dropped.exc_type is not KeyboardInterrupt:  # of which the clock knows
+            shown(dropped)
+
+    before, shown = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
+    sys.unraisablehook = unraisable
+    try:
+        yield
+    finally:
+        sys.unraisablehook = shown
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def paced_collector(clock: Clock) -> Iterator[None]:
+    """Within the block cycles are collected only each time that ``clock.events`` has doubled.
+
+    Objects that exist now are left alone.
+    """
+    report, due = clock.on_progress, _FIRST_COLLECTION
+
+    def progress(now: float, events: int) -> None:
+        nonlocal due
+        if events >= due:
+            due = 2 * events
+            gc.collect()
+        if report is not None:
+            report(now, events)
+
+    was_enabled = gc.isenabled()
+    gc.freeze()
+    gc.disable()
+    clock.on_progress = progress
+    try:
+        yield
+    finally:
+        clock.on_progress = report
+        gc.unfreeze()
+        if was_enabled:
+            gc.enable()

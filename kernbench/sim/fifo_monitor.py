@@ -1,0 +1,66 @@
+"""The monitor of one FIFO server, and the wording of a broken rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kernbench.errors import InvariantError
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import Transaction
+
+
+def slack(time: float) -> float:
+    """By how many ns two ways of computing a time around ``time`` may differ: rounding, no more."""
+    return 1e-6 + 1e-12 * time
+
+
+def describe(transaction: Any) -> str:
+    """A transaction (or an op, where an op holds a server) as violations name it."""
+    if isinstance(transaction, Transaction):
+        return f"transaction {transaction.id} ({transaction.kind}, {transaction.src} to {transaction.dst})"
+    return f"operation {getattr(transaction, 'id', '?')}"
+
+
+def violation(invariant: str, who: str, location: str, time: float, what: str) -> InvariantError:
+    """The error for a broken rule; ``what`` goes on from 'transaction ... at ... '."""
+    return InvariantError(f"invariant '{invariant}': {who} at {location}, {time:.6f} ns: {what}", invariant)
+
+
+class FifoMonitor:
+    """Checks each use of a server: in order of arrival, one at a time, and as soon as it is free.
+
+    ``used`` is called with each transaction or operation that occupies it.
+    """
+
+    __slots__ = ("_occupy", "_used", "arrived", "end", "server")
+
+    def __init__(self, server: Server, used: Callable[[Any], None]) -> None:
+        self.server = server
+        self.arrived = 0.0
+        self.end = 0.0
+        self._used = used
+        self._occupy = server.occupy
+        server.occupy = self.occupy  # type: ignore[method-assign]
+
+    def occupy(self, time: float, duration: float, owner: Any) -> float:
+        """Replaces :meth:`Server.occupy`."""
+        allowed = slack(time)
+        if time < self.arrived - allowed:
+            raise self._wrong("order", owner, time, f"came before another, at {self.arrived:.6f} ns")
+        if not duration >= 0.0:
+            raise self._wrong("capacity", owner, time, f"takes {duration} ns")
+        start = self._occupy(time, duration, owner)
+        earliest = max(time, self.end)
+        if start < earliest - allowed:
+            what = f"is served from {start:.6f} ns on, while others are until {self.end:.6f} ns"
+            raise self._wrong("capacity", owner, time, what)
+        if start > earliest + allowed:
+            what = f"waits until {start:.6f} ns, though all others are served by {earliest:.6f} ns"
+            raise self._wrong("work", owner, time, what)
+        self.arrived, self.end = time, start + duration
+        self._used(owner)
+        return start
+
+    def _wrong(self, invariant: str, owner: Any, time: float, what: str) -> InvariantError:
+        return violation(invariant, describe(owner), self.server.resource, time, what)

@@ -1,0 +1,277 @@
+"""A scoreboard before the fabric: every flit must reach every node when FIFO servers let it.
+
+:class:`ScoreboardFabric` stands before another fabric and sees what components send and which flits arrive
+where. For each link it keeps a queue of its own and works out when each flit must be over; a flit that
+comes earlier or later has overtaken others, overlapped with them, or been left waiting by an idle link.
+:class:`~kernbench.sim.fifo_monitor.FifoMonitor` does the same for workers, pseudo-channels
+and ports. Nothing here runs unless invariants are checked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+from kernbench.sim.clock import Clock
+from kernbench.sim.fabric import FLIT_MASK, HOP_MASK, Fabric
+from kernbench.sim.fifo_monitor import FifoMonitor, describe, slack, violation
+from kernbench.sim.node import TRANSIT, FabricNode, Link
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import FLIT_BITS, Packet, Transaction
+
+
+class _LinkQueue:
+    """The queue before one link: (arrival, two for equal arrivals, flight, hop, flit); when it is free."""
+
+    __slots__ = ("end", "nbytes", "packets", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[float, int, int, _InFlight, int, int]] = []
+        self.end = 0.0
+        self.nbytes = 0
+        self.packets = 0
+
+
+class _InFlight:
+    """A packet in flight: for each node, the flits that are due there and when."""
+
+    __slots__ = ("due", "packet")
+
+    def __init__(self, packet: Packet) -> None:
+        self.packet = packet
+        self.due: list[deque[tuple[int, float]]] = [deque() for _ in packet.nodes]
+
+
+class ScoreboardFabric:
+    """Forwards everything to ``inner`` and checks the outcome."""
+
+    def __init__(self, inner: Fabric, clock: Clock) -> None:
+        self._inner = inner
+        self._clock = clock
+        self._order = count()
+        self._queues: dict[Link, _LinkQueue] = {}
+        self._monitors: dict[Server, FifoMonitor] = {}
+        self._held: dict[tuple[int, int], list[_InFlight]] = {}
+        self._time = 0.0
+        self.in_flight: dict[Packet, _InFlight] = {}
+        """Packets in flight."""
+        self.open: dict[int, int] = {}
+        """Packets in flight by transaction."""
+        self.carried: dict[int, int] = {}
+        """Bytes that have reached the end of a packet's path, by transaction."""
+        self.users: dict[int, set[int]] = {}
+        """Transactions that have been at a resource, by its number."""
+        self.within: dict[int, int] = {}
+        """Number of the component that a resource is part of; hops are recorded at the component."""
+        assert clock.on_flit is not None
+        self._on_flit = clock.on_flit
+        clock.on_flit = self._arrive
+
+    @property
+    def flit_bytes(self) -> int:
+        """See :class:`Fabric`."""
+        return self._inner.flit_bytes
+
+    @property
+    def flit_crossings(self) -> int:
+        """See :class:`Fabric`."""
+        return self._inner.flit_crossings
+
+    def watch(self, node: FabricNode) -> None:
+        """Check the uses of a component and of all servers that it holds as attributes."""
+        for value in (node, *vars(node).values()):
+            for server in value if isinstance(value, list | tuple) else (value,):
+                shared = isinstance(server, FabricNode | Link) and server is not node
+                if isinstance(server, Server) and not shared and server not in self._monitors:
+                    self._monitors[server] = FifoMonitor(server, self._note_user(node, server))
+
+    def _note_user(self, node: FabricNode, server: Server) -> Callable[[Any], None]:
+        """Notes who occupies ``server``: as a user of it, where it is a resource, else of its ``node``."""
+        location = node.index
+        if server.index >= 0 and server is not node:
+            location = server.index
+            self.within[location] = node.index
+        users = self.users.setdefault(location, set())
+
+        def used(owner: Any) -> None:
+            if isinstance(owner, Transaction):
+                users.add(owner.id)
+
+        return used
+
+    # -- what components ask for ----------------------------------------------------------------------
+
+    def send(self, packet: Packet) -> None:
+        """See :meth:`Fabric.send`."""
+        flight = self._begin(packet)
+        for flit in range(packet.last + 1):
+            self._stand(flight, 0, flit, self._clock.now)
+        self._inner.send(packet)
+
+    def send_together(self, packets: Sequence[Packet]) -> None:
+        """See :meth:`Fabric.send_together`."""
+        self._stand_together([self._begin(packet) for packet in packets], 0, self._clock.now)
+        self._inner.send_together(packets)
+
+    def stream(self, packet: Packet, times: Sequence[float]) -> None:
+        """See :meth:`Fabric.stream`."""
+        flight = self._begin(packet)
+        before = self._clock.now
+        for flit, time in enumerate(times):
+            if time < before:
+                raise violation(
+                    "order", describe(packet.transaction), packet.nodes[0].resource, time,
+                    f"flit {flit} is given out before {before:.6f} ns",
+                )  # fmt: skip
+            # At equal times flits that memories give out go by transaction, before what is sent then.
+            self._stand(flight, 0, flit, time, (0, packet.key + flit))
+            before = time
+        self._inner.stream(packet, times)
+
+    # -- the watch ------------------------------------------------------------------------------------
+
+    def _begin(self, packet: Packet) -> _InFlight:
+        number = packet.transaction.id
+        flight = self.in_flight[packet] = _InFlight(packet)
+        self.open[number] = self.open.get(number, 0) + 1
+        self.users.setdefault(packet.nodes[0].index, set()).add(number)
+        return flight
+
+    def _stand(
+        self, flight: _InFlight, hop: int, flit: int, time: float, order: tuple[int, int] | None = None
+    ) -> None:
+        """A flit stands before the link behind node ``hop`` at ``time`` (or will)."""
+        link = flight.packet.links[hop]
+        line = self._queues.get(link)
+        if line is None:
+            line = self._queues[link] = _LinkQueue()
+        if flit == 0:
+            line.packets += 1
+            line.nbytes += flight.packet.nbytes
+            self.users.setdefault(link.index, set()).add(flight.packet.transaction.id)
+        heappush(line.waiting, (time, *(order or (1, next(self._order))), flight, hop, flit))
+
+    def _stand_together(self, flights: Sequence[_InFlight], hop: int, time: float) -> None:
+        """All flits of interleaved packets stand before the link behind node ``hop``."""
+        for flit in range(1 + max(flight.packet.last for flight in flights)):
+            for flight in flights:
+                if flit <= flight.packet.last:
+                    self._stand(flight, hop, flit, time)
+
+    def _reassembled(self, flight: _InFlight, hop: int) -> list[_InFlight]:
+        """Packets that a node which wants whole messages sends on, now that this one is there."""
+        access = flight.packet.transaction.access
+        if access is None:
+            return [flight]
+        held = self._held.setdefault((access.first, flight.packet.nodes[hop].index), [])
+        held.append(flight)
+        if len(held) < access.size:
+            return []
+        del self._held[access.first, flight.packet.nodes[hop].index]
+        return sorted(held, key=lambda other: other.packet.key)
+
+    def _serve(self, link: Link, time: float) -> None:
+        """Serve the flits that stood before ``link`` up to ``time``."""
+        line = self._queues[link]
+        waiting = line.waiting
+        while waiting and waiting[0][0] <= time:
+            arrived, _, _, flight, hop, flit = heappop(waiting)
+            packet = flight.packet
+            size = packet.last_bytes if flit == packet.last else self._inner.flit_bytes
+            line.end = max(arrived, line.end) + size / link.bw_gbs
+            flight.due[hop + 1].append((flit, line.end + link.delay_ns))
+
+    def _arrive(self, time: float, key: int, packet: Packet) -> None:
+        hop = (key >> FLIT_BITS) & HOP_MASK
+        flit = key & FLIT_MASK
+        if hop == 0:
+            self._on_flit(time, key, packet)
+            return
+        flight = self._due(time, hop, flit, packet)
+        if hop == len(packet.links):
+            if flit == packet.last:
+                self._delivered(packet)
+            self._on_flit(time, key, packet)
+            return
+        self._on_flit(time, key, packet)
+        node = packet.nodes[hop]
+        end = self._monitors[node].end
+        if node.role == TRANSIT:
+            self._stand(flight, hop, flit, max(time, end))
+        elif flit == packet.last:
+            together = self._reassembled(flight, hop)
+            if together:
+                self._stand_together(together, hop, end)
+
+    def _due(self, time: float, hop: int, flit: int, packet: Packet) -> _InFlight:
+        """Is the flit expected here now? Returns the state of its packet."""
+        link, node = packet.links[hop - 1], packet.nodes[hop]
+        who = describe(packet.transaction)
+        if time < self._time:
+            raise violation("order", who, node.resource, time, f"time was {self._time:.6f} ns already")
+        self._time = time
+        flight = self.in_flight.get(packet)
+        if flight is None:
+            raise violation("bytes", who, node.resource, time, f"flit {flit} was never sent or is over")
+        self._serve(link, time)
+        due = flight.due[hop]
+        while due and due[0][0] != flit and packet.reassembles[hop]:
+            due.popleft()
+        if not due:
+            what = f"flit {flit} is there before {link.resource} can have carried it"
+            raise violation("capacity", who, link.resource, time, what)
+        number, when = due.popleft()
+        if number != flit:
+            what = f"flit {flit} is there, though flit {number} is next; one was lost, doubled or overtaken"
+            raise violation("bytes", who, link.resource, time, what)
+        if time < when - slack(time):
+            what = (
+                f"flit {flit} is across before its turn, which would end at {when:.6f} ns: it went ahead of "
+                "others or the link carried more than its bandwidth"
+            )
+            raise violation("capacity", who, link.resource, time, what)
+        if time > when + slack(time):
+            what = f"flit {flit} was kept waiting: the link could have had it across at {when:.6f} ns"
+            raise violation("work", who, link.resource, time, what)
+        return flight
+
+    def _delivered(self, packet: Packet) -> None:
+        number = packet.transaction.id
+        del self.in_flight[packet]
+        self.open[number] -= 1
+        self.carried[number] = self.carried.get(number, 0) + packet.nbytes
+
+    def finished(self, transaction: Transaction, now: float) -> None:
+        """``transaction`` is answered: none of its packets is in flight, and its bytes were carried once."""
+        number = transaction.id
+        if number not in self.open:
+            return  # one that crosses no link, such as an access to a TCM port
+        if self.open.pop(number):
+            packet = next(packet for packet in self.in_flight if packet.transaction is transaction)
+            hop = max(hop for hop, due in enumerate(self.in_flight[packet].due) if due or not hop)
+            raise violation(
+                "bytes", describe(transaction), packet.nodes[hop].resource, now,
+                f"is answered before {packet.nbytes} bytes got to {packet.nodes[-1].resource}",
+            )  # fmt: skip
+        carried = self.carried.pop(number)
+        if carried != transaction.nbytes:
+            what = f"is answered with {carried} of its {transaction.nbytes} bytes carried"
+            raise violation("bytes", describe(transaction), transaction.dst, now, what)
+
+    def at_rest(self, now: float) -> None:
+        """Nothing is left to happen: nothing is in flight, and links have carried what was sent."""
+        for packet in self.in_flight:
+            raise violation("outstanding", describe(packet.transaction), packet.nodes[-1].resource, now,
+                            "never got there")  # fmt: skip
+        for link, line in self._queues.items():
+            nbytes, packets = link.bytes - link.streamed_bytes, link.transactions - link.streams
+            if (nbytes, packets) != (line.nbytes, line.packets):
+                what = (
+                    f"counted {nbytes} bytes in {packets} messages, carried {line.nbytes} in {line.packets}"
+                )
+                raise violation("bytes", "all traffic", link.resource, now, what)
+        for users in self.users.values():
+            users.clear()

@@ -1,0 +1,42 @@
+"""Tensor parallel layers as in Megatron, and declarative placement as in PyTorch's DTensor; forward only."""
+
+from __future__ import annotations
+
+from kernbench.tp.dtensor import DTensor, distribute_tensor
+from kernbench.tp.layers import ColumnParallelLinear, RowParallelLinear, VocabParallelEmbedding
+from kernbench.tp.mesh import DeviceMesh, Partial, Replicate, Shard, init_device_mesh
+from kernbench.tp.placing import REPLICATED
+from kernbench.tp.regions import (
+    copy_to_region,
+    gather_from_region,
+    reduce_from_region,
+    scatter_to_region,
+)
+from kernbench.tp.state import (
+    get_tensor_model_parallel_group,
+    get_tensor_model_parallel_rank,
+    get_tensor_model_parallel_world_size,
+    initialize_model_parallel,
+)
+
+__all__ = [
+    "REPLICATED",
+    "ColumnParallelLinear",
+    "DTensor",
+    "DeviceMesh",
+    "Partial",
+    "Replicate",
+    "RowParallelLinear",
+    "Shard",
+    "VocabParallelEmbedding",
+    "copy_to_region",
+    "distribute_tensor",
+    "gather_from_region",
+    "get_tensor_model_parallel_group",
+    "get_tensor_model_parallel_rank",
+    "get_tensor_model_parallel_world_size",
+    "init_device_mesh",
+    "initialize_model_parallel",
+    "reduce_from_region",
+    "scatter_to_region",
+]

@@ -1,0 +1,57 @@
+"""Which code is the user's own, for messages that lead to a line of it."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from functools import cache
+from os.path import basename
+from pathlib import Path
+from types import FrameType
+
+_PACKAGE = Path(__file__).parent
+_BENCHES = _PACKAGE / "benches"
+_STDLIB = Path(sysconfig.get_path("stdlib"))
+
+
+@cache
+def is_ours(filename: str) -> bool:
+    """Whether the file belongs to KernBench; the shipped benches count as users' code."""
+    file = Path(filename)
+    return file.is_relative_to(_PACKAGE) and not file.is_relative_to(_BENCHES)
+
+
+@cache
+def is_users(filename: str) -> bool:
+    """Whether the file is neither KernBench's nor installed: a kernel, a bench, a script, a notebook cell."""
+    if is_ours(filename):
+        return False
+    file = Path(filename)
+    if file.is_relative_to(_BENCHES):
+        return True
+    installed = "site-packages" in file.parts or "dist-packages" in file.parts
+    return not installed and not file.is_relative_to(_STDLIB)
+
+
+def raised_at(error: BaseException) -> str:
+    """``file.py:12``, the innermost line of the user's own code that ``error`` passed through; else ``""``.
+
+    Code of an installed package counts where there is no other.
+    """
+    frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    for mine in (is_users, lambda filename: not is_ours(filename)):
+        for filename, line in reversed(frames):
+            if mine(filename):
+                return f"{Path(filename).name}:{line}"
+    return ""
+
+
+def line_of(frame: FrameType | None) -> str:
+    """``file.py:12``, the innermost line of the user's own code at or above ``frame``; else ``""``."""
+    outside: FrameType | None = None
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        if outside is None and not is_ours(frame.f_code.co_filename):
+            outside = frame
+        frame = frame.f_back
+    found = frame or outside
+    return f"{basename(found.f_code.co_filename)}:{found.f_lineno}" if found is not None else ""

@@ -1,0 +1,136 @@
+"""How much of a run is pushed to a server, and what is said of the rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+from kernbench_graph.archive.canonical import canonical_tables
+from kernbench_graph.errors import QueryError, StoreError
+from kernbench_graph.opening import open_store
+from kernbench_graph.query.guard import words
+from kernbench_graph.query.library import ask
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.store import GraphStore, RunRecord
+from kernbench_graph.stores.neo4j.detail import DETAILS, kept_names, least_detail, left_out
+
+import kernbench as kb
+from kernbench import api
+from tests.conformance.generated_runs import LIBRARY
+from tests.conformance.graph_records import sample
+from tests.conftest import Ended
+
+NAMES = [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
+COUNT = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
+
+
+def test_every_name_of_the_schema_has_a_least_detail() -> None:
+    for name in NAMES:
+        assert [name in kept_names(detail) for detail in DETAILS] == sorted(
+            name in kept_names(detail) for detail in DETAILS
+        )
+    assert left_out("full") == frozenset()
+    assert left_out("operations") == {"HOP"}
+    assert {"Run", "Use", "OF", "Launch", "Tensor", "PLACED_IN", "RAN_ON"} <= kept_names("summary")
+    assert {"Op", "Transaction", "Route", "VIA", "WAITED_FOR", "DID"} <= left_out("summary")
+    assert (least_detail("USED"), least_detail("Op"), least_detail("HOP")) == DETAILS
+
+
+@pytest.fixture
+def levels(neo4j_url: str) -> Iterator[GraphStore]:
+    """A run at each detail, called by it."""
+    with open_store(neo4j_url) as store:
+        for detail in DETAILS:
+            store.keep(*sample(id=detail), detail)
+        yield store
+
+
+def test_the_graph_has_what_was_asked_for_and_the_record_all(levels: GraphStore) -> None:
+    nodes = "MATCH (n) WHERE n.id STARTS WITH ($run + '/') RETURN DISTINCT labels(n)[0] AS l"
+    every = {row[0] for row in levels.query(nodes, run="full").rows}
+    assert {"Use", "Launch", "Op", "Tensor", "Transaction", "Route"} <= every
+    for detail in DETAILS:
+        found = {row[0] for row in levels.query(nodes, run=detail).rows}
+        assert found == every & kept_names(detail)
+        assert dict(levels.load(detail).tables) == canonical_tables("run", sample()[0].tables, "run")
+    assert levels.query(COUNT, run="operations").rows == [(2,)]
+    used = "MATCH (r:Run)-[:USED]->(u:Use)-[:OF]->(l:Link) RETURN r.id AS id, count(l) AS n"
+    assert sorted(levels.query(used).rows) == sorted((detail, 3) for detail in DETAILS)
+
+
+def test_what_was_not_pushed_is_refused_and_never_silently_missing(levels: GraphStore) -> None:
+    with pytest.raises(
+        QueryError, match="run 'summary' was pushed with --detail summary, without Transaction"
+    ):
+        levels.query(COUNT, run="summary")
+    hops = "MATCH (:Run {id: $run})-[:SENT]->()-[h:HOP]->() RETURN count(h) AS n"
+    with pytest.raises(QueryError, match=r"'operations' .* without HOP; push it with --detail full"):
+        levels.query(hops, run="operations")
+    both = "MATCH (a:Run {id: $run}), (:Run {id: $b})-[:SENT]->(t) RETURN count(t) AS n"
+    with pytest.raises(QueryError, match="run 'summary' was pushed with --detail summary"):
+        levels.query(both, {"b": "summary"}, run="full")
+    untyped = "MATCH (u:Use)<--(x) WHERE u.id STARTS WITH $run RETURN count(x) AS n"
+    assert levels.query(untyped, run="full").notes == []
+    assert levels.query(untyped, run="operations").notes == [
+        "run 'operations' was pushed with --detail operations: the graph has no more of it"
+    ]
+
+
+def test_questions_are_answered_alike_or_refused(neo4j_url: str) -> None:
+    """Those of the library that need no more than was pushed have the same answer at each detail."""
+    with api.open_store("memory:") as source, open_store(neo4j_url) as store:
+        run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=source)
+        record, topology = source.load(run.id), source.load_topology(run.info["topology_id"])
+        for detail in DETAILS:
+            store.keep(RunRecord({**record.info, "id": detail}, record.tables), topology, detail)
+        ask_all(store)
+
+
+def ask_all(levels: GraphStore) -> None:
+    """Ask every question that needs no parameter of runs that are called by their detail."""
+    answered = dict.fromkeys(DETAILS, 0)
+    for question in LIBRARY.values():
+        if question.scope == "history" or any(
+            p.default is None and not p.derived for p in question.params.values()
+        ):
+            continue
+        given = {"launch": "run"} if "launch" in question.params else {}
+        rows = {}
+        for detail in DETAILS:
+            lacking = set(words(question.text("neo4j"))) & left_out(detail)
+            if lacking:
+                with pytest.raises(QueryError, match=f"was pushed with --detail {detail}, without"):
+                    api.ask(question.name, detail, levels, given)
+                continue
+            # Sums are added up in any order.
+            rows[detail] = [
+                tuple(round(value, 6) if isinstance(value, float) else value for value in row)
+                for row in api.ask(question.name, detail, levels, given).rows
+            ]
+            answered[detail] += 1
+        assert rows["full"] == rows.get("operations", rows["full"]) == rows.get("summary", rows["full"])
+    assert 4 < answered["summary"] < answered["operations"] <= answered["full"]
+    assert ask(levels, LIBRARY["history/runs"]).rows
+
+
+def test_a_run_is_not_pushed_in_more_detail_over_the_old(levels: GraphStore) -> None:
+    with pytest.raises(StoreError, match="'summary' is in the store with --detail summary; remove it there"):
+        levels.keep(*sample(id="summary"), "full")
+    with pytest.raises(StoreError, match="knows no detail 'all'; use summary or operations or full"):
+        levels.keep(*sample(id="other"), "all")
+    assert len(levels.runs()) == 3
+
+
+def test_from_the_command_line(neo4j_url: str, cli: Callable[..., Ended]) -> None:
+    run = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
+    assert cli(*run, "--store", "here").status == 0
+    assert cli("runs", "export", "--store", "here", "--to", neo4j_url, "--detail", "operations").status == 0
+    asked = cli("query", "busiest-links", "--store", neo4j_url)
+    assert asked.status == 0, asked.err
+    refused = cli("query", "uses-link", "--param", "resource=x", "--store", neo4j_url)
+    assert refused.status != 0
+    ended = cli(*run, "--store", "here", "--detail", "summary")
+    assert ended.status == 2
+    assert "--detail summary is not for store 'here'; use full, or a server" in ended.err
+    assert os.path.isdir("here")

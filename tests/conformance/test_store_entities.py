@@ -1,0 +1,99 @@
+"""Nodes, relationships and paths in rows: whole, and the same from every store and engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship, plain_entities
+from kernbench_graph.networkx_view import run_graph
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.store import LIBRARY, GraphStore, RunRecord
+
+from tests.conformance.graph_records import nodes_of_run, sample
+
+PAIRS = [(source, rel.type, target) for rel in SCHEMA.relationships for source, target in rel.pairs]
+
+
+@pytest.fixture
+def kept(store: GraphStore) -> GraphStore:
+    """A store with a run that has a relationship between every pair of labels."""
+    run, topology = sample(id="a")
+    tables = dict(run.tables)
+    (first, *_) = tables["Op"].to_pylist()
+    extra = [{**first, "number": 2, "launch": -1, "parent": 0}]
+    tables["Op"] = pa.concat_tables([tables["Op"], pa.Table.from_pylist(extra, schema=tables["Op"].schema)])
+    store.keep(RunRecord(run.info, tables), topology)
+    return store
+
+
+def test_a_path_between_every_pair_of_labels(kept: GraphStore) -> None:
+    run = kept.load("a")
+    graph = run_graph(run, kept.load_topology(run.info["topology"]))
+    nodes = {data["id"]: data for _, data in graph.nodes(data=True)}
+    for engine in (None, LIBRARY):
+        for source, type_, target in PAIRS:
+            pattern = f"MATCH p = (n)-[r:{type_}]->(b:{target}) RETURN p, n, r, b, {{n: [n], r: r}}"
+            text = f"{nodes_of_run(source)} {pattern}"
+            rows = kept.query(text, run="a", engine=engine).rows
+            assert rows, (engine, type_)
+            for path, a, r, b, nested in rows:
+                assert path == GraphPath((a, b), (r,))
+                assert nested == {"n": [a], "r": r}
+                assert isinstance(r, GraphRelationship)
+                assert (r.type, r.start, r.end) == (type_, a.id, b.id)
+                assert list(r.properties) == sorted(
+                    prop.name for prop in SCHEMA.relationship(type_).properties
+                )
+                for node, label in ((a, source), (b, target)):
+                    wanted = {k: v for k, v in nodes[node.id].items() if v is not None and k != "labels"}
+                    assert isinstance(node, GraphNode)
+                    assert dict(node.properties) == wanted, engine
+                    assert node.labels == tuple(nodes[node.id]["labels"])
+                    assert node.labels[0] == label
+
+
+def test_every_engine_gives_the_same(kept: GraphStore) -> None:
+    dma = f"{nodes_of_run('Component')} WITH n WHERE n.name = 'dma'"
+    sent = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction {number: 0})"
+    texts = (
+        f"{nodes_of_run('Component')} WITH n WHERE n.name = 'r0' RETURN n",
+        f"{dma} MATCH p = (n)-[:CONNECTS*2]->(d:Component {{name: 'r1'}}) RETURN p",
+        f"{dma} MATCH (n)-[r:CONNECTS*2]->(d:Component {{name: 'r1'}}) RETURN r",
+        f"{sent} MATCH p = (t)<-[:WAITED_FOR]-(a:Transaction) RETURN p",
+        f"{sent} MATCH p = (t) RETURN p, collect(t) AS l",
+        f"{sent} OPTIONAL MATCH p = (t)-[:SENT_FOR]->(o:Op {{number: 7}}) RETURN p, o",
+    )
+    for text in texts:
+        found = [kept.query(text, run="a", engine=engine) for engine in (None, LIBRARY)]
+        shown = [(answer.columns, plain_entities(answer.rows)) for answer in found]
+        assert shown == shown[:1] * len(shown), text
+        assert len(shown[0][1]) == 1, text
+    ((c,),) = kept.query(texts[0], run="a").rows
+    assert c.labels == ("Component", "Router")
+    assert (c["row"], c.get("channel"), str(c)) == (1, None, "(:Component r0)")
+    ((path,),) = kept.query(texts[3], run="a").rows
+    assert str(path) == "(:Transaction dma_read 0)<-[:WAITED_FOR]-(:Transaction dma_read 1)"
+
+
+def test_columns_are_named_as_they_are_written(kept: GraphStore) -> None:
+    text = (
+        "MATCH (:Run {{id: $run}})-[:SENT]->(t:Transaction) WHERE t.number {} "
+        "RETURN t.kind, count( * ), t.bytes + 1 AS `more bytes`"
+    )
+    for engine in (None, LIBRARY):
+        for which in ("= 0", "> 7"):
+            found = kept.query(text.format(which), run="a", engine=engine)
+            assert found.columns == ["t.kind", "count( * )", "more bytes"]
+
+
+def test_equality_is_by_id() -> None:
+    node = GraphNode(("Run",), {"id": "a", "name": "x"})
+    same: Any = GraphNode(("Run",), {"id": "a", "name": "y"})
+    assert node == same
+    assert len({node, same}) == 1
+    assert node != GraphNode(("Run",), {"id": "b", "name": "x"})
+    rel = GraphRelationship("OF", "a", "b", {"seq": 1})
+    assert rel == GraphRelationship("OF", "a", "b", {"seq": 1})
+    assert rel != GraphRelationship("OF", "a", "b", {"seq": 2})

@@ -1,0 +1,67 @@
+"""Questions about traffic: parts of the machine as sets, and windows that add up to the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kernbench_graph.store import GraphStore
+
+import kernbench as kb
+from kernbench import api
+from kernbench.errors import UsageError
+
+ADDITIVE = {
+    "contention/cube-by-cube": "wait_ns",
+    "contention/directly-follows": "times",
+    "kernel/operations-in-sequence": "times",
+    "bottleneck/tail-latency": "transactions",
+    "bottleneck/bytes-by-distance": "bytes",
+}
+"""Questions, and a column whose sum over the launches and the time outside of them is that of the run."""
+
+
+@pytest.fixture
+def asked(store: GraphStore) -> tuple[kb.Run, GraphStore]:
+    return kb.run("gemm-single-pe", kb.load_topology("minimal"), store=store), store
+
+
+def test_windows_add_up_to_the_run(asked: tuple[kb.Run, GraphStore]) -> None:
+    run, store = asked
+    for name, column in ADDITIVE.items():
+        rows = {
+            launch: api.ask(name, run.id, store, launch=launch).dicts() for launch in ("all", "setup", "run")
+        }
+        total = {launch: sum(row[column] for row in found) for launch, found in rows.items()}
+        assert total["run"] == pytest.approx(total["all"] + total["setup"]), name
+    under_way = [
+        sum(row["mean_outstanding"] * row["window_ns"] for row in rows)
+        for rows in (
+            api.ask("outstanding", run.id, store, launch=launch).dicts() for launch in ("all", "setup", "run")
+        )
+    ]
+    assert min(under_way) > 0.0
+    assert under_way[2] == pytest.approx(under_way[0] + under_way[1])
+
+
+def test_a_cut_between_parts_of_the_machine(asked: tuple[kb.Run, GraphStore]) -> None:
+    run, store = asked
+
+    def cut(**params: Any) -> list[dict[str, Any]]:
+        return api.ask("bandwidth-over-a-cut", run.id, store, {"launch": "run", **params}).dicts()
+
+    links = store.load_topology(run.info["topology_id"]).tables["Link"].to_pylist()
+    pe = "sip0.cube0.pe0."
+    edge = [link for link in links if link["src"].startswith(pe) != link["dst"].startswith(pe)]
+    rows = cut(src=pe[:-1])
+    assert sum(row["links"] for row in rows) == len(edge)
+    assert sum(row["peak_gbs"] for row in rows) == sum(link["bw_gbs"] for link in edge)
+    assert {row["direction"] for row in rows} == {"out", "back"}
+    assert all(row["straight"] for row in rows)
+    memory = cut(src=pe[:-1], dst="sip0.cube0.hbm_ctrl.pe0")
+    assert sum(row["links"] for row in memory) == len(edge)
+    assert not any(row["straight"] for row in memory)
+    with pytest.raises(UsageError, match=r"'sip0\.cube0' and 'sip0' share components"):
+        cut(src="sip0.cube0", dst="sip0")
+    with pytest.raises(UsageError, match="no link leads out of 'tray'"):
+        cut(src="tray")

@@ -1,0 +1,59 @@
+"""docs/how-to/add-a-component.md: its patches apply to a copy of the sources and do what the page says."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "how-to" / "add-a-component.md").read_text(encoding="utf-8")
+_BLOCK = re.compile(r"^```(?P<language>\S+)(?: file=\"(?P<file>[^\"]+)\")?\n(?P<body>.*?)^```$", re.M | re.S)
+
+
+@pytest.mark.slow
+def test_a_component_is_added_as_the_page_says(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    for folder in ("kernbench", "graph", "configs", "queries"):
+        shutil.copytree(ROOT / folder, checkout / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    commands = ""
+    for block in _BLOCK.finditer(PAGE):
+        if block["file"]:
+            (checkout / block["file"]).write_text(block["body"], encoding="utf-8")
+        elif block["language"] == "diff":
+            apply = ["git", "apply", "--recount", "-C1", "--unidiff-zero", "-"]
+            # Outside any repository, or git would take the paths for those of that one.
+            env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path)}
+            subprocess.run(apply, cwd=checkout, input=block["body"], text=True, check=True, env=env)
+        elif block["language"] == "shell-session":
+            commands += block["body"]
+    ran = 0
+    for part in re.split(r"^\$ ", commands, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        printed = _kernbench(shlex.split(command)[1:], checkout, tmp_path)
+        same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
+        assert same, f"{command}\nexpected:\n{expected}\ngot:\n{printed}"
+        ran += 1
+    assert ran == 5
+
+
+def _kernbench(arguments: list[str], checkout: Path, folder: Path) -> str:
+    """What the command prints, run on the copy."""
+    path = os.pathsep.join(map(str, (checkout, checkout / "graph")))
+    done = subprocess.run(
+        [sys.executable, "-m", "kernbench", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path, "KERNBENCH_STORE": str(folder / "store")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{arguments}\n{done.stdout}{done.stderr}"
+    return done.stdout

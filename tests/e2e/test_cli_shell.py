@@ -1,0 +1,201 @@
+"""The shell: help everywhere, completion, own questions, names of runs, rows that are alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernbench.cli.output import fold
+
+Cli = Callable[..., Any]
+RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
+QUESTION = """
+name: mine/writes
+title: How many writes went to each memory of the machine?
+scope: run
+params:
+  limit: {type: int, default: 3, help: Rows at most.}
+returns:
+  - {name: memory, type: string, help: Name of the memory.}
+  - {name: writes, type: int}
+cypher: |
+  MATCH (:Run {id: $run})-[:SENT]->(t:Transaction {kind: 'dma_write'})-[:TO]->(u:Use)
+  RETURN u.resource AS memory, count(t) AS writes
+  ORDER BY memory
+  LIMIT $limit
+"""
+
+
+@pytest.mark.parametrize("command", [(), ("runs",), ("topology",)])
+def test_without_a_command_there_is_help(cli: Cli, command: tuple[str, ...]) -> None:
+    bare, short, long = cli(*command), cli(*command, "-h"), cli(*command, "--help")
+    assert bare.status == short.status == 0
+    assert bare.out == short.out == long.out
+    assert bare.out.startswith("Usage: kernbench")
+
+
+def test_help_of_one_question(cli: Cli) -> None:
+    for argv in (("busiest-links", "--help"), ("-h", "bottleneck/busiest-links")):
+        shown = cli("query", *argv)
+        assert (shown.status, shown.err) == (0, "")
+        assert shown.out.startswith("bottleneck/busiest-links\n")
+        assert "limit=20" in shown.out
+        assert "utilisation" in shown.out
+    assert "Usage: kernbench query" in cli("query", "--help").out
+    unknown = cli("query", "busiest-link", "--help")
+    assert (unknown.status, "did you mean" in unknown.err) == (2, True)
+
+
+def test_questions_of_ones_own(cli: Cli, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (workdir / "own" / "mine").mkdir(parents=True)
+    (workdir / "own" / "mine" / "writes.yaml").write_text(QUESTION, encoding="utf-8")
+    assert cli(*RUN).status == 0
+    asked = cli("query", "mine/writes", "--queries", "own", "--format", "json")
+    assert json.loads(asked.out)["rows"] == [["sip0.cube0.hbm_ctrl.pe0", 1]]
+    assert "mine/writes" in cli("query", "--list", "--queries", "own").out
+    assert cli("query", "writes").status == 2
+    monkeypatch.setenv("KERNBENCH_QUERIES", str(workdir / "own"))
+    assert json.loads(cli("query", "writes", "--format", "json").out) == json.loads(asked.out) | {
+        "name": "writes"
+    }
+    taken = QUESTION.replace("mine/writes", "history/runs")
+    (workdir / "own" / "history").mkdir()
+    (workdir / "own" / "history" / "runs.yaml").write_text(taken, encoding="utf-8")
+    twice = cli("query", "writes", "--queries", str(workdir / "own") + os.sep)
+    assert (twice.status, "a question 'history/runs' already" in twice.err) == (2, True)
+
+
+def test_a_run_is_named_alike_everywhere(cli: Cli) -> None:
+    first = json.loads(cli(*RUN, "--tag", "baseline", "--format", "json").out)["run_id"]
+    cli(*RUN, "--set", "m=16")
+    for name in (first, first[:-2], "baseline", "last~1"):
+        for command in (("why",), ("runs", "show"), ("what-if",)):
+            for how in ((name,), ("--run", name)):
+                shown = json.loads(cli(*command, *how, "--format", "json").out)
+                assert shown["run_id"] == first, (command, how)
+        compared = cli("runs", "compare", name, "last", "--format", "json", "--threshold", "900%")
+        assert json.loads(compared.out)["before"]["run_id"] == first
+        rows = json.loads(cli("query", "path", "--run", name, *PATH, "--format", "json").out)["rows"]
+        assert rows
+        where = ("--param", f"before={name}", "--param", "after=last")
+        assert cli("query", "slower-where", *where).status == 0
+    assert cli("runs", "rm", "baseline").out.strip() == first
+
+
+PATH = ("--param", "src=host", "--param", "dst=sip0.cube0.sram")
+
+UNKNOWN = [
+    (("busiest-links", "--param", "kind=pci"), "no link kind 'pci'; did you mean 'pcie'?"),
+    (("met-on-link", "--param", "resource=sip0.cube0.srm"), "did you mean 'sip0.cube0.sram'?"),
+    (("path", *PATH, "--param", "via=sip0.cube0.r0c0"), "is no channel router of 'sip0.cube0.sram'"),
+    (("cone", "--param", "transaction=4711"), "no transaction 4711; it has 0 to"),
+    (("steps", "--param", "cause=lnk"), "did you mean 'link'?"),
+    (("bench-over-time", "--param", "bench=gem"), "no bench 'gem'"),
+    (("slower-where", "--param", "before=last", "--param", "after=none"), "'none'"),
+    (("busiest-links", "--launch", "4"), "no launch 4"),
+    (("distances", *PATH[:2], "--launch", "0"), "takes no 'launch'"),
+]  # fmt: skip
+
+
+def test_what_does_not_exist_is_an_error_with_a_hint(cli: Cli) -> None:
+    cli(*RUN)
+    for argv, message in UNKNOWN:
+        ended = cli("query", *argv)
+        assert (ended.status, ended.out, ended.err.count("\n")) == (2, "", 1), argv
+        assert message in ended.err
+
+
+MISTAKES = {
+    "MATCH (t:Transaction) RETRUN t": "Cypher does not allow 'RETRUN' at column 23",
+    "MATCH (t:Transaction RETURN t": "Cypher does not allow 'RETURN' at column 22; something is missing "
+    "before RETURN",
+    "MATCH (t:Transaction)\nWHERE t.bytes > 5 AN t.bytes < 9\nRETURN t": "Cypher does not allow 'AN' "
+    "at line 2, column 19",
+    "MATCH (t:Transactio) RETURN t.kind AS k": "there is no label 'Transactio' in this graph; did you mean "
+    "'Transaction'?",
+    "MATCH (t:Transaction) RETURN t.knd AS k": "nothing in this graph has a property 'knd'; did you mean "
+    "'kind'?",
+}
+
+
+def test_mistakes_in_cypher_are_marked(cli: Cli) -> None:
+    cli(*RUN)
+    for text, message in MISTAKES.items():
+        ended = cli("query", "--run", "last", "--cypher", text)
+        first, *marked = ended.err.splitlines()
+        assert (ended.status, first) == (2, f"kernbench: error: {message}")
+        if "column" in message:
+            column = int(message.partition("column ")[2].partition(";")[0])
+            line = next(line for line in text.splitlines() if line[column - 1 :].startswith(("RET", "AN ")))
+            assert marked == [f"  {line}", " " * (column + 1) + "^"]
+        else:
+            assert marked == []
+    ended = cli("query", "--run", "last", "--engine", "ladybug", "--cypher", "MATCH (t:Transaction) RETRUN t")
+    assert ended.err.splitlines()[1:] == ["  MATCH (t:Transaction) RETRUN t", " " * 24 + "^"]
+
+
+def test_runs_that_differ_in_more_than_one_way(cli: Cli, workdir: Path) -> None:
+    cli(*RUN)
+    cli(*RUN, "--set", "m=16", "--topo", "cube.hbm.pseudo_channels=4")
+    found = json.loads(cli("runs", "compare", "last~1", "last", "--format", "json").out)
+    changed = {(row["what"], row["key"]): (row["before"], row["after"]) for row in found["configured"]}
+    assert changed[("parameter", "m")] == (64, 16)
+    assert changed[("topology", "cube.hbm.pseudo_channels")] == (8, 4)
+    rows = json.loads(cli("runs", "list", "--format", "json").out)["runs"]
+    assert rows[0]["changed"] is None
+    assert "m=16" in rows[1]["changed"]
+    assert "topology cube.hbm.pseudo_channels=4" in rows[1]["changed"]
+    cli("run", "--bench", "qkv-gemm", "--topology", "minimal")
+    refused = cli("runs", "compare", "last~1", "last")
+    assert (refused.status, "two different benches" in refused.err) == (2, True)
+    assert cli("runs", "compare", "last~1", "last", "--any", "--threshold", "9000%").status == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_call_kernbench(cli: Cli, shell: str) -> None:
+    script = cli("completion", shell)
+    assert (script.status, script.err) == (0, "")
+    assert f"_KERNBENCH_COMPLETE={shell}_complete" in script.out
+
+
+def completed(words: str, *, cwd: Path) -> list[str]:
+    """The completions of a command line, as the script for bash asks for them."""
+    env = {**os.environ, "_KERNBENCH_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    env["COMP_CWORD"] = str(len(words.split(" ")) - 1)
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "kernbench")],
+        env=env,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [line.partition(",")[2] for line in done.stdout.split()]
+
+
+def test_names_are_completed(cli: Cli, workdir: Path) -> None:
+    cli(*RUN, "--tag", "baseline")
+    assert sorted(completed("kernbench wh", cwd=workdir)) == ["what-if", "why"]
+    assert completed("kernbench run --bench gemm", cwd=workdir) == ["gemm-single-pe"]
+    assert "m=" in completed("kernbench run --bench gemm-single-pe --set ", cwd=workdir)
+    assert completed("kernbench query bottleneck/busiest-l", cwd=workdir) == ["bottleneck/busiest-links"]
+    assert completed("kernbench query busiest-links --param l", cwd=workdir) == ["launch=", "limit="]
+    assert completed("kernbench why base", cwd=workdir) == ["baseline"]
+    assert completed("kernbench topology check mini", cwd=workdir) == ["minimal"]
+    assert completed("kernbench why --store nowhere/at/all x", cwd=workdir) == []
+
+
+def test_rows_that_are_alike_are_folded() -> None:
+    rows = [("sip0.pe0", 1.0), ("sip0.pe1", 1.0 + 1e-12), ("sip0.pe2", 2.0), ("sip0.dma2", 2.0)]
+    assert fold(("name", "ns"), rows) == (
+        ["name", "ns", "alike"],
+        [["sip0.pe0", 1.0, 2], ["sip0.pe2", 2.0, 1], ["sip0.dma2", 2.0, 1]],
+    )
+    assert fold(("name", "ns"), rows[2:]) == (["name", "ns"], rows[2:])

@@ -1,0 +1,106 @@
+"""Times of collectives against closed forms, where nothing contends, and how they grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernbench.collectives.steps import Limits, Ring, combine, load, local, ring_all_reduce
+from kernbench.kinds import Traffic
+from kernbench.runtime import DPPolicy
+from kernbench.topology import names
+from kernbench.topology.neighbours import ring
+from tests.exact.message_times import message_ns
+from tests.ranked_machines import context, machine, run_ranks
+
+CHUNK = 896
+"""f32 elements of a chunk, less than a slot. With other sizes a credit may meet a message at a port."""
+
+
+def on_one_pe(graph: Any, *actions: Any) -> list[float]:
+    """Durations of single ``tl`` calls of a kernel on an otherwise idle PE, ns."""
+    took: list[float] = []
+    torch = context(graph, verify=False)
+    torch.ahbm.set_device(0)
+    x = torch.zeros(CHUNK, dtype="f32")
+
+    def kernel(x: Any, tl: Any) -> None:
+        vector, value = local(x), None
+        for action in actions:
+            begun = tl._pe.now()
+            value = action(tl, vector, value)
+            took.append(tl._pe.now() - begun)
+
+    torch.launch("single", kernel, x).wait()
+    return took
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 6])
+def test_a_ring_takes_2_n_minus_1_steps(ranks: int) -> None:
+    # The messages of one step would queue at the switch, and a store behind the credit that left before it.
+    overrides = {
+        "system.switch.overhead_ns": 0.0,
+        "cube.router.overhead_ns": 0.0,
+        "pe.pe_ipcq.credit_bytes": 0,
+    }
+    graph = machine(ranks, **overrides)
+    torch = context(graph, verify=False)
+    x = torch.zeros(ranks * CHUNK, dtype="f32")
+    torch.install_ipcq(ring([(sip, 0, 0) for sip in range(ranks)], "ring_E", "ring_W"))
+    times: dict[int, tuple[float, float]] = {}
+
+    def kernel(x: Any, tl: Any) -> None:
+        begun, me = tl._pe.now(), tl.program_id(2)
+        ring_all_reduce(tl, local(x), Ring("ring_E", "ring_W", me, ranks), "sum", Limits(4096, 4, 1 << 18))
+        times[me] = (begun, tl._pe.now())
+
+    torch.launch("ring", kernel, x).wait()  # one launch, so that all ranks begin at one instant
+
+    def store(tl: Any, vector: Any, value: Any) -> Any:
+        tl.store(vector.address, value)
+
+    read, add, write = on_one_pe(
+        graph, lambda tl, v, _: load(tl, v), lambda tl, v, value: combine(tl, "sum", value, value), store
+    )
+    dma = [names.pe_part(sip, 0, 0, "pe_dma") for sip in (0, 1)]
+    path = torch._driver.machine.path(*dma, Traffic.PE_DMA)
+    nbytes = 4 * CHUNK
+    step = message_ns(torch._driver.machine.flit_bytes, path, nbytes) + 2 * nbytes / 512.0  # both ends' slot
+    assert read < step, "the own chunk is read while the other's is under way"
+    # N - 1 steps add and pass on, the last of them stores; N - 1 steps store and pass on.
+    expected = read + (ranks - 1) * (step + add) + write + (ranks - 1) * (step + write)
+    for begun, ended in times.values():
+        assert ended - begun == pytest.approx(expected, abs=1e-9)
+
+
+def latency(elements: int, *, config: Any = None, **options: Any) -> float:
+    """From the last rank's start of a sum over cubes to the last rank's end, ns."""
+    cubes = options["cubes"][0] * options["cubes"][1]
+
+    def program(rank: int, torch: Any) -> None:
+        x = torch.empty((cubes, elements), dtype="f16", dp=DPPolicy("row_wise", num_pes=1))
+        torch.distributed.all_reduce(x, group=torch.distributed.group.CUBES)
+
+    _, torch = run_ranks(machine(6, "torus_2d", (3, 2), **options), program, config=config, verify=False)
+    records = [handle.record for handle in torch.launches]
+    return max(r.t_done for r in records) - max(r.t_start for r in records)
+
+
+@pytest.mark.slow
+def test_a_root_in_the_centre_beats_one_in_the_corner() -> None:
+    elements = 256
+    centre = latency(elements, cubes=(4, 4))
+    corner = latency(
+        elements, cubes=(4, 4), config={"algorithms": {"lrab_hierarchical_allreduce": {"root": 15}}}
+    )
+    assert centre < corner
+
+
+def test_latency_grows_linearly_in_bytes_once_the_window_is_full() -> None:
+    # A rank may have as many pieces under way as a ring has slots: longer chunks wait for credits.
+    sizes = [24576, 36864, 49152]
+    times = [latency(n, cubes=(1, 1)) for n in sizes]
+    growth = np.diff(times) / np.diff(sizes)
+    np.testing.assert_allclose(growth, growth.mean(), rtol=0.1)

@@ -1,0 +1,237 @@
+"""Digests of kept archives: which runs are kept, how a table is digested, how the golden file is written.
+
+A run is kept in a folder, and each column of each Parquet file there is digested by what it holds: its type
+and its values, not the bytes of the file, which another pyarrow may write differently. ``run`` stands for
+what the manifest says of the run itself; wall-clock times, versions and hashes of the source are left out.
+
+After a decision to change what is kept, ``make golden`` writes ``archives.json`` anew; the difference that
+git then shows names every column that is not what it was. Run by another checkout's interpreter, the script
+writes what that checkout keeps: ``cd CHECKOUT && .venv/bin/python .../archives.py --out FILE``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import platform
+import struct
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+GOLDEN = Path(__file__).with_name("archives.json")
+SHIPPED = ("default", "minimal", "six-sip-torus", "tray-16")
+SMALL = {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "cube.pes.count": 4}
+TOPOLOGIES: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name in SHIPPED},
+    "small": ("default", SMALL),
+    "small-pa": ("default", SMALL | {"system.address_model": "pa"}),
+    "small-one-to-one": ("default", SMALL | {"system.address_model": "la", "cube.hbm.mapping": "one_to_one"}),
+}
+
+BENCHES = (
+    "ccl-allreduce",
+    "flash-attention",
+    "gemm-single-pe",
+    "gpt3-qkv",
+    "ipcq-allreduce",
+    "matmul-composite",
+    "pe2pe",
+    "qkv-gemm",
+    "qkv-gemm-multi-pe",
+    "softmax",
+    "tp-mlp",
+    "va-offset-verify",
+)
+PATTERNS = (
+    "all-local",
+    "bit-complement",
+    "gather",
+    "hot-spot",
+    "neighbour",
+    "scatter",
+    "tornado",
+    "transpose",
+    "uniform-random",
+)
+SLOW = (
+    "ccl-allreduce on default",
+    "gpt3-qkv on default",
+    "gpt3-qkv on small-one-to-one",
+    "pe2pe on default",
+    "pe2pe on small-one-to-one",
+    "qkv-gemm-multi-pe on small-one-to-one",
+    "tp-mlp on default",
+    "tp-mlp on small-one-to-one",
+    "va-offset-verify on default",
+    "topology six-sip-torus",
+    "topology tray-16",
+)
+"""Cases that take longer than a developer waits."""
+
+_WALL_CLOCK_AND_SOURCE = ("version", "config_hash", "source_text")
+
+Columns = dict[str, Any]
+"""``rows`` and a digest by column."""
+Case = Callable[[], dict[str, Columns]]
+
+
+def cases() -> dict[str, Case]:
+    """Name of a case and how to get its tables' digests."""
+    found: dict[str, Case] = {f"topology {name}": _kept_topology(name) for name in SHIPPED}
+    for topology in ("minimal", "default"):
+        found |= {f"{bench} on {topology}": _bench(bench, topology) for bench in BENCHES}
+    del found["pe2pe on minimal"]  # which has one PE
+    found["qkv-gemm-multi-pe on small-pa"] = _bench("qkv-gemm-multi-pe", "small-pa", device="sip:1")
+    found["matmul-composite load_load bias_gelu bf16 on small"] = _bench(
+        "matmul-composite", "small", variant="load_load", epilogue="bias_gelu", dtype="bf16"
+    )
+    found |= {f"{bench} on small-one-to-one": _bench(bench, "small-one-to-one") for bench in BENCHES}
+    for pattern in PATTERNS:
+        found[f"pattern {pattern} on small"] = _pattern(pattern, "small")
+    found["pattern tornado of reads on small"] = _pattern("tornado", "small", op="read", count=3)
+    return found
+
+
+@cache
+def _topology(name: str) -> Any:
+    import kernbench as kb
+
+    return kb.load_topology(*TOPOLOGIES[name])
+
+
+def _bench(bench: str, topology: str, device: str = "all", **settings: str) -> Case:
+    def case() -> dict[str, Columns]:
+        import kernbench as kb
+
+        with tempfile.TemporaryDirectory() as store:
+            kb.run(
+                bench, _topology(topology), verify=True, device=device, store=store, check=False, **settings
+            )
+            return _digests(Path(store, "runs"), "run")
+
+    return case
+
+
+def _pattern(pattern: str, topology: str, **settings: Any) -> Case:
+    def case() -> dict[str, Columns]:
+        import kernbench as kb
+
+        with tempfile.TemporaryDirectory() as store:
+            kb.traffic(f"pattern:{pattern}", _topology(topology), store=store, check=False, **settings)
+            return _digests(Path(store, "runs"), "run")
+
+    return case
+
+
+def _kept_topology(name: str) -> Case:
+    def case() -> dict[str, Columns]:
+        import kernbench as kb
+
+        flow = {"src": "host", "dst": "sip0.cube0.hbm_ctrl.pe0", "bytes": 64}
+        with tempfile.TemporaryDirectory() as store:
+            kb.traffic([flow], _topology(name), store=store, check=False)
+            return _digests(Path(store, "topologies"), "topology")
+
+    return case
+
+
+def _digests(folder: Path, record: str) -> dict[str, Columns]:
+    import pyarrow.parquet as pq
+
+    (kept,) = folder.iterdir()
+    manifest = json.loads((kept / "manifest.json").read_text(encoding="utf-8"))
+    said = manifest[record] | manifest.get("extra", {})
+    found: dict[str, Columns] = {
+        record: {
+            key: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+            for key, value in sorted(said.items())
+            if key not in _WALL_CLOCK_AND_SOURCE
+        }
+    }
+    for path in sorted(kept.glob("*.parquet")):
+        table = pq.ParquetFile(path).read(use_threads=False)
+        found[path.stem] = {"rows": table.num_rows} | {
+            name: column_digest(str(table.schema.field(name).type), table[name].to_pylist())
+            for name in table.schema.names
+        }
+    return found
+
+
+def column_digest(kind: str, values: list[Any]) -> str:
+    """The first 16 hex digits of the sha256 of a column's Arrow type and values, floats to their last bit."""
+    if kind == "double":
+        content = struct.pack(f"<{len(values)}d", *values)
+    else:
+        content = json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode()
+    return hashlib.sha256(f"{kind}\n".encode() + content).hexdigest()[:16]
+
+
+def differences(
+    golden: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    """A line for each table that is not as it was, with the columns where it differs."""
+    for table in golden.keys() | now.keys():
+        was, has = golden.get(table), now.get(table)
+        if was is None or has is None:
+            yield f"table {table}: {'new' if was is None else 'gone'}"
+        elif was != has:
+            rows = "" if was.get("rows") == has.get("rows") else f" ({was['rows']} rows became {has['rows']})"
+            gone = [f"{name} (gone)" for name in was if name not in has]
+            new = [f"{name} (new)" for name in has if name not in was]
+            other = [name for name in was if name in has and was[name] != has[name] and name != "rows"]
+            yield f"table {table}{rows}: {', '.join(other + gone + new)}"
+
+
+def _commit(root: Path) -> str:
+    def git(*argv: str) -> str:
+        return subprocess.run(["git", *argv], cwd=root, capture_output=True, text=True, check=False).stdout
+
+    changed = " with changes" if git("status", "--porcelain", "--", "kernbench", "configs", "graph") else ""
+    return f"{git('rev-parse', '--short', 'HEAD').strip() or 'no commit'}{changed}"
+
+
+def main() -> None:
+    """Write the golden file from the kernbench that this interpreter imports."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--out", type=Path, default=GOLDEN, help="the file to write (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", metavar="CASE", help="cases to run (default: all)")
+    given = parser.parse_args()
+    out, only = given.out, given.only
+
+    import numpy as np
+    import pyarrow as pa
+
+    import kernbench
+
+    lines = [
+        f"  {json.dumps(name)}: {_lines(case())}"
+        for name, case in cases().items()
+        if only is None or name in only
+    ]
+    origin = {
+        "commit": _commit(Path(kernbench.__file__).resolve().parents[1]),
+        "command": "python tests/golden/archives.py",
+        "digest": "first 16 hex digits of sha256 over each column's type and values",
+        "versions": {
+            "kernbench": kernbench.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "pyarrow": pa.__version__,
+        },
+    }
+    text = ",\n".join(lines)
+    out.write_text(f'{{\n "origin": {json.dumps(origin)},\n "cases": {{\n{text}\n }}\n}}\n', encoding="utf-8")
+
+
+def _lines(tables: dict[str, Columns]) -> str:
+    # A line for a table, so that git shows which tables a change of the file is about.
+    return "{\n" + ",\n".join(f"   {json.dumps(k)}: {json.dumps(v)}" for k, v in tables.items()) + "\n  }"
+
+
+if __name__ == "__main__":
+    main()

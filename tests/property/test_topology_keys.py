@@ -1,0 +1,239 @@
+"""Every key of a topology file acts or is refused: each is changed alone, and what that changes is looked at.
+
+A key that changes nothing is a fault: a study of its influence would believe the flat line. The small machine
+does a bit of everything; its times, what fits where, which PEs are neighbours and where things are drawn are
+compared with those of the unchanged machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Literal, get_args, get_origin
+
+import numpy as np
+import pytest
+
+from kernbench.components.registry import problems
+from kernbench.errors import ConfigError
+from kernbench.machine.machine import Machine
+from kernbench.pgraph import PropertyGraph
+from kernbench.replay import DataPlane
+from kernbench.runtime import Context, DPPolicy
+from kernbench.topology import compile_topology, load
+from kernbench.topology.fields import Section
+from kernbench.topology.neighbours import MachineShape, neighbours
+
+BASE: dict[str, object] = {
+    "system.sips": 2,
+    "sip.cube_mesh": {"w": 2, "h": 1},
+    "cube.pes": {"count": 2, "corners": ["NW", "SE"]},
+    "cube.hbm.pseudo_channels": 16,
+    "pe.pe_ipcq.slot_bytes": 512,
+}
+IN_LA = {"system.address_model": "la"}
+ONE_TO_ONE = {**IN_LA, "cube.hbm.mapping": "one_to_one"}
+GRID = {"system.inter_sip": {"pattern": "torus_2d", "w": 2, "h": 1}}
+BESIDE: dict[str, dict[str, object]] = {
+    "pe.pe_baaw": IN_LA,
+    "cube.hbm.mapping": IN_LA,
+    "cube.channel_router": ONE_TO_ONE,
+    "system.inter_sip.pattern": GRID,
+    "system.inter_sip.w": GRID,
+    "system.inter_sip.h": GRID,
+    "pe.pe_ipcq.sram": {"pe.pe_ipcq.buffer_kind": "sram"},
+    "pe.pe_ipcq.hbm": {"pe.pe_ipcq.buffer_kind": "hbm"},
+}
+"""What else must be set for keys that begin so to have a meaning."""
+TO: dict[str, object] = {
+    "schema_version": 2,
+    "name": "another",
+    "system.sips": 3,
+    "system.inter_sip.pattern": "mesh_2d_no_wrap",
+    "system.inter_sip.w": 4,
+    "system.inter_sip.h": 4,
+    "system.flit_bytes": 128,
+    "sip.io_chiplets.0.name": "edge",
+    "sip.io_chiplets.0.side": "S",
+    "sip.io_chiplets.0.cubes": [1],
+    "sip.io_chiplets.0.ports": [{"cube": 1, "side": "E", "distance_mm": 3.0}],
+    "sip.cube_mesh.w": 3,
+    "sip.cube_mesh.h": 2,
+    "cube.pes.count": 4,
+    "cube.pes.corners": ["NE", "SW"],
+    "cube.hbm.slices": 1,
+    "cube.hbm.zone.row": 1,
+    "cube.hbm.zone.col": 1,
+    "cube.hbm.zone.rows": 0,
+    "cube.hbm.zone.cols": 0,
+    "cube.hbm.efficiency": 0.25,
+    "cube.sram.size_bytes": 1 << 20,
+    "cube.ucie.n_connections": 1,
+    "sip.io_chiplets.0.io_ucie.n_connections": 1,
+    "cube.size_mm.h": 20.0,
+    "cube.m_cpu.position_mm.x": 14.0,
+    "cube.sram.position_mm.x": 14.0,
+    "cube.sram.position_mm.y": 12.0,
+    "pe.pe_tcm.scratch_bytes": 512 << 10,
+    "pe.pe_math.passes": {"exp": 2},
+    "pe.pe_tcm.size_bytes": (2 << 20) - 4096,
+    "pe.pe_ipcq.slots": 1,
+    "pe.pe_ipcq.credit_bytes": 4096,
+    "routing.connection": "first",
+    "overrides": [{"where": "kind:pe_gemm", "speed": 2.0}],
+    "components_file": "none.yaml",
+}
+"""Values of keys that do not simply double."""
+REFUSED = {"schema_version", "cube.hbm.slices", "system.inter_sip.w", "system.inter_sip.h", "components_file"}
+"""Keys whose other value does not fit this machine: an error. So is an ``impl`` that is no class."""
+
+
+def keys(section: Section, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Every key of the small machine: its dotted name, its type and its value."""
+    for name, field in type(section).model_fields.items():
+        key, value = f"{path}{name}", getattr(section, name)
+        if isinstance(value, Section):
+            yield from keys(value, f"{key}.")
+        elif isinstance(value, tuple) and value and isinstance(value[0], Section):
+            yield from keys(value[0], f"{key}.0.")
+        else:
+            yield key, field.annotation, value
+
+
+def other(key: str, annotation: Any, default: Any) -> object:
+    """A value of the key that is not its default: slower, larger, farther."""
+    if key in TO:
+        return TO[key]
+    if key.endswith(".impl"):
+        return "no_such_module:Class"
+    if key.endswith(".attributes"):
+        return {"a_note": 1}
+    if get_origin(annotation) is Literal:
+        return next(value for value in get_args(annotation) if value != default)
+    if isinstance(default, bool):
+        return not default
+    if key.endswith(("_gbs", ".gbs", "_ghz")):
+        return default / 2
+    return default * 2 if default else 3.0
+
+
+def compiled(changes: dict[str, object]) -> PropertyGraph:
+    """The small machine with ``changes``, checked as a user's file is."""
+    spec = load(None, {**BASE, **changes}, problems)
+    if spec.components_file:
+        raise AssertionError("a file that does not exist was accepted")
+    return compile_topology(spec)
+
+
+def kernel(x: Any, y: Any, local: Any, shared: Any, out: Any, tl: Any) -> None:
+    a = tl.load(x.local)
+    tl.store(local.local, tl.load(shared.local))
+    b = tl.dot(a, tl.trans(a))
+    tl.store(out.local, tl.softmax(tl.exp(b)) if tl.program_id(0) == 0 else tl.exp(b))
+    done = tl.composite(
+        op="gemm", a=tl.ref(x.local), b=tl.ref(y.local), out_ptr=out.local, epilogue=[{"op": "gelu"}]
+    )
+    tl.wait(done)
+    tl.cycles(10)
+    for axis, forth, back in ((0, "pe_E", "pe_W"), (2, "global_E", "global_W")):
+        if tl.program_id(axis) % 2:
+            tl.recv(back, shape=(768,), dtype="f16")
+        tl.send(forth, tl.zeros((768,), "f16"))
+        if not tl.program_id(axis) % 2:
+            tl.recv(back, shape=(768,), dtype="f16")
+
+
+def observed(graph: PropertyGraph) -> dict[str, object]:
+    """What the machine of ``graph`` does, and what fits into it."""
+    machine = Machine(graph, [data := DataPlane(verify=False)], check=False)
+    torch = Context(machine, data, device="all")
+    every, times = DPPolicy("row_wise", "row_wise"), []
+    p = graph.properties
+    pes = int(p["cubes_per_sip"]) * int(p["pes_per_cube"])
+    rows = 32 * pes
+    x, out = (torch.from_numpy(np.zeros((rows, 64), np.float16), dp=every) for _ in range(2))
+    y = torch.from_numpy(np.zeros((64, 64), np.float16), dp=DPPolicy("replicate", "replicate"))
+    local = torch.zeros((rows, 8), dtype="f16", dp=every, memory="tcm")
+    shared = torch.zeros((rows, 8), dtype="f16", dp=every, memory="sram")
+    torch.wait_all()
+    times.append(torch.now)
+    torch.empty((rows, 64), dtype="f16", dp=every)
+    torch.wait_all()
+    times.append(torch.now)
+    torch.install_ipcq(["intracube_pe_ring", "inter_sip"])
+    times.append(torch.now)
+    launch = torch.launch("a bit of everything", kernel, x, y, local, shared, out)
+    launch.wait()
+    times.append(torch.now)
+    x.numpy()
+    times.append(torch.now)
+    sent = [
+        machine.flow(src, dst, 0, 9000, is_write=write)
+        for src, dst in (("sip0.cube0.m_cpu", "sip1.cube0.hbm_ctrl.pe0"),
+                         ("sip0.cube0.pe0", "sip0.cube1.hbm_ctrl.pe1"),
+                         ("sip0.cube0.pe0", "sip1.cube1.sram"), ("host", "sip0.cube1.sram"))
+        for write in (False, True, False, True, False, True)
+    ]  # fmt: skip
+    for transfer in sent:
+        machine.wait(transfer)
+        times.append(transfer.t_done)
+    windows = [(*start_end, name) for *start_end, name in _windows(machine)]
+    return {
+        "times": times,
+        "addresses": [t.va for t in (x, out, y, local, shared)],
+        "sizes": windows,
+        "neighbours": neighbours("inter_sip", MachineShape.of(graph)),
+        "drawn": [(n.id, n.properties["x_mm"], n.properties["y_mm"]) for n in graph.nodes()],
+        "classes": sorted({type(c).__name__ for c in machine.components.values()}),
+        "attributes": sorted({key for n in graph.nodes() for key in n.properties}),
+    }
+
+
+def _windows(machine: Machine) -> Iterator[tuple[int, int, str]]:
+    for sip in range(1):
+        for window in (machine.addresses.hbm_window(sip, 0, 0), machine.addresses.sram_window(sip, 0)):
+            yield window.base, window.nbytes, window.component
+        yield (*machine.addresses.scratch(sip, 0, 0), "scratch")
+        yield (*machine.addresses.allocatable_tcm(sip, 0, 0), "allocatable")
+
+
+@cache
+def unchanged(beside: tuple[tuple[str, object], ...]) -> dict[str, object]:
+    return observed(compiled(dict(beside)))
+
+
+KEYS = {key: (annotation, value) for key, annotation, value in keys(load(None, BASE))}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_acts_or_is_refused(key: str) -> None:
+    beside = next((more for start, more in BESIDE.items() if key.startswith(start)), {})
+    changes = {**beside, key: other(key, *KEYS[key])}
+    try:
+        graph = compiled(changes)
+    except (ConfigError, AssertionError):
+        assert key in REFUSED or key.endswith(".impl")
+        return
+    assert key not in REFUSED
+    assert not key.endswith(".impl")
+    if key.endswith(".attributes"):
+        assert [n for n in graph.nodes() if "a_note" in n.properties]
+        return
+    if key == "system.inter_sip.pattern":  # the kernel's directions are those of a ring
+        usual = compiled(dict(beside))
+        one, another = (neighbours("inter_sip", MachineShape.of(g)) for g in (usual, graph))
+        assert one != another
+        return
+    after, before = observed(graph), unchanged(tuple(beside.items()))
+    changed = [what for what in before if before[what] != after[what]]
+    if key == "name":
+        assert graph.properties["name"] == "another"
+        return
+    assert changed, f"{key} changes nothing"
+
+
+def test_the_grid_of_packages_acts_where_both_sides_fit() -> None:
+    wide = {"system.inter_sip": {"pattern": "mesh_2d_no_wrap", "w": 2, "h": 1}}
+    tall = {"system.inter_sip": {"pattern": "mesh_2d_no_wrap", "w": 1, "h": 2}}
+    one, other_one = (neighbours("inter_sip", MachineShape.of(compiled(grid))) for grid in (wide, tall))
+    assert one != other_one

@@ -1,0 +1,61 @@
+"""Shapes of free Cypher that LadybugDB gets wrong are refused, with a remedy, and never answered."""
+
+from __future__ import annotations
+
+import pytest
+from kernbench_graph.errors import QueryError
+from kernbench_graph.stores.embedded.dialect import dialect
+
+REFUSED = {
+    "MATCH (t:Transaction) WITH t ORDER BY t.wait_ns DESC LIMIT 3 RETURN sum(t.wait_ns) AS s": "cut by LIMIT",
+    "MATCH (t:Transaction) WITH t SKIP 3 WITH count(t) AS n RETURN n": "cut by LIMIT or SKIP",
+    "MATCH (t)-[:WAITED_FOR*1..3]->(o) RETURN count(*)": "variable length",
+    "MATCH (t)-[:WAITED_FOR*1..3]-(o) RETURN count(*)": "variable length",
+    "MATCH (t)-[:WAITED_FOR]-(o) RETURN count(*)": "both directions",
+    "MATCH (t)--(o) RETURN count(*)": "both directions",
+    "MATCH (a)<-[:R]-()-[:R]->(b) RETURN count(*)": "one type in one MATCH",
+    "MATCH (a)-[:R]->()-[:R]->()-[:R]->(b) RETURN count(*)": "one type in one MATCH",
+    "MATCH (a)-->(b)-[:OF]->(c), (d)-->(e) RETURN count(*)": "one type in one MATCH",
+    "MATCH (t:Transaction) WITH t.number AS x WITH 10 - x AS x ORDER BY x RETURN x": "'x' means two things",
+    "MATCH (t:Transaction) RETURN labels(t)": r"labels\(\)",
+    "MATCH (t:Transaction) RETURN t.KIND": "did you mean 'kind'",
+    "MATCH (c:Router) RETURN c.name": "label: 'Router'",
+    "RETURN 4 IN [1, null, 3]": "lists",
+    "RETURN '1' = 1": "text with numbers",
+    "RETURN $l[1]": "places in lists",
+    "RETURN substring('hello', 1, 3)": "substring",
+    "OPTIONAL MATCH p = (t)-[:R]->(u) RETURN p": "paths of an OPTIONAL MATCH",
+    "MATCH (t) CALL (t) { RETURN 1 AS x } RETURN x": "subqueries",
+    "MATCH (t) WHERE EXISTS { (t)-[:OF]->() } RETURN t": "subqueries",
+    "MATCH (t:Transaction) RETURN t{.number}": "projections",
+    "MATCH (t:Transaction) RETURN CASE WHEN t.bytes > 1 THEN 1 ELSE 2 END": "CASE",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_it_is_refused(text: str) -> None:
+    with pytest.raises(QueryError, match=REFUSED[text]) as caught:
+        dialect(text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (t:Transaction) RETURN t.kind AS kind, count(*) AS n ORDER BY kind LIMIT 3",
+        "MATCH (r:Run {id: $run})-[:SENT]->(t)-[h:HOP]->(u:Use)-[:OF]->(l:Link) RETURN l.kind, count(h)",
+        "MATCH (a)-[:R]->()-[:R]->(b) RETURN a.id, b.id",
+        "MATCH (a:Use) WHERE a.resource STARTS WITH 'sip' AND a.bytes IN $sizes RETURN a ORDER BY a.resource",
+        "MATCH (a:Op) OPTIONAL MATCH (a)-[:AWAITED]->(t) RETURN a, count(t)",
+    ],
+)
+def test_it_passes_as_it_is(text: str) -> None:
+    assert dialect(text) == text
+
+
+def test_the_sum_of_nothing_is_0() -> None:
+    text = "MATCH (t:Transaction) RETURN sum(t.bytes * (1 + t.number)) AS s, sum (t.bytes)"
+    assert dialect(text) == (
+        "MATCH (t:Transaction) RETURN coalesce(sum(t.bytes * (1 + t.number)), 0) AS s, "
+        "coalesce(sum (t.bytes), 0)"
+    )

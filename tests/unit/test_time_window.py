@@ -1,0 +1,137 @@
+"""Windows of a run: what they cover, and the use of resources within them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kernbench as kb
+from kernbench.analysis.path_steps import CriticalPath, Step
+from kernbench.analysis.time_window import Window, select, use_within
+from kernbench.errors import UsageError
+
+LAUNCHES = [
+    {"t_start": 10.0, "t_done": 20.0},
+    {"t_start": 15.0, "t_done": 30.0},
+    {"t_start": 50.0, "t_done": 60.0},
+]
+INFO: dict[str, Any] = {"sim_ns": 100.0, "launches": LAUNCHES}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "spans"),
+    [
+        ((None,), ((0.0, 100.0),)),
+        (("run",), ((0.0, 100.0),)),
+        (("all",), ((10.0, 30.0), (50.0, 60.0))),
+        (("setup",), ((0.0, 10.0), (30.0, 50.0), (60.0, 100.0))),
+        ((1,), ((15.0, 30.0),)),
+        (("2",), ((50.0, 60.0),)),
+        (("all", 25.0, 55.0), ((25.0, 30.0), (50.0, 55.0))),
+        (("run", None, 7.0), ((0.0, 7.0),)),
+        (("run", 93.0, 500.0), ((93.0, 100.0),)),
+    ],
+)
+def test_a_window_is_what_was_chosen(chosen: tuple[Any, ...], spans: tuple[Any, ...]) -> None:
+    assert select(INFO, *chosen).spans == spans
+
+
+def test_all_launches_of_a_run_without_any_are_the_run() -> None:
+    assert select({"sim_ns": 5.0, "launches": []}, "all").spans == ((0.0, 5.0),)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ((3,), "no launch 3; it has 3"),
+        (("-1",), "no launch -1"),
+        (("last",), "launch 'last' is none; give a number from 0, all, setup or run"),
+        (("run", 30.0, 30.0), "no time from 30 to 30 ns; the run goes from 0 to 100"),
+        (("all", 31.0, 49.0), "nothing is there in 3 launches from 31.000 to 49.000 ns"),
+    ],
+)
+def test_what_is_no_window_is_an_error(chosen: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        select(INFO, *chosen)
+
+
+SPANS = st.lists(st.integers(0, 60), min_size=2, max_size=8, unique=True).map(sorted).map(
+    lambda edges: tuple(zip(map(float, edges[::2]), map(float, edges[1::2]), strict=False))
+)  # fmt: skip
+
+
+@given(spans=SPANS, ends=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=9))
+def test_shares_are_lengths_in_common(spans: Any, ends: list[tuple[int, int]]) -> None:
+    window = Window("w", spans)
+    begin, end = (np.array([f(pair) for pair in ends], dtype=float) for f in (min, max))
+    for a, b, share in zip(begin, end, window.share(begin, end), strict=True):
+        if a == b:
+            assert share == float(any(first <= a <= last for first, last in spans))
+        else:
+            common = sum(max(0.0, min(b, last) - max(a, first)) for first, last in spans)
+            assert share == pytest.approx(common / (b - a))
+
+
+@given(spans=SPANS, edges=st.lists(st.integers(0, 60), min_size=2, max_size=9, unique=True).map(sorted))
+def test_a_clipped_path_has_the_time_in_common(spans: Any, edges: list[int]) -> None:
+    steps = tuple(
+        Step(float(a), float(b), "link", f"l{n}", "") for n, (a, b) in enumerate(itertools.pairwise(edges))
+    )
+    path = CriticalPath(float(edges[0]), float(edges[-1]), steps)
+    found = Window("w", spans).clip(path)
+    for step in steps:
+        common = sum(max(0.0, min(step.t_end, last) - max(step.t_start, first)) for first, last in spans)
+        assert sum(s.ns for s in found.steps if s.location == step.location) == pytest.approx(common)
+    assert [s.t_start for s in found.steps] == sorted(s.t_start for s in found.steps)
+
+
+@pytest.mark.parametrize("bench", ["gemm-single-pe", "matmul-composite", "va-offset-verify"])
+def test_use_within_windows_adds_up_to_the_use_of_the_run(bench: str) -> None:
+    run = kb.run(bench, "minimal", store="memory:")
+    used = run.used
+    whole = use_within(run.tables, run.window())
+    at = {name: n for n, name in enumerate(whole["resource"])}
+    parts = [run.use(name) for name in ("all", "setup")]
+    for n, name in enumerate(used["resource"]):
+        if name not in at:  # wires within a PE, which only carry commands
+            assert used["busy_ns"][n] == used["bytes"][n] == 0
+            continue
+        for column in ("busy_ns", "wait_ns", "bytes"):
+            assert whole[column][at[name]] == pytest.approx(used[column][n], abs=1e-6)
+            total = 0.0
+            for part in parts:
+                for value in part[column][part["resource"] == name]:
+                    total += value
+            assert total == pytest.approx(used[column][n], abs=1e-6 if column != "bytes" else 1.0)
+        assert whole["transactions"][at[name]] == used["transactions"][n]
+    for part in parts:
+        assert all(0.0 <= share <= 1.0 + 1e-9 for share in part["utilisation"][part["is_link"].astype(bool)])
+
+
+def test_questions_and_summaries_tell_of_the_same_window() -> None:
+    with kb.open_store("memory:") as store:
+        check_windows(kb.run("gemm-single-pe", "minimal", store=store))
+
+
+def check_windows(run: kb.Run) -> None:
+    for launch in ("all", "setup", "run"):
+        use, rows = run.use(launch), run.query("busiest-links", launch=launch, limit=1000).dicts()
+        links = use["is_link"].astype(bool) & (use["transactions"] > 0)
+        wanted = dict(zip(use["resource"][links], use["busy_ns"][links], strict=True))
+        assert {row["link"]: row["busy_ns"] for row in rows} == pytest.approx(wanted)
+        best = run.summary(1, launch)["busiest_links"][0]
+        assert best["utilisation"] == pytest.approx(rows[0]["utilisation"])
+        causes = {
+            row["cause"]: row["ns"] for row in run.query("critical-path/by-cause", launch=launch).dicts()
+        }
+        assert causes == pytest.approx(run.summary(1, launch)["by_cause"])
+    sent = [run.query("transactions-by-kind", launch=launch).dicts() for launch in ("all", "setup", "run")]
+    counts = [sum(row["transactions"] for row in rows) for rows in sent]
+    assert counts[0] + counts[1] == counts[2] == len(run.transactions["number"])
+    assert counts[0]
+    assert counts[1]

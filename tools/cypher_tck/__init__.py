@@ -1,0 +1,1 @@
+"""The openCypher TCK as a measure of the engine of free Cypher."""

@@ -1,0 +1,1 @@
+"""Planted faults, to see whether the tests find them: ``python -m tools.mutants --help``."""
