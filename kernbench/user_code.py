@@ -33,13 +33,18 @@ def is_users(filename: str) -> bool:
     return not installed and not file.is_relative_to(_STDLIB)
 
 
+def _is_users_file(filename: str) -> bool:
+    return filename != "<string>" and is_users(filename)
+
+
 def raised_at(error: BaseException) -> str:
     """``file.py:12``, the innermost line of the user's own code that ``error`` passed through; else ``""``.
 
-    Code of an installed package counts where there is no other.
+    Code of an installed package counts where there is no other, and so does generated code, such as
+    the ``__init__`` of a dataclass.
     """
     frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
-    for mine in (is_users, lambda filename: not is_ours(filename)):
+    for mine in (_is_users_file, is_users, lambda filename: not is_ours(filename)):
         for filename, line in reversed(frames):
             if mine(filename):
                 return f"{Path(filename).name}:{line}"

@@ -49,6 +49,9 @@ def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
             return method(self, *args, **kwargs)
         except BadArgumentError as problem:
             raise self._error(str(problem)) from None
+        except KeyboardInterrupt:
+            self._interrupted_in = method.__name__
+            raise
         finally:
             self._current = outer
 
@@ -67,6 +70,8 @@ class Issuer:
         self._kernel = kernel
         # Name of the ``tl`` call being made, for errors and deadlock reports.
         self._current = ""
+        # That of the call in which Ctrl-C was pressed; the outermost, as the kernel wrote it.
+        self._interrupted_in = ""
         self._pe = pe
         self._send = send
         self._data = data

@@ -15,7 +15,7 @@ from kernbench.kernels.issue import ValueSource
 from kernbench.kernels.pointer import TensorArg
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Command, Completion, PeContext, Wait
-from kernbench.user_code import line_of
+from kernbench.user_code import line_of, raised_at
 
 
 class KernelGreenlet(greenlet):
@@ -79,6 +79,7 @@ class KernelThread:
         self._tl = Language(binding.name, pe, self._issue, data)
         self._pe = pe
         self._closing = False
+        self._interrupted_at = ""
         self._waits_for: Sequence[Completion] = ()
         self._greenlet = KernelGreenlet(self._run)
         self._greenlet.tl = self._tl
@@ -105,6 +106,9 @@ class KernelThread:
     def describe(self) -> str:
         """Kernel, PE, the call it is in, its line and what it waits for, for a deadlock report."""
         subject = f"kernel '{self._binding.name}' on {self._pe.name}"
+        if self._interrupted_at:
+            call = f" in tl.{self._tl._interrupted_in}" if self._tl._interrupted_in else ""
+            return f"{subject}: interrupted{call} at {self._interrupted_at}"
         if self._greenlet.dead:
             return f"{subject}: finished"
         frame = self._greenlet.gr_frame
@@ -120,6 +124,10 @@ class KernelThread:
     def _run(self) -> None:
         try:
             self._binding.call(self._args, self._kwargs, self._tl)
+        except KeyboardInterrupt as stop:
+            # Ctrl-C arrives wherever Python is at that moment: here, in the kernel or in a call of it.
+            self._interrupted_at = raised_at(stop) or "its beginning"
+            raise
         except SystemExit as error:
             # It would end the whole program, as if the run had gone well.
             failure = KernelError(f"it exits with {error.code!r}; return instead")

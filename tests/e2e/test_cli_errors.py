@@ -224,8 +224,11 @@ def test_interrupting_keeps_nothing(workdir: Path, cli: Cli) -> None:
         running.communicate()
     assert (running.returncode, out, err.count("\n")) == (130, "", 1)
     assert re.match(r"kernbench: error: interrupted at [\d.]+ ns; ", err)
+    # The signal may find Python in the kernel's own lines as well as in the simulator.
     assert re.search(
-        r"pe_cpu runs kernel 'endless' on sip0\.cube0\.pe0: in tl\.load at endless\.py:\d+;", err
+        r"pe_cpu runs kernel 'endless' on sip0\.cube0\.pe0: "
+        r"(in tl\.load|interrupted in tl\.load|interrupted) at endless\.py:[678];",
+        err,
     )
     assert err.endswith("; nothing was kept\n")
     assert kept(cli) == []

@@ -153,6 +153,25 @@ def test_describe_says_call_and_line():
     assert thread.describe().endswith("finished")
 
 
+@pytest.mark.parametrize("in_call", [False, True])
+def test_an_interrupted_kernel_keeps_its_line(monkeypatch, in_call):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def kernel(tl):
+        if not in_call:
+            interrupt()
+        tl.cycles(1)
+
+    if in_call:
+        monkeypatch.setattr("kernbench.kernels.thread.KernelThread._issue", interrupt)
+    thread = FakePe().thread(kernel)
+    with pytest.raises(KeyboardInterrupt):
+        thread.resume()
+    call = "interrupted in tl.cycles at" if in_call else "interrupted at"
+    assert f"on sip1.cube2.pe3: {call} test_kernels_thread.py:" in thread.describe()
+
+
 def test_a_composite_that_ended_by_itself_is_not_waited_for():
     def kernel(tl):
         tl.composite("exp", tl.ref(0, (4,)), out_ptr=64)
