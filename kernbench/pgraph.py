@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from kernbench_graph.query.library import find as find_question
     from kernbench_graph.query.question import Question
     from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
-    from kernbench_graph.store import QUERY_TIMEOUT_S, GraphStore, Result, RunRecord, TopologyRecord
+    from kernbench_graph.store import (
+        LIBRARY,
+        QUERY_TIMEOUT_S,
+        GraphStore,
+        Result,
+        RunRecord,
+        TopologyRecord,
+    )
     from kernbench_graph.topology import topology_graph, topology_id, topology_record
 
 _LATER = {
@@ -36,6 +43,7 @@ _LATER = {
     "GraphPath": "kernbench_graph.entities",
     "GraphRelationship": "kernbench_graph.entities",
     "plain_entities": "kernbench_graph.entities",
+    "LIBRARY": "kernbench_graph.store",
     "QUERY_TIMEOUT_S": "kernbench_graph.store",
     "Question": "kernbench_graph.query.question",
     "ask": "kernbench_graph.query.library",
@@ -62,6 +70,7 @@ _LATER = {
 }
 
 __all__ = [
+    "LIBRARY",
     "QUERY_TIMEOUT_S",
     "SCHEMA",
     "SCHEMA_VERSION",

@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kernbench.pgraph import GraphStore, Question, Result, RunRecord
+from kernbench.pgraph import LIBRARY, GraphStore, Question, Result, RunRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,8 +88,8 @@ class AskedRun:
         return select(self.record.info, params["launch"], params["from_ns"], None if until < 0 else until)
 
     def query(self, cypher: str, **params: Any) -> Result:
-        """Rows of Cypher asked of the run's graph."""
-        return self.store.query(cypher, params, self.run)
+        """Rows of a shipped Cypher text, asked of the run's graph as the library's texts are."""
+        return self.store.query(cypher, params, self.run, engine=LIBRARY)
 
 
 def derive(

@@ -13,7 +13,19 @@ from kernbench_graph.store import GraphStore
 
 from tests.neo4j_server import empty
 
+SAME_IN_MEMORY = ("test_store_hostile.py", "test_store_routes.py", "test_store_graph.py")
+"""What they test, ``memory:`` shares with the embedded store, which adds the files; CI runs both."""
+
 NewStore = Callable[[], AbstractContextManager[GraphStore]]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to CI what is asked of the embedded store as well."""
+    for item in items:
+        call = getattr(item, "callspec", None)
+        if item.path.name in SAME_IN_MEMORY and call and call.params.get("new_store") == "memory":
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(params=["memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)])

@@ -54,13 +54,13 @@ def examples(strategy: st.SearchStrategy[T], count: int, number: int = 20250101)
 
 
 def how_many(size: str, store: GraphStore) -> int:
-    """Runs for a test of that size: 210, or, for every day, 25 in memory and fewer elsewhere.
+    """Runs for a test of that size: 210, or, for every day, 12 in memory and fewer elsewhere.
 
     The embedded store makes a file of each run; a server is asked over a connection, and is given fewer.
     """
     if store.engine == "neo4j":
         return 60 if size == "many" else 4
-    return 210 if size == "many" else 25 if store.url == "memory:" else 8
+    return 210 if size == "many" else 12 if store.url == "memory:" else 6
 
 
 @cache

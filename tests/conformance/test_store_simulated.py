@@ -35,7 +35,7 @@ CHAINS = (
 )
 ALL_ROWS = 10**6
 ALL = {name: {"limit": ALL_ROWS} if name.endswith(("steps", "location", "line")) else {} for name in CHAINS}
-ALL_QUESTIONS = {"few": 6, "many": 40}
+ALL_QUESTIONS = {"few": 4, "many": 40}
 """So many runs, the shipped benches first, are asked everything, the others about their chains only."""
 Rows = list[tuple[Any, ...]]
 Genes = list[tuple[str, int]]

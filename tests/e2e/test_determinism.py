@@ -18,13 +18,13 @@ from tests.fresh_process import said
 
 # Bench, settings: one PE, one cube, a whole SIP of 128 PEs, ranks that talk through queues.
 CASES = [
-    ("gemm-single-pe", ["--device", "sip:0"]),
+    ("gemm-single-pe", ["--verify-data"]),
     ("qkv-gemm", []),
-    ("qkv-gemm-multi-pe", ["--verify-data"]),
+    ("qkv-gemm-multi-pe", ["--device", "sip:0"]),
     ("gpt3-qkv", ["--device", "sip:1"]),
     ("ccl-allreduce", ["--set", "elements=8"]),
 ]
-LONG = ("gemm-single-pe", "qkv-gemm", "gpt3-qkv", "ccl-allreduce")
+LONG = ("qkv-gemm", "qkv-gemm-multi-pe", "gpt3-qkv", "ccl-allreduce")
 DIGEST = """
 import hashlib
 import kernbench as kb
@@ -78,6 +78,7 @@ def test_two_processes_keep_identical_archives(tmp_path: Path, bench: str, setti
     assert manifests[0]["content"] == manifests[1]["content"]
 
 
+@pytest.mark.slow
 def test_two_processes_route_draw_and_simulate_alike() -> None:
     first = said(DIGEST, "1")
     assert len(first.splitlines()) >= 7

@@ -19,7 +19,14 @@ def names(pages: list[Path]) -> list[str]:
     return [path.relative_to(ROOT).as_posix() for path in pages]
 
 
-LONG = ("README.md", "run-ranks.md", "test-a-kernel.md", "write-a-bench.md", "write-a-collective.md")
+LONG = (
+    "README.md",
+    "ask-questions.md",
+    "run-ranks.md",
+    "test-a-kernel.md",
+    "write-a-bench.md",
+    "write-a-collective.md",
+)
 
 
 @pytest.mark.parametrize(

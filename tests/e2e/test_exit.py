@@ -40,6 +40,7 @@ print(rows, asked, threads() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="lists threads as Linux does")
 def test_reading_and_asking_leave_no_threads(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "kernbench", "run", "--bench", "qkv-gemm", "--topology", "minimal"]

@@ -109,7 +109,7 @@ def test_wherever_a_run_is_stopped_all_questions_can_be_asked(workdir: Path) -> 
         whole = kb.run("stopped.py", machine, store=store)
         asked = set()
         events = whole.info["events"]
-        for stop in range(3, events * 9 // 10, max(1, events // 12)):
+        for stop in range(3, events * 9 // 10, max(1, events // 6)):
             with pytest.raises(LimitError) as caught:
                 kb.run("stopped.py", machine, store=store, max_events=stop, keep_partial=True)
             part = caught.value.kept_run
