@@ -1,9 +1,9 @@
 """KernBench: a graph-database-backed modelling toolkit for multi-chiplet AI accelerators.
 
 ``import kernbench as kb`` gives what notebooks and scripts need: :func:`run`, :func:`run_kernel`,
-:func:`autotune`, :func:`tune`, :func:`probe`, :func:`traffic`, :func:`open_store`, :func:`open_run`,
-:func:`runs`, :func:`ask`, :func:`load_topology`, and the module ``tl``, the language of kernels. Each is
-imported when it is first used, so that importing the package costs nothing.
+:func:`autotune`, :func:`tune`, :func:`sweep`, :func:`probe`, :func:`traffic`, :func:`open_store`,
+:func:`open_run`, :func:`runs`, :func:`ask`, :func:`load_topology`, and the module ``tl``, the language of
+kernels. Each is imported when it is first used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _API = (
     "KernelRun",
     "Run",
     "RunVerificationError",
+    "Sweep",
     "TrafficRun",
     "Tuning",
     "ask",
@@ -35,6 +36,8 @@ _API = (
     "run",
     "run_kernel",
     "runs",
+    "sweep",
+    "sweep_figure",
     "traffic",
     "traffic_patterns",
     "tune",

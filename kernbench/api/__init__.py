@@ -15,11 +15,15 @@ from kernbench.api.pictures import (
     diagram,
     diagram_suffix,
     figures,
+    require_figures,
+    sweep_figure,
 )
 from kernbench.api.probing import probe
 from kernbench.api.result import Frame, Run
 from kernbench.api.running import RunVerificationError, benches, run
 from kernbench.api.stores import borrowed, default_store, open_run, open_store, runs
+from kernbench.api.sweep_result import Sweep, SweepPoint
+from kernbench.api.sweeping import Standing, sweep
 from kernbench.api.topologies import TRAFFIC, load_topology, route, topology_counts, topology_overrides
 from kernbench.api.traffic import TrafficRun, traffic, traffic_patterns
 from kernbench.api.tuning import Point, Tuning, tune
@@ -41,6 +45,9 @@ __all__ = [
     "PropertyGraph",
     "Run",
     "RunVerificationError",
+    "Standing",
+    "Sweep",
+    "SweepPoint",
     "TrafficRun",
     "Tuning",
     "ask",
@@ -63,10 +70,13 @@ __all__ = [
     "question",
     "questions",
     "remove",
+    "require_figures",
     "route",
     "run",
     "run_kernel",
     "runs",
+    "sweep",
+    "sweep_figure",
     "tag",
     "topology_counts",
     "topology_overrides",

@@ -9,6 +9,7 @@ from typing import Any
 
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.api.sweep_result import Sweep
 from kernbench.api.topologies import Topology, as_graph
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph
@@ -78,6 +79,30 @@ def _used(
         )
     used = run.use(launch, from_ns, to_ns)
     return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
+
+
+def require_figures() -> None:
+    """``MissingExtraError`` when matplotlib is not installed."""
+    from kernbench.report.figures import drawing
+
+    drawing.require()
+
+
+def sweep_figure(sweep: Sweep, path: str | os.PathLike[str]) -> None:
+    """Draw a sweep as PNG: lines over one swept key, a heat map over two, several lines over more.
+
+    Points that failed are left out. ``MissingExtraError`` when matplotlib is not installed.
+    """
+    from kernbench.report.figures import drawing, sweep_plot
+
+    drawing.require()
+    rows = [
+        {**{key: point.value(key) for key in sweep.swept}, "latency_ns": point.latency_ns}
+        for point in sweep.points
+        if point.latency_ns is not None and not point.error
+    ]
+    figure = sweep_plot.sweep_figure(rows, sweep.swept, f"sweep of {sweep.bench}")
+    drawing.save(figure, os.fspath(path))
 
 
 LATENCY_BYTES, BANDWIDTH_BYTES = 4096, 65536

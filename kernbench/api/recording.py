@@ -203,13 +203,11 @@ def _add_launches(transactions: dict[str, Any], ops: dict[str, Any]) -> None:
     transactions["launch"][sent] = of_op[transactions["op"][sent]]
 
 
-def config_hash(
-    graph: PropertyGraph, components: Mapping[str, str] | None, bench: str, **configured: Any
-) -> str:
+def config_hash(topology_id: str, components: Mapping[str, str] | None, bench: str, **configured: Any) -> str:
     """Over everything that decides what happens: version, topology, components and ``configured``."""
     content = {
         "version": kernbench.__version__,
-        "topology": graph.properties["id"],
+        "topology": topology_id,
         "bench": bench,
         "components": dict(components or {}),
         **configured,

@@ -46,7 +46,7 @@ def rerun(
     except UsageError as wrong:
         raise UsageError(f"run '{kept.id}' cannot be re-run: {wrong}") from wrong
     device = how_kept["device"]
-    _check(kept, bench_hash(program, original, device, components))
+    _check(kept, bench_hash(program, str(original.properties["id"]), device, components))
     return run(bench, graph, params=params, device=device, components=components, **how)
 
 

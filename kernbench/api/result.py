@@ -128,6 +128,11 @@ class Run:
         return dict(found)
 
     @property
+    def asked_hash(self) -> str:
+        """The hash of the configuration that was asked for, before kernels chose their own."""
+        return str(self._properties.get("asked_hash", self._properties["config_hash"]))
+
+    @property
     def info(self) -> dict[str, Any]:
         """All settings and figures of the run itself, without looking at its trace."""
         p = self._properties

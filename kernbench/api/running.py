@@ -129,8 +129,13 @@ def run_program(
     max_events: int | None = None,
     detail: str = "full",
     keep_partial: bool = False,
+    mark_asked: bool = False,
 ) -> Run:
-    """Run a program on a compiled machine, as :func:`run` does; ``choices`` is filled as it launches."""
+    """Run a program on a compiled machine, as :func:`run` does; ``choices`` is filled as it launches.
+
+    With ``mark_asked`` the kept run has ``asked_hash`` where its kernels chose configurations of their own:
+    the hash of what was asked for, by which the same request finds it.
+    """
     from kernbench.kernels import Choices
     from kernbench.runtime import run_bench
 
@@ -152,7 +157,10 @@ def run_program(
         choices=choices,
         catch_interrupt=keep_partial,
     )
+    topology_id = str(graph.properties["id"])
+    asked_hash = bench_hash(program, topology_id, device, components)
     program = replace(program, settings=choices.settings)
+    configured = bench_hash(program, topology_id, device, components)
     recording.stop_clock()
     partial = outcome.interrupt is not None or (
         outcome.error is not None and not isinstance(outcome.error, VerificationError)
@@ -170,13 +178,16 @@ def run_program(
         sim_ns=outcome.sim_ns,
         verified=outcome.verified,
         params=json.dumps({**program.params, **program.settings}, sort_keys=True, default=repr),
-        config_hash=bench_hash(program, graph, device, components),
+        config_hash=configured,
         again=settings_of(graph, bench=program.named, device=device, components=components),
         source_text=source_of(program),
         seed=program.params.get("seed", -1),
         tags=tags_text(tags),
         launches=[_launch(number, launch, outcome.sim_ns) for number, launch in enumerate(outcome.launches)],
-        extra={"races": [race.as_dict() for race in outcome.races]},
+        extra={
+            "races": [race.as_dict() for race in outcome.races],
+            **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
+        },
     )
     try:
         result = recording.finish(Run, properties, graph, outcome.machine, outcome.data.log)
@@ -261,11 +272,11 @@ def source_of(program: Program) -> str:
 
 
 def bench_hash(
-    program: Program, graph: PropertyGraph, device: str | None, components: Mapping[str, str] | None
+    program: Program, topology_id: str, device: str | None, components: Mapping[str, str] | None
 ) -> str:
     """The configuration's hash: over version, topology, the bench with its source, and all settings."""
     return config_hash(
-        graph,
+        topology_id,
         components,
         program.name,
         source=source_of(program),

@@ -162,7 +162,7 @@ def traffic_hash(
     graph: PropertyGraph, settings: Mapping[str, Any], components: Mapping[str, str] | None
 ) -> str:
     """The configuration's hash: over version, topology, flows and components."""
-    return config_hash(graph, components, BENCH, params=settings)
+    return config_hash(str(graph.properties["id"]), components, BENCH, params=settings)
 
 
 def traffic_patterns() -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.live import Live
 
+    from kernbench.api import Standing
+
 QUIET_S = 2.0
 """Work shorter than this shows nothing."""
 _EVERY_S = 0.2
@@ -37,6 +39,10 @@ class Progress:
     def of_graph(self, done: int, total: int) -> None:
         """Show how far the building of a graph is; as when called."""
         self._show(lambda _: f"building the graph, {done / max(1, total):.0%} done".replace("%", " %"))
+
+    def of_points(self, standing: Standing) -> None:
+        """Show how far a sweep is; as when called."""
+        self._show(lambda _: points_line(standing))
 
     def _show(self, text: Callable[[float], str]) -> None:
         now = self.clock()
@@ -72,6 +78,24 @@ def line(sim_ns: float, events: int, wall_s: float, share: float | None) -> str:
     done = "" if share is None else f", {share:.0%} done".replace("%", " %")
     rate = events / wall_s if wall_s > 0 else 0.0
     return f"simulated {_time(sim_ns)}, {_count(events)} events, {_count(rate)} events/s{done}"
+
+
+def points_line(standing: Standing) -> str:
+    """``12 of 40 points, 3 of them kept before, 1 failed, about 35 s left``."""
+    text = f"{standing.done} of {standing.total} points"
+    if standing.kept:
+        text += f", {standing.kept} of them kept before"
+    if standing.failed:
+        text += f", {standing.failed} failed"
+    if standing.left_s is not None:
+        text += f", about {_wall(standing.left_s)} left"
+    return text
+
+
+def _wall(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _time(ns: float) -> str:

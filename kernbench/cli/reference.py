@@ -34,6 +34,7 @@ value on one line and nothing else.
 | `what-if` | `run_id bench topology launch window`; without `--speed` `ns candidates[]`, each `where on_path_ns twice_ns twice_saved_ns free_ns free_saved_ns`; with it `changes[] before{} estimate{} measured{} saved_ns difference_ns` |
 | `probe` | `topology ok bytes largest_difference_ns cases[] left_out[] invariants[] notes[]`; each case `name category op src dst links bytes actual_ns formula_ns difference_ns effective_gbs bottleneck_gbs utilisation breakdown{} bottleneck sweep[] hops[]` |
 | `tune` | `bench points[] settings{}`, each point `kernel key config latency_ns best run_id error` |
+| `sweep` | `bench swept[] points[]`, each point `point topology params{} topo{} latency_ns sim_ns verified run_id kept_before error` |
 | `query` | `name columns rows`; with `--list` `questions[]` |
 | `traffic` | as `run` without `launches` and `busiest_engines`, and `makespan_ns total_bytes bandwidth_gbs peak_path_gbs peak_fair_gbs flows[] link_kinds[]`, each flow with `name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs peak_fair_gbs`; with `--list` `patterns[]` |
 | `list` | `benches[]` |

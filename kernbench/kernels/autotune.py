@@ -123,10 +123,14 @@ class Choices:
         given: Settings by ``kernel.parameter``, or ``kernel[n=100].parameter`` for one key.
         tuning: The run is one of those that look for the best: it takes nothing that was measured before, and
             need not launch every kernel that has a setting.
+        remember: Where no setting is given, take the best that was measured in this process, else the first.
     """
 
-    def __init__(self, given: Mapping[str, object] | None = None, *, tuning: bool = False) -> None:
+    def __init__(
+        self, given: Mapping[str, object] | None = None, *, tuning: bool = False, remember: bool = True
+    ) -> None:
         self._tuning = tuning
+        self._remember = remember and not tuning
         self.made: list[Choice] = []
         self._given = dict(given or {})
         self._used: set[str] = set()
@@ -143,7 +147,7 @@ class Choices:
         if wanted:
             chosen = _matching(kernel, wanted)
         else:
-            chosen = kernel.configs[0] if self._tuning else kernel.config_for(key)
+            chosen = kernel.config_for(key) if self._remember else kernel.configs[0]
         config = {name: value for name, value in chosen.items() if name not in kwargs}
         self.made.append(Choice(launch, kernel, key, config))
         return config

@@ -1,0 +1,152 @@
+"""The work of a sweep that may be done in any process: compiling a machine, running a point."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kernbench.api.running import Program, RunVerificationError, program_of, run_program
+from kernbench.api.stores import Store
+from kernbench.api.topologies import Components, Topology, described_machine
+from kernbench.errors import KernBenchError
+from kernbench.pgraph import PropertyGraph
+
+_KEPT_IN_MEMORY = 2
+"""Machines that a process holds at a time."""
+_loaded: OrderedDict[str, PropertyGraph] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True)
+class MachineJob:
+    """Compile a topology. ``folder`` is where the machine goes for other processes; empty keeps it here."""
+
+    topology: Topology
+    topo: Mapping[str, object]
+    components: Components
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A compiled topology, in memory or in a file. ``error`` says why there is none."""
+
+    topology_id: str = ""
+    name: str = ""
+    classes: Mapping[str, str] | None = None
+    graph: PropertyGraph | None = None
+    file: str = ""
+    error: str = ""
+
+    def load(self) -> PropertyGraph:
+        """The compiled graph; of files the last ones read are at hand."""
+        if self.graph is not None:
+            return self.graph
+        if self.file not in _loaded:
+            with open(self.file, "rb") as stream:
+                _loaded[self.file] = pickle.load(stream)
+            while len(_loaded) > _KEPT_IN_MEMORY:
+                _loaded.popitem(last=False)
+        _loaded.move_to_end(self.file)
+        return _loaded[self.file]
+
+    def forget(self) -> None:
+        """Remove the file; nothing else needs it."""
+        if self.file:
+            Path(self.file).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PointJob:
+    """Run one point, and keep it in ``store``."""
+
+    bench: str | Callable[[Any], Any]
+    params: Mapping[str, object]
+    machine: Machine
+    store: Store
+    device: str | None = None
+    verify: bool = False
+    tags: tuple[str, ...] = ()
+    max_ns: float | None = None
+    max_events: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The run of a point. Where there is none ``run_id`` is empty and ``error`` says why."""
+
+    run_id: str = ""
+    latency_ns: float | None = None
+    sim_ns: float | None = None
+    verified: bool | None = None
+    error: str = ""
+
+
+Job = MachineJob | PointJob
+Progress = Callable[[float, int], None]
+
+
+def do(job: Job, progress: Progress | None = None) -> Machine | Measured:
+    """Do a job. A mistake in what is simulated is in the answer; anything else is raised."""
+    if isinstance(job, MachineJob):
+        return compile_machine(job)
+    return measure(job, progress)
+
+
+def compile_machine(job: MachineJob) -> Machine:
+    """The machine that a topology describes."""
+    try:
+        graph, classes = described_machine(job.topology, job.topo, job.components)
+    except KernBenchError as error:
+        return Machine(error=str(error))
+    found = Machine(str(graph.properties["id"]), str(graph.properties["name"]), classes)
+    if not job.folder:
+        return replace(found, graph=graph)
+    handle, path = tempfile.mkstemp(dir=job.folder, suffix=".machine")
+    with os.fdopen(handle, "wb") as stream:
+        pickle.dump(graph, stream, pickle.HIGHEST_PROTOCOL)
+    return replace(found, file=path)
+
+
+def sweep_program(bench: str | Callable[[Any], Any], params: Mapping[str, object]) -> Program:
+    """The program of a point; its kernels' configurations are text, however they were given."""
+    program = program_of(bench, params)
+    return replace(program, settings={name: str(value) for name, value in program.settings.items()})
+
+
+def measure(job: PointJob, progress: Progress | None = None) -> Measured:
+    """Run a point; what fails in it is its ``error``."""
+    from kernbench.kernels import Choices
+
+    try:
+        program = sweep_program(job.bench, job.params)
+        run = run_program(
+            program,
+            job.machine.load(),
+            job.machine.classes,
+            choices=Choices(program.settings, remember=False),
+            verify=job.verify,
+            device=job.device,
+            store=job.store,
+            tags=job.tags,
+            progress=progress,
+            max_ns=job.max_ns,
+            max_events=job.max_events,
+            mark_asked=True,
+        )
+    except RunVerificationError as wrong:
+        run = wrong.run
+        return Measured(run.id, run.latency_ns, run.sim_ns, run.verified, _without_id(str(wrong), run.id))
+    except KernBenchError as error:
+        return Measured(error=str(error))
+    return Measured(run.id, run.latency_ns, run.sim_ns, run.verified)
+
+
+def _without_id(message: str, run_id: str) -> str:
+    """The run's id is in a column of its own; without it equal failures read alike."""
+    return message.removesuffix(f"; kept as run {run_id}")

@@ -1,0 +1,136 @@
+"""The result of a sweep: a row for each point, as a table, as JSON and as Parquet."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FIGURES = ("latency_ns", "sim_ns", "verified", "run_id", "kept_before", "error")
+"""Columns of a sweep's table behind the number of the point and the swept keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPoint:
+    """One point of a sweep.
+
+    ``latency_ns`` is the time of its launches and ``sim_ns`` of the whole run; both None where there is no
+    run. ``run_id`` is the kept run, else empty. ``kept_before``: the run was there already. ``error`` is
+    empty unless the point failed.
+    """
+
+    point: int
+    topology: str
+    params: dict[str, Any]
+    topo: dict[str, Any]
+    latency_ns: float | None = None
+    sim_ns: float | None = None
+    verified: bool | None = None
+    run_id: str = ""
+    kept_before: bool = False
+    error: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The point as JSON shows it."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def value(self, key: str) -> Any:
+        """The value of a swept key: ``topology``, a bench parameter or a key of the topology."""
+        if key == "topology":
+            return self.topology
+        return self.params[key] if key in self.params else self.topo.get(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The points of a sweep, in the order of the grid whatever order they were run in."""
+
+    bench: str
+    points: tuple[SweepPoint, ...]
+
+    @property
+    def swept(self) -> list[str]:
+        """The keys in which the points differ."""
+        # A point without a topology key has the base's value of it; one without a parameter never began.
+        keys = dict.fromkeys(["topology", *(name for point in self.points for name in point.params)])
+        changed = dict.fromkeys(name for point in self.points for name in point.topo)
+        seen = {
+            key: {self._text(p, key) for p in self.points if key in {"topology", *p.params}} for key in keys
+        }
+        seen |= {key: {self._text(point, key) for point in self.points} for key in changed}
+        return [key for key, found in seen.items() if len(found) > 1]
+
+    @staticmethod
+    def _text(point: SweepPoint, key: str) -> str:
+        return json.dumps(point.value(key), default=repr)
+
+    @property
+    def failed(self) -> list[SweepPoint]:
+        """The points with an error."""
+        return [point for point in self.points if point.error]
+
+    @property
+    def best(self) -> SweepPoint | None:
+        """The fastest point that did not fail, of equal ones the first."""
+        good = [p for p in self.points if p.latency_ns is not None and not p.error]
+        return min(good, key=lambda point: round(point.latency_ns or 0.0, 6), default=None)
+
+    def columns(self) -> list[str]:
+        """Names of the columns of :meth:`rows`."""
+        return ["point", *self.swept, *FIGURES]
+
+    def rows(self) -> list[list[Any]]:
+        """A row for each point."""
+        swept = self.swept
+        return [
+            [point.point, *(point.value(key) for key in swept), *(getattr(point, name) for name in FIGURES)]
+            for point in self.points
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """``bench``, ``swept`` and ``points``."""
+        return {
+            "bench": self.bench,
+            "swept": self.swept,
+            "points": [point.as_dict() for point in self.points],
+        }
+
+    def table(self) -> pa.Table:
+        """The rows as an Arrow table; a swept key whose values are of several types becomes text."""
+        import pyarrow as pa
+
+        names, rows = ["bench", *self.columns()], [[self.bench, *row] for row in self.rows()]
+        return pa.table({name: _array([row[i] for row in rows], name) for i, name in enumerate(names)})
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write :meth:`table` as a Parquet file, whole or not at all."""
+        import pyarrow.parquet as pq
+
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            pq.write_table(self.table(), partial)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _array(column: Sequence[Any], name: str) -> pa.Array:
+    import pyarrow as pa
+
+    types = {"latency_ns": pa.float64(), "sim_ns": pa.float64(), "verified": pa.bool_()}
+    if name in types:
+        return pa.array(column, types[name])
+    kinds = {type(value) for value in column if value is not None}
+    if kinds == {int, float}:
+        return pa.array([None if value is None else float(value) for value in column])
+    if len(kinds) == 1 and kinds <= {int, float, str, bool}:
+        return pa.array(column)
+    return pa.array([None if value is None else str(value) for value in column], pa.string())

@@ -1,0 +1,323 @@
+"""Sweeps: a bench over many parameters and topologies, each point a kept run, none run twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from kernbench.api.kept_runs import copy_runs, tag
+from kernbench.api.result import Run
+from kernbench.api.running import Program, bench_hash
+from kernbench.api.stores import Store, borrowed, folder_of, keeper
+from kernbench.api.stores import runs as all_runs
+from kernbench.api.sweep_executors import Executor, InProcess, Processes
+from kernbench.api.sweep_grid import GridPoint, grid
+from kernbench.api.sweep_jobs import Machine, MachineJob, Measured, PointJob, sweep_program
+from kernbench.api.sweep_result import Sweep, SweepPoint
+from kernbench.api.topologies import Components, Topology
+from kernbench.errors import KernBenchError, UsageError
+from kernbench.pgraph import GraphStore, PropertyGraph
+from kernbench.topology.marked_yaml import load_value
+
+_LOOK_S = 0.5
+"""How often the progress is shown while no point ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a sweep is. ``kept`` points were there before; ``left_s`` is an estimate, None at first."""
+
+    done: int
+    total: int
+    kept: int
+    failed: int
+    left_s: float | None
+
+
+Progress = Callable[[Standing], None]
+
+
+def sweep(
+    bench: str | Callable[[Any], Any] | None = None,
+    topology: Topology | Sequence[str] = None,
+    verify: bool = False,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    params: Mapping[str, object] | None = None,
+    topo: Mapping[str, object] | None = None,
+    points: Sequence[Mapping[str, Any]] | None = None,
+    device: str | None = None,
+    store: Store = None,
+    tags: Sequence[str] | None = None,
+    jobs: int = 1,
+    components: Components = None,
+    progress: Progress | None = None,
+    on_point: Callable[[SweepPoint], None] | None = None,
+    max_ns: float | None = None,
+    max_events: int | None = None,
+) -> Sweep:
+    """Run a bench at every combination of the values of ``params``, ``topo`` and ``topology``.
+
+    A value may be a list or, as text, a list with ranges: ``"1,2,4"``, ``"8..64+8"``, ``"8..128*2"``. Each
+    point is a kept run like one of :func:`kernbench.run`, which has the same arguments. A point of which the
+    store holds a run with the same configuration is not run again, so the same call completes a sweep that
+    was stopped. A point that fails is a row with its error, and the others go on.
+
+    Args:
+        file: A YAML file with ``bench topology device verify tags set topo points``; arguments given here
+            come before what it says.
+        points: Points, or grids of their own, instead of one grid: mappings with ``params``, ``topo`` and
+            ``topology``, which come before the common ones.
+        tags: Tags of the runs, also of those kept before. By default ``sweep-`` and the bench's name.
+        jobs: Processes that run points. 1 runs them here; more need a bench that can be found by name.
+        on_point: Called with each point as it is done, in the order in which they end.
+
+    Raises:
+        UsageError: No point can be begun, a range is wrong, or there are too many points.
+    """
+    if file is not None:
+        from kernbench.api.sweep_file import read_sweep
+
+        said = read_sweep(file)
+        bench, device = bench or said.bench, device or said.device
+        topology = said.topology if topology is None else topology
+        verify = verify or said.verify
+        params, topo = {**said.set, **(params or {})}, {**said.topo, **(topo or {})}
+        points = [one.model_dump() for one in said.points] if points is None and said.points else points
+        tags = said.tags if tags is None else tags
+    if bench is None:
+        raise UsageError(
+            f"'{file}' names no bench; add the line 'bench: NAME'" if file else "name a bench to sweep"
+        )
+    if jobs < 1:
+        raise UsageError(f"jobs is {jobs}; it must be 1 or more")
+    topologies = list(topology) if isinstance(topology, list | tuple) else [topology]
+    planned = _plan(bench, grid(topologies, params, topo, points))
+    program = next(plan.program for plan in planned if plan.program)
+    if jobs > 1 and callable(bench) and not program.named:
+        raise UsageError(
+            "a function is swept with jobs=1; put it into a file with @bench to use more processes"
+        )
+    tags = tuple([f"sweep-{program.name}"] if tags is None else tags)
+    how = {"device": device, "verify": verify, "tags": tags, "max_ns": max_ns, "max_events": max_events}
+    counter = _Counter(len(planned), progress, on_point or (lambda _point: None))
+    with borrowed(keeper(store)) as opened, _executor(jobs, counter) as executor:
+        run = _Sweeping(bench, planned, executor, opened, components, how, counter)
+        found = run.all()
+    if all(point.error and not point.run_id for point in found) and not run.began:
+        raise UsageError(f"no point of the sweep can be begun; the first: {found[0].error}")
+    return Sweep(program.name, tuple(found))
+
+
+@dataclass
+class _Plan:
+    """A point, its program and resolved parameters, or why it cannot be run."""
+
+    number: int
+    point: GridPoint
+    program: Program | None = None
+    params: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def machine(self) -> str:
+        """Equal for points of one machine."""
+        topology = self.point.topology
+        base = f"graph {id(topology)}" if isinstance(topology, PropertyGraph) else f"file {topology}"
+        return json.dumps([base, sorted((key, str(value)) for key, value in self.point.topo.items())])
+
+
+def _plan(bench: str | Callable[[Any], Any], points: Iterable[GridPoint]) -> list[_Plan]:
+    """All points with their parameters; ``UsageError`` where none has good ones."""
+    found = []
+    first: KernBenchError | None = None
+    for number, point in enumerate(points, 1):
+        plan = _Plan(number, point)
+        try:
+            program = sweep_program(bench, point.params)
+        except UsageError as error:
+            first = first or error
+            plan.problem, plan.params = str(error), dict(point.params)
+        else:
+            plan.program = program
+            plan.params = {**program.params, **program.settings}
+        found.append(plan)
+    if first is not None and all(plan.problem for plan in found):
+        raise first
+    return found
+
+
+@contextmanager
+def _executor(jobs: int, counter: _Counter) -> Iterator[Executor]:
+    executor: Executor = InProcess(counter.simulating) if jobs == 1 else Processes(jobs)
+    try:
+        yield executor
+    finally:
+        executor.stop()
+
+
+class _Counter:
+    """Counts points and guesses when the last will be done."""
+
+    def __init__(self, total: int, progress: Progress | None, on_point: Callable[[SweepPoint], None]) -> None:
+        self.total, self._progress, self._on_point = total, progress, on_point
+        self.done = self.kept = self.failed = 0
+        self._began = time.monotonic()
+
+    def add(self, point: SweepPoint) -> None:
+        """Count a point that is done."""
+        self.done += 1
+        self.kept += point.kept_before
+        self.failed += bool(point.error)
+        self._on_point(point)
+        self.show()
+
+    def simulating(self, _sim_ns: float, _events: int) -> None:
+        """Show the progress while a point is simulated in this process."""
+        self.show()
+
+    def show(self) -> None:
+        """Report how far the sweep is."""
+        if self._progress is None:
+            return
+        new = self.done - self.kept
+        spent = time.monotonic() - self._began
+        left = spent / new * (self.total - self.done) if new else None
+        self._progress(Standing(self.done, self.total, self.kept, self.failed, left))
+
+
+class _Sweeping:
+    """One sweep under way: machines are compiled as they are needed, each once, before their points."""
+
+    def __init__(
+        self,
+        bench: str | Callable[[Any], Any],
+        plans: Sequence[_Plan],
+        executor: Executor,
+        store: GraphStore,
+        components: Components,
+        how: Mapping[str, Any],
+        counter: _Counter,
+    ) -> None:
+        self._bench, self._plans, self._executor, self._store = bench, plans, executor, store
+        self._components, self._how, self._counter = components, how, counter
+        bench_name = next(plan.program.name for plan in plans if plan.program)
+        self._kept = _by_hash(store, bench_name, bool(how["verify"]))
+        self._rows: dict[int, SweepPoint] = {}
+        self.began = False
+        """Whether any point could be begun: its parameters and its machine were right."""
+
+    def all(self) -> list[SweepPoint]:
+        """Run what is not kept."""
+        groups: dict[str, list[_Plan]] = {}
+        for plan in self._plans:
+            if plan.problem:
+                self._row(plan, Measured(error=plan.problem))
+            else:
+                groups.setdefault(plan.machine, []).append(plan)
+        with tempfile.TemporaryDirectory(prefix="kernbench-sweep-") as folder:
+            self._run_groups(deque(groups.values()), folder)
+        return [self._rows[plan.number] for plan in self._plans]
+
+    def _run_groups(self, groups: deque[list[_Plan]], folder: str) -> None:
+        # Stores that are no folder are written by this process alone: workers keep their runs in one first.
+        direct = self._executor.shared_memory or folder_of(self._store.url) is not None
+        target: Store = self._store if self._executor.shared_memory else os.path.abspath(
+            self._store.url if direct else os.path.join(folder, "runs")
+        )  # fmt: skip
+        ready: deque[tuple[_Plan, Machine]] = deque()
+        under_way: dict[Future[Any], Callable[[Any], None]] = {}
+        left: dict[str, int] = {}
+
+        def compiled(plans: list[_Plan], machine: Machine) -> None:
+            left[machine.file] = 0
+            for plan in plans:
+                if machine.error:
+                    self._row(plan, Measured(error=machine.error))
+                elif not self._found(plan, machine):
+                    self.began = True
+                    ready.append((plan, machine))
+                    left[machine.file] += 1
+            if not left[machine.file]:
+                machine.forget()
+
+        def measured(plan: _Plan, machine: Machine, answer: Measured) -> None:
+            if answer.run_id and not direct:
+                copy_runs([answer.run_id], target, self._store)
+            self._row(plan, answer, machine.name)
+            left[machine.file] -= 1
+            if not left[machine.file]:
+                machine.forget()
+
+        while ready or groups or under_way:
+            while len(under_way) < self._executor.at_once and (ready or groups):
+                if ready:
+                    plan, machine = ready.popleft()
+                    job = PointJob(self._bench, plan.point.params, machine, target, **self._how)
+                    under_way[self._executor.submit(job)] = partial(measured, plan, machine)
+                else:
+                    plans = groups.popleft()
+                    where = "" if self._executor.shared_memory else folder
+                    point = plans[0].point
+                    compiling = MachineJob(point.topology, point.topo, self._components, where)
+                    under_way[self._executor.submit(compiling)] = partial(compiled, plans)
+            done, _ = wait(under_way, _LOOK_S, FIRST_COMPLETED)
+            self._counter.show()
+            for future in done:
+                under_way.pop(future)(future.result())
+
+    def _found(self, plan: _Plan, machine: Machine) -> bool:
+        """Whether the store holds a run of this point; then that is its row."""
+        assert plan.program is not None
+        run = self._kept.get(
+            bench_hash(plan.program, machine.topology_id, self._how["device"], machine.classes)
+        )
+        if run is None:
+            return False
+        self.began = True
+        if missing := [text for text in self._how["tags"] if text not in run.tags]:
+            tag(run.id, missing, store=self._store)
+        error = "the values of the kept run are wrong" if run.verified is False else ""
+        answer = Measured(run.id, run.latency_ns, run.sim_ns, run.verified, error)
+        self._row(plan, answer, machine.name, kept=True)
+        return True
+
+    def _row(self, plan: _Plan, answer: Measured, topology: str = "", kept: bool = False) -> None:
+        given = plan.point.topology
+        shown = topology or (
+            "default" if given is None else getattr(given, "properties", {}).get("name", given)
+        )
+        topo = {
+            key: load_value(value) if isinstance(value, str) else value
+            for key, value in plan.point.topo.items()
+        }
+        row = SweepPoint(plan.number, str(shown), plan.params, topo, kept_before=kept)
+        row = replace(
+            row,
+            latency_ns=answer.latency_ns,
+            sim_ns=answer.sim_ns,
+            verified=answer.verified,
+            run_id=answer.run_id,
+            error=answer.error,
+        )
+        self._rows[plan.number] = row
+        self._counter.add(row)
+
+
+def _by_hash(store: GraphStore, bench: str, verify: bool) -> dict[str, Run]:
+    """The newest kept run of each configuration of a bench; with ``verify`` only of verified ones."""
+    found: dict[str, Run] = {}
+    for run in all_runs(store):
+        checked = run.verified is not None if verify else run.info["status"] == "ok"
+        if run.bench == bench and run.info["status"] in ("ok", "failed") and checked:
+            found[run.asked_hash] = run
+    return found

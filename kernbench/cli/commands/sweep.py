@@ -1,0 +1,170 @@
+"""``kernbench sweep``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from kernbench import api
+from kernbench.cli import completion
+from kernbench.cli.group import Command
+from kernbench.cli.options import assignments, change_options, opened, store_option, topology_file
+from kernbench.cli.output import emit, format_option, number
+from kernbench.cli.progress import Progress
+from kernbench.cli.sweep_chart import chart
+
+_QUIET = ("verified", "kept_before", "error")
+"""Columns that a table leaves out where they say nothing."""
+
+
+def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """A callback that refuses other files before anything is run."""
+
+    def check(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+        if value is not None and Path(value).suffix.lower() != suffix:
+            raise click.BadParameter(f"'{value}' must end in {suffix}")
+        return value
+
+    return check
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench sweep --bench gemm-single-pe --topology minimal --set m=16..64*2",
+        "kernbench sweep --bench gemm-single-pe --topology minimal --set m=16,32 "
+        "--topo cube.hbm.channel_gbs=16,32 --jobs 2 --out sweep.parquet --plot sweep.png",
+    ],
+)
+@click.argument("file", required=False, metavar="[FILE]")
+@click.option(
+    "--bench", metavar="NAME", shell_complete=completion.benches,
+    help="Name or index from 'kernbench list', or file.py[:name].",
+)  # fmt: skip
+@click.option(
+    "--topology", "topologies", multiple=True, metavar="FILE", shell_complete=completion.topologies,
+    help="A file, or the name of a shipped one; may be repeated.  [default: default]",
+)  # fmt: skip
+@change_options
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUES", shell_complete=completion.bench_settings,
+    help="Values of a bench parameter: 1,2,4 or 8..11 or 8..64+8 or 8..128*2; may be repeated.",
+)  # fmt: skip
+@click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
+@click.option("--verify-data", is_flag=True, help="Check the values that each point computes.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Points to run at the same time."
+)
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TAG",
+    help="Mark the kept runs; may be repeated.  [default: sweep-BENCH]",
+)  # fmt: skip
+@click.option(
+    "--out", metavar="F.parquet", callback=_ends_in(".parquet"), help="Write the rows as Parquet too."
+)
+@click.option(
+    "--plot", metavar="F.png", callback=_ends_in(".png"), help="Draw lines for one key, a heat map for two."
+)
+@click.option("--max-ns", type=float, metavar="NS", help="End each point after so much simulated time.")
+@click.option("--max-events", type=int, metavar="N", help="End each point after so many events.")
+@store_option
+@format_option
+def command(
+    file: str | None,
+    bench: str | None,
+    topologies: tuple[str, ...],
+    topo: dict[str, str],
+    components: str | None,
+    settings: tuple[str, ...],
+    device: str | None,
+    verify_data: bool,
+    jobs: int,
+    tags: tuple[str, ...],
+    out: str | None,
+    plot: str | None,
+    max_ns: float | None,
+    max_events: int | None,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Run a bench at every combination of values: of its parameters, of topology keys, of topologies.
+
+    --set and --topo take lists and ranges with both ends. FILE is YAML with bench, topology, device, verify,
+    tags, set, topo and points; options come before what it says. Each point is a kept run. One that the store
+    holds already is not run again, so the same command completes a sweep that was stopped. A point that fails
+    is a row with its error; then the exit status is 1.
+
+    JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
+    verified, run_id, kept_before, error).
+    """
+    if file is None and bench is None:
+        raise click.UsageError("name a bench with --bench, or a file that describes the sweep")
+    for topology in topologies:
+        topology_file(topology)
+    if plot is not None:
+        api.require_figures()
+    measured: list[api.SweepPoint] = []
+    found = None
+    try:
+        with Progress() as progress, opened(store) as kept_in:
+            found = api.sweep(
+                bench,
+                list(topologies) or None,
+                verify_data,
+                file=file,
+                params=assignments("--set", settings),
+                topo=topo,
+                components=components,
+                device=device,
+                store=kept_in,
+                tags=tags or None,
+                jobs=jobs,
+                progress=progress.of_points,
+                on_point=measured.append,
+                max_ns=max_ns,
+                max_events=max_events,
+            )
+    except KeyboardInterrupt:
+        if measured:
+            done = api.Sweep(bench or "", tuple(sorted(measured, key=lambda point: point.point)))
+            _print(fmt, done)
+        raise
+    _print(fmt, found)
+    if out is not None:
+        found.to_parquet(out)
+    if plot is not None:
+        api.sweep_figure(found, plot)
+    if found.failed:
+        raise click.ClickException(_failure(found))
+
+
+def _failure(found: api.Sweep) -> str:
+    first = found.failed[0]
+    count = f"{len(found.failed)} of {len(found.points)} points failed"
+    return f"{count}; the first, point {first.point}: {first.error}"
+
+
+def _print(fmt: str, found: api.Sweep) -> None:
+    columns, rows = found.columns(), found.rows()
+    if fmt == "table":
+        shown = [
+            index
+            for index, name in enumerate(columns)
+            if name not in _QUIET
+            or any(row[index] for row in rows)
+            or (name == "verified" and _wrong(rows, index))
+        ]
+        columns, rows = [columns[index] for index in shown], [[row[index] for index in shown] for row in rows]
+    emit(fmt, found.as_dict(), columns, rows)
+    if fmt == "table":
+        for line in chart(found):
+            print(line)
+        if found.best is not None and len(found.points) > 1:
+            at = " ".join(f"{key}={found.best.value(key)}" for key in found.swept)
+            print(f"\nfastest: {number(found.best.latency_ns)} ns at {at or 'every point'}")
+
+
+def _wrong(rows: list[list[object]], index: int) -> bool:
+    return any(row[index] is False for row in rows)

@@ -1,0 +1,98 @@
+"""Values and ranges of a sweep, and how they are multiplied out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernbench.api.sweep_file import read_sweep
+from kernbench.api.sweep_grid import MOST_POINTS, grid, values
+from kernbench.api.sweep_result import Sweep, SweepPoint
+from kernbench.errors import ConfigError, UsageError
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("1,2,4", ["1", "2", "4"]),
+        ("8..11", [8, 9, 10, 11]),
+        ("8..128*2", [8, 16, 32, 64, 128]),
+        ("8..100*2", [8, 16, 32, 64]),
+        ("8..64+16", [8, 24, 40, 56]),
+        ("0.1..0.5+0.1", [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ("-2..0", [-2, -1, 0]),
+        ("1, 4..6, f16", ["1", 4, 5, 6, "f16"]),
+        ("[1, 2], {a: 1, b: 2}", ["[1, 2]", "{a: 1, b: 2}"]),
+        ("f16", ["f16"]),
+        ("", [""]),
+        (7, [7]),
+        ([1, "2..3", "x"], [1, 2, 3, "x"]),
+        (range(2), [0, 1]),
+        (np.array([1, 2]), [1, 2]),
+    ],
+)
+def test_values(given: object, found: list[object]) -> None:
+    assert values(given) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("9..8", "ends below its beginning"),
+        ("1..8*1", "does not grow"),
+        ("0..8*2", "does not grow"),
+        ("1..8+0", "does not grow"),
+        ("1,,2", "has an empty part"),
+        ([], "has no values"),
+        (f"0..{MOST_POINTS}", "more than 100000 values"),
+    ],
+)
+def test_bad_ranges_are_named(given: object, problem: str) -> None:
+    with pytest.raises(UsageError, match=f"parameter 'm'.*{problem}"):
+        grid([None], {"m": given})
+
+
+def test_the_last_key_is_the_fastest_and_points_come_before_what_is_common() -> None:
+    found = grid(["a"], {"m": "1,2"}, {"x.y": [3, 4]})
+    assert [(p.params["m"], p.topo["x.y"]) for p in found] == [("1", 3), ("1", 4), ("2", 3), ("2", 4)]
+    own = grid(["a"], {"m": 1, "n": 5}, None, [{"params": {"m": [2, 3]}}, {"topology": ["b", "c"]}])
+    assert [(p.topology, dict(p.params)) for p in own] == [
+        ("a", {"m": 2, "n": 5}),
+        ("a", {"m": 3, "n": 5}),
+        ("b", {"m": 1, "n": 5}),
+        ("c", {"m": 1, "n": 5}),
+    ]
+    with pytest.raises(UsageError, match="more than 100000 points"):
+        grid([None], {"m": "1..1000", "n": "1..1000"})
+
+
+def test_a_file_is_checked_line_by_line_and_finds_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("", encoding="utf-8")
+    file = tmp_path / "s.yaml"
+    file.write_text("bench: mine.py:x\nset: {m: 1..3}\npoints:\n  - topo: {a.b: 1}\n", encoding="utf-8")
+    spec = read_sweep(file)
+    assert spec.bench == f"{tmp_path / 'mine.py'}:x"
+    assert spec.points is not None
+    assert spec.points[0].topo == {"a.b": 1}
+    file.write_text("bench: x\npoints:\n  - tpo: {a.b: 1}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"s\.yaml:3: points\.0\.tpo: unknown key, did you mean 'topo'"):
+        read_sweep(file)
+    with pytest.raises(UsageError, match="does not exist"):
+        read_sweep(tmp_path / "none.yaml")
+
+
+def test_swept_keys_are_those_that_differ() -> None:
+    points = (
+        SweepPoint(1, "a", {"m": 1, "n": 2}, {}, 5.0),
+        SweepPoint(2, "a", {"m": 1, "n": 2}, {"x": 1}, 4.0),
+        SweepPoint(3, "a", {"m": "no"}, {"x": 1}, error="bad"),
+    )
+    sweep = Sweep("b", points)
+    assert sweep.swept == ["m", "x"]
+    assert sweep.best == points[1]
+    table = sweep.table()
+    assert table["m"].to_pylist() == ["1", "1", "no"]
+    assert table["x"].to_pylist() == [None, 1, 1]
+    assert table["latency_ns"].to_pylist() == [5.0, 4.0, None]
