@@ -112,7 +112,7 @@ def _bench(bench: str, topology: str, device: str = "all", **settings: str) -> C
             kb.run(
                 bench, _topology(topology), verify=True, device=device, store=store, check=False, **settings
             )
-            return _digests(Path(store, "runs"), "run")
+            return kept_digests(Path(store, "runs"))
 
     return case
 
@@ -123,7 +123,7 @@ def _pattern(pattern: str, topology: str, **settings: Any) -> Case:
 
         with tempfile.TemporaryDirectory() as store:
             kb.traffic(f"pattern:{pattern}", _topology(topology), store=store, check=False, **settings)
-            return _digests(Path(store, "runs"), "run")
+            return kept_digests(Path(store, "runs"))
 
     return case
 
@@ -135,12 +135,12 @@ def _kept_topology(name: str) -> Case:
         flow = {"src": "host", "dst": "sip0.cube0.hbm_ctrl.pe0", "bytes": 64}
         with tempfile.TemporaryDirectory() as store:
             kb.traffic([flow], _topology(name), store=store, check=False)
-            return _digests(Path(store, "topologies"), "topology")
+            return kept_digests(Path(store, "topologies"), "topology")
 
     return case
 
 
-def _digests(folder: Path, record: str) -> dict[str, Columns]:
+def kept_digests(folder: Path, record: str = "run") -> dict[str, Columns]:
     import pyarrow.parquet as pq
 
     (kept,) = folder.iterdir()

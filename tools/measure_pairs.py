@@ -1,0 +1,279 @@
+"""Measure two checkouts side by side: ``python tools/measure_pairs.py --against COMMIT``.
+
+Another commit is checked out into a temporary git worktree and runs with this interpreter and its packages;
+the working tree runs with the same. Runs of the two alternate, and the first of a pair changes from round to
+round, so that whatever else the machine does slows down both. A figure is the least of its rounds, in seconds
+of user CPU time: of the event loop alone, inside a process that has imported everything, or of a whole
+process from the command line. The table is Markdown.
+
+``--archives`` compares what is kept instead: the cases of ``tests/golden`` and generated machines with
+generated programs, each column to its last bit. Both commits must keep archives in the same format.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests" / "golden"))  # its script is run in both checkouts, as this one is
+
+LOOPS: dict[str, tuple[str, dict[str, Any]]] = {
+    "gpt3-qkv": ("gpt3-qkv", {}),
+    "matmul-composite 384x512x384": ("matmul-composite", {"m": 384, "k": 512, "n": 384}),
+    "va-offset-verify": ("va-offset-verify", {}),
+    "qkv-gemm-multi-pe": ("qkv-gemm-multi-pe", {}),
+    "flash-attention": ("flash-attention", {}),
+    "ccl-allreduce": ("ccl-allreduce", {}),
+    "traffic uniform-random": ("pattern:uniform-random", {}),
+    "traffic tornado": ("pattern:tornado", {}),
+}
+"""Name in the table: the bench or pattern and its parameters, on the default machine."""
+
+PROCESSES = (
+    "--help",
+    "query --list",
+    "topology check minimal",
+    "topology check default",
+    "run --bench gemm-single-pe --topology minimal",
+    "run --bench qkv-gemm",
+    "run --bench gpt3-qkv",
+    "run --bench gemm-single-pe --topology six-sip-torus",
+)
+"""Command lines; those that keep a run get a store of their own."""
+
+
+def user_seconds() -> float:
+    """User CPU time of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime
+
+
+# -- inside a process of either checkout ---------------------------------------------------------------
+
+
+def loop_seconds(name: str) -> float:
+    """User CPU time that one run of ``LOOPS[name]`` spends in the event loop, its trace recorded."""
+    import kernbench as kb
+    from kernbench.sim.clock import Clock
+
+    spent = 0.0
+    advance = Clock.advance
+
+    def timed(clock: Clock, goal: Any) -> bool:
+        nonlocal spent
+        begun = user_seconds()
+        try:
+            return advance(clock, goal)
+        finally:
+            spent += user_seconds() - begun
+
+    bench, params = LOOPS[name]
+    Clock.advance = timed  # type: ignore[method-assign]
+    with tempfile.TemporaryDirectory() as store:
+        if bench.startswith("pattern:"):
+            kb.traffic(bench, store=store, **params)
+        else:
+            kb.run(bench, params=params, store=store)
+    return spent
+
+
+def generated(seed: int) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """A bench or pattern, its parameters and changes of the default topology, by ``seed``."""
+    chosen = random.Random(seed)
+    topo = {
+        "system.sips": chosen.choice([1, 2]),
+        "sip.cube_mesh.w": chosen.choice([1, 2]),
+        "sip.cube_mesh.h": chosen.choice([1, 2]),
+        "cube.pes.count": chosen.choice([2, 4, 8]),
+        "cube.hbm.mapping": chosen.choice(["n_to_one", "one_to_one"]),
+        "cube.hbm.channel_gbs": chosen.choice([16, 32, 64]),
+        "pe.pe_dma.read_engines": chosen.choice([1, 2]),
+        "system.flit_bytes": chosen.choice([64, 128, 256]),
+        "system.address_model": chosen.choice(["va", "pa", "la"]),
+    }
+    if topo["cube.hbm.mapping"] == "one_to_one":
+        topo["system.address_model"] = "la"
+    programs: list[tuple[str, dict[str, Any]]] = [
+        ("gemm-single-pe", {"m": chosen.choice([16, 48]), "k": chosen.choice([32, 80]), "n": 32}),
+        ("matmul-composite", {"m": chosen.choice([32, 64]), "k": 64, "n": chosen.choice([32, 96])}),
+        ("qkv-gemm", {"tokens": chosen.choice([8, 32]), "hidden": chosen.choice([64, 128])}),
+        ("softmax", {"rows": chosen.choice([8, 32]), "columns": 64}),
+        ("ccl-allreduce", {"elements": chosen.choice([32, 64])}),
+        ("va-offset-verify", {"rows": 2, "columns": chosen.choice([32, 64])}),
+        *(
+            (f"pattern:{name}", {"op": chosen.choice(["read", "write"]), "count": chosen.choice([1, 3])})
+            for name in ("uniform-random", "hot-spot", "tornado", "gather")
+        ),
+    ]
+    return (*chosen.choice(programs), topo)
+
+
+def digest_of(case: str) -> dict[str, Any]:
+    """Digests by table and column of a case of ``tests/golden`` or of ``generated N``."""
+    from archives import cases, kept_digests
+
+    kind, _, seed = case.partition(" ")
+    if kind != "generated":
+        return cases()[case]()
+    import kernbench as kb
+
+    program, params, topo = generated(int(seed))
+    with tempfile.TemporaryDirectory() as store:
+        try:
+            if program.startswith("pattern:"):
+                kb.traffic(program, topo=topo, store=store, check=False, **params)
+            else:
+                kb.run(program, params=params, topo=topo, store=store, check=False, device="all")
+        except kb.KernBenchError as refused:
+            return {"refused": {"message": str(refused)}}
+        return kept_digests(Path(store, "runs"))
+
+
+def answer(task: str, names: Sequence[str]) -> Any:
+    """The value that a process of either checkout prints as JSON."""
+    if task == "loop":
+        loop_seconds(names[0])  # what the first run alone pays: caches, compiled topologies
+        return loop_seconds(names[0])
+    return {name: digest_of(name) for name in names}
+
+
+# -- the process that compares -------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """A temporary worktree of ``commit``."""
+    with tempfile.TemporaryDirectory() as folder:
+        there = str(Path(folder, "checkout"))
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", there, commit], check=True)
+        try:
+            yield Path(there)
+        finally:
+            subprocess.run([*git, "remove", "--force", there], check=True)
+
+
+def environment(checkout: Path) -> dict[str, str]:
+    """The environment in which this interpreter imports ``checkout``, and keeps its compiled modules."""
+    path = os.pathsep.join([str(checkout), str(checkout / "graph")])
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, "PYTHONPATH": path}
+
+
+def ask(checkout: Path, task: str, names: Sequence[str]) -> Any:
+    """The answer to ``task`` of a process that imports ``checkout``."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--answer", task, *names]
+    done = subprocess.run(command, env=environment(checkout), stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def process_seconds(checkout: Path, command: str) -> float:
+    """User CPU time of ``kernbench COMMAND``, from process start to its end."""
+    with tempfile.TemporaryDirectory() as store:
+        argv = [sys.executable, "-m", "kernbench", *command.split()]
+        process = subprocess.Popen(
+            argv,
+            env={**environment(checkout), "KERNBENCH_STORE": store},
+            cwd=store,
+            stdout=subprocess.DEVNULL,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(f"kernbench {command} in {checkout}: exit status {process.returncode}")
+        return used.ru_utime
+
+
+def figure(checkout: Path, case: str) -> float:
+    """One measurement of ``case``, seconds."""
+    if case in LOOPS:
+        return float(ask(checkout, "loop", [case]))
+    return process_seconds(checkout, case)
+
+
+def measure(before: Path, cases: Sequence[str], rounds: int) -> Iterator[tuple[str, float, float]]:
+    """Each case with the least time of ``before`` and of the working tree."""
+    for checkout in (before, ROOT):  # compiled modules of both are there before anything is timed
+        process_seconds(checkout, "run --bench gemm-single-pe --topology minimal")
+    for case in cases:
+        least = {before: float("inf"), ROOT: float("inf")}
+        for number in range(rounds):
+            for checkout in (before, ROOT) if number % 2 else (ROOT, before):
+                least[checkout] = min(least[checkout], figure(checkout, case))
+        yield case, least[before], least[ROOT]
+
+
+def rows(before: Path, cases: Sequence[str], rounds: int) -> Iterator[str]:
+    """The lines of the table."""
+    for case, was, now in measure(before, cases, rounds):
+        shown = f"event loop of {case}" if case in LOOPS else f"`kernbench {case}`"
+        yield f"| {shown} | {was:.3f} | {now:.3f} | {was / now:.2f} |"
+
+
+def differing(before: Path, cases: Sequence[str]) -> Iterator[str]:
+    """A line for each case whose kept archive differs between ``before`` and the working tree."""
+    from archives import differences
+
+    was, now = (ask(checkout, "digest", cases) for checkout in (before, ROOT))
+    for case in cases:
+        if found := list(differences(was[case], now[case])):
+            yield f"{case}: {'; '.join(found)}"
+
+
+def compare_archives(before: Path, only: Sequence[str], seeds: int) -> int:
+    """Print how many archives are the same; 1 where one is not."""
+    from archives import SLOW, cases
+
+    chosen = only or [
+        *(case for case in cases() if case not in SLOW),
+        *(f"generated {i}" for i in range(seeds)),
+    ]
+    found = list(differing(before, chosen))
+    for line in found:
+        print(line)
+    print(f"{len(chosen) - len(found)} of {len(chosen)} archives are the same, each column to its last bit")
+    return 1 if found else 0
+
+
+def main() -> int:
+    """Print the table, or the archives that differ."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--against", default="d44e311", metavar="COMMIT", help="default: %(default)s")
+    parser.add_argument(
+        "--rounds", type=int, default=5, metavar="N", help="pairs a case (default: %(default)s)"
+    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="CASE", help="cases to measure or compare")
+    parser.add_argument("--archives", action="store_true", help="compare what is kept instead of times")
+    parser.add_argument("--seeds", type=int, default=200, help="generated archives (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="print the cases that are measured")
+    parser.add_argument("--answer", nargs="+", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.answer:
+        print(json.dumps(answer(given.answer[0], given.answer[1:])))
+        return 0
+    known = [*LOOPS, *PROCESSES]
+    if given.list:
+        print(*known, sep="\n")
+        return 0
+    with checked_out(given.against) as before:
+        if given.archives:
+            return compare_archives(before, given.only, given.seeds)
+        print(f"| user CPU seconds, best of {given.rounds} | {given.against} | here | times as fast |")
+        print("|---|---|---|---|", flush=True)
+        for row in rows(before, given.only or known, given.rounds):
+            print(row, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
