@@ -2,16 +2,13 @@
 
 The simulator's engine is wired from these very objects and the stores keep them, so a node carries
 its properties in one plain dictionary: snake_case keys, values that every store can hold (str, int,
-float, bool). The graph itself is a :class:`networkx.MultiDiGraph` with the objects as attributes, so
-that any networkx algorithm runs on it without a copy.
+float, bool).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-import networkx as nx
 
 Value = str | int | float | bool
 Properties = dict[str, Value]
@@ -47,16 +44,16 @@ class PropertyGraph:
     def __init__(self, properties: Properties | None = None) -> None:
         self.properties: Properties = dict(properties or {})
         self.notes: dict[str, str] = {}
-        self.networkx: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         self._nodes: dict[str, Node] = {}
         self._edges: dict[str, Edge] = {}
+        self._out: dict[str, list[Edge]] = {}
 
     def add_node(self, node: Node) -> Node:
         """Add ``node`` and return it. A second node of the same id is a ``ValueError``."""
         if node.id in self._nodes:
             raise ValueError(f"node '{node.id}' is already in the graph")
         self._nodes[node.id] = node
-        self.networkx.add_node(node.id, node=node)
+        self._out[node.id] = []
         return node
 
     def add_edge(self, edge: Edge) -> Edge:
@@ -67,7 +64,7 @@ class PropertyGraph:
             if end not in self._nodes:
                 raise ValueError(f"edge '{edge.id}' ends at '{end}', which is not in the graph")
         self._edges[edge.id] = edge
-        self.networkx.add_edge(edge.source, edge.target, key=edge.id, edge=edge)
+        self._out[edge.source].append(edge)
         return edge
 
     def node(self, node_id: str) -> Node:
@@ -91,10 +88,7 @@ class PropertyGraph:
 
     def out_edges(self, node_id: str, edge_type: str | None = None) -> Iterator[Edge]:
         """Edges that leave ``node_id``, in insertion order."""
-        edge: Edge
-        for _, _, edge in self.networkx.out_edges(node_id, data="edge"):
-            if edge_type is None or edge.type == edge_type:
-                yield edge
+        return (e for e in self._out[node_id] if edge_type is None or e.type == edge_type)
 
     def __len__(self) -> int:
         return len(self._nodes)

@@ -12,13 +12,14 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kernbench.pgraph import LIBRARY, GraphStore, Question, Result, RunRecord
+from kernbench.pgraph import LIBRARY
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from kernbench.analysis.routing import RoutedTopology
     from kernbench.analysis.time_window import Window
+    from kernbench.pgraph import GraphStore, Question, Result, RunRecord
 
 DERIVED = {
     "carried": "traffic",

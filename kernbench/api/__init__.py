@@ -1,34 +1,65 @@
-"""The Python interface: everything that users import and that the command line calls."""
+"""The Python interface: everything that users import and that the command line calls.
+
+A name's module is imported when the name is first asked for, so that a command pays for what it uses.
+"""
 
 from __future__ import annotations
 
-from kernbench.api.asking import ask, ask_cypher, question, questions
-from kernbench.api.comparing import compare
-from kernbench.api.diagnosis import doctor
-from kernbench.api.kept_runs import copy_runs, listed, prune, remove, tag
-from kernbench.api.kernel import KernelRun, run_kernel
-from kernbench.api.pictures import (
-    BANDWIDTH_BYTES,
-    DIAGRAM_FORMATS,
-    DIAGRAM_VIEWS,
-    LATENCY_BYTES,
-    diagram,
-    diagram_suffix,
-    figures,
-    require_figures,
-    sweep_figure,
-)
-from kernbench.api.probing import probe
-from kernbench.api.result import Frame, Run
-from kernbench.api.running import RunVerificationError, benches, run
-from kernbench.api.stores import borrowed, default_store, open_run, open_store, runs
-from kernbench.api.sweep_result import Sweep, SweepPoint
-from kernbench.api.sweeping import Standing, sweep
-from kernbench.api.topologies import TRAFFIC, load_topology, route, topology_counts, topology_overrides
-from kernbench.api.traffic import TrafficRun, traffic, traffic_patterns
-from kernbench.api.tuning import Point, Tuning, tune
-from kernbench.api.what_if import what_if, what_if_candidates
-from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, PropertyGraph
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernbench.api.asking import ask, ask_cypher, question, questions
+    from kernbench.api.comparing import compare
+    from kernbench.api.diagnosis import doctor
+    from kernbench.api.kept_runs import copy_runs, listed, prune, remove, tag
+    from kernbench.api.kernel import KernelRun, run_kernel
+    from kernbench.api.pictures import (
+        BANDWIDTH_BYTES,
+        DIAGRAM_FORMATS,
+        DIAGRAM_VIEWS,
+        LATENCY_BYTES,
+        diagram,
+        diagram_suffix,
+        figures,
+        require_figures,
+        sweep_figure,
+    )
+    from kernbench.api.probing import probe
+    from kernbench.api.result import Frame, Run
+    from kernbench.api.running import RunVerificationError, benches, run
+    from kernbench.api.stores import borrowed, default_store, open_run, open_store, runs
+    from kernbench.api.sweep_result import Sweep, SweepPoint
+    from kernbench.api.sweeping import Standing, sweep
+    from kernbench.api.topologies import TRAFFIC, load_topology, route, topology_counts, topology_overrides
+    from kernbench.api.traffic_runs import TrafficRun, traffic, traffic_patterns
+    from kernbench.api.tuning import Point, Tuning, tune
+    from kernbench.api.what_if_runs import what_if, what_if_candidates
+    from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, PropertyGraph
+
+_NAMES = {
+    "kernbench.api.asking": "ask ask_cypher question questions",
+    "kernbench.api.comparing": "compare",
+    "kernbench.api.diagnosis": "doctor",
+    "kernbench.api.kept_runs": "copy_runs listed prune remove tag",
+    "kernbench.api.kernel": "KernelRun run_kernel",
+    "kernbench.api.pictures": (
+        "BANDWIDTH_BYTES DIAGRAM_FORMATS DIAGRAM_VIEWS LATENCY_BYTES diagram diagram_suffix figures "
+        "require_figures sweep_figure"
+    ),
+    "kernbench.api.probing": "probe",
+    "kernbench.api.result": "Frame Run",
+    "kernbench.api.running": "RunVerificationError benches run",
+    "kernbench.api.stores": "borrowed default_store open_run open_store runs",
+    "kernbench.api.sweep_result": "Sweep SweepPoint",
+    "kernbench.api.sweeping": "Standing sweep",
+    "kernbench.api.topologies": "TRAFFIC load_topology route topology_counts topology_overrides",
+    "kernbench.api.traffic_runs": "TrafficRun traffic traffic_patterns",
+    "kernbench.api.tuning": "Point Tuning tune",
+    "kernbench.api.what_if_runs": "what_if what_if_candidates",
+    "kernbench.pgraph": "GraphNode GraphPath GraphRelationship PropertyGraph",
+}
+_MODULE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "BANDWIDTH_BYTES",
@@ -86,3 +117,12 @@ __all__ = [
     "what_if",
     "what_if_candidates",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE.get(name)
+    if module is None:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value

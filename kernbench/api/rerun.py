@@ -8,7 +8,7 @@ from typing import Any
 from kernbench.api.result import Run
 from kernbench.api.running import bench_hash, program_of, run
 from kernbench.api.topologies import mark_changes
-from kernbench.api.traffic import BENCH, PATTERN, traffic, traffic_hash
+from kernbench.api.traffic_runs import BENCH, PATTERN, traffic, traffic_hash
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kernbench.analysis.history import PARTIAL, latency_ns
 from kernbench.api.summary import busiest_engines, busiest_links
@@ -17,12 +15,13 @@ from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
 if TYPE_CHECKING:
     import networkx as nx
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from kernbench.analysis.critical_path import CriticalPath
     from kernbench.analysis.time_window import Window
     from kernbench.analysis.trace_index import TraceIndex
 
-Frame = dict[str, NDArray[Any]]
+Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
 
 _VERIFIED = {"yes": True, "no": False}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from kernbench.kinds import COMPONENT_KINDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _SHOWN = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
 
@@ -20,6 +21,8 @@ def busiest_links(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, 
 
 def busiest_engines(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, Any]]:
     """The same for components that do work of their own: PE engines, memories, CPUs, PCIe endpoints."""
+    import numpy as np
+
     works = np.array([_works(kind) for kind in used["kind"]], dtype=bool)
     return _busiest(used, ~used["is_link"].astype(bool) & works, top)
 
@@ -31,6 +34,8 @@ def _works(kind: str) -> bool:
 
 
 def _busiest(used: Mapping[str, NDArray[Any]], chosen: NDArray[np.bool_], top: int) -> list[dict[str, Any]]:
+    import numpy as np
+
     rows: list[dict[str, Any]] = []
     for index in np.flatnonzero(chosen & (used["busy_ns"] > 0)):
         values = ((column, used[column][index]) for column in _SHOWN)

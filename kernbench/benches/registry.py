@@ -7,6 +7,7 @@ Scripts use names.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
@@ -125,6 +126,16 @@ def list_all() -> list[BenchSpec]:
     return sorted(specs, key=lambda spec: spec.name)
 
 
+def _shipped_bench(name: str) -> BenchSpec | None:
+    """The shipped bench of that name where its module is called like it, without importing the others."""
+    module = f"kernbench.benches.{name.replace('-', '_')}"
+    stem = module.rpartition(".")[2]
+    if stem in _INFRASTRUCTURE or importlib.util.find_spec(module) is None:
+        return None
+    importlib.import_module(module)
+    return registered_in(module).get(name)
+
+
 def resolve(identifier: str) -> BenchSpec:
     """The bench called ``identifier``.
 
@@ -138,6 +149,8 @@ def resolve(identifier: str) -> BenchSpec:
         raise UsageError("bench name is empty; 'kernbench list' shows the benches")
     if names_user_bench(text):
         return load_user_bench(text)
+    if _NAME.fullmatch(text) and (found := _shipped_bench(text)):
+        return found
     benches = list_all()
     if text.isdecimal():
         if not 1 <= int(text) <= len(benches):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import networkx as nx
-
 from kernbench.errors import RoutingError
 from kernbench.kinds import ComponentKind, Traffic, component_kind
 from kernbench.pgraph import Node, PropertyGraph
@@ -140,6 +138,8 @@ def _on_every_path(
 
     ``receivers`` maps each receiver to its entrance, "" for any.
     """
+    import networkx as nx
+
     start, goal = ("start", ""), ("goal", "")
     paths: nx.DiGraph[tuple[str, str]] = nx.DiGraph([(start, ("from", node.id)) for node in senders])
     paths.add_node(goal)

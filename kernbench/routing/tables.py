@@ -9,8 +9,9 @@ and the next link is the first in the core's order of preference.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import inf
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +20,8 @@ from kernbench.routing.core import Core, IntArray
 
 FloatArray = NDArray[np.float64]
 
-FEW = 64
-"""Components up to which networkx is quicker than importing scipy, which takes longer than a short run."""
+FEW = 40_000
+"""Components in all tables of a core up to which plain Python is quicker than the import of scipy."""
 EXACT = 1 << 53
 """Integers below this are exact as floats, which is what Dijkstra's algorithm adds up here."""
 
@@ -47,12 +48,14 @@ class Tables:
         self._usable = usable
         # Links by target: the rows of the reversed graph, on which Dijkstra starts at the destination.
         self._by_target = np.argsort(core.target, kind="stable")
+        self._made = 0
         if int(core.weight.sum()) >= EXACT:
             raise ConfigError("routing weights add up to more than 9e9 mm, expected less: nm must stay exact")
 
     def table(self, destination: int, misalignment: IntArray) -> Table:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""
         core, size = self._core, self._size
+        self._made += 1
         weight = self._distances(self._usable, core.weight, destination)
         shortest = self._usable & (weight[core.source] == core.weight + weight[core.target])
         shortest &= np.isfinite(weight[core.source])
@@ -66,28 +69,38 @@ class Tables:
     def _distances(self, usable: NDArray[np.bool_], cost: IntArray, start: int) -> FloatArray:
         """Least cost from every component to ``start`` over the ``usable`` links."""
         chosen = self._by_target[usable[self._by_target]]
-        ends = self._core.target[chosen], self._core.source[chosen]
-        if self._size <= FEW:
-            return _by_networkx(*ends, cost[chosen], self._size, start)
-        return _by_scipy(*ends, cost[chosen], self._size, start)
+        rows, columns, costs = self._core.target[chosen], self._core.source[chosen], cost[chosen]
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=self._size))))
+        if self._made * self._size <= FEW:
+            return np.array(_dijkstra(indptr.tolist(), columns.tolist(), costs.tolist(), start))
+        return _by_scipy(indptr, columns, costs, start)
 
 
-def _by_networkx(rows: IntArray, columns: IntArray, cost: IntArray, size: int, start: int) -> FloatArray:
-    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-    graph.add_node(start)
-    graph.add_weighted_edges_from(zip(rows.tolist(), columns.tolist(), cost.tolist(), strict=True))
-    distances = np.full(size, np.inf)
-    for component, length in nx.single_source_dijkstra_path_length(graph, start).items():
-        distances[component] = length
+def _dijkstra(indptr: list[int], columns: list[int], costs: list[int], start: int) -> list[float]:
+    """Distances from ``start`` over links that are given as the rows of a sparse matrix."""
+    distances = [inf] * (len(indptr) - 1)
+    distances[start] = 0.0
+    queue = [(0.0, start)]
+    while queue:
+        distance, at = heappop(queue)
+        if distance > distances[at]:
+            continue
+        for link in range(indptr[at], indptr[at + 1]):
+            longer = distance + costs[link]
+            if longer < distances[columns[link]]:
+                distances[columns[link]] = longer
+                heappush(queue, (longer, columns[link]))
     return distances
 
 
-def _by_scipy(rows: IntArray, columns: IntArray, cost: IntArray, size: int, start: int) -> FloatArray:
-    """The same; ``rows`` are sorted."""
+def _by_scipy(indptr: IntArray, columns: IntArray, costs: IntArray, start: int) -> FloatArray:
+    """The same."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=size)))).astype(np.int32)
-    matrix = csr_array((cost.astype(np.float64), columns.astype(np.int32), indptr), shape=(size, size))
+    size = len(indptr) - 1
+    matrix = csr_array(
+        (costs.astype(np.float64), columns.astype(np.int32), indptr.astype(np.int32)), shape=(size, size)
+    )
     distances: FloatArray = np.asarray(dijkstra(matrix, directed=True, indices=[start]), dtype=np.float64)
     return distances.reshape(-1)

@@ -53,7 +53,10 @@ Attributes = Annotated[dict[str, Any], BeforeValidator(_scalars)]
 class Section(BaseModel):
     """A mapping of the topology file: keys that it does not know are errors, values are not coerced."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False,
+        defer_build=True,  # only the whole topology validates anything: the sections need no validators
+    )  # fmt: skip
 
 
 class Point(Section):

@@ -66,6 +66,27 @@ def test_a_run_of_a_users_bench_loads_neither_scipy_nor_the_shipped_benches(tmp_
     assert loaded.isdisjoint(heavy)
 
 
+def test_a_run_of_a_shipped_bench_loads_no_other_bench_and_no_engine(tmp_path: Path) -> None:
+    run = f"['run', '--bench', 'qkv-gemm', '--topology', 'minimal', '--store', {str(tmp_path)!r}]"
+    loaded = modules_after(f"from kernbench.cli.main import main; main({run})", whole=True)
+    assert {"kernbench.benches.qkv_gemm", "pyarrow.parquet"} <= loaded
+    unused = {"scipy", "networkx", "ladybug", "rich", "kernbench.tp", "kernbench.collectives"}
+    assert loaded.isdisjoint(unused | {"kernbench.benches.softmax"})
+
+
+def test_listing_questions_loads_no_numbers_and_no_store() -> None:
+    loaded = modules_after("from kernbench.cli.main import main; main(['query', '--list'])")
+    assert loaded.isdisjoint({"numpy", "pyarrow", "networkx", "scipy", "ladybug", "simpy"})
+
+
+def test_names_of_the_interface_are_no_modules() -> None:
+    import kernbench.api
+    import kernbench.api.rerun  # imports modules of the interface by themselves
+
+    for name in kernbench.api.__all__:
+        assert type(getattr(kernbench.api, name)) is not type(kernbench.api), name
+
+
 def test_help_is_quick() -> None:
     def cpu_seconds() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)

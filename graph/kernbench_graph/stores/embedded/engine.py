@@ -10,7 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import ladybug
 import pyarrow as pa
 
 from kernbench_graph.errors import QueryError, QueryTimeoutError, ReadOnlyError, StoreError, UnknownNameError
@@ -40,6 +39,8 @@ class LadybugDatabase:
 
     def __init__(self, path: Path | None = None, *, read_only: bool = False, data_bytes: int = 0) -> None:
         """Open ``path``, or a database in memory with room for ``data_bytes`` of Arrow data."""
+        import ladybug  # a store that keeps a run opens no database
+
         pool = _FILE_POOL if path else max(_SMALLEST_POOL, 8 * data_bytes)  # a file's pages can be evicted
         self._lock = threading.Lock()
         self.is_closed = False
