@@ -8,7 +8,7 @@ from typing import Any
 from kernbench.hints import shown
 from kernbench.kernels import arguments, promotion
 from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.epilogue_args import EpilogueStep, parse
+from kernbench.kernels.epilogue_args import EpilogueStep, Target, parse
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import tl_call
 from kernbench.kernels.pointer import Pointer
@@ -45,6 +45,8 @@ class CompositeCalls(QueueCalls):
         ``b`` if it takes two. a and b are references or tensor arguments, streamed from memory, or handles,
         which are in TCM already. The result goes to ``out_ptr``, in ``out_dtype``: by default the tensor
         argument's type, or at a plain address the type that ``tl.dot`` or the math operation gives.
+        ``epilogue`` lists what PE_MATH does to the result before it is stored, each step a dict such as
+        ``{"op": "bias", "bias": row}`` or ``{"op": "tanh"}``: see "Epilogues of a composite".
         ``tile_shape`` is (M, K, N), for math (M, N); the hardware's tile by default. Pass the completion
         to ``tl.wait`` before reading the output.
         """
@@ -60,7 +62,6 @@ class CompositeCalls(QueueCalls):
             sources = (first,)
             params, dtype = self._math_params(op, first, b, acc_dtype)
             shape = first.shape if len(first.shape) == 2 else (1, *first.shape)
-        steps = parse(epilogue, shape, op == "gemm", lambda argument, t: self._source(argument, t).shape)
         if out_dtype is None and isinstance(out_ptr, Pointer):
             out_dtype = out_ptr.dtype
         out_dtype = dtype if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
@@ -69,6 +70,9 @@ class CompositeCalls(QueueCalls):
         if tile is not None and len(tile) != (3 if op == "gemm" else 2):
             expected = "(M, K, N)" if op == "gemm" else "(M, N)"
             raise BadArgumentError("tile_shape", f"{tile} must be {expected}")
+        depth = first.shape[1] if op == "gemm" else None
+        tiled = Target(shape, depth, tile[1] if tile is not None and op == "gemm" else None)
+        steps = parse(epilogue, tiled, lambda argument, t: self._source(argument, t).shape)
         return self._start(op, sources, steps, target, tile, params, shape)
 
     @tl_call
@@ -172,9 +176,13 @@ class CompositeCalls(QueueCalls):
             entry = {"op": step.op, "scope": step.scope, "operand": index, "factor": step.factor}
             if step.zero_point is not None:
                 entry["zero_point"] = step.zero_point
+            if step.group is not None:
+                entry["group"] = step.group
             listed.append(entry)
             commands.append(
-                Epilogue(step.op, step.scope, None if index is None else operands[index], step.factor)
+                Epilogue(
+                    step.op, step.scope, None if index is None else operands[index], step.factor, step.group
+                )
             )
         out = Operand(shape, target.dtype, address=target.address)
         size = sum(arguments.nbytes(o.shape, o.dtype) for o in (*operands, out))

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernbench.hints import shown
+from kernbench.hints import shown, suggestion
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
-from kernbench.replay.epilogues import EPILOGUES, SCOPES, EpilogueOp
+from kernbench.replay import epilogues
+from kernbench.replay.epilogues import BY_NAME, EPILOGUES, SCOPES, EpilogueOp
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +22,34 @@ class EpilogueStep:
     argument: str
     tensor: object | None = None
     shape: tuple[int, ...] = ()
-    factor: float | None = None
+    factor: int | float | None = None
     zero_point: float | None = None
+    group: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The composite that the steps are for: its output of shape (M, N), of a gemm K and the tile's K as well.
+
+    ``tile_k`` is None where the kernel leaves the tile to the hardware.
+    """
+
+    shape: tuple[int, ...]
+    k: int | None = None
+    tile_k: int | None = None
+
+    @property
+    def is_gemm(self) -> bool:
+        """Whether there are K tiles."""
+        return self.k is not None
 
 
 def parse(
     epilogue: object,
-    out_shape: tuple[int, ...],
-    is_gemm: bool,
+    target: Target,
     shape_of: Callable[[str, object], tuple[int, ...]],
 ) -> list[EpilogueStep]:
-    """The steps of ``epilogue``, a sequence of dicts, for an output of ``out_shape`` (M, N).
+    """The steps of ``epilogue``, a sequence of dicts, for the composite ``target``.
 
     ``shape_of(argument, tensor)`` gives the shape of a handle or reference, or refuses it.
     """
@@ -39,30 +57,30 @@ def parse(
         return []
     if isinstance(epilogue, Mapping | str) or not isinstance(epilogue, Sequence):
         raise BadArgumentError("epilogue", f"must be a list of dicts, not {type(epilogue).__name__}")
-    return [_step(f"epilogue[{i}]", entry, out_shape, is_gemm, shape_of) for i, entry in enumerate(epilogue)]
+    return [_step(f"epilogue[{i}]", entry, target, shape_of) for i, entry in enumerate(epilogue)]
 
 
 def _step(
     where: str,
     entry: object,
-    out_shape: tuple[int, ...],
-    is_gemm: bool,
+    target: Target,
     shape_of: Callable[[str, object], tuple[int, ...]],
 ) -> EpilogueStep:
     if not isinstance(entry, Mapping):
         raise BadArgumentError(where, f"must be a dict, not {type(entry).__name__}")
     name = entry.get("op")
-    rule = EPILOGUES.get(name) if isinstance(name, str) else None
+    rule = epilogues.find(name) if isinstance(name, str) else None
     if rule is None:
-        raise BadArgumentError(f"{where}.op", f"{name!r} is not known; use one of {', '.join(EPILOGUES)}")
+        raise BadArgumentError(f"{where}.op", _unknown(name))
     scope = entry.get("scope", "output_tile")
     if scope not in SCOPES:
         raise BadArgumentError(
             f"{where}.scope", f"{shown(scope)} is not known; use one of {', '.join(SCOPES)}"
         )
-    if scope == "k_tile" and not is_gemm:
+    if scope == "k_tile" and not target.is_gemm:
         raise BadArgumentError(f"{where}.scope", "'k_tile' needs a gemm; math composites have no K tiles")
-    known = {"op", "scope", *rule.value} | ({"zero_point"} if rule.zero_point else set())
+    known = {"op", "scope", *rule.value}
+    known |= ({"zero_point"} if rule.zero_point else set()) | ({"group"} if rule.groups else set())
     for key in entry:
         if key not in known:
             raise BadArgumentError(f"{where}.{key}", f"is no field of {rule.name}")
@@ -73,17 +91,56 @@ def _step(
     )
     if value is None:
         return EpilogueStep(rule.name, scope, argument)
+    group = _group(where, entry, scope, target)
     if rule.scalar and arguments.is_scalar(value):
-        factor = float(arguments.scalar(argument, value))
+        if group is not None:
+            raise BadArgumentError(f"{where}.group", "needs a tensor with a scale for each group")
+        number = arguments.scalar(argument, value)
+        factor = number if rule.name in BY_NAME else float(number)
         return EpilogueStep(rule.name, scope, argument, factor=factor, zero_point=zero_point)
     if not rule.operand:
         raise BadArgumentError(argument, f"{shown(value)} is not a number")
-    shape = out_shape[-1:] if rule.operand == "row" else out_shape
     given = shape_of(argument, value)
-    # A leading axis of size 1 is a matter of writing: (1, N) is the row (N,), (N,) the matrix (1, N).
-    if given != shape and given not in ((1, *shape), shape[1:] if shape[0] == 1 else shape):
-        raise BadArgumentError(argument, f"shape {given} must be {shape}")
-    return EpilogueStep(rule.name, scope, argument, value, shape, zero_point=zero_point)
+    row, full = target.shape[-1:], target.shape
+    if group is not None:
+        assert target.k is not None
+        full = (-(-target.k // group), *row)
+    wanted = [full] if rule.operand == "full" or group is not None else [row]
+    wanted += [full] if rule.operand == "any" and full != row else []
+    for shape in wanted:
+        # A leading axis of size 1 is a matter of writing: (1, N) is the row (N,), (N,) the matrix (1, N).
+        if given in (shape, (1, *shape), shape[1:] if shape[0] == 1 else shape):
+            return EpilogueStep(rule.name, scope, argument, value, shape, zero_point=zero_point, group=group)
+    raise BadArgumentError(argument, f"shape {given} must be {' or '.join(map(str, wanted))}")
+
+
+def _unknown(name: object) -> str:
+    """The message for an epilogue that is not known."""
+    if name in ("clamp", "fma", "where"):
+        parts = {"clamp": "maximum and minimum", "fma": "mul and add"}.get(str(name))
+        instead = f"use {parts}" if parts else "store the composite and use tl.where on what is loaded"
+        return f"{name!r} takes three arguments; {instead}"
+    hint = suggestion(str(name), (*EPILOGUES, *BY_NAME)) if isinstance(name, str) else ""
+    return f"{name!r} is not known; {hint}use one of {', '.join(EPILOGUES)} or, by name, {', '.join(BY_NAME)}"
+
+
+def _group(where: str, entry: Mapping[Any, Any], scope: str, target: Target) -> int | None:
+    """The number of elements along K that share a row of scales, if the step gives one."""
+    group = entry.get("group")
+    if group is None:
+        return None
+    argument = f"{where}.group"
+    if scope != "k_tile":
+        raise BadArgumentError(argument, f"needs the scope 'k_tile', not {scope!r}: groups lie along K")
+    if isinstance(group, bool) or not isinstance(group, int) or group < 1:
+        raise BadArgumentError(argument, f"{shown(group)} must be a whole number, 1 or more")
+    if target.tile_k is None:
+        raise BadArgumentError(argument, "needs tile_shape: a K tile must lie within a group")
+    if group % target.tile_k:
+        raise BadArgumentError(
+            argument, f"{group} must be a multiple of the tile's K, {target.tile_k}: a tile has one scale"
+        )
+    return group
 
 
 def _value(where: str, entry: Mapping[Any, Any], rule: EpilogueOp) -> tuple[str, object]:

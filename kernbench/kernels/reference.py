@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kernbench.kernels.composite import CompositeCalls
@@ -21,7 +21,7 @@ from kernbench.kernels.queue_calls import QueueCalls
 from kernbench.kernels.tl import Language, public_names
 from kernbench.kernels.triton_names import ELSEWHERE
 from kernbench.kernels.views import ViewCalls
-from kernbench.replay.epilogues import EPILOGUES, SCOPES
+from kernbench.replay.epilogues import BY_NAME, EPILOGUES, SCOPES
 
 _HEAD = """# The language of kernels: `tl`
 
@@ -71,6 +71,12 @@ def page() -> str:
         parts.append(
             f"| `{epilogue.name}` | {_names(epilogue.value) or 'none'} | {' or '.join(kinds) or 'none'} |"
         )
+    parts.append(
+        "\nWith `group` the scale of `dequant` has the shape (K / group, N), a row for each group of so many "
+        "elements along K; its scope is `k_tile`, and `group` is a multiple of the K of `tile_shape`.\n\n"
+        f"By name: {_names(one.name for one in BY_NAME.values() if not one.value)}; and with `value`, a number "
+        f"or a tensor of shape (N,) or (M, N): {_names(one.name for one in BY_NAME.values() if one.value)}."
+    )
     parts.append("\n## Names of Triton that are not here\n\n| name | instead |\n|---|---|")
     parts += [f"| `{name}` | {instead} |" for name, instead in ELSEWHERE.items()]
     return "\n".join(parts) + "\n"
@@ -99,7 +105,7 @@ def _item(line: str) -> str:
     return f"- `{name}`{line[len(name) :]}" if colon and name.isidentifier() and name.islower() else line
 
 
-def _names(names: tuple[str, ...]) -> str:
+def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 

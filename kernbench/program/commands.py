@@ -103,17 +103,19 @@ class Cycles:
 class Epilogue:
     """One epilogue step of a composite.
 
-    ``op``: bias, relu, gelu, silu, scale, dequant, residual. ``scope``: ``k_tile`` (on the partial
-    product of every K tile, before it is accumulated), ``output_tile`` (once per output tile, after the
-    last K tile) or ``kernel`` (once, over the whole output, with the last tile). ``operand`` is the
-    bias of shape (N,), the residual of shape (M, N) or the dequant scale of shape (N,), when it has one;
-    ``factor`` a scalar.
+    ``op``: bias, relu, gelu, silu, scale, dequant, residual or an elementwise operation. ``scope``:
+    ``k_tile`` (on the partial product of every K tile, before it is accumulated), ``output_tile`` (once
+    per output tile, after the last K tile) or ``kernel`` (once, over the whole output, with the last
+    tile). ``operand`` is the bias of shape (N,), the residual of shape (M, N) or the dequant scale of
+    shape (N,), when it has one; ``factor`` a scalar. With ``group`` the scale has a row for each so many
+    elements along K.
     """
 
     op: str
     scope: str = "output_tile"
     operand: Operand | None = None
     factor: float | None = None
+    group: int | None = None
 
 
 @dataclass(slots=True)

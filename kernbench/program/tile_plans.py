@@ -76,16 +76,25 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class EpilogueStep:
-    """An epilogue step as the planner sees it: its name, scope and, if it has one, its operand."""
+    """An epilogue step as the planner sees it: its name, scope and, if it has one, its operand.
+
+    With ``group`` the operand has a row for each so many elements along K.
+    """
 
     name: str
     scope: str
     operand: Matrix | None = None
+    group: int | None = None
 
-    def transfer(self, row: int, col: int, rows: int, cols: int) -> tuple[int, int] | None:
-        """(address, bytes) of the operand's share for an output tile; a vector counts as one row."""
+    def transfer(self, row: int, col: int, rows: int, cols: int, k: int = 0) -> tuple[int, int] | None:
+        """(address, bytes) of the operand's share for an output tile; a vector counts as one row.
+
+        ``k`` is where the K tile begins.
+        """
         if self.operand is None:
             return None
+        if self.group is not None:
+            return self.operand.tile(k // self.group, col, 1, cols)
         return self.operand.tile(row if self.operand.rows > 1 else 0, col, rows, cols)
 
 
@@ -129,7 +138,7 @@ def _gemm_tile(
     maths: list[Stage] = []
     for step in epilogue:
         if step.scope == "k_tile" or (step.scope == "output_tile" and last_k):
-            transfer = step.transfer(m, n, tile_m, tile_n)
+            transfer = step.transfer(m, n, tile_m, tile_n, k)
             elements = height * width
         elif step.scope == "kernel" and last_k and last_tile:
             transfer = step.transfer(0, 0, out.rows, out.cols)
@@ -206,7 +215,8 @@ def _matrix(operand: Operand) -> Matrix:
 
 
 def _step(step: Epilogue) -> EpilogueStep:
-    return EpilogueStep(step.op, step.scope, _matrix(step.operand) if step.operand is not None else None)
+    operand = _matrix(step.operand) if step.operand is not None else None
+    return EpilogueStep(step.op, step.scope, operand, step.group)
 
 
 def tiles_of(command: Composite, hardware_tile: tuple[int, int, int]) -> Iterator[TilePlan]:

@@ -113,7 +113,7 @@ def _composite_gemm(op: Op, inputs: Sequence[Array]) -> Array:
     total: Array | None = None
     for k in range(0, a.shape[1], tile_k):
         partial = _product(a[:, k : k + tile_k], b[k : k + tile_k, :], accumulator)
-        partial = epilogues.apply(steps, "k_tile", partial, inputs)
+        partial = epilogues.apply(steps, "k_tile", partial, inputs, k)
         total = _round(partial if total is None else total + partial, accumulator)
     assert total is not None
     total = epilogues.apply(steps, "output_tile", total, inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from kernbench.kernels import KernelCall
 from kernbench.machine.machine import Machine
 from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
 from kernbench.program.operations import Op, Operand, Region
+from kernbench.program.tile_plans import EpilogueStep, Matrix, gemm_plan
 from kernbench.replay import DataPlane
 from kernbench.replay.epilogues import EPILOGUES
 from kernbench.replay.math_ops import MATH_OPS
@@ -193,6 +195,28 @@ def test_epilogues_of_each_scope_run_as_often_as_they_say() -> None:
     assert (names.count("scale"), names.count("relu"), names.count("silu")) == (8, 4, 1)
     (silu,) = (op for op in ops if op.name == "silu")
     assert silu.t_end - silu.t_start == near(64 * 64 / 128)
+
+
+def test_every_k_tile_fetches_the_scales_of_its_group() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        scales = tl.ref(a, (4, 64), "f16")
+        tl.composite(
+            "gemm", tl.ref(a, (32, 128), "f16"), tl.ref(b, (128, 64), "f16"), out, tile_shape=(32, 16, 32),
+            epilogue=[{"op": "dequant", "scale": scales, "group": 32, "scope": "k_tile"}],
+        )  # fmt: skip
+
+    bench = Bench()
+    _, ops = bench.run(kernel)
+    assert [op.name for op in ops if op.stage == "MATH"].count("dequant") == 2 * 8
+    # Of a 32 x 16, of b 16 x 32, and 32 scales.
+    reads = Counter(op.nbytes for op in ops if op.stage == "DMA_READ")
+    assert reads == {512 * HALF: 2 * 16, 32 * HALF: 16}
+    plan = gemm_plan(
+        Matrix(32, 128, HALF, None), Matrix(128, 64, HALF, None), Matrix(32, 64, HALF, None), (32, 16, 32),
+        [EpilogueStep("dequant", "k_tile", Matrix(4, 64, HALF, 0), 32)],
+    )  # fmt: skip
+    read = [stage.transfers for tile in plan for stage in tile.stages if stage.kind == "DMA_READ"]
+    assert read == [(((k // 32 * 64 + n) * HALF, 64),) for n in (0, 32) for k in range(0, 128, 16)]
 
 
 def test_gemm_and_math_share_one_slot() -> None:

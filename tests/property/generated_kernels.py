@@ -42,6 +42,10 @@ EPILOGUES: tuple[dict[str, Any], ...] = (
     {"op": "dequant", "scale": "row", "zero_point": 1},
     {"op": "dequant", "scale": 0.25},
     {"op": "residual", "residual": "full"},
+    {"op": "tanh"},
+    {"op": "maximum", "value": 2},
+    {"op": "mul", "value": "row"},
+    {"op": "sub", "value": "full"},
 )
 SCOPES = ("k_tile", "output_tile", "kernel")
 

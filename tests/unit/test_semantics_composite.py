@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernbench.program.operations import Op, Operand
-from kernbench.replay.epilogues import EPILOGUES
+from kernbench.replay.epilogues import BY_NAME, EPILOGUES
 from kernbench.replay.semantics import DEFAULT_TILE, compute
 
 F32 = np.float32
@@ -69,6 +69,57 @@ def test_each_epilogue_in_each_scope(name, scope):
     parts = [a[:, i:j] @ b[i:j] for i, j in TILES] if scope == "k_tile" else [a @ b]
     expected = sum(map(reference, parts))
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
+    "floordiv": np.floor_divide, "mod": np.mod, "maximum": np.maximum, "minimum": np.minimum,
+    "equal": np.equal, "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal,
+    "greater": np.greater, "greater_equal": np.greater_equal,
+}  # fmt: skip
+UNARY = {
+    "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "exp2": np.exp2, "log2": np.log2,
+    "rsqrt": lambda x: 1 / np.sqrt(x), "tanh": np.tanh, "erf": np.vectorize(math.erf),
+    "floor": np.floor, "ceil": np.ceil, "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "cos": np.cos,
+    "sin": np.sin, "abs": np.abs, "neg": np.negative, "logical_not": np.logical_not,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_math_by_name(name):
+    assert set(UNARY) | set(BINARY) == set(BY_NAME)
+    a, b = np.abs(A), np.abs(B)
+    got = gemm(a, b, [{"op": name}])
+    np.testing.assert_allclose(got, UNARY[name](a.astype(float) @ b), rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("value", [1.5, ROW, FULL], ids=["number", "row", "full"])
+@pytest.mark.parametrize("name", BINARY)
+def test_math_by_name_with_a_value(name, value):
+    a, b = np.abs(A), np.abs(B)
+    number = isinstance(value, float)
+    value = value if number else np.abs(value)
+    steps = [{"op": name, "operand": None if number else 2, "factor": value if number else None}]
+    got = gemm(a, b, steps, [] if number else [value])
+    np.testing.assert_allclose(got, BINARY[name](a.astype(float) @ b, value), rtol=2e-5, atol=2e-5)
+
+
+def test_integers_stay_exact_by_name():
+    a, b = np.full((1, 1), 2**15, np.int32), np.full((1, 1), 2**15, np.int32)
+    steps = [{"op": "add", "factor": 1}, {"op": "maximum", "operand": 2}]
+    assert gemm(a, b, steps, [np.array([5], np.int32)], out="i32")[0, 0] == 2**30 + 1
+    assert gemm(a, b, [{"op": "less", "factor": 3}], out="i32")[0, 0] == 0
+
+
+def test_scales_of_groups_along_k():
+    rng = np.random.default_rng(11)
+    a, b = rng.standard_normal((3, 10)).astype(F32), rng.integers(-9, 9, (10, 2), dtype=np.int8)
+    scales = rng.standard_normal((3, 2)).astype(F32)
+    steps = [{"op": "dequant", "scope": "k_tile", "operand": 2, "group": 4}]
+    weights = b * np.repeat(scales, 4, axis=0)[:10]
+    for tile_k in (1, 2, 4):
+        got = gemm(a, b, steps, [scales], acc="f32", tile=(2, tile_k, 2))
+        np.testing.assert_allclose(got, a.astype(float) @ weights, rtol=1e-5, atol=1e-5)
 
 
 def test_scopes_apply_from_the_inside_out_and_in_order_within():
