@@ -25,6 +25,8 @@ from kernbench.kinds import COMPONENT_KINDS
 ALL, SETUP, RUN = "all", "setup", "run"
 """Names of windows: all launches, the time outside of launches, the whole run."""
 
+_SAME_NS = 1e-9
+
 Floats = NDArray[np.float64]
 
 
@@ -58,6 +60,15 @@ class Window:
         for first, last in self.spans if not np.all(length > 0) else ():
             shares = np.where((length <= 0) & (begin >= first) & (begin <= last), 1.0, shares)
         return np.asarray(np.where(length > 0, shares / np.where(length > 0, length, 1.0), shares))
+
+    def touches(self, begin: Floats, end: Floats) -> NDArray[np.bool_]:
+        """Whether a part of each interval lies within; times less than 1e-9 ns apart are one."""
+        found = np.zeros(len(begin), np.bool_)
+        point = end - begin < _SAME_NS
+        for first, last in self.spans:
+            found |= (begin < last - _SAME_NS) & (end > first + _SAME_NS)
+            found |= point & (begin > first - _SAME_NS) & (end < last + _SAME_NS)
+        return found
 
     def clip(self, path: CriticalPath) -> CriticalPath:
         """The parts of ``path``'s steps that lie within, in order."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kernbench.analysis.history import PARTIAL, latency_ns
+from kernbench.api.exporting import Exports
 from kernbench.api.summary import busiest_engines, busiest_links
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
@@ -27,7 +28,7 @@ Frame: TypeAlias = "dict[str, NDArray[Any]]"
 _VERIFIED = {"yes": True, "no": False}
 
 
-class Run:
+class Run(Exports):
     """One run, kept in a store or only in memory. Times in ns of simulated time, sizes in bytes.
 
     Comes from :func:`kernbench.run`, :func:`kernbench.open_run` or :func:`kernbench.runs`.

@@ -78,6 +78,15 @@ def detail_option(function: Function) -> Function:
 
 def window_options(function: Function) -> Function:
     """``--launch``, ``--from`` and ``--to``: the window to look at, by default all launches."""
+    return _window(function, "--to", "--until")
+
+
+def window_until_options(function: Function) -> Function:
+    """The same where ``--to`` names a format: the end is ``--until``, which all commands know."""
+    return _window(function, "--until")
+
+
+def _window(function: Function, *until: str) -> Function:
     launch = click.option(
         "--launch", metavar="N|all|setup|run", default="all", show_default=True,
         help="Look at one launch, all of them, the time outside of them, or the whole run.",
@@ -85,7 +94,7 @@ def window_options(function: Function) -> Function:
     begin = click.option(
         "--from", "from_ns", type=float, metavar="NS", help="Leave out what is before this simulated time."
     )
-    end = click.option("--to", "to_ns", type=float, metavar="NS", help="Leave out what is after it.")
+    end = click.option(*until, "to_ns", type=float, metavar="NS", help="Leave out what is after it.")
     return launch(begin(end(function)))
 
 

@@ -1,0 +1,138 @@
+"""Figures over time, from a kept trace: bandwidth, depth of queues, bytes held in TCM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kernbench.analysis.time_window import Window
+from kernbench.analysis.trace_tables import Texts
+from kernbench.dtypes import dtype as dtype_named
+from kernbench.kinds import COMPONENT_KINDS
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A figure that holds from each of ``times`` (ns, ascending) to the next."""
+
+    place: str
+    """The component it belongs to; empty for the machine as a whole."""
+    name: str
+    unit: str
+    times: Floats
+    values: Floats
+
+
+def counters(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
+    """The counters of a window, those without any change left out.
+
+    - per kind of link and memory the bandwidth, GB/s: each transaction's bytes are spread evenly over the
+      time from its first flit's service to its last flit's leaving;
+    - per engine the operations that are ready and have not begun;
+    - per PE the bytes of values in its TCM, each from the start of the operation that makes it to the end of
+      the last one that uses it. Buffers of tiles and queues are not among them.
+    """
+    yield from _bandwidth(tables, window)
+    yield from _queues(tables, window)
+    yield from _held(tables, window)
+
+
+def _bandwidth(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
+    use = tables["Use"]
+    kind_of = dict(zip(use["resource"].to_pylist(), use["kind"].to_pylist(), strict=True))
+    counted = {
+        name: kind
+        for name, kind, is_link in zip(
+            use["resource"].to_pylist(), use["kind"].to_pylist(), use["is_link"].to_pylist(), strict=True
+        )
+        if is_link or _holds_memory(kind_of[name])
+    }
+    kinds = sorted(set(counted.values()))
+    hops = tables["Hop"]
+    texts = Texts(hops["resource"])
+    codes = np.array([kinds.index(counted[name]) if name in counted else -1 for name in texts.all()], int)
+    of = codes[texts.codes] if hops.num_rows else np.zeros(0, int)
+    begin, end = hops["t_start"].to_numpy(), hops["t_out"].to_numpy()
+    nbytes = hops["bytes"].to_numpy()
+    for number, kind in enumerate(kinds):
+        chosen = (of == number) & (end > begin)
+        rate = nbytes[chosen] / (end[chosen] - begin[chosen])
+        yield from _made("", f"{kind} bandwidth", "GB/s", begin[chosen], end[chosen], rate, window)
+
+
+def _holds_memory(kind: str) -> bool:
+    return kind in COMPONENT_KINDS and bool(COMPONENT_KINDS[kind].memory)
+
+
+def _queues(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
+    ops = tables["Op"]
+    texts = Texts(ops["component"])
+    begin, end = ops["t_ready"].to_numpy(), ops["t_start"].to_numpy()
+    order = np.argsort(texts.codes, kind="stable")
+    bounds = np.searchsorted(texts.codes[order], np.arange(len(texts.all()) + 1))
+    for number, component in enumerate(texts.all()):
+        rows = order[bounds[number] : bounds[number + 1]]
+        rows = rows[end[rows] > begin[rows]]
+        name = f"{component.rpartition('.')[2]} queue"
+        yield from _made(component, name, "operations", begin[rows], end[rows], np.ones(len(rows)), window)
+
+
+def _held(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
+    """TCM held, from the handles of operations: a view is its operand's memory, not memory of its own."""
+    ops, operands = tables["Op"].to_pydict(), tables["Operand"].to_pydict()
+    row_of = {number: row for row, number in enumerate(ops["number"])}
+    root: dict[int, int] = {}
+    made: dict[int, tuple[str, float, int]] = {}
+    last: dict[int, float] = {}
+    columns = [operands[name] for name in ("op", "position", "handle", "shape", "dtype")]
+    entries = sorted(zip(*columns, strict=True), key=lambda entry: (entry[0], entry[1] < 0))
+    read: dict[int, int] = {}
+    for op, position, handle, shape, dtype in entries:
+        if handle < 0 or op not in row_of:
+            continue
+        row = row_of[op]
+        if position >= 0:
+            base = root.get(handle, handle)
+            last[base] = max(last.get(base, 0.0), ops["t_end"][row])
+            read.setdefault(op, base)
+        elif ops["kind"][row] == "view" and op in read:
+            root[handle] = read[op]
+        elif (pe := ops["component"][row].rpartition(".")[0]).startswith("sip"):
+            made[handle] = pe, ops["t_start"][row], _bytes(shape, dtype)
+            last[handle] = max(last.get(handle, 0.0), ops["t_end"][row])
+    by_pe: dict[str, list[tuple[float, float, int]]] = {}
+    for handle, (pe, since, nbytes) in made.items():
+        by_pe.setdefault(pe, []).append((since, last[handle], nbytes))
+    for pe, spans in by_pe.items():
+        begin, end, values = (np.array(column, float) for column in zip(*spans, strict=True))
+        yield from _made(f"{pe}.pe_tcm", "pe_tcm held", "bytes", begin, end, values, window)
+
+
+def _bytes(shape: str, dtype: str) -> int:
+    sizes = [int(size) for size in shape.split("x")] if shape else []
+    return int(np.prod(sizes, dtype=np.int64)) * dtype_named(dtype).itemsize
+
+
+def _made(
+    place: str, name: str, unit: str, begin: Floats, end: Floats, values: Floats, window: Window
+) -> Iterator[Counter]:
+    """The sum of ``values`` over the intervals that are under way, if there is any within the window."""
+    if not len(begin) or not window.spans:
+        return
+    first, last = window.spans[0][0], window.spans[-1][1]
+    inside = (begin < last) & (end > first)
+    if not inside.any():
+        return
+    begin, end = np.maximum(begin[inside], first), np.minimum(end[inside], last)
+    times = np.concatenate([begin, end])
+    changes = np.concatenate([values[inside], -values[inside]])
+    distinct, position = np.unique(times, return_inverse=True)
+    level = np.cumsum(np.bincount(position, changes))
+    # Sums of rates are exact to far less than this; what is left of them at the end is rounding.
+    yield Counter(place, name, unit, distinct, np.round(level, 6).astype(np.float64) + 0.0)

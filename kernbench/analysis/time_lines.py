@@ -1,0 +1,163 @@
+"""A run as lines of intervals, in columns: operations, messages, crossings, waits.
+
+Every picture of time is made of these: the terminal's, the SVG, and the files for other tools. A set of lines
+holds the intervals of one table of the trace, each at a place: the component or link where it happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kernbench.analysis.time_window import Window
+from kernbench.analysis.trace_tables import Ints, RowsOf, Texts
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Intervals ``begin`` to ``end``, ns, cut to a window. Each is a row ``row`` of table ``table``."""
+
+    table: str
+    rows: Ints
+    """Rows of the table, by interval."""
+    places: Sequence[str]
+    """Components and links by code."""
+    place: Ints
+    """The code of its place, by interval."""
+    names: Sequence[str]
+    """Names for people by code."""
+    name: Ints
+    begin: Floats
+    end: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def only(self, chosen: NDArray[Any]) -> Lines:
+        """The intervals that ``chosen``, a mask or an array of positions, picks."""
+        return Lines(
+            self.table, self.rows[chosen], self.places, self.place[chosen], self.names, self.name[chosen],
+            self.begin[chosen], self.end[chosen],
+        )  # fmt: skip
+
+
+def operations(tables: Mapping[str, pa.Table], window: Window) -> Lines:
+    """Operations and stages of tiles, at the engines that carried them out, from start to end."""
+    table = tables["Op"]
+    return _lines("Op", table, Texts(table["component"]), Texts(table["label"]), "t_start", "t_end", window)
+
+
+def messages(tables: Mapping[str, pa.Table], window: Window) -> Lines:
+    """Transactions, at the components that sent them, from their sending to the end of their answers."""
+    table = tables["Transaction"]
+    kinds = Texts(table["kind"])
+    return _lines("Transaction", table, Texts(table["src"]), kinds, "t_submit", "t_done", window)
+
+
+def crossings(tables: Mapping[str, pa.Table], window: Window) -> Lines:
+    """Transactions at each component and link on their way: first flit served to last flit gone."""
+    table = tables["Hop"]
+    kinds = Texts(tables["Transaction"]["kind"])
+    found = _lines("Hop", table, Texts(table["resource"]), None, "t_start", "t_out", window)
+    name = kinds.codes[transaction_rows(tables, table["txn"].to_numpy()[found.rows])]
+    return Lines(
+        "Hop", found.rows, found.places, found.place, kinds.all(), name.astype(np.int64), found.begin,
+        found.end,
+    )  # fmt: skip
+
+
+def waits(tables: Mapping[str, pa.Table], window: Window) -> Lines:
+    """Transactions that stood behind another, at the component or link, or the part of it, that was held."""
+    table = tables["WaitedFor"]
+    kinds = Texts(tables["Transaction"]["kind"])
+    found = _lines("WaitedFor", table, Texts(table["resource"]), None, "t_from", "t_to", window)
+    name = kinds.codes[transaction_rows(tables, table["txn"].to_numpy()[found.rows])]
+    names = [f"{kind} waits" for kind in kinds.all()]
+    return Lines(
+        "WaitedFor", found.rows, found.places, found.place, names, name.astype(np.int64), found.begin,
+        found.end,
+    )  # fmt: skip
+
+
+def kernels(launches: Sequence[Mapping[str, Any]], window: Window) -> Lines:
+    """Kernels at the PEs that ran them, from the common start to the end of each PE's own."""
+    rows, places, name, begin, end = [], [], [], [], []
+    for number, launch in enumerate(launches):
+        for pe, times in launch["pe_times"].items():
+            rows.append(number)
+            places.append(pe)
+            name.append(number)
+            begin.append(float(launch["t_start"]))
+            end.append(float(launch["t_start"]) + float(times["exec_ns"]))
+    distinct = list(dict.fromkeys(places))
+    code = {place: number for number, place in enumerate(distinct)}
+    lines = Lines(
+        "Launch", np.array(rows, np.int64), distinct, np.array([code[p] for p in places], np.int64),
+        [f"{launch['kernel']}" for launch in launches], np.array(name, np.int64), np.array(begin, float),
+        np.array(end, float),
+    )  # fmt: skip
+    return within(lines, window)
+
+
+def transaction_rows(tables: Mapping[str, pa.Table], numbers: Ints) -> Ints:
+    """The rows of the transactions with these numbers."""
+    return RowsOf(tables["Transaction"]["number"].to_numpy()).of(numbers)
+
+
+def lanes(place: Ints, begin: Ints, end: Ints) -> Ints:
+    """The lane of each interval, from 0: at one place no two of a lane overlap. Times are whole ticks.
+
+    The first lane that is free is taken, in order of beginning, so that few are needed.
+    """
+    lane = np.zeros(len(place), np.int64)
+    order = np.lexsort((end, begin, place))
+    place, begin, end = place[order], begin[order], end[order]
+    bounds = np.flatnonzero(np.diff(place, prepend=-1, append=-1))
+    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        latest = np.maximum.accumulate(end[first:last])
+        if np.all(begin[first + 1 : last] >= latest[:-1]):
+            continue
+        free: list[int] = []
+        found = []
+        for at, until in zip(begin[first:last].tolist(), end[first:last].tolist(), strict=True):
+            taken = next((number for number, since in enumerate(free) if since <= at), len(free))
+            free[taken : taken + 1] = [until]
+            found.append(taken)
+        lane[order[first:last]] = found
+    return lane
+
+
+def _lines(
+    name: str, table: pa.Table, places: Texts, names: Texts | None, begin: str, end: str, window: Window
+) -> Lines:
+    count = table.num_rows
+    lines = Lines(
+        name,
+        np.arange(count),
+        places.all(),
+        places.codes.astype(np.int64),
+        names.all() if names else [],
+        names.codes.astype(np.int64) if names else np.zeros(count, np.int64),
+        table[begin].to_numpy(),
+        table[end].to_numpy(),
+    )
+    return within(lines, window)
+
+
+def within(lines: Lines, window: Window) -> Lines:
+    """The intervals of which a part lies within the window, cut to its ends."""
+    if not window.spans:
+        return lines.only(np.zeros(len(lines), np.bool_))
+    found = lines.only(window.touches(lines.begin, lines.end))
+    first, last = window.spans[0][0], window.spans[-1][1]
+    return Lines(
+        found.table, found.rows, found.places, found.place, found.names, found.name,
+        np.clip(found.begin, first, last), np.clip(found.end, first, last),
+    )  # fmt: skip

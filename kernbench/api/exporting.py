@@ -1,0 +1,145 @@
+"""Files of a run for the tools that people have."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from kernbench.errors import UsageError
+from kernbench.hints import suggestion
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kernbench.analysis.time_window import Window
+
+PathLike = str | os.PathLike[str]
+
+
+class Exports:
+    """The files that a :class:`kernbench.Run` can be written to."""
+
+    _properties: Mapping[str, Any]
+    if TYPE_CHECKING:
+
+        @property
+        def tables(self) -> Mapping[str, pa.Table]:
+            """The tables of its trace."""
+
+        def window(
+            self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+        ) -> Window:
+            """A window of it."""
+
+        def _check_traced(self) -> None: ...
+
+    def to_perfetto(
+        self,
+        path: PathLike,
+        launch: int | str | None = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+        *,
+        links: bool = False,
+        waits: bool = False,
+        ticks: str = "ns",
+    ) -> list[str]:
+        """Write a window (:meth:`window`, by default the launches) as a trace that ui.perfetto.dev opens.
+
+        Tracks are the machine's: host, packages, cubes, PEs and their engines, with launches, kernels,
+        operations, messages, and counters of bandwidth, queues and TCM. Time 0 is the window's begin;
+        ``t_start`` and ``t_end`` among the arguments are the run's own times, exact.
+
+        Args:
+            path: The file.
+            launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
+            from_ns: Leave out what ended before.
+            to_ns: Leave out what began after.
+            links: With every crossing of a component or link.
+            waits: With every wait of a message for another, on pseudo-channels too.
+            ticks: ``ns``, or ``ps``: Perfetto counts whole ns, so that times there are rounded to them; with
+                ``ps`` they are exact to a picosecond, and a ns in the picture is a picosecond.
+
+        Returns:
+            The file's name, in a list.
+
+        Raises:
+            UsageError: The run has no trace, or there is no such window.
+        """
+        from kernbench.report.perfetto import TICKS, Options, write
+
+        if ticks not in TICKS:
+            raise UsageError(f"ticks '{ticks}' are none; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
+        self._check_traced()
+        window = self.window(launch, from_ns, to_ns)
+        options = Options(links, waits, ticks)
+        return written(path, lambda out: write(out, self._properties, self.tables, window, options))
+
+    def to_csv(
+        self,
+        folder: PathLike,
+        launch: int | str | None = None,
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> list[str]:
+        """Write the tables of the trace into a folder, ``Op.csv``, ``Hop.csv`` and so on, and ``run.json``.
+
+        By default all of the run; of a window (:meth:`window`) the rows of which a part lies within. Gives
+        the names of the files. ``UsageError`` when the run has no trace, or there is no such window.
+        """
+        return self._tables_as("csv", folder, self.window(launch, from_ns, to_ns))
+
+    def to_parquet(
+        self,
+        folder: PathLike,
+        launch: int | str | None = None,
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> list[str]:
+        """As :meth:`to_csv`, but Parquet."""
+        return self._tables_as("parquet", folder, self.window(launch, from_ns, to_ns))
+
+    def _tables_as(self, to: str, folder: PathLike, window: Window) -> list[str]:
+        from kernbench.analysis.window_tables import tables_within
+        from kernbench.report.tables import WRITERS
+
+        self._check_traced()
+        whole = window.spans == ((0.0, float(self._properties["sim_ns"])),)
+        tables = self.tables if whole else tables_within(self.tables, window)
+        into = Path(folder)
+        if into.exists() and not into.is_dir():
+            raise UsageError(f"'{into}' is a file; name a folder for the {len(tables)} tables")
+        files = []
+        for name, table in tables.items():
+            write = partial(WRITERS[to], table)
+            files += written(into / f"{name}.{to}", write)
+        about = {**self._properties, "window": {"name": window.name, "spans": window.spans}}
+        text = json.dumps(about, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return [*files, *written(into / "run.json", lambda out: out.write(text.encode()))]
+
+
+def written(path: PathLike, write: Callable[[BinaryIO], object]) -> list[str]:
+    """The name of the file that ``write`` filled. It appears whole or not at all."""
+    target = Path(path)
+    with _replacing(target) as temporary, open(temporary, "wb") as out:
+        write(out)
+    return [os.fspath(target)]
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.is_dir():
+        raise UsageError(f"'{target}' is a folder; name a file")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()

@@ -1,0 +1,90 @@
+"""``kernbench export``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import opened, run_argument, store_option, window_until_options
+from kernbench.cli.output import emit, format_option
+
+_FILES = {"perfetto": ".pftrace"}
+"""How files end by format; other formats are a folder of files."""
+_WHOLE = ("csv", "parquet")
+"""Formats that hold the whole run where no window is given."""
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench export last --to perfetto",
+        "kernbench export last --to perfetto --launch 0 --links --waits --out links.pftrace",
+        "kernbench export last --to csv --out tables",
+    ],
+)
+@run_argument
+@click.option(
+    "--to",
+    type=click.Choice(["perfetto", "csv", "parquet"]),
+    required=True,
+    help="perfetto: a trace for ui.perfetto.dev; csv, parquet: a folder with a file for each table.",
+)
+@click.option(
+    "--out", metavar="PATH", help="The file, or for tables the folder.  [default: named after the run]"
+)
+@click.option("--links", is_flag=True, help="perfetto: with every crossing of a component or link.")
+@click.option(
+    "--waits", is_flag=True, help="perfetto: with every wait for another transaction, and for whom it was."
+)
+@click.option(
+    "--ticks",
+    type=click.Choice(["ns", "ps"]),
+    default="ns",
+    show_default=True,
+    help="perfetto: simulated time that is shown as a ns. It knows whole ns only: ps is exact.",
+)
+@window_until_options
+@click.pass_context
+@store_option
+@format_option
+def command(
+    ctx: click.Context,
+    run: str,
+    to: str,
+    out: str | None,
+    links: bool,
+    waits: bool,
+    ticks: str,
+    launch: str,
+    from_ns: float | None,
+    to_ns: float | None,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Write RUN for another tool. A trace for Perfetto is of the launches, tables are of the whole run.
+
+    In Perfetto, time 0 is the window's begin; arguments of events hold exact times and the numbers that
+    questions take: op, transaction, launch. Rows of tables are those of which a part lies within the window.
+    """
+    given = ctx.get_parameter_source("launch") is not click.core.ParameterSource.DEFAULT
+    window: dict[str, Any] = {
+        "launch": launch if given or to not in _WHOLE else "run",
+        "from_ns": from_ns,
+        "to_ns": to_ns,
+    }
+    if to != "perfetto" and (links or waits or ticks != "ns"):
+        option = "--links" if links else "--waits" if waits else "--ticks"
+        raise click.UsageError(f"{option} is for --to perfetto; {to} has every table of the trace")
+    with opened(store) as kept_in:
+        kept = api.open_run(run, kept_in)
+        path = out or f"{kept.id}{_FILES.get(to, f'-{to}')}"
+        if to == "perfetto":
+            files = kept.to_perfetto(path, **window, links=links, waits=waits, ticks=ticks)
+        else:
+            files = {"csv": kept.to_csv, "parquet": kept.to_parquet}[to](path, **window)
+        name = kept.window(**window).name
+    payload = {"run_id": kept.id, "to": to, "window": name, "files": files}
+    emit(fmt, payload, ("file",), [(file,) for file in files], lambda: [f"{kept.bench}, {name}"])
