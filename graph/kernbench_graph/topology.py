@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernbench_graph.model import Edge, Node, Properties, PropertyGraph
@@ -19,56 +20,87 @@ LINK, CONTAINS = "LINK", "CONTAINS"
 _OWN = ("kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "overhead_ns")
 _LINK = ("kind", "bw_gbs", "delay_ns", "distance_mm", "routing_weight")
 _GRAPH = ("id", "name", "spec")
+_text = json.JSONEncoder(ensure_ascii=False).encode
+_sorted = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
 
 def topology_id(graph: PropertyGraph) -> str:
     """A hash of all that was compiled: nodes, edges and properties but for ``id``, and the schema version."""
-    digest = hashlib.sha256(f"schema {SCHEMA_VERSION}\n".encode())
     own = {name: value for name, value in graph.properties.items() if name != "id"}
-    digest.update(_sorted(own).encode())
-    for node in graph.nodes():
-        digest.update(f"\n{node.id}\t{' '.join(node.labels)}\t{_sorted(node.properties)}".encode())
+    lines = [f"schema {SCHEMA_VERSION}", _sorted(own)]
+    lines += [f"{node.id}\t{' '.join(node.labels)}\t{_sorted(node.properties)}" for node in graph.nodes()]
     texts: dict[int, str] = {}  # links of one sort share their properties
     for edge in (*graph.edges(CONTAINS), *graph.edges(LINK)):
         text = texts.get(id(edge.properties))
         if text is None:
             text = texts[id(edge.properties)] = _sorted(edge.properties)
-        digest.update(f"\n{edge.id}\t{edge.source}\t{edge.target}\t{edge.type}\t{text}".encode())
-    return digest.hexdigest()[:16]
+        lines.append(f"{edge.id}\t{edge.source}\t{edge.target}\t{edge.type}\t{text}")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def topology_record(graph: PropertyGraph) -> TopologyRecord:
-    """``graph`` as a store keeps it: its properties and the tables Component and Link."""
+    """``graph`` as a store keeps it: its properties and the tables Component and Link.
 
-    nodes, links = list(graph.nodes()), list(graph.edges(LINK))
-    parents = {edge.target: edge.source for edge in graph.edges(CONTAINS)}
-    components: dict[str, list[Any]] = {"name": [node.id for node in nodes]}
-    for key in _OWN:
-        components[key] = [node.properties[key] for node in nodes]
-    components["label"] = [node.labels[-1] for node in nodes]
-    components["parent"] = [parents.get(node.id, "") for node in nodes]
-    known = frozenset((*_OWN, "name"))
-    components["attributes"] = [
-        _text({name: value for name, value in node.properties.items() if name not in known}) for node in nodes
-    ]
-    wires: dict[str, list[Any]] = {
-        "name": [link.id for link in links],
-        "src": [link.source for link in links],
-        "dst": [link.target for link in links],
-    }
-    for key in _LINK:
-        wires[key] = [link.properties[key] for link in links]
+    The tables are made when they are first looked at; a store that has the topology already does not.
+    """
     own = graph.properties
     return TopologyRecord(
         id=str(own["id"]),
         name=str(own["name"]),
         spec=str(own["spec"]),
-        tables={"Component": _table("Component", components), "Link": _table("Link", wires)},
+        tables=_Tables(graph),
         schema_version=str(own["schema_version"]),
         flit_bytes=int(own["flit_bytes"]),
         ns_per_mm=float(own["ns_per_mm"]),
         properties=_text({name: value for name, value in own.items() if name not in _GRAPH}),
     )
+
+
+class _Tables(Mapping[str, Any]):
+    """The tables of a compiled graph, each made on first use, then kept."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self._graph = graph
+        self._makers = {"Component": _components, "Link": _links}
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = _table(name, self._makers[name](self._graph))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+def _components(graph: PropertyGraph) -> dict[str, list[Any]]:
+    nodes = list(graph.nodes())
+    parents = {edge.target: edge.source for edge in graph.edges(CONTAINS)}
+    columns: dict[str, list[Any]] = {"name": [node.id for node in nodes]}
+    for key in _OWN:
+        columns[key] = [node.properties[key] for node in nodes]
+    columns["label"] = [node.labels[-1] for node in nodes]
+    columns["parent"] = [parents.get(node.id, "") for node in nodes]
+    known = frozenset((*_OWN, "name"))
+    columns["attributes"] = [
+        _text({name: value for name, value in node.properties.items() if name not in known}) for node in nodes
+    ]
+    return columns
+
+
+def _links(graph: PropertyGraph) -> dict[str, list[Any]]:
+    links = list(graph.edges(LINK))
+    columns: dict[str, list[Any]] = {
+        "name": [link.id for link in links],
+        "src": [link.source for link in links],
+        "dst": [link.target for link in links],
+    }
+    for key in _LINK:
+        columns[key] = [link.properties[key] for link in links]
+    return columns
 
 
 def topology_graph(record: TopologyRecord) -> PropertyGraph:
@@ -94,11 +126,3 @@ def _table(name: str, columns: dict[str, list[Any]]) -> Any:
 
     order = [column.name for column in SCHEMA.table(name).columns]
     return pa.table({column: columns[column] for column in order})
-
-
-def _sorted(properties: Properties) -> str:
-    return json.dumps(properties, ensure_ascii=False, sort_keys=True)
-
-
-def _text(properties: Properties) -> str:
-    return json.dumps(properties, ensure_ascii=False)

@@ -61,8 +61,9 @@ class PhysAddr:
         if (units is None) != (self.unit is None) or (units and not isinstance(self.unit, units)):
             wanted = units.__name__ if units else "None"
             raise AddressError(f"sub-unit of a {self.kind.name} address is {self.unit!r}; use {wanted}")
-        for field in LAYOUTS[self.kind]:
-            _check(field, self._value(field))
+        for field, attribute, limit in _GIVEN[self.kind]:
+            if not 0 <= (value := getattr(self, attribute)) < limit:
+                raise _too_large(field, value)
         if self.kind is Kind.UAL and self.offset < UAL_BASE:
             raise AddressError(f"chiplet_offset {self.offset:#x} is below the UAL region at {UAL_BASE:#x}")
         if self.unit is not None and self.offset >= (budget := BUDGETS[self.kind][self.unit]):
@@ -103,7 +104,10 @@ class PhysAddr:
 
     def encode(self) -> int:
         """The address as an integer of 51 bits."""
-        return sum(self._value(field) << field.low for field in LAYOUTS[self.kind])
+        address = _FIXED[self.kind]
+        for field, attribute, _ in _GIVEN[self.kind]:
+            address |= getattr(self, attribute) << field.low
+        return address
 
     def __int__(self) -> int:
         return self.encode()
@@ -137,32 +141,30 @@ class PhysAddr:
         offset = LAYOUTS[kind][-1].get(addr)
         return cls(fields["sip_id"], fields["die_id"], kind, offset, fields.get("pe_id"), unit)
 
-    def _value(self, field: Bits) -> int:
-        """The value that this address has in ``field``."""
-        match field.name:
-            case "sip_id":
-                return self.sip_id
-            case "die_id":
-                return self.die_id
-            case "addr_space":
-                return int(self.kind is Kind.HBM)
-            case "resource_kind":
-                return RESOURCE_KINDS.index(self.kind)
-            case "mbz" | "region":
-                return 0
-            case "pe_id":
-                return self.pe_id or 0
-            case "pe_sub_unit" | "mcpu_sub_unit" | "iocpu_sub_unit":
-                return int(self.unit or 0)
-            case _:
-                return self.offset
+
+_ATTRIBUTES = {
+    "sip_id": "sip_id",
+    "die_id": "die_id",
+    "pe_id": "pe_id",
+    **dict.fromkeys(("pe_sub_unit", "mcpu_sub_unit", "iocpu_sub_unit"), "unit"),
+    **dict.fromkeys(("hbm_offset", "sub_offset", "sram_offset", "chiplet_offset"), "offset"),
+}
+"""Field of the layouts: the attribute that it holds. All other fields follow from the kind."""
+_GIVEN = {
+    kind: [(field, _ATTRIBUTES[field.name], field.limit) for field in fields if field.name in _ATTRIBUTES]
+    for kind, fields in LAYOUTS.items()
+}
+_FIXED = dict.fromkeys(LAYOUTS, 0) | {
+    Kind.HBM: 1 << ADDR_SPACE.low,
+    **{kind: value << RESOURCE_KIND.low for value, kind in enumerate(RESOURCE_KINDS)},
+}
+"""The bits of the fields that follow from the kind."""
 
 
-def _check(field: Bits, value: int) -> None:
-    if not 0 <= value < field.limit:
-        base = "d" if field.limit <= 32 else "#x"  # counts are decimal, offsets are hexadecimal
-        most = field.limit - 1
-        raise AddressError(f"{field.name} {value:{base}} does not fit its bits; use 0..{most:{base}}")
+def _too_large(field: Bits, value: int) -> AddressError:
+    base = "d" if field.limit <= 32 else "#x"  # counts are decimal, offsets are hexadecimal
+    most = field.limit - 1
+    return AddressError(f"{field.name} {value:{base}} does not fit its bits; use 0..{most:{base}}")
 
 
 def _kind(addr: int) -> Kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from kernbench.address.layout import BUDGETS, IO_DIES, UNITS, Kind, PeUnit, Unit
@@ -110,5 +110,6 @@ def _nbytes(node: Node, kind: Kind, unit: Unit | None) -> int:
 def _window(node: Node, start: PhysAddr, nbytes: int, kind: str) -> Window:
     if nbytes <= 0:
         raise AddressError(f"{kind} of {nbytes} bytes; give it a positive size")
-    replace(start, offset=start.offset + nbytes - 1)  # the last byte must be an address too
+    last = start.offset + nbytes - 1  # the last byte must be an address too
+    PhysAddr(start.sip_id, start.die_id, start.kind, last, start.pe_id, start.unit)
     return Window(start.encode(), nbytes, node.id, kind, start)

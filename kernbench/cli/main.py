@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -18,6 +19,9 @@ from click.shell_completion import shell_complete
 from kernbench.cli.app import app
 from kernbench.cli.group import COMPLETE_VARIABLE
 from kernbench.errors import ConfigError, KernBenchError, UsageError
+
+# At its end Python looks for cycles among all objects there are; of a machine those are a million.
+atexit.register(gc.freeze)
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 

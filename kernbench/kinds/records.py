@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from functools import cache
 
 
 class Traffic(StrEnum):
@@ -110,7 +111,7 @@ class ComponentKind:
     @property
     def labels(self) -> tuple[str, str]:
         """Labels of its nodes: ``Component`` and the kind in CamelCase."""
-        return "Component", "".join(word.capitalize() for word in self.kind.split("_"))
+        return _labels(self.kind)
 
     @property
     def transit(self) -> bool:
@@ -158,3 +159,8 @@ class LinkKind:
     """Properties that an override of its speed multiplies; of every kind of link."""
     times = ("delay_ns",)
     """Properties that an override of its speed divides, ns."""
+
+
+@cache
+def _labels(kind: str) -> tuple[str, str]:
+    return "Component", "".join(word.capitalize() for word in kind.split("_"))
