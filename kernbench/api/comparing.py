@@ -47,7 +47,7 @@ def compare(
       busy_ns_before busy_ns_after wait_ns_before wait_ns_after change_ns``;
     - ``threshold`` and ``slower``: whether any figure is.
 
-    ``UsageError`` for runs of two benches, unless ``any_bench``.
+    ``UsageError`` for runs of two benches, or where one of them stopped before its end, unless ``any_bench``.
     """
     window: dict[str, Any] = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns}
     with borrowed(store) as opened:
@@ -57,6 +57,12 @@ def compare(
                 f"run '{old.id}' is of '{old.bench}' and run '{new.id}' of '{new.bench}', two different "
                 "benches; compare them with --any (any_bench=True) if that is meant"
             )
+        for run in () if any_bench else (old, new):
+            if run.info["status"] == "partial":
+                raise UsageError(
+                    f"run '{run.id}' is partial: it was stopped at {run.info['sim_ns']:g} ns, so less time says "
+                    "nothing; compare runs that have ended, or with --any (any_bench=True) if that is meant"
+                )
         figures = [
             _change(key, float(old.info[key]), float(new.info[key]), threshold)
             for key in ("sim_ns", "latency_ns")

@@ -57,6 +57,20 @@ def test_a_kernel_that_raises(cli: Cli, workdir: Path) -> None:
     assert [launch.get("unfinished", False) for launch in kb.open_run("last").launches] == [False]
 
 
+def test_a_partial_run_is_compared_only_when_asked(cli: Cli, workdir: Path) -> None:
+    bench(workdir, "1 / 0")
+    cli(*RUN)
+    bench(workdir, "pass")
+    cli(*RUN)
+    for pair in (("last~1", "last"), ("last", "last~1")):
+        done = cli("runs", "compare", *pair)
+        assert done.status == 2
+        assert "is partial: it was stopped at" in done.err
+    done = cli("runs", "compare", "last", "last~1", "--any")
+    assert done.status in (0, 1)
+    assert "stopped on minimal (partial)" in done.out
+
+
 def test_without_it_nothing_is_kept(cli: Cli, workdir: Path) -> None:
     bench(workdir, "1 / 0")
     done = cli(*RUN[:-1])

@@ -57,7 +57,7 @@ def _percent(change: float | None) -> str | None:
     metavar="SHARE",
     help="How much slower a figure may get; beyond that the exit status is 1.",
 )
-@click.option("--any", "any_bench", is_flag=True, help="Compare runs of two different benches as well.")
+@click.option("--any", "any_bench", is_flag=True, help="Compare runs of two different benches, and partial ones, as well.")
 @window_options
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Resources at most.")
 @store_option
@@ -96,7 +96,11 @@ def command(
         print_csv(_FIGURES, figures)
     else:
         for end in ("before", "after"):
-            print(f"{end}: {found[end]['run_id']}, {found[end]['bench']} on {found[end]['topology']}")
+            status = found[end]["status"]
+            print(
+                f"{end}: {found[end]['run_id']}, {found[end]['bench']} on {found[end]['topology']}"
+                f"{'' if status == 'ok' else f' ({status})'}"
+            )
         if found["configured"]:
             print("\nconfigured differently")
             print_table(_CONFIGURED, [[row[column] for column in _CONFIGURED] for row in found["configured"]])
