@@ -108,6 +108,6 @@ def _identity(start: int, end: int) -> tuple[int, int]:
     """An unmapped range, which must be physical."""
     if end > ADDRESS_SPACE:
         raise AddressError(
-            f"address {start:#x} + {end - start} bytes is neither mapped nor physical (51 bits); map it first"
+            f"address {start:#x} + {end - start} bytes is neither in a tensor nor physical (51 bits)"
         )
     return start, end - start

@@ -60,8 +60,8 @@ def compare(
         for run in () if any_bench else (old, new):
             if run.info["status"] == "partial":
                 raise UsageError(
-                    f"run '{run.id}' is partial: it was stopped at {run.info['sim_ns']:g} ns, so less time says "
-                    "nothing; compare runs that have ended, or with --any (any_bench=True) if that is meant"
+                    f"run '{run.id}' is partial: it was stopped at {run.info['sim_ns']:g} ns, so less time"
+                    " says nothing; compare runs that have ended, or pass --any (any_bench=True)"
                 )
         figures = [
             _change(key, float(old.info[key]), float(new.info[key]), threshold)

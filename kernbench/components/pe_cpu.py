@@ -173,6 +173,9 @@ class PeCpu(PeComponent):
         except (AddressError, RoutingError, KernelError) as problem:
             subject, _, call = kernel.describe().partition(": ")
             at_call = f"{call}: {problem}" if call else str(problem)
+            if isinstance(problem, AddressError) and isinstance(command, c.Load | c.Store):
+                near = kernel.nearest_tensor(min(address for address, _ in command.runs))
+                at_call += f"; {near}" if near else ""
             raise KernelError(f"{subject} at {self.clock.now:g} ns: {at_call}", at_call) from problem
 
     def _failed(self, error: Exception) -> None:

@@ -12,10 +12,13 @@ from greenlet import GreenletExit, getcurrent, greenlet
 from kernbench.errors import KernelError
 from kernbench.kernels.binding import Binding, name_of
 from kernbench.kernels.issue import ValueSource
-from kernbench.kernels.pointer import TensorArg
+from kernbench.kernels.pointer import Pointer, TensorArg
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Command, Completion, PeContext, Wait
 from kernbench.user_code import line_of, raised_at
+
+_NEAR = 1 << 32
+"""Bytes beyond which an address has nothing to do with a tensor."""
 
 
 class KernelGreenlet(greenlet):
@@ -120,6 +123,27 @@ class KernelThread:
         awaited = [completion.label for completion in self._waits_for if not completion.done]
         waiting = f", waiting for {', '.join(awaited)}" if awaited else ""
         return f"{subject}: {call}{at}{waiting}"
+
+    def nearest_tensor(self, address: int) -> str:
+        """The tensor argument next to ``address``, by the bytes between them; empty without one."""
+        nearest: tuple[int, str] | None = None
+        for value in (*self._args, *self._kwargs.values()):
+            if not isinstance(value, Pointer):
+                continue
+            begin, end = int(value), int(value) + value.reach
+            tensor = f"tensor '{value.name}' ({value.dtype}{list(value.shape)})"
+            if address < begin:
+                away = begin - address, f"{tensor}, begins {begin - address} bytes after"
+            elif address < end:
+                away = 0, f"{tensor}, begins {address - begin} bytes before"
+            else:
+                away = address - end, f"{tensor}, ends {address - end} bytes before"
+            nearest = away if nearest is None or away < nearest else nearest
+        if nearest is None:
+            return ""
+        if nearest[0] > _NEAR:
+            return "no tensor argument is near that address"
+        return f"the nearest argument, {nearest[1]} that address"
 
     def _run(self) -> None:
         try:

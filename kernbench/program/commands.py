@@ -184,6 +184,9 @@ class RunningKernel(Protocol):
     def describe(self) -> str:
         """The kernel's state for a deadlock report: its name and the call it is in."""
 
+    def nearest_tensor(self, address: int) -> str:
+        """The tensor argument next to an address that is in none, for an error; empty without one."""
+
 
 class BoundKernel(Protocol):
     """A kernel and its arguments, ready to start on any PE of a launch."""

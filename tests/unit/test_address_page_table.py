@@ -40,7 +40,7 @@ def test_what_is_not_mapped_is_physical() -> None:
     assert table.extents(0x7000, 100) == [(0x7000, 100)]
     table.map(0x1000, 0x9000, 0x1000)
     assert table.extents(0xF00, 0x1200) == [(0xF00, 0x100), (0x9000, 0x1000), (0x2000, 0x100)]
-    with pytest.raises(AddressError, match="neither mapped nor physical"):
+    with pytest.raises(AddressError, match="neither in a tensor nor physical"):
         table.extents(ADDRESS_SPACE - 1, 2)
 
 

@@ -266,3 +266,20 @@ def test_they_are_what_a_pe_expects():
     call: commands.BoundKernel = KernelCall(lambda tl: tl.cycles(1))
     thread: commands.RunningKernel = call.start(FakePe().context)
     assert thread.resume() == Cycles(1)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (1000, "the nearest argument, tensor 'x' (f32[4, 4]), begins 24 bytes after that address"),
+        (1030, "the nearest argument, tensor 'x' (f32[4, 4]), begins 6 bytes before that address"),
+        (1100, "the nearest argument, tensor 'x' (f32[4, 4]), ends 12 bytes before that address"),
+        (1 << 50, "no tensor argument is near that address"),
+    ],
+)
+def test_an_address_without_a_tensor_is_told_from_the_arguments(address, said):
+    x = TensorArg("x", (4, 4), "f32", default=Placement(1024))
+    y = TensorArg("y", (4, 4), "f32", default=Placement(1 << 20))
+    thread = KernelCall(lambda y, x, n, tl: None, (y, x, 3)).start(FakePe().context)
+    assert thread.nearest_tensor(address) == said
+    assert KernelCall(lambda tl: None).start(FakePe().context).nearest_tensor(5) == ""

@@ -57,7 +57,12 @@ def _percent(change: float | None) -> str | None:
     metavar="SHARE",
     help="How much slower a figure may get; beyond that the exit status is 1.",
 )
-@click.option("--any", "any_bench", is_flag=True, help="Compare runs of two different benches, and partial ones, as well.")
+@click.option(
+    "--any",
+    "any_bench",
+    is_flag=True,
+    help="Compare runs of two different benches, and partial ones, as well.",
+)
 @window_options
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Resources at most.")
 @store_option
