@@ -40,6 +40,7 @@ DERIVED = {
     "time_by_location": "critical_path",
     "predecessors": "history",
     "reached": "routing",
+    "roofline": "roofline",
     "route": "routing",
     "rerouted": "routing",
     "shared_links": "routing",

@@ -297,6 +297,23 @@ class Run(Exports):
         partial = self._properties["status"] == PARTIAL
         return path_within(self._trace_index, self.sim_ns, window, partial=partial)
 
+    def roofline(
+        self, by: str = "operation", launch: int | str = "all", limit: int | None = None
+    ) -> list[dict[str, Any]]:
+        """How close the work of launches came to what the hardware allows, farthest from it first.
+
+        A row for each ``operation``, ``pe`` or ``launch``, at most ``limit`` of them, with ``launch op name
+        source flops hbm_bytes sram_bytes tcm_bytes memory intensity ns achieved_tflops attainable_tflops
+        peak_tflops achieved_gbs peak_gbs light_ns share bound``: the columns of the question
+        ``bottleneck/roofline``, which says what they mean. ``UsageError`` when the run is not kept, or has no
+        such launch.
+        """
+        from kernbench.analysis.derived import AskedRun
+        from kernbench.analysis.roofline import roofline
+
+        asked = AskedRun(self._kept_in(), self.id)
+        return roofline(asked, {"by": by, "launch": launch, "limit": limit})
+
     @property
     def _traced(self) -> bool:
         return "Transaction" in self.tables and self.tables["Transaction"].num_rows > 0

@@ -76,6 +76,15 @@ def detail_option(function: Function) -> Function:
     )(function)
 
 
+def details_option(function: Function) -> Function:
+    """``--details``, passed as ``details``: the roofline of a run too."""
+    return click.option(
+        "--details",
+        is_flag=True,
+        help="Show how close launches, PEs and operations came to what the hardware allows.",
+    )(function)
+
+
 def window_options(function: Function) -> Function:
     """``--launch``, ``--from`` and ``--to``: the window to look at, by default all launches."""
     return _window(function, "--to", "--until")

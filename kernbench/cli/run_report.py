@@ -14,18 +14,43 @@ _VERIFIED = {True: "yes", False: "NO", None: "not asked"}
 _RESOURCE = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
 _LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
 
+_ROOFLINES = {"launch": "launches", "pe": "PEs", "operation": "operations"}
+_ROOF = ("launch", "name", "flops", "hbm_bytes", "sram_bytes", "tcm_bytes", "intensity", "achieved_tflops",
+         "attainable_tflops", "achieved_gbs", "peak_gbs", "ns", "light_ns", "share", "bound")  # fmt: skip
+_ROOF_SHOWN = 10
 
-def print_run(fmt: str, run: Run, **window: Any) -> None:
+
+def print_run(fmt: str, run: Run, details: bool = False, **window: Any) -> None:
     """Print the summary of ``run``: as JSON, as one line of CSV, or for people.
 
-    ``window`` is ``launch``, ``from_ns`` and ``to_ns``, as :meth:`Run.window` takes them.
+    ``window`` is ``launch``, ``from_ns`` and ``to_ns``, as :meth:`Run.window` takes them. With ``details``
+    the roofline of its launches follows; of a run that is not kept there is none.
     """
+    launch = window.get("launch") or "all"
+    rooflines = {}
+    if details and run.id and fmt != "csv":
+        rooflines = {by: run.roofline(by, launch) if launch != "setup" else [] for by in _ROOFLINES}
     if fmt == "json":
-        print_json(run.summary(**window))
+        print_json({**run.summary(**window), **({"roofline": rooflines} if details else {})})
     elif fmt == "csv":
         print_csv(list(run.info), [list(run.info.values())])
     else:
         _print_for_people(run.summary(_MANY, **window))
+        for by, rows in rooflines.items():
+            _roofline(_ROOFLINES[by], rows)
+
+
+def _roofline(title: str, rows: list[dict[str, Any]]) -> None:
+    """A table of how near work came to its least possible time; rows that are alike are one."""
+    if not rows:
+        return
+    shown = [name for name in _ROOF if name != "sram_bytes" or any(row[name] for row in rows)]
+    columns, cells = fold(shown, [[row[name] for name in shown] for row in rows])
+    share = columns.index("share")
+    print(f"\n{title}: time against the least possible, most to gain first")
+    print_table(columns, [[*c[:share], f"{c[share]:.1%}", *c[share + 1 :]] for c in cells[:_ROOF_SHOWN]])
+    if len(cells) > _ROOF_SHOWN:
+        print(f"{len(cells) - _ROOF_SHOWN} more: kernbench query bottleneck/roofline")
 
 
 def _print_for_people(summary: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from tests.conformance.causes_oracle import CAUSES
 from tests.conformance.distance_oracle import DISTANCE
 from tests.conformance.launch_oracle import LAUNCHES
 from tests.conformance.oracle_columns import Oracle, Rows, columns, first, kinds_of
+from tests.conformance.roofline_oracle import ROOFLINE
 from tests.conformance.traffic_oracle import TRAFFIC
 
 
@@ -314,4 +315,5 @@ ORACLES: dict[str, Oracle] = {
     **DISTANCE,
     **CAUSES,
     **LAUNCHES,
+    **ROOFLINE,
 }

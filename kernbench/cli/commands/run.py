@@ -11,6 +11,7 @@ from kernbench.cli.options import (
     assignments,
     change_options,
     check_option,
+    details_option,
     kept_options,
     store_option,
     topology_file,
@@ -27,7 +28,7 @@ from kernbench.errors import KernBenchError
     examples=[
         "kernbench run --bench qkv-gemm --verify-data",
         "kernbench run --bench gemm-single-pe --topology minimal --format json",
-        "kernbench run --bench gemm-single-pe --topology minimal --check",
+        "kernbench run --bench gemm-single-pe --topology minimal --check --details",
         "kernbench run --bench gemm-single-pe --topo cube.hbm.channel_gbs=64 --topo pe.pe_dma.read_engines=2",
     ],
 )
@@ -57,6 +58,7 @@ from kernbench.errors import KernBenchError
 @click.option(
     "--keep-partial", is_flag=True, help="Keep what there is of a run that fails or is interrupted, marked."
 )
+@details_option
 @kept_options
 @check_option
 @store_option
@@ -74,6 +76,7 @@ def command(
     max_ns: float | None,
     max_events: int | None,
     keep_partial: bool,
+    details: bool,
     no_trace: bool,
     detail: str,
     store: str | None,
@@ -108,10 +111,10 @@ def command(
                 keep_partial=keep_partial,
             )
     except api.RunVerificationError as wrong:
-        print_run(fmt, wrong.run)
+        print_run(fmt, wrong.run, details)
         raise
     except (KernBenchError, KeyboardInterrupt) as stopped:
         if (partial := getattr(stopped, "kept_run", None)) is not None:
-            print_run(fmt, partial)
+            print_run(fmt, partial, details)
         raise
-    print_run(fmt, run)
+    print_run(fmt, run, details)

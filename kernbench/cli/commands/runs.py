@@ -9,7 +9,14 @@ import click
 from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command, Entry, LazyGroup
-from kernbench.cli.options import detail_option, opened, run_argument, store_option, window_options
+from kernbench.cli.options import (
+    detail_option,
+    details_option,
+    opened,
+    run_argument,
+    store_option,
+    window_options,
+)
 from kernbench.cli.output import emit, emit_list, format_option
 from kernbench.cli.run_report import print_run
 from kernbench.errors import UsageError
@@ -73,15 +80,22 @@ def _time(iso: str) -> str:
 
 @click.command("show", cls=Command, examples=["kernbench runs show", "kernbench runs show last~1 --launch 0"])
 @run_argument
+@details_option
 @window_options
 @store_option
 @format_option
 def show(
-    run: str, launch: str, from_ns: float | None, to_ns: float | None, store: str | None, fmt: str
+    run: str,
+    details: bool,
+    launch: str,
+    from_ns: float | None,
+    to_ns: float | None,
+    store: str | None,
+    fmt: str,
 ) -> None:
     """Show one run: its settings, times and launches, where the time went, the busiest resources."""
     with opened(store) as kept_in:
-        print_run(fmt, api.open_run(run, kept_in), launch=launch, from_ns=from_ns, to_ns=to_ns)
+        print_run(fmt, api.open_run(run, kept_in), details, launch=launch, from_ns=from_ns, to_ns=to_ns)
 
 
 @click.command(

@@ -1,0 +1,200 @@
+"""Derived parameter of ``bottleneck/roofline``: how close work came to what its hardware allows.
+
+Work is an operation, what a PE did in a launch, or a launch. It makes ``flops`` (two for each
+multiply-accumulate of a GEMM) and moves bytes to and from memories. Neither can take less time than at full
+rate: ``light_ns`` (speed of light) is the longest of those times, ``bound`` names what takes it, and
+``share`` is ``light_ns`` by the time that the work took.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.errors import UsageError
+from kernbench.hints import did_you_mean
+
+BY = ("operation", "pe", "launch")
+MEMORIES = {"hbm_ctrl": "hbm", "sram": "sram", "pe_tcm": "tcm"}
+"""Kind of component -> what the memory is called."""
+_READS, _WRITES = ("dma_read", "tcm_read"), ("dma_write", "tcm_write")
+COMPUTE = "gemm"
+"""The bound that is no memory."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """Work under one key: ``touched`` has bytes by memory component and direction."""
+
+    launch: int
+    name: str
+    op: int = -1
+    source: str = ""
+    flops: int = 0
+    begin: float = math.inf
+    end: float = -math.inf
+    pes: set[str] = field(default_factory=set)
+    touched: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def cover(self, begin: float, end: float) -> None:
+        """Let it last from ``begin`` to ``end`` at least."""
+        self.begin, self.end = min(self.begin, begin), max(self.end, end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Peaks:
+    """Rates of a topology, in flops and bytes a ns."""
+
+    kinds: Mapping[str, str]
+    pes: Mapping[str, str]
+    flops: Mapping[str, float]
+    rates: Mapping[tuple[str, str], float]
+
+
+def roofline(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """Rows as of the question, in the order of the time that is not explained by the bound.
+
+    Raises:
+        UsageError: ``by`` is none of :data:`BY`, or the run has no such launch.
+    """
+    by, launch = str(params["by"]), str(params["launch"])
+    if by not in BY:
+        raise UsageError(f"by '{by}' is no way to group work; {did_you_mean(by, BY)}")
+    launches = {row["number"]: row for row in asked.tables["Launch"].to_pylist()}
+    if launch not in ("all", "run") and launch not in map(str, launches):
+        raise UsageError(
+            f"the run has no launch '{launch}'; it has {len(launches)}, counted from 0; or give all"
+        )
+    peaks = _peaks(asked.topology_tables)
+    works = _works(asked.tables, launches, peaks, by, None if launch in ("all", "run") else int(launch))
+    rows = [_row(work, peaks) for work in works]
+    rows.sort(key=lambda row: (row["light_ns"] - row["ns"], row["launch"], row["op"], row["name"]))
+    return rows[: params["limit"]]
+
+
+def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
+    kinds: dict[str, str] = {}
+    pes: dict[str, str] = {}
+    flops: dict[str, float] = {}
+    rates: dict[tuple[str, str], float] = {}
+    inward: dict[str, list[float]] = {}
+    links = topology["Link"]
+    for dst, gbs in zip(links["dst"].to_pylist(), links["bw_gbs"].to_pylist(), strict=True):
+        inward.setdefault(dst, []).append(gbs)
+    for row in topology["Component"].to_pylist():
+        name, kind, has = row["name"], row["kind"], json.loads(row.get("attributes") or "{}")
+        kinds[name] = kind
+        if row["pe"] >= 0 and row["parent"]:
+            pes[name] = row["parent"]
+        if kind == "pe_gemm":
+            flops[row["parent"]] = 2.0 * has.get("macs_per_cycle", 0.0) * has.get("clock_ghz", 0.0)
+        for direction in ("read", "write") if kind in MEMORIES else ():
+            # A slice of HBM has one rate for both directions, a TCM one for each, an SRAM that of its link.
+            own = has.get("slice_gbs") if kind == "hbm_ctrl" else has.get(f"{direction}_gbs")
+            rates[name, direction] = own or math.fsum(inward.get(name, ()))
+    return _Peaks(kinds, pes, flops, rates)
+
+
+def _works(
+    tables: Mapping[str, pa.Table],
+    launches: Mapping[int, Mapping[str, Any]],
+    peaks: _Peaks,
+    by: str,
+    only: int | None,
+) -> Sequence[_Work]:
+    names = [
+        "number",
+        "launch",
+        "parent",
+        "component",
+        "name",
+        "label",
+        "source",
+        "flops",
+        "t_start",
+        "t_end",
+    ]
+    ops, known = tables["Op"], tables["Op"].column_names
+    empty = [""] * ops.num_rows
+    columns = [ops[name].to_pylist() if name in known else empty for name in names]
+    named = dict(zip(columns[0], zip(columns[5], columns[4], columns[6], strict=True), strict=True))
+    found: dict[Any, _Work] = {}
+    work_of: dict[int, _Work] = {}
+    for number, launch, parent, component, *_, flops, begin, end in zip(*columns, strict=True):
+        if launch < 0 or only not in (None, launch):
+            continue
+        whole = parent if parent in named else number
+        pe = peaks.pes.get(component, "")
+        key = {"operation": whole, "pe": (launch, pe), "launch": launch}[by]
+        work = found.get(key)
+        if work is None:
+            shown = {"operation": "", "pe": pe, "launch": launches.get(launch, {}).get("kernel") or ""}[by]
+            work = found[key] = _Work(launch, shown)
+            if by == "operation":
+                label, name, source = named[whole]
+                work.op, work.name, work.source = whole, label or name, source
+        work.flops += flops or 0
+        work.pes |= {pe} - {""}
+        work.cover(begin, end)
+        work_of[number] = work
+    for number, work in found.items() if by == "launch" else ():
+        if number in launches:
+            work.cover(launches[number]["t_start"], launches[number]["t_done"])
+    sent = tables["Transaction"]
+    moved = zip(*(sent[name].to_pylist() for name in ("op", "kind", "dst", "bytes")), strict=True)
+    for op, kind, dst, nbytes in moved:
+        if op in work_of and kind in (*_READS, *_WRITES) and peaks.kinds.get(dst) in MEMORIES:
+            place = (dst, "read" if kind in _READS else "write")
+            touched = work_of[op].touched
+            touched[place] = touched.get(place, 0) + nbytes
+    return [work for key, work in found.items() if by != "pe" or key[1]]
+
+
+def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
+    peak = math.fsum(peaks.flops.get(pe, 0.0) for pe in work.pes)
+    moved = dict.fromkeys(MEMORIES.values(), 0)
+    light = {COMPUTE: work.flops / peak if peak else 0.0}
+    for kind, memory in MEMORIES.items():
+        here = {place: n for place, n in work.touched.items() if peaks.kinds[place[0]] == kind}
+        moved[memory] = sum(here.values())
+        light[memory] = _light_ns(kind, here, peaks)
+    bound = max(light, key=lambda name: light[name])
+    memory = max(moved, key=lambda name: light[name])
+    least, ns = light[bound], work.end - work.begin
+    return {
+        "launch": work.launch,
+        "op": work.op,
+        "name": work.name,
+        "source": work.source,
+        "flops": work.flops,
+        **{f"{name}_bytes": nbytes for name, nbytes in moved.items()},
+        "memory": memory if moved[memory] else "",
+        "intensity": work.flops / moved[memory] if moved[memory] else 0.0,
+        "ns": ns,
+        "achieved_tflops": work.flops / ns / 1e3 if ns > 0 else 0.0,
+        "attainable_tflops": work.flops / least / 1e3 if least > 0 else 0.0,
+        "peak_tflops": peak / 1e3,
+        "achieved_gbs": moved[memory] / ns if ns > 0 else 0.0,
+        "peak_gbs": moved[memory] / light[memory] if light[memory] > 0 else 0.0,
+        "light_ns": least,
+        "share": least / ns if ns > 0 else 0.0,
+        "bound": bound if least > 0 else "",
+    }
+
+
+def _light_ns(kind: str, touched: Mapping[tuple[str, str], int], peaks: _Peaks) -> float:
+    """The least time in which memories of one kind move these bytes, all of them at full rate."""
+    directions = (("read",), ("write",)) if kind == "pe_tcm" else (("read", "write"),)
+    longest = 0.0
+    for together in directions:
+        moved = {place: nbytes for place, nbytes in touched.items() if place[1] in together}
+        memories = {name: peaks.rates[name, direction] for name, direction in moved}
+        rate = math.fsum(memories.values())
+        longest = max(longest, sum(moved.values()) / rate if rate else 0.0)
+    return longest

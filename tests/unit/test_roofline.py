@@ -1,0 +1,79 @@
+"""Flops, bytes and roofs of shipped benches, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.errors import UsageError
+
+PEAK, HBM, TCM = 8.192, 256.0, 512.0
+"""Of one PE of ``minimal``: 4096 MACs a ns are 8.192 TFLOP/s; GB/s of its HBM slice; of its TCM each way."""
+
+
+def test_a_gemm_of_two_loads_a_dot_and_a_store() -> None:
+    m, k, n = 64, 128, 64
+    run = kb.run("gemm-single-pe", "minimal", params={"m": m, "k": k, "n": n}, store="memory:")
+    dot, *memory = run.roofline()
+    flops, operands = 2 * m * n * k, (2 * m * k, 2 * k * n, 2 * m * n)
+    assert (dot["flops"], dot["hbm_bytes"], dot["tcm_bytes"]) == (flops, 0, sum(operands))
+    assert dot["light_ns"] == flops / (PEAK * 1e3) == 128.0
+    # Fetch 64 ns, multiply 128 ns, store 16 ns, one after the other.
+    assert dot["ns"] == pytest.approx((operands[0] + operands[1]) / TCM + 128.0 + operands[2] / TCM)
+    assert dot["share"] == pytest.approx(128.0 / 208.0)
+    assert (dot["bound"], dot["memory"], dot["attainable_tflops"]) == ("gemm", "tcm", PEAK)
+    assert sorted(row["hbm_bytes"] for row in memory) == sorted(operands)
+    assert {(row["bound"], row["light_ns"]) for row in memory} == {("hbm", b / HBM) for b in operands}
+    (pe,), (launch,) = run.roofline("pe"), run.roofline("launch")
+    for row in (pe, launch):
+        assert (row["flops"], row["hbm_bytes"], row["bound"]) == (flops, sum(operands), "hbm")
+        assert row["light_ns"] == sum(operands) / HBM == 160.0
+        assert row["intensity"] == flops / sum(operands)
+        assert row["attainable_tflops"] == pytest.approx(flops / 160.0 / 1e3)
+        assert row["share"] == pytest.approx(row["achieved_tflops"] / row["attainable_tflops"])
+    assert (launch["name"], launch["ns"]) == ("gemm", pytest.approx(run.latency_ns))
+    assert (pe["name"], pe["ns"]) == ("sip0.cube0.pe0", pytest.approx(77.0 + 77.0 + 208.0 + 45.0))
+
+
+def test_a_composite_streams_its_operands_once_for_each_tile_of_the_result() -> None:
+    m, k, n = 64, 256, 128
+    params = {"m": m, "k": k, "n": n}
+    tiles = (m // 32) * (n // 32)
+    streamed = tiles * 2 * k * (32 + 32) + 2 * m * n
+    run = kb.run("matmul-composite", "minimal", params=params, store="memory:")
+    (row,) = run.roofline()
+    assert (row["op"], row["flops"], row["hbm_bytes"]) == (row["op"], 2 * m * n * k, streamed)
+    assert row["light_ns"] == max(2 * m * n * k / (PEAK * 1e3), streamed / HBM)
+    pinned = kb.run("matmul-composite", "minimal", params={**params, "variant": "load_load"}, store="memory:")
+    by_name = {row["name"].split()[0]: row for row in pinned.roofline()}
+    assert by_name["composite_gemm"]["hbm_bytes"] == 2 * m * n
+    assert pinned.roofline("launch")[0]["hbm_bytes"] == 2 * (m * k + k * n + m * n)
+
+
+@pytest.mark.parametrize("bench", ["softmax", "flash-attention", "qkv-gemm-multi-pe", "ipcq-allreduce"])
+def test_nothing_is_faster_than_light(bench: str) -> None:
+    run = kb.run(bench, "minimal", store="memory:")
+    for by in ("operation", "pe", "launch"):
+        rows = run.roofline(by)
+        assert rows
+        assert all(0 <= row["share"] <= 1 + 1e-9 for row in rows)
+        assert sum(row["flops"] for row in rows) == sum(run.ops["flops"])
+        assert [row["light_ns"] - row["ns"] for row in rows] == sorted(r["light_ns"] - r["ns"] for r in rows)
+
+
+def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any]) -> None:
+    run = ("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--details")
+    found = json.loads(cli(*run, "--format", "json").out)["roofline"]
+    assert {by: len(rows) for by, rows in found.items()} == {"launch": 1, "pe": 1, "operation": 4}
+    assert kb.open_run().query("bottleneck/roofline").dicts() == found["operation"]
+    shown = cli("runs", "show", "--details").out
+    assert "operations: time against the least possible, most to gain first" in shown
+    assert "61.5%" in shown
+    assert "roofline" not in cli("runs", "show", "--format", "json").out
+    with pytest.raises(UsageError, match=r"no way to group work; did you mean 'operation'"):
+        kb.open_run().roofline("operations")
+    assert "no launch '7'" in cli("query", "roofline", "--param", "launch=7").err
