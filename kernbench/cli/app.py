@@ -32,6 +32,7 @@ app = LazyGroup(
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
         "export": Entry(f"{_HERE}.export", "Write a kept run for Perfetto, or as tables."),
         "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
+        "tui": Entry(f"{_HERE}.tui", "Browse kept runs in the terminal."),
         "figures": Entry(f"{_HERE}.figures", "Draw where the time and the bandwidth of DMA transfers go."),
         "completion": Entry(f"{_HERE}.completion", "Print a script for tab completion in bash, zsh or fish."),
         "doctor": Entry(f"{_HERE}.doctor", "Say what is installed and whether the store can be used."),

@@ -1,0 +1,113 @@
+"""Cells as people read them: figures, entities, folded rows; the same in the shell and on screens."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, plain_entities
+
+Row = Sequence[Any]
+
+_PERCENT = re.compile(r"[-+]?\d+(\.\d+)?%")
+
+
+def fold(columns: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[Row]]:
+    """Fold neighbouring rows that differ only in the numbers of their names; a column ``alike`` counts them.
+
+    Nothing is folded, and no column added, where no two rows are alike. Times within 1e-9 are equal.
+    """
+    folded: list[Row] = []
+    counts: list[int] = []
+    last = None
+    for row in rows:
+        key = tuple(_alike(cell) for cell in row)
+        if key == last:
+            counts[-1] += 1
+        else:
+            folded.append(row)
+            counts.append(1)
+        last = key
+    if len(folded) == len(rows):
+        return list(columns), list(rows)
+    return [*columns, "alike"], [[*row, count] for row, count in zip(folded, counts, strict=True)]
+
+
+def _alike(cell: Any) -> Any:
+    """A cell as far as it tells rows apart that are not symmetric."""
+    if isinstance(cell, str):
+        return re.sub(r"\d+", "#", cell)
+    return round(cell, 9) if isinstance(cell, float) else cell
+
+
+def plain(value: Any) -> Any:
+    """``value`` with nothing in it but what JSON knows."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if _is_entity(value):
+        return plain(plain_entities(value))
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return str(value)
+
+
+def shown(value: Any) -> Any:
+    """A cell of a table: as :func:`plain`, but nodes, relationships and paths as patterns."""
+    if _is_entity(value):
+        return str(value)
+    if isinstance(value, list | tuple) and any(_is_entity(item) for item in value):
+        return f"[{', '.join(str(shown(item)) for item in value)}]"
+    return plain(value)
+
+
+def _is_entity(value: Any) -> bool:
+    """Whether ``value`` is a node, a relationship or a path."""
+    return isinstance(value, GraphNode | GraphRelationship | GraphPath)
+
+
+def number(value: float | None) -> str:
+    """A figure for people: at most three digits after the point, none that say nothing."""
+    if value is None:
+        return "-"
+    if abs(value) < 1e-9:
+        return "0"  # rounding; no time or share of the model is that small
+    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    return text if text not in {"0", "-0"} or value == 0 else f"{value:.3g}"
+
+
+def is_number(value: Any) -> bool:
+    """Whether a cell stands to the right: a number, or a percentage as text."""
+    if isinstance(value, str):
+        return _PERCENT.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def text(value: Any) -> str:
+    """A cell as text without control characters; ``-`` for nothing, ``yes`` and ``no`` for truth."""
+    return printable(_text(shown(value)))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def printable(text: str) -> str:
+    """``text`` with control characters, which a terminal would obey, written out."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -1,0 +1,1 @@
+"""View models: everything that the screens show, worked out without a terminal."""

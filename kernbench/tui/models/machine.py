@@ -1,0 +1,64 @@
+"""The machine of a run as a tree of parts, each with the use of the busiest thing inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kernbench.tui.models.browser import OpenRun
+from kernbench.tui.models.mesh import MeshMap, map_of
+from kernbench.tui.models.resource_page import describe
+
+
+class Machine:
+    """Parts by the part that contains them; ``shares`` is the busy share of time by resource."""
+
+    def __init__(self, opened: OpenRun, shares: Mapping[str, float], window: str) -> None:
+        self.opened = opened
+        self.shares = shares
+        self.window = window
+        table = opened.topology.tables["Component"]
+        self._parts: dict[str, list[str]] = {}
+        self._parent: dict[str, str] = {}
+        for name, parent in zip(table["name"].to_pylist(), table["parent"].to_pylist(), strict=True):
+            self._parts.setdefault(parent, []).append(name)
+            self._parent[name] = parent
+        self.root = self._parts[""][0]
+        self._most: dict[str, float] = {}
+        for name, share in shares.items():
+            here: str = name.partition("->")[0]
+            while here:
+                self._most[here] = max(share, self._most.get(here, 0.0))
+                here = self._parent.get(here, "")
+
+    @property
+    def first_package(self) -> str:
+        """The first SIP."""
+        return next(name for name in self._parts[self.root] if name.startswith("sip"))
+
+    def parts(self, name: str) -> list[str]:
+        """The parts of a part."""
+        return self._parts.get(name, [])
+
+    def label(self, name: str) -> str:
+        """The last part of a name, and how busy the busiest thing inside it was."""
+        parent = self._parent.get(name, "")
+        short = name.removeprefix(f"{parent}.") if parent else name
+        share = self._most.get(name, 0.0)
+        return f"{short} {share:.0%}" if share >= 0.005 else short
+
+    def use(self, name: str) -> str:
+        """How busy a part was, in words."""
+        if name in self.shares:
+            return f"busy {self.shares[name]:.1%} of {self.window}"
+        if name in self._most:
+            return f"busiest inside {self._most[name]:.1%} of {self.window}"
+        return f"not used in {self.window}"
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """The part's properties."""
+        return describe(self.opened, name)
+
+    def map(self, name: str) -> MeshMap | None:
+        """The map on which it lies."""
+        return map_of(self.opened, self.shares, name)

@@ -1,0 +1,34 @@
+"""A page: a title, a few facts, and tables behind tabs that are loaded when first looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kernbench.tui.models.table import Table
+from kernbench.tui.models.targets import Target
+
+Facts = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A tab: its name and its table, which may take a while to work out."""
+
+    name: str
+    load: Callable[[], Table]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that one screen shows of one thing."""
+
+    title: str
+    facts: Facts
+    sections: Sequence[Section]
+    target: Target | None = None
+    """The thing itself; None for what has no name, such as a comparison."""
+    run: str = ""
+    """Id of the run to which the numbers in its rows belong; empty for pages over all runs."""
+    hints: Sequence[str] = field(default=())
+    """Remarks such as those of a question."""

@@ -1,0 +1,67 @@
+"""The library of questions: its list, one question's form, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kernbench import api
+from kernbench.tui.models.table import Column, Table
+from kernbench.tui.models.window import Window
+
+if TYPE_CHECKING:
+    from kernbench.pgraph import GraphStore
+
+_LIST = (Column("question"), Column("title"), Column("about"))
+_WINDOW = ("launch", "from_ns", "to_ns")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A parameter of a question as a form shows it; ``text`` is the value that is filled in."""
+
+    name: str
+    text: str
+    hint: str
+    needed: bool
+
+
+def questions_table() -> Table:
+    """All questions, by name."""
+    rows = [
+        {"question": one["name"], "title": one["title"], "about": one["scope"]} for one in api.questions()
+    ]
+    return Table.of_dicts(rows, _LIST, "no questions found; see 'kernbench doctor'")
+
+
+def form(question: Mapping[str, Any], window: Window) -> list[Field]:
+    """The parameters of a question; those of a window hold the one that is looked at."""
+    chosen = {key: value for key, value in window.arguments.items() if value is not None}
+    fields = []
+    for param in question["params"]:
+        name, default = param["name"], param["default"]
+        text = str(chosen[name]) if name in _WINDOW and name in chosen else ""
+        if text == str(default):
+            text = ""
+        choices = f" One of {', '.join(map(str, param['choices']))}." if param["choices"] else ""
+        shown = "needed" if default is None else "empty" if default == "" else f"{default}"
+        fields.append(Field(name, text, f"{shown}: {param['help']}{choices}", default is None))
+    return fields
+
+
+def answer(store: GraphStore, name: str, run_id: str, params: Mapping[str, str]) -> tuple[Table, list[str]]:
+    """The answer as a table, and remarks; empty texts leave a parameter at its default.
+
+    ``KernBenchError`` for a wrong parameter, with the remedy.
+    """
+    question = api.question(name)
+    given = {key: value.strip() for key, value in params.items() if value.strip()}
+    found = api.ask(name, None if question["scope"] == "history" else run_id, store, given)
+    columns = [
+        Column(column["name"], column["unit"], percent=column["unit"] in ("share", "%"))
+        for column in question["returns"]
+    ]
+    return Table.of_rows(found.rows, columns, "no rows: nothing in this run answers to that"), list(
+        found.notes
+    )

@@ -1,0 +1,145 @@
+"""One component or link: what it is, how busy it was, who went through it, who waited, what is beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from kernbench.errors import UsageError
+from kernbench.hints import suggestion
+from kernbench.report.cells import number, text
+from kernbench.tui.models.browser import OpenRun
+from kernbench.tui.models.pages import Page, Section
+from kernbench.tui.models.run_page import WAITS, operations
+from kernbench.tui.models.table import Column, Table
+from kernbench.tui.models.targets import Target
+from kernbench.tui.models.window import Window
+
+_CROSSED = (
+    Column("transaction"),
+    Column("kind"),
+    Column("src"),
+    Column("dst"),
+    Column("t_in", "ns"),
+    Column("wait_ns", "ns"),
+    Column("service_ns", "ns"),
+    Column("t_out", "ns"),
+    Column("bytes"),
+    Column("seq"),
+)
+_WIRES = (
+    Column("link"),
+    Column("kind"),
+    Column("bw_gbs", "GB/s"),
+    Column("delay_ns", "ns"),
+    Column("distance_mm", "mm"),
+    Column("utilisation", percent=True),
+)
+_PARTS = (Column("component"), Column("kind"), Column("utilisation", percent=True))
+_TITLED = ("kind", "impl", "parent", "src", "dst", "bw_gbs", "delay_ns", "distance_mm", "overhead_ns")
+
+
+def resource_page(opened: OpenRun, name: str, window: Window) -> Page:
+    """The page of a component, a link, or a group of components such as a cube or a PE."""
+    row = describe(opened, name)
+    shares = utilisation(opened, window)
+    facts = [("it is", ", ".join(f"{key} {text(value)}" for key, value in row.items()))]
+    chosen = opened.run.window(**window.arguments).name
+    facts.append(("busy", f"{shares[name]:.1%} of {chosen}" if name in shares else f"not used in {chosen}"))
+    use = opened.run.used
+    for at in np.flatnonzero(use["resource"] == name).tolist():
+        total = (
+            f"busy {number(float(use['busy_ns'][at]))} ns, others waited {number(float(use['wait_ns'][at]))} "
+            f"ns; {use['transactions'][at]} transactions, {use['bytes'][at]} bytes, at most "
+            f"{use['max_queue'][at]} queued"
+        )
+        facts.append(("whole run", total))
+    sections = [Section("Crossed by", lambda: _crossed(opened, name))]
+    if name in opened.components:
+        sections += [
+            Section("Operations", lambda: _operations(opened, name)),
+            Section("Waits", lambda: _waits(opened, name)),
+            Section("Links", lambda: _wires(opened, name, shares)),
+            Section("Parts", lambda: _parts(opened, name, shares)),
+        ]
+    else:
+        sections.append(Section("Waits", lambda: _waits(opened, name)))
+        sections.append(Section("Ends", lambda: _ends(opened, name, shares)))
+    return Page(name, facts, sections, Target("resource", name), opened.id)
+
+
+def describe(opened: OpenRun, name: str) -> dict[str, Any]:
+    """The properties of a component or link by name; ``UsageError`` where the machine has none like it."""
+    for table, rows in (("Component", opened.components), ("Link", opened.links)):
+        if name in rows:
+            found = opened.topology.tables[table].slice(rows[name], 1).to_pylist()[0]
+            more = json.loads(found.get("attributes") or "{}")
+            shown = {key: found[key] for key in _TITLED if found.get(key) not in (None, "")}
+            return {**shown, **{key: value for key, value in more.items() if value not in (-1, "")}}
+    hint = suggestion(name, opened.components)
+    raise UsageError(f"the machine of run '{opened.id}' has no '{name}'; {hint or 'see its topology: key t'}")
+
+
+def utilisation(opened: OpenRun, window: Window) -> dict[str, float]:
+    """Busy share of the window, 0 to 1, of everything that was used in it."""
+    used = opened.used(window)
+    return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
+
+
+def _crossed(opened: OpenRun, name: str) -> Table:
+    """The hops at a resource, each with its transaction."""
+    import pyarrow.compute as pc
+
+    table, sent = opened.table("Hop"), opened.table("Transaction")
+    hops = table.filter(pc.equal(table["resource"], name)).rename_columns({"txn": "transaction"})
+    rows = pc.index_in(hops["transaction"], sent["number"])
+    for column in ("kind", "src", "dst"):
+        hops = hops.append_column(column, sent[column].take(rows))
+    return Table.of_arrow(hops, _CROSSED, "no transaction went through it")
+
+
+def _operations(opened: OpenRun, name: str) -> Table:
+    import pyarrow.compute as pc
+
+    return operations(opened, lambda table: table.filter(pc.equal(table["component"], name)))
+
+
+def _waits(opened: OpenRun, name: str) -> Table:
+    import pyarrow.compute as pc
+
+    table = opened.table("WaitedFor")
+    found = table.filter(pc.equal(table["resource"], name))
+    found = found.rename_columns({"txn": "waiter", "ns": "wait_ns"}).sort_by([("wait_ns", "descending")])
+    return Table.of_arrow(found, WAITS, "nothing waited here")
+
+
+def _wires(opened: OpenRun, name: str, shares: dict[str, float]) -> Table:
+    import pyarrow.compute as pc
+
+    links = opened.topology.tables["Link"]
+    found = links.filter(pc.or_(pc.equal(links["src"], name), pc.equal(links["dst"], name)))
+    rows = [
+        {**row, "link": row["name"], "utilisation": shares.get(row["name"], 0.0)} for row in found.to_pylist()
+    ]
+    return Table.of_dicts(rows, _WIRES, "no link leads here")
+
+
+def _parts(opened: OpenRun, name: str, shares: dict[str, float]) -> Table:
+    import pyarrow.compute as pc
+
+    parts = opened.topology.tables["Component"]
+    found = parts.filter(pc.equal(parts["parent"], name)).to_pylist()
+    return Table.of_rows(
+        ((row["name"], row["kind"], shares.get(row["name"], 0.0)) for row in found), _PARTS, "it has no parts"
+    )
+
+
+def _ends(opened: OpenRun, name: str, shares: dict[str, float]) -> Table:
+    row = opened.topology.tables["Link"].slice(opened.links[name], 1).to_pylist()[0]
+    kinds = opened.topology.tables["Component"]["kind"]
+    ends = [
+        (end, kinds[opened.components[end]].as_py(), shares.get(end, 0.0)) for end in (row["src"], row["dst"])
+    ]
+    return Table.of_rows(ends, _PARTS)

@@ -1,0 +1,134 @@
+"""A time line of a run: for each track the share of each stretch of time in which it was occupied.
+
+A component that carries out operations is occupied while they last; any other component, or a link, from
+the first flit of a transaction that it serves to the last one that leaves. Overlaps count once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbench.kinds import COMPONENT_KINDS
+from kernbench.tui.models.browser import OpenRun
+from kernbench.tui.models.run_page import resources
+from kernbench.tui.models.window import Window
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = NDArray[np.float64]
+
+SHOWN = ("engines", "links", "all")
+"""The choices of tracks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of simulated time, ns."""
+
+    begin: float
+    end: float
+
+    def zoomed(self, factor: float, within: Span) -> Span:
+        """Its middle part, ``factor`` times as long, as far as it lies within another."""
+        middle, half = (self.begin + self.end) / 2, (self.end - self.begin) * factor / 2
+        return Span(max(middle - half, within.begin), min(middle + half, within.end))
+
+    def moved(self, share: float, within: Span) -> Span:
+        """Moved by a share of its length, not beyond another."""
+        length = self.end - self.begin
+        begin = min(max(self.begin + share * length, within.begin), within.end - length)
+        return Span(begin, begin + length)
+
+
+class Timeline:
+    """The tracks of a window of a run; a track's intervals are looked up when it is seen."""
+
+    def __init__(self, opened: OpenRun, window: Window) -> None:
+        chosen = opened.run.window(**window.arguments)
+        self.name = chosen.name
+        self.whole = Span(chosen.spans[0][0], chosen.spans[-1][1]) if chosen.spans else Span(0.0, 0.0)
+        self.launches = [
+            (f"launch {one['launch']} {one['kernel']}", float(one["t_start"]), float(one["t_done"]))
+            for one in opened.run.launches
+        ]
+        used = resources(opened, window)
+        self._used = [(row["resource"], row["kind"]) for row in map(used.record, range(len(used)))]
+        self._ops = _Intervals(opened.table("Op"), "component", "t_start", "t_end")
+        self._hops = _Intervals(opened.table("Hop"), "resource", "t_start", "t_out")
+
+    def tracks(self, shown: str) -> list[str]:
+        """Names of tracks, busiest first: ``engines`` (components that do work), ``links``, or ``all``."""
+        if shown == "links":
+            return [name for name, _ in self._used if "->" in name]
+        if shown == "engines":
+            return [name for name, kind in self._used if "->" not in name and _works(kind)]
+        return [name for name, _ in self._used]
+
+    def shares(self, track: str, span: Span, bins: int) -> Floats:
+        """The share of each of ``bins`` equal stretches of ``span`` in which a track was occupied."""
+        found = self._ops.of(track)
+        begins, ends = found if found is not None else self._hops.of(track) or (np.zeros(0), np.zeros(0))
+        return occupied(begins, ends, span, bins)
+
+    def launch_shares(self, number: int, span: Span, bins: int) -> Floats:
+        """The same for a launch."""
+        _, begin, end = self.launches[number]
+        return occupied(np.array([begin]), np.array([end]), span, bins)
+
+
+def _works(kind: str) -> bool:
+    found = COMPONENT_KINDS.get(kind)
+    return found is None or not found.forwards_flits
+
+
+def occupied(begins: Floats, ends: Floats, span: Span, bins: int) -> Floats:
+    """The share of each bin that intervals cover, overlaps counted once."""
+    if span.end <= span.begin or bins < 1:
+        return np.zeros(max(bins, 0))
+    order = np.argsort(begins, kind="stable")
+    begins, ends = begins[order], ends[order]
+    if len(begins):
+        # United: an interval begins anew where it begins after all before it have ended.
+        latest = np.maximum.accumulate(ends)
+        first = np.concatenate([[True], begins[1:] > latest[:-1]])
+        begins, ends = begins[first], np.maximum.reduceat(ends, np.flatnonzero(first))
+    edges = np.linspace(span.begin, span.end, bins + 1)
+    covered = _before(begins, edges) - _before(ends, edges)
+    return np.asarray(np.clip(np.diff(covered) / ((span.end - span.begin) / bins), 0.0, 1.0))
+
+
+def _before(times: Floats, edges: Floats) -> Floats:
+    """For each edge, the sum of the time that has passed since each of ``times`` before it."""
+    count = np.searchsorted(times, edges, side="right")
+    total = np.concatenate([[0.0], np.cumsum(times)])
+    return np.asarray(count * edges - total[count])
+
+
+class _Intervals:
+    """Intervals of a table, looked up by the resource that they are on."""
+
+    def __init__(self, table: pa.Table, name: str, begin: str, end: str) -> None:
+        import pyarrow.compute as pc
+
+        encoded = pc.dictionary_encode(table[name]).combine_chunks()
+        chunk = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
+        self._codes = {text: code for code, text in enumerate(chunk.dictionary.to_pylist())}
+        codes = chunk.indices.to_numpy(zero_copy_only=False)
+        self._order = np.argsort(codes, kind="stable")
+        self._edges = np.searchsorted(codes[self._order], np.arange(len(self._codes) + 1))
+        self._times: Sequence[Any] = (table[begin].to_numpy(), table[end].to_numpy())
+
+    def of(self, track: str) -> tuple[Floats, Floats] | None:
+        """Begins and ends on a resource; None where there is none."""
+        code = self._codes.get(track)
+        if code is None:
+            return None
+        rows = self._order[self._edges[code] : self._edges[code + 1]]
+        begins, ends = (times[rows] for times in self._times)
+        return begins, ends

@@ -1,0 +1,1 @@
+"""Screens: they draw what the models give, and ask for it in workers."""

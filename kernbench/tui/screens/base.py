@@ -1,0 +1,120 @@
+"""What all screens have: a heading, keys that lead everywhere, and work that never blocks them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+
+from rich.markup import escape
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from kernbench.errors import KernBenchError
+from kernbench.tui.models.targets import Target
+
+if TYPE_CHECKING:
+    from kernbench.tui.app import KernBenchApp
+
+Answer = TypeVar("Answer")
+
+
+class BrowserScreen(Screen[None]):
+    """A screen with a heading on top and the keys at the bottom."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,backspace", "leave", "Back"),
+        Binding("question_mark", "app.help", "Help", key_display="?"),
+    ]
+    AUTO_FOCUS = ""
+    HELP: ClassVar[str] = ""
+    """Lines of the help that are for this screen alone: ``key  meaning``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asking = 0
+        """Questions under way."""
+        self.failure = ""
+        """The error that is shown; empty when all went well."""
+
+    @property
+    def browser_app(self) -> KernBenchApp:
+        """The app, with its store."""
+        return cast("KernBenchApp", self.app)
+
+    @property
+    def heading(self) -> str:
+        """Its name in the path at the top of the screen."""
+        return self.title or ""
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run that is looked at; empty on screens over all runs."""
+        return ""
+
+    def compose(self) -> ComposeResult:
+        """Heading, content, message line, keys."""
+        yield Static(id="heading")
+        yield from self.content()
+        yield Static(id="message")
+        yield Footer()
+
+    def content(self) -> ComposeResult:
+        """The widgets between heading and keys."""
+        yield from ()
+
+    def on_mount(self) -> None:
+        """Draw the heading, then begin."""
+        self.draw_heading()
+        self.begin()
+
+    def begin(self) -> None:
+        """Ask for what is to be shown first."""
+
+    def draw_heading(self) -> None:
+        """Path of screens that lead here, and whether something is being worked out."""
+        path = [screen.heading for screen in self.app.screen_stack if isinstance(screen, BrowserScreen)]
+        if self.heading not in path:
+            path.append(self.heading)
+        busy = " [italic](working ...)[/]" if self.asking else ""
+        self.query_one("#heading", Static).update(escape(" > ".join(filter(None, path))) + busy)
+
+    def say(self, message: str, *, error: bool = False) -> None:
+        """Put a line above the keys; an empty one takes it away."""
+        self.failure = message if error else ""
+        line = self.query_one("#message", Static)
+        line.update(escape(f"error: {message}" if error else message))
+        line.set_class(error, "error")
+        line.display = bool(message)
+
+    def ask(self, work: Callable[[], Answer], then: Callable[[Answer], None], group: str = "ask") -> None:
+        """Do ``work`` in a thread, then give ``then`` its answer; a newer one of the group replaces it."""
+        self.asking += 1
+        self.draw_heading()
+        self.run_worker(self._asked(work, then), group=group, exclusive=True, exit_on_error=True)
+
+    async def _asked(self, work: Callable[[], Answer], then: Callable[[Answer], None]) -> None:
+        try:
+            answer = await asyncio.to_thread(work)
+        except (KernBenchError, OSError) as error:
+            if self.is_mounted:
+                self.say(" ".join(str(error).split()), error=True)
+        else:
+            if self.is_mounted:
+                self.say("")
+                then(answer)
+        finally:
+            self.asking -= 1
+            if self.is_mounted:
+                self.draw_heading()
+
+    def action_leave(self) -> None:
+        """Back to the screen before; the first one stays."""
+        if len([one for one in self.app.screen_stack if isinstance(one, BrowserScreen)]) > 1:
+            self.dismiss(None)
+
+    def follow(self, target: Target) -> None:
+        """Open a thing that a row of this screen names."""
+        self.browser_app.open_target(target, self.run_id)

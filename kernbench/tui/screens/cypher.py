@@ -1,0 +1,145 @@
+"""Free Cypher: an editor with completion and a history, and the rows of the answer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.markup import escape
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Static, TextArea
+
+from kernbench.tui.models.cypher import EXAMPLE, asked, complete
+from kernbench.tui.models.table import Table
+from kernbench.tui.screens.choose import Choose
+from kernbench.tui.screens.page import TableScreen
+
+
+class Editor(TextArea):
+    """A text of several lines; Tab completes the word before the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "complete", "Complete"),
+        Binding("f5,ctrl+r,alt+enter", "run", "Ask"),
+        Binding("ctrl+up,alt+up", "earlier", "Earlier", show=False),
+        Binding("ctrl+down,alt+down", "later", "Later", show=False),
+        Binding("escape", "screen.focus_rows", "Rows"),
+    ]
+
+    class Run(Message):
+        """The text is to be asked."""
+
+    class History(Message):
+        """An earlier or later text is wanted."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
+
+    def action_run(self) -> None:
+        """Ask."""
+        self.post_message(self.Run())
+
+    def action_earlier(self) -> None:
+        """The text asked before."""
+        self.post_message(self.History(-1))
+
+    def action_later(self) -> None:
+        """The text asked after."""
+        self.post_message(self.History(1))
+
+    def action_complete(self) -> None:
+        """Complete the word, or offer the words that it may become."""
+        row, column = self.cursor_location
+        lines = self.text.split("\n")
+        before = "\n".join([*lines[:row], lines[row][:column]])
+        begun, options = complete(before)
+        if len(options) == 1:
+            self._put(begun, options[0])
+        elif options:
+            self.app.push_screen(
+                Choose("Complete", options), lambda at: None if at is None else self._put(begun, options[at])
+            )
+
+    def _put(self, begun: int, word: str) -> None:
+        row, column = self.cursor_location
+        self.replace(word, (row, column - begun), (row, column))
+        self.move_cursor((row, column - begun + len(word)))
+
+
+class CypherScreen(TableScreen):
+    """Editor above, rows below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("p", "editor", "Editor"),
+        Binding("f5,ctrl+r", "ask_now", "Ask"),
+    ]
+    HELP = "p        to the editor; F5 or ctrl+r asks; Tab completes; ctrl+up: what was asked before"
+    DEFAULT_CSS = """
+    CypherScreen Editor { height: 7; border: round $primary; }
+    """
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__()
+        self.title = "cypher"
+        self._run_id = run_id
+        self._whole: Table | None = None
+        self._at = 0
+
+    @property
+    def run_id(self) -> str:
+        """The run that is asked; empty for the graph over all runs."""
+        return self._run_id
+
+    def content(self) -> ComposeResult:
+        """Which graph is asked, editor, rows."""
+        about = f"run {self._run_id}, $run in the text" if self._run_id else "all runs"
+        yield Static(f"[b]asked of[/b]  {escape(about)}; reads only", id="facts")
+        history = self.browser_app.history
+        yield Editor(history[-1] if history else EXAMPLE, id="editor", show_line_numbers=False)
+        yield from self.table_widgets()
+
+    def begin(self) -> None:
+        """Begin to type."""
+        self._at = len(self.browser_app.history)
+        self.rows.show(Table.of_rows([], (), "F5 asks"))
+        self.action_editor()
+
+    def action_editor(self) -> None:
+        """To the text."""
+        self.query_one(Editor).focus()
+
+    def action_focus_rows(self) -> None:
+        """From the text to the rows."""
+        self.rows.focus()
+
+    @on(Editor.Run)
+    def action_ask_now(self) -> None:
+        """Ask, and remember the text."""
+        text, app = self.query_one(Editor).text, self.browser_app
+        if text.strip() and (not app.history or app.history[-1] != text):
+            app.history.append(text)
+        self._at = len(app.history)
+        self.ask(lambda: asked(app.browser.store, text, self._run_id), self.show_answer, "cypher")
+
+    @on(Editor.History)
+    def history(self, event: Editor.History) -> None:
+        """Another text of the history."""
+        texts = self.browser_app.history
+        if texts:
+            self._at = max(0, min(self._at + event.by, len(texts) - 1))
+            self.query_one(Editor).text = texts[self._at]
+
+    def show_answer(self, found: tuple[Table, list[str]]) -> None:
+        """Show rows and remarks."""
+        self._whole, notes = found
+        self.rows.cursor = 0
+        self.rows.show(self._whole)
+        self.say("; ".join(notes))
+
+    def reload_table(self) -> None:
+        """The order of the answer."""
+        if self._whole is not None:
+            self.rows.show(self._whole.filtered(self.rows.words))

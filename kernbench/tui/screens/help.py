@@ -1,0 +1,50 @@
+"""The help: keys, the filter's language, and how to go on."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.markup import escape
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+_KEYS = """\
+Enter    open what the row names: a run, a transaction, a resource ...
+f        choose among all things that the row names
+Esc      back (first clears the filter)      r   all runs
+t        topology with its map of use        i   time line
+a        ask questions of the library        c   free Cypher
+/        filter                              s   sort by the next column
+w  W     next window of time; any window     e   export the rows that are shown
+up down page home end, j k g G               left right, h l: move the columns
+ctrl+p   all commands and themes             q   quit\
+"""
+_FILTER = """\
+dma cube3         rows in which both texts occur
+kind=dma_read     exactly that in one column; kind=dma* begins so; kind!=view
+wait_ns>100       more; also < >= <= on columns with numbers\
+"""
+
+
+class HelpScreen(ModalScreen[None]):
+    """Keys on top of whatever is shown."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,backspace,question_mark,q,enter", "dismiss(None)", "Back")
+    ]
+
+    def __init__(self, extra: str) -> None:
+        super().__init__()
+        self.extra = extra
+
+    def compose(self) -> ComposeResult:
+        """Three short parts."""
+        with VerticalScroll(classes="dialog"):
+            yield Static("Keys", classes="question")
+            yield Static(escape(_KEYS + (f"\n{self.extra}" if self.extra else "")))
+            yield Static("Filter", classes="question")
+            yield Static(escape(_FILTER))
+            yield Static("\nNothing here writes to the store. Times are ns of simulated time.")

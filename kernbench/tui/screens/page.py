@@ -1,0 +1,287 @@
+"""A page on the screen: facts, tabs, one table, its filter; every row leads on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from rich.markup import escape
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input, Static, Tab, Tabs
+
+from kernbench.tui.models.pages import Page, Section
+from kernbench.tui.models.table import Table
+from kernbench.tui.models.targets import Target
+from kernbench.tui.models.window import Window
+from kernbench.tui.screens.base import BrowserScreen
+from kernbench.tui.screens.choose import Choose
+from kernbench.tui.widgets.rows import Rows
+
+
+class TableScreen(BrowserScreen):
+    """A screen with one table that can be filtered, sorted, followed and exported."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("f", "menu", "Follow ..."),
+        Binding("e", "export", "Export", show=False),
+    ]
+
+    def table_widgets(self) -> ComposeResult:
+        """The table and the line of its filter."""
+        yield Rows(id="rows")
+        yield Input(placeholder="words, kind=dma_read, wait_ns>100; Enter keeps, Escape clears", id="filter")
+
+    @property
+    def rows(self) -> Rows:
+        """The table."""
+        return self.query_one("#rows", Rows)
+
+    def action_filter(self) -> None:
+        """Show the filter's line."""
+        line = self.query_one("#filter", Input)
+        line.display = True
+        line.focus()
+
+    def action_leave(self) -> None:
+        """Clear the filter first, if there is one."""
+        line = self.query_one("#filter", Input)
+        if line.display:
+            line.value = ""
+            line.display = False
+            self.apply_filter("")
+            self.rows.focus()
+        else:
+            super().action_leave()
+
+    @on(Input.Submitted, "#filter")
+    def keep_filter(self) -> None:
+        """Back to the rows, filter on."""
+        self.rows.focus()
+
+    @on(Input.Changed, "#filter")
+    def filter_changed(self, event: Input.Changed) -> None:
+        """Filter as it is typed."""
+        self.apply_filter(event.value)
+
+    def apply_filter(self, words: str) -> None:
+        """Show only rows that match."""
+        table = self.rows.table
+        if table is not None and words.strip() != self.rows.words:
+            self.rows.words = words.strip()
+            self.ask(lambda: table.filtered(words), self.show_table, "table")
+
+    @on(Rows.Sorted)
+    def sort(self, event: Rows.Sorted) -> None:
+        """Sort in a worker, for it may be a million rows."""
+        table = event.rows.table
+        if table is not None:
+            if event.column:
+                self.ask(
+                    lambda: table.sorted(event.column, event.descending).filtered(table.filter),
+                    self.show_table,
+                    "table",
+                )
+            else:
+                self.reload_table()
+
+    def reload_table(self) -> None:
+        """Show the table in the order in which it came."""
+
+    def show_table(self, table: Table) -> None:
+        """Put a table on the screen."""
+        self.rows.show(table)
+
+    @on(Rows.Followed)
+    def row_followed(self, event: Rows.Followed) -> None:
+        """Open the first thing that the row names."""
+        event.stop()
+        table = event.rows.table
+        found = [one for one in table.targets(event.row) if self.leads_on(one)] if table else []
+        if found:
+            self.follow(found[0])
+        else:
+            self.say("this row leads nowhere")
+
+    def leads_on(self, target: Target) -> bool:
+        """Whether a target is another thing than the one that is shown."""
+        return bool(self.run_id) or target.sort in ("run", "question")
+
+    def action_menu(self) -> None:
+        """Choose among all things that the row names."""
+        table = self.rows.table
+        found = table.targets(self.rows.cursor) if table is not None and len(table) else []
+        found = [one for one in found if self.leads_on(one)]
+        if not found:
+            self.say("this row leads nowhere")
+            return
+        names = [str(target) for target in found]
+        self.app.push_screen(
+            Choose("Follow", names), lambda at: None if at is None else self.follow(found[at])
+        )
+
+    def action_export(self) -> None:
+        """Write the rows that are shown into a file."""
+        self.app.push_screen(Choose("Export the rows that are shown as", ["CSV", "JSON"]), self._export)
+
+    def _export(self, at: int | None) -> None:
+        table = self.rows.table
+        if at is None or table is None:
+            return
+        suffix = ("csv", "json")[at]
+        file = free_name(self.file_stem, suffix)
+
+        def write() -> str:
+            # Never over a file that is there: created, or an error.
+            with file.open("x", encoding="utf-8") as out:
+                out.write(table.exported(suffix))
+            return f"wrote {len(table)} rows to {file.resolve()}"
+
+        self.ask(write, self.say, "export")
+
+    @property
+    def file_stem(self) -> str:
+        """Name of exported files."""
+        return "kernbench"
+
+
+def free_name(stem: str, suffix: str) -> Path:
+    """A file in the working directory that does not exist yet."""
+    clean = "".join(c if c.isalnum() or c in "-_." else "-" for c in stem).strip("-")
+    number, file = 1, Path(f"{clean}.{suffix}")
+    while file.exists():
+        number += 1
+        file = Path(f"{clean}-{number}.{suffix}")
+    return file
+
+
+class PageScreen(TableScreen):
+    """The screen of a :class:`Page`, which ``build`` works out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right_square_bracket,ctrl+right", "tab(1)", "Next tab", key_display="]"),
+        Binding("left_square_bracket,ctrl+left", "tab(-1)", "Tab before", show=False),
+        *(Binding(str(n), f"tab_at({n - 1})", f"Tab {n}", show=False) for n in range(1, 10)),
+        Binding("w", "window", "Window"),
+    ]
+    HELP = "] [ 1-9  tabs\nw        next window: all launches, each launch, setup, the run"
+
+    def __init__(self, name: str, build: Callable[[Window], Page], run_id: str = "", start: int = 0) -> None:
+        super().__init__()
+        self.title = name
+        self.build = build
+        self.page: Page | None = None
+        self.at = start
+        self._run_id = run_id
+        self._tables: dict[str, Table] = {}
+
+    @property
+    def run_id(self) -> str:
+        """The run that the page is about."""
+        return self._run_id
+
+    @property
+    def file_stem(self) -> str:
+        """Thing and tab."""
+        section = self.section
+        return f"{self.title}-{section.name if section else ''}".replace(" ", "-").lower()
+
+    def content(self) -> ComposeResult:
+        """Facts, tabs, table."""
+        yield Static(id="facts")
+        yield Tabs(id="tabs")
+        yield from self.table_widgets()
+
+    def begin(self) -> None:
+        """Work the page out."""
+        self.query_one(Tabs).can_focus = False
+        self.rows.focus()
+        window = self.browser_app.window
+        self.ask(lambda: self.build(window), self.show_page, "page")
+
+    def on_screen_resume(self) -> None:
+        """Come back; a window that was changed meanwhile is shown."""
+        if self.page is not None and self._shown_window != self.browser_app.window and self._run_id:
+            self.begin()
+
+    _shown_window: Window = Window()
+
+    def show_page(self, page: Page) -> None:
+        """Show facts and tabs, and load the tab that is open."""
+        first = self.page is None
+        self.page = page
+        self._shown_window = self.browser_app.window
+        self._tables.clear()
+        wide = max((len(name) for name, _ in page.facts), default=0)
+        lines = [f"[b]{escape(name.ljust(wide))}[/b]  {escape(value)}" for name, value in page.facts]
+        self.query_one("#facts", Static).update("\n".join(lines))
+        if first:
+            tabs = self.query_one(Tabs)
+            for number, section in enumerate(page.sections):
+                tabs.add_tab(Tab(f"{section.name}", id=f"tab-{number}"))
+            tabs.display = len(page.sections) > 1
+            self.at = min(self.at, len(page.sections) - 1)
+            tabs.active = f"tab-{self.at}"
+        self.load_section()
+
+    @property
+    def section(self) -> Section | None:
+        """The tab that is open."""
+        return self.page.sections[self.at] if self.page is not None else None
+
+    @on(Tabs.TabActivated)
+    def tab_activated(self, event: Tabs.TabActivated) -> None:
+        """Show another tab."""
+        number = int(str(event.tab.id).removeprefix("tab-"))
+        if number != self.at:
+            self.at = number
+            self.load_section()
+
+    def action_tab(self, by: int) -> None:
+        """The next tab, or the one before."""
+        if self.page is not None:
+            self.action_tab_at((self.at + by) % len(self.page.sections))
+
+    def action_tab_at(self, number: int) -> None:
+        """The tab of that number."""
+        if self.page is not None and number < len(self.page.sections):
+            self.query_one(Tabs).active = f"tab-{number}"
+
+    def load_section(self) -> None:
+        """Show the open tab's table, worked out if it is the first time."""
+        section = self.section
+        if section is None:
+            return
+        line = self.query_one("#filter", Input)
+        line.value = ""
+        line.display = False
+        self.rows.words = ""
+        if section.name in self._tables:
+            self.rows.show(self._tables[section.name])
+            return
+        self.rows.show(Table.of_rows([], (), "working ..."))
+
+        def loaded(table: Table) -> None:
+            self._tables[section.name] = table
+            if self.section is section:
+                self.rows.cursor = 0
+                self.rows.show(table)
+
+        self.ask(section.load, loaded, "section")
+
+    def reload_table(self) -> None:
+        """The order in which the rows came."""
+        if self.section is not None and self.section.name in self._tables:
+            self.rows.show(self._tables[self.section.name].filtered(self.rows.words))
+
+    def leads_on(self, target: Target) -> bool:
+        """Whether it is another thing than the page's own."""
+        return super().leads_on(target) and (self.page is None or target != self.page.target)
+
+    def action_window(self) -> None:
+        """The next window of the run."""
+        if self._run_id:
+            self.browser_app.next_window(self._run_id, self.begin)

@@ -1,0 +1,139 @@
+"""The library of questions, and one of them: its parameters and its answer."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rich.markup import escape
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.widgets import Input, Label, Static
+
+from kernbench import api
+from kernbench.tui.models.questions import answer, form, questions_table
+from kernbench.tui.models.table import Table
+from kernbench.tui.screens.page import TableScreen
+from kernbench.tui.widgets.rows import Rows
+
+
+class QuestionsScreen(TableScreen):
+    """All questions; Enter opens one."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__()
+        self.title = "questions"
+        self._run_id = run_id
+
+    @property
+    def run_id(self) -> str:
+        """The run to ask."""
+        return self._run_id
+
+    def content(self) -> ComposeResult:
+        """Which run is asked, and the list."""
+        yield Static(f"[b]asked of[/b]  {escape(self._run_id) or 'all runs'}", id="facts")
+        yield from self.table_widgets()
+
+    def begin(self) -> None:
+        """List them."""
+        self.rows.focus()
+        self.ask(questions_table, self.show_table, "questions")
+
+    def reload_table(self) -> None:
+        """By name."""
+        self.begin()
+
+
+class QuestionScreen(TableScreen):
+    """One question: Enter in a field, or F5, asks it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f5,ctrl+r", "ask_now", "Ask"),
+        Binding("p", "fields", "Parameters"),
+    ]
+    HELP = "p        to the parameters; Enter or F5 asks; Tab to the answer"
+    DEFAULT_CSS = """
+    QuestionScreen #form { height: auto; max-height: 35%; padding: 0 1; }
+    QuestionScreen .field { height: 1; }
+    QuestionScreen .field Label { width: 16; }
+    QuestionScreen .field Input { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
+    QuestionScreen .field Input:focus { border: none; background: $primary 30%; }
+    """
+
+    def __init__(self, name: str, run_id: str) -> None:
+        super().__init__()
+        self.title = name
+        self._run_id = run_id
+        self.question: dict[str, Any] = api.question(name)
+        self._whole: Table | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run that is asked."""
+        return self._run_id
+
+    @property
+    def file_stem(self) -> str:
+        """The question."""
+        return self.title or "question"
+
+    def content(self) -> ComposeResult:
+        """Title, form, answer."""
+        yield Static(f"[b]{escape(self.question['title'])}[/b] {escape(self.question['notes'])}", id="facts")
+        with VerticalScroll(id="form", can_focus=False):
+            for field in form(self.question, self.browser_app.window):
+                with Horizontal(classes="field"):
+                    yield Label(field.name)
+                    yield Input(field.text, placeholder=field.hint, id=f"param-{field.name}")
+        yield from self.table_widgets()
+
+    def begin(self) -> None:
+        """Ask at once where nothing has to be given first."""
+        if self.question["scope"] != "history" and not self._run_id:
+            self.say("this question is asked of one run; choose a run first")
+            self.rows.focus()
+        elif any(field.needed for field in form(self.question, self.browser_app.window)):
+            self.action_fields()
+            self.say("fill in what is needed, then press Enter")
+        else:
+            self.rows.focus()
+            self.action_ask_now()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The form as it is filled in."""
+        fields = self.query("#form Input").results(Input)
+        return {str(field.id).removeprefix("param-"): field.value for field in fields}
+
+    def action_fields(self) -> None:
+        """To the form."""
+        for field in self.query("#form Input").results(Input):
+            field.focus()
+            return
+
+    def action_ask_now(self) -> None:
+        """Ask."""
+        values, store = self.values, self.browser_app.browser.store
+        self.ask(lambda: answer(store, str(self.title), self._run_id, values), self.show_answer, "question")
+
+    @on(Input.Submitted, "#form Input")
+    def submitted(self) -> None:
+        """Enter in a field asks."""
+        self.action_ask_now()
+
+    def show_answer(self, found: tuple[Table, list[str]]) -> None:
+        """Show rows and remarks."""
+        self._whole, notes = found
+        self.rows.cursor = 0
+        self.rows.show(self._whole)
+        if notes:
+            self.say("; ".join(notes))
+        if not self.query_one("#filter", Input).has_focus:
+            self.query_one(Rows).focus()
+
+    def reload_table(self) -> None:
+        """The order of the answer."""
+        if self._whole is not None:
+            self.rows.show(self._whole.filtered(self.rows.words))

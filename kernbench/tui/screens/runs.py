@@ -1,0 +1,89 @@
+"""All runs of the store, the newest first; two of them can be compared."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Static
+
+from kernbench.tui.models.run_page import runs_table
+from kernbench.tui.models.table import Table
+from kernbench.tui.models.targets import Target
+from kernbench.tui.screens.page import TableScreen
+
+
+class RunsScreen(TableScreen):
+    """The list of runs; ``first`` is opened as soon as it is there."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "mark", "Mark"),
+        Binding("d", "compare", "Compare"),
+    ]
+    HELP = "m        mark a run as the one before; d compares the run under the cursor with it"
+
+    def __init__(self, first: str | None = None) -> None:
+        super().__init__()
+        self.title = "runs"
+        self.first = first
+        self.marked = ""
+        self._whole: Table | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run under the cursor."""
+        table = self.rows.table
+        return str(table.value(self.rows.cursor, "run_id")) if table is not None and len(table) else ""
+
+    @property
+    def file_stem(self) -> str:
+        """Name of exported files."""
+        return "kernbench-runs"
+
+    def content(self) -> ComposeResult:
+        """The store's name and the table."""
+        yield Static(f"[b]store[/b]  {self.browser_app.browser.url}", id="facts")
+        yield from self.table_widgets()
+
+    def begin(self) -> None:
+        """List the runs."""
+        self.rows.focus()
+        if self.first is not None:
+            ref, self.first = self.first, None
+            self.ask(
+                lambda: self.browser_app.browser.resolve(ref),
+                lambda run_id: self.browser_app.open_target(Target("run", run_id), ""),
+                "first",
+            )
+        self.ask(self.browser_app.browser.runs, self.show_runs, "runs")
+
+    def show_runs(self, rows: list[dict[str, Any]]) -> None:
+        """Show the list."""
+        self._whole = runs_table(rows)
+        self.rows.show(self._whole)
+
+    def reload_table(self) -> None:
+        """Newest first."""
+        if self._whole is not None:
+            self.rows.show(self._whole.filtered(self.rows.words))
+
+    def action_mark(self) -> None:
+        """Remember the run under the cursor as the one to compare with."""
+        self.marked = self.run_id
+        if self.marked:
+            self.say(f"marked {self.marked}; go to another run and press d to compare")
+
+    def action_compare(self) -> None:
+        """Compare with the marked run, or with the one before of the same bench."""
+        after = self.run_id
+        before = self.marked if self.marked != after else ""
+        if not before and self._whole is not None:
+            listed = [self._whole.record(row) for row in range(len(self._whole))]
+            at = next((row for row, one in enumerate(listed) if one["run_id"] == after), len(listed))
+            same = [one["run_id"] for one in listed[at + 1 :] if one["bench"] == listed[at]["bench"]]
+            before = same[0] if same else ""
+        if before:
+            self.browser_app.compare(before, after)
+        else:
+            self.say("there is no earlier run of this bench; mark another run with m, then press d here")

@@ -1,0 +1,167 @@
+"""The machine of a run: a tree of its parts, a map coloured by use, and what is known of one part."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.markup import escape
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Static, Tree
+from textual.widgets.tree import TreeNode
+
+from kernbench.report.cells import text
+from kernbench.tui.models.machine import Machine
+from kernbench.tui.models.mesh import MeshMap
+from kernbench.tui.models.resource_page import utilisation
+from kernbench.tui.models.targets import Target
+from kernbench.tui.screens.base import BrowserScreen
+from kernbench.tui.widgets.mesh import MeshWidget
+
+
+class TopologyScreen(BrowserScreen):
+    """Tree and map; Tab goes from one to the other, Enter opens."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("w", "window", "Window"),
+        Binding("o", "out", "Map out", show=False),
+        Binding("enter", "open_part", "Open", show=False),
+    ]
+    HELP = "Tab      from tree to map; Enter on a cube: its routers; o: back out to the package"
+    DEFAULT_CSS = """
+    TopologyScreen #parts { width: 28; height: 1fr; }
+    TopologyScreen #right { width: 1fr; height: 1fr; }
+    TopologyScreen #part { height: auto; max-height: 6; padding: 0 1; background: $panel; }
+    TopologyScreen #map-title { height: auto; padding: 0 1; }
+    """
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__()
+        self.title = "topology"
+        self._run_id = run_id
+        self.machine: Machine | None = None
+        self._shown = ""
+
+    @property
+    def run_id(self) -> str:
+        """The run by which the machine is coloured."""
+        return self._run_id
+
+    def content(self) -> ComposeResult:
+        """Tree to the left; map and facts to the right."""
+        with Horizontal():
+            yield Tree[str]("tray", id="parts")
+            with Vertical(id="right"):
+                yield Static(id="map-title")
+                yield MeshWidget(id="map")
+                yield Static(id="part")
+
+    def begin(self) -> None:
+        """Load the machine and the use of its parts."""
+        window, browser = self.browser_app.window, self.browser_app.browser
+
+        def work() -> Machine:
+            opened = browser.run(self._run_id)
+            return Machine(opened, utilisation(opened, window), opened.run.window(**window.arguments).name)
+
+        self.ask(work, self.show_machine, "machine")
+
+    def show_machine(self, machine: Machine) -> None:
+        """Fill the tree anew."""
+        self.machine = machine
+        tree: Tree[str] = self.query_one("#parts", Tree)
+        tree.clear()
+        tree.root.data = machine.root
+        tree.root.set_label(machine.label(machine.root))
+        self._add_parts(tree.root)
+        tree.root.expand()
+        for node in tree.root.children:
+            if node.data is not None and node.data.startswith("sip"):
+                self._add_parts(node)
+                node.expand()
+                break
+        tree.focus()
+        self.show_part(self._shown or machine.first_package)
+
+    def _add_parts(self, node: TreeNode[str]) -> None:
+        """The parts of a part, when it is first opened."""
+        assert self.machine is not None
+        if node.children or node.data is None:
+            return
+        for name in self.machine.parts(node.data):
+            label = escape(self.machine.label(name))
+            if self.machine.parts(name):
+                node.add(label, data=name)
+            else:
+                node.add_leaf(label, data=name)
+
+    @on(Tree.NodeExpanded)
+    def expanded(self, event: Tree.NodeExpanded[str]) -> None:
+        """Load what is inside."""
+        if self.machine is not None:
+            self._add_parts(event.node)
+
+    @on(Tree.NodeHighlighted)
+    def highlighted(self, event: Tree.NodeHighlighted[str]) -> None:
+        """Describe the part under the cursor, and show the map on which it lies."""
+        if self.machine is not None and event.node.data is not None and self.query_one("#parts").has_focus:
+            self.show_part(event.node.data)
+
+    @on(Tree.NodeSelected)
+    def selected(self, event: Tree.NodeSelected[str]) -> None:
+        """Open a part that has no parts of its own."""
+        if event.node.data is not None and not event.node.allow_expand:
+            self.follow(Target("resource", event.node.data))
+
+    def show_part(self, name: str) -> None:
+        """Facts of a part, and its map."""
+        machine = self.machine
+        if machine is None or not name:
+            return
+        self._shown = name
+        self.describe_part(name)
+        self.ask(lambda: machine.map(name), self.show_map, "map")
+
+    def describe_part(self, name: str) -> None:
+        """Name, use and properties of a part."""
+        assert self.machine is not None
+        facts = ", ".join(f"{key} {text(value)}" for key, value in self.machine.describe(name).items())
+        use = self.machine.use(name)
+        self.query_one("#part", Static).update(f"[b]{escape(name)}[/b]  {escape(use)}\n{escape(facts)}")
+
+    def show_map(self, found: MeshMap | None) -> None:
+        """Draw a map; the one before stays where a part lies on none."""
+        if found is not None and self.machine is not None:
+            self.query_one(MeshWidget).show(found)
+            words = f"{found.title}, busy share of {self.machine.window}; numbers between: links"
+            self.query_one("#map-title", Static).update(escape(words))
+
+    @on(MeshWidget.Moved)
+    def moved(self, event: MeshWidget.Moved) -> None:
+        """Describe the cell under the map's cursor."""
+        if self.machine is not None and self.query_one(MeshWidget).has_focus:
+            self.describe_part(event.cell.name)
+
+    @on(MeshWidget.Opened)
+    def opened(self, event: MeshWidget.Opened) -> None:
+        """A cube shows its routers, anything else its page."""
+        found = self.query_one(MeshWidget).map
+        if found is not None and found.title.endswith("cubes"):
+            self.show_part(event.cell.name)
+        else:
+            self.follow(Target("resource", event.cell.name))
+
+    def action_open_part(self) -> None:
+        """The page of the part that is shown."""
+        if self._shown:
+            self.follow(Target("resource", self._shown))
+
+    def action_out(self) -> None:
+        """From the map of a cube back to that of its package."""
+        self.show_part(self._shown.partition(".")[0])
+
+    def action_window(self) -> None:
+        """The next window of the run."""
+        self.browser_app.next_window(self._run_id, self.begin)

@@ -1,0 +1,29 @@
+"""Start of the terminal UI: everything that can be wrong is said before the screen is taken."""
+
+from __future__ import annotations
+
+from kernbench.errors import MissingExtraError
+from kernbench.pgraph import GraphStore
+
+
+def browse(store: GraphStore, run: str | None = None) -> None:
+    """Show the runs of an open store until the user leaves; ``run`` is opened at once.
+
+    ``MissingExtraError`` when Textual is not installed, ``RunNotFoundError`` when there is no such run.
+    """
+    require()
+    from kernbench.tui.app import KernBenchApp
+    from kernbench.tui.models.browser import Browser
+
+    browser = Browser(store)
+    KernBenchApp(browser, None if run is None else browser.resolve(run)).run()
+
+
+def require() -> None:
+    """:class:`~kernbench.errors.MissingExtraError` when Textual is not installed."""
+    try:
+        import textual  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "the terminal UI needs textual, which is not installed; run: pip install 'kernbench[tui]'"
+        ) from None

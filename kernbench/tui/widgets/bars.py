@@ -1,0 +1,194 @@
+"""Tracks over time: a line a track, a character a stretch of time, as high and as dark as it was occupied."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from kernbench.report.cells import number
+from kernbench.report.colours import STEPS, step
+from kernbench.tui.models.timeline import Span, Timeline
+
+_LEVELS = " ▁▂▃▄▅▆▇█"
+_PAINTS = tuple(Style(color=colour) for colour in STEPS)
+
+
+class Bars(ScrollView, can_focus=True):
+    """Draws a :class:`Timeline`; zooms, moves, opens the track under the cursor."""
+
+    DEFAULT_CSS = """
+    Bars { height: 1fr; }
+    Bars > .bars--cursor { background: $primary; color: $text; text-style: bold; }
+    Bars > .bars--axis { color: $text-muted; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"bars--cursor", "bars--axis"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("left,h", "pan(-0.25)", "Earlier", show=False),
+        Binding("right,l", "pan(0.25)", "Later", show=False),
+        Binding("plus,equals_sign,z", "zoom(0.5)", "Zoom in", key_display="+"),
+        Binding("minus,Z", "zoom(2.0)", "Zoom out", key_display="-"),
+        Binding("0", "whole", "All", show=False),
+        Binding("enter", "open", "Open"),
+    ]
+    cursor: reactive[int] = reactive(0)
+
+    class Opened(Message):
+        """A track is to be opened: a resource by name, or a launch by number."""
+
+        def __init__(self, track: str | int) -> None:
+            super().__init__()
+            self.track = track
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.timeline: Timeline | None = None
+        self.tracks: list[str] = []
+        self.span = Span(0.0, 0.0)
+        self._lines: dict[int, list[float]] = {}
+
+    def show(self, timeline: Timeline, tracks: list[str]) -> None:
+        """Draw other tracks; the stretch of time stays if it is still of that window."""
+        if self.timeline is None or self.timeline.whole != timeline.whole:
+            self.span = timeline.whole
+        self.timeline, self.tracks = timeline, tracks
+        self.virtual_size = Size(self.size.width, self._count + 1)
+        self.cursor = min(self.cursor, max(self._count - 1, 0))
+        self._redraw()
+
+    @property
+    def _count(self) -> int:
+        return len(self.tracks) + (len(self.timeline.launches) if self.timeline else 0)
+
+    @property
+    def _names(self) -> int:
+        """Characters for names."""
+        return min(36, max(14, self.size.width // 3))
+
+    @property
+    def _bins(self) -> int:
+        return max(self.size.width - self._names - 2, 1)
+
+    def _redraw(self) -> None:
+        self._lines.clear()
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """As many stretches of time as there are characters."""
+        self._redraw()
+
+    def validate_cursor(self, cursor: int) -> int:
+        """Within the tracks."""
+        return max(0, min(cursor, self._count - 1))
+
+    def watch_cursor(self) -> None:
+        """Keep the cursor in sight."""
+        seen, top = max(self.size.height - 1, 1), self.scroll_offset.y
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif self.cursor >= top + seen:
+            self.scroll_to(y=self.cursor - seen + 1, animate=False, force=True)
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        """Another track."""
+        self.cursor += by
+
+    def action_page(self, by: int) -> None:
+        """A screenful of tracks."""
+        self.cursor += by * max(self.size.height - 2, 1)
+
+    def action_pan(self, share: float) -> None:
+        """Earlier or later."""
+        if self.timeline is not None:
+            self.span = self.span.moved(share, self.timeline.whole)
+            self._redraw()
+
+    def action_zoom(self, factor: float) -> None:
+        """Closer, or further away; a thousandth of a ns is as close as it gets."""
+        if self.timeline is not None and (factor > 1 or self.span.end - self.span.begin > 1e-3):
+            self.span = self.span.zoomed(factor, self.timeline.whole)
+            self._redraw()
+
+    def action_whole(self) -> None:
+        """The whole window."""
+        if self.timeline is not None:
+            self.span = self.timeline.whole
+            self._redraw()
+
+    def action_open(self) -> None:
+        """Open the track under the cursor."""
+        if self.timeline is not None and self._count:
+            launches = len(self.timeline.launches)
+            at = self.cursor
+            self.post_message(self.Opened(at if at < launches else self.tracks[at - launches]))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click moves the cursor, a second one opens."""
+        row = self.scroll_offset.y + event.y - 1
+        if event.y > 0 and row < self._count:
+            again = row == self.cursor and event.chain > 1
+            self.cursor = row
+            if again:
+                self.action_open()
+
+    def render_line(self, y: int) -> Strip:
+        """The axis, or a track."""
+        width, base = self.size.width, self.rich_style
+        if self.timeline is None:
+            return Strip.blank(width, base)
+        if y == 0:
+            axis = self._axis()
+            return Strip([Segment(axis, self.get_component_rich_style("bars--axis"))]).adjust_cell_length(
+                width
+            )
+        row = self.scroll_offset.y + y - 1
+        if row >= self._count:
+            return Strip.blank(width, base)
+        launches = len(self.timeline.launches)
+        name = self.timeline.launches[row][0] if row < launches else self.tracks[row - launches]
+        wide = self._names
+        shown = name if len(name) <= wide else f"…{name[-wide + 1 :]}"
+        style = self.get_component_rich_style("bars--cursor") if row == self.cursor else base
+        segments = [Segment(f"{shown.ljust(wide)} ", style)]
+        for share in self._line(row):
+            level = _LEVELS[0] if share <= 0 else _LEVELS[max(1, round(share * 8))]
+            at = step(share, 1.0)
+            segments.append(Segment(level, base if at < 0 else base + _PAINTS[at]))
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _line(self, row: int) -> list[float]:
+        """The shares of a track, worked out when it is first seen."""
+        assert self.timeline is not None
+        if row not in self._lines:
+            launches = len(self.timeline.launches)
+            if row < launches:
+                found = self.timeline.launch_shares(row, self.span, self._bins)
+            else:
+                found = self.timeline.shares(self.tracks[row - launches], self.span, self._bins)
+            self._lines[row] = found.tolist()
+        return self._lines[row]
+
+    def _axis(self) -> str:
+        """Begin, middle and end, relative to the begin of the window."""
+        assert self.timeline is not None
+        zero, span, bins = self.timeline.whole.begin, self.span, self._bins
+        begin, end = (f"{number(time - zero)} ns" for time in (span.begin, span.end))
+        middle = number((span.begin + span.end) / 2 - zero)
+        line = begin.ljust(bins - len(end)) + end
+        at = (bins - len(middle)) // 2
+        if at > len(begin) + 1:
+            line = line[:at] + middle + line[at + len(middle) :]
+        return " " * (self._names + 1) + line

@@ -1,0 +1,201 @@
+"""A table of any length on the screen: only the rows that are seen are made into text."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from kernbench.tui.models.table import Table
+
+_GAP = "  "
+_SORTED = {False: "▲", True: "▼"}
+
+
+class Rows(ScrollView, can_focus=True):
+    """The rows of a :class:`Table` with a cursor; Enter or a second click follows the row under it."""
+
+    DEFAULT_CSS = """
+    Rows { height: 1fr; background: $surface; color: $foreground; }
+    Rows:focus { background-tint: $foreground 3%; }
+    Rows > .rows--head { background: $panel; color: $foreground; text-style: bold; }
+    Rows > .rows--cursor { background: $primary; color: $text; text-style: bold; }
+    Rows > .rows--blurred { background: $primary 30%; }
+    Rows > .rows--empty { color: $text-muted; text-style: italic; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--head", "rows--cursor", "rows--blurred", "rows--empty"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("home,g", "move(-1000000000)", "First row", show=False),
+        Binding("end,G", "move(1000000000)", "Last row", show=False),
+        Binding("left,h", "sideways(-8)", "Left", show=False),
+        Binding("right,l", "sideways(8)", "Right", show=False),
+        Binding("enter", "follow", "Open"),
+        Binding("s", "sort", "Sort"),
+    ]
+
+    cursor: reactive[int] = reactive(0)
+
+    class Followed(Message):
+        """A row was chosen: by Enter, or by a click on the row under the cursor."""
+
+        def __init__(self, rows: Rows, row: int) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+        @property
+        def control(self) -> Rows:
+            """The table that the row is in."""
+            return self.rows
+
+    class Sorted(Message):
+        """Another order is wanted."""
+
+        def __init__(self, rows: Rows, column: str, descending: bool) -> None:
+            super().__init__()
+            self.rows = rows
+            self.column = column
+            self.descending = descending
+
+    def __init__(self, table: Table | None = None, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.table: Table | None = None
+        self.words = ""
+        """The filter as it was typed, which the table has or is about to have."""
+        self._layout: list[tuple[int, bool]] = []
+        if table is not None:
+            self.show(table)
+
+    def show(self, table: Table) -> None:
+        """Show another table, or the same one in another order."""
+        self.table = table
+        self._layout = table.layout()
+        wide = sum(width for width, _ in self._layout) + len(_GAP) * max(len(self._layout) - 1, 0)
+        self.virtual_size = Size(wide + 1, len(table) + 1)
+        self.cursor = min(self.cursor, max(len(table) - 1, 0))
+        self.scroll_to(y=min(self.scroll_offset.y, max(len(table) - 1, 0)), animate=False)
+        self._reveal()
+        self.refresh()
+
+    def validate_cursor(self, cursor: int) -> int:
+        """Within the table."""
+        return max(0, min(cursor, len(self.table) - 1 if self.table else 0))
+
+    def watch_cursor(self) -> None:
+        """Keep the cursor in sight."""
+        self._reveal()
+        self.refresh()
+
+    def _reveal(self) -> None:
+        seen, top = max(self.size.height - 1, 1), self.scroll_offset.y
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif self.cursor >= top + seen:
+            self.scroll_to(y=self.cursor - seen + 1, animate=False, force=True)
+
+    def on_resize(self) -> None:
+        """The cursor stays in sight in a smaller window."""
+        self._reveal()
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        self.cursor += by
+
+    def action_page(self, by: int) -> None:
+        """Move the cursor by a screenful."""
+        self.cursor += by * max(self.size.height - 2, 1)
+
+    def action_sideways(self, by: int) -> None:
+        """Move the columns."""
+        self.scroll_to(x=self.scroll_offset.x + by, animate=False)
+
+    def action_follow(self) -> None:
+        """Follow the row under the cursor."""
+        if self.table is not None and len(self.table):
+            self.post_message(self.Followed(self, self.cursor))
+
+    def action_sort(self) -> None:
+        """Sort by the next column, numbers from the largest down; after the last as it came."""
+        if self.table is None:
+            return
+        names = [column.name for column in self.table.columns]
+        current = self.table.sorted_by
+        at = 0 if current is None else names.index(current[0]) + 1
+        if at == len(names):
+            self.post_message(self.Sorted(self, "", False))
+        else:
+            self._ask_order(at)
+
+    def _ask_order(self, at: int) -> None:
+        assert self.table is not None
+        name = self.table.columns[at].name
+        by = self.table.sorted_by
+        descending = not by[1] if by is not None and by[0] == name else self._layout[at][1]
+        self.post_message(self.Sorted(self, name, descending))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a heading sorts, one on a row moves the cursor there, a second one follows it."""
+        if self.table is None:
+            return
+        if event.y == 0:
+            x, begin = event.x + self.scroll_offset.x, 0
+            for at, (width, _) in enumerate(self._layout):
+                begin += width + len(_GAP)
+                if x < begin:
+                    self._ask_order(at)
+                    return
+            return
+        row = self.scroll_offset.y + event.y - 1
+        if row < len(self.table):
+            again = row == self.cursor and event.chain > 1
+            self.cursor = row
+            if again:
+                self.action_follow()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen: the headings, or a row."""
+        table = self.table
+        width = self.size.width
+        base = self.rich_style
+        if table is None:
+            return Strip.blank(width, base)
+        if y == 0:
+            cells = [self._heading(at) for at in range(len(table.columns))]
+            return self._line(cells, self.get_component_rich_style("rows--head"))
+        row = self.scroll_offset.y + y - 1
+        if not len(table) and y == 1:
+            words = f"no row matches '{table.filter}'" if table.filter else table.empty
+            return Strip([Segment(f" {words}"[:width], self.get_component_rich_style("rows--empty"))])
+        if row >= len(table):
+            return Strip.blank(width, base)
+        style = base
+        if row == self.cursor:
+            style = self.get_component_rich_style("rows--cursor" if self.has_focus else "rows--blurred")
+        return self._line(table.cells(row), style)
+
+    def _heading(self, at: int) -> str:
+        assert self.table is not None
+        column = self.table.columns[at]
+        by = self.table.sorted_by
+        return f"{column.title} {_SORTED[by[1]]}" if by is not None and by[0] == column.name else column.title
+
+    def _line(self, cells: list[str], style: Style) -> Strip:
+        fitted = []
+        for cell, (width, right) in zip(cells, self._layout, strict=True):
+            cut = cell if len(cell) <= width else f"{cell[: width - 1]}…"
+            fitted.append(cut.rjust(width) if right else cut.ljust(width))
+        left, width = self.scroll_offset.x, self.size.width
+        strip = Strip([Segment(_GAP.join(fitted), style)])
+        return strip.crop(left, left + width).extend_cell_length(width, style)
