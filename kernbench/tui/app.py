@@ -42,7 +42,7 @@ class KernBenchApp(App[None]):
         Binding("a", "questions", "Ask"),
         Binding("c", "cypher", "Cypher"),
         Binding("W", "window_line", "Window ...", show=False),
-        Binding("q,ctrl+q", "quit", "Quit"),
+        Binding("q,ctrl+q", "quit", "Quit", key_display="q"),
     ]
 
     def __init__(self, browser: Browser, run: str | None = None) -> None:

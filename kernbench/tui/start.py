@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from kernbench.errors import MissingExtraError
 from kernbench.pgraph import GraphStore
 
@@ -17,6 +20,17 @@ def browse(store: GraphStore, run: str | None = None) -> None:
 
     browser = Browser(store)
     KernBenchApp(browser, None if run is None else browser.resolve(run)).run()
+
+
+def draw(store: GraphStore, run: str | None, keys: Sequence[str], size: tuple[int, int], file: str) -> None:
+    """Write the screen after ``keys`` into an SVG file, ``size`` in columns and rows; errors as above."""
+    require()
+    from kernbench.tui.models.browser import Browser
+    from kernbench.tui.pictures import picture
+
+    browser = Browser(store)
+    text = picture(browser, None if run is None else browser.resolve(run), keys, size)
+    Path(file).write_text(text, encoding="utf-8")
 
 
 def require() -> None:

@@ -253,6 +253,10 @@ def test_help_ends_with_examples_that_work(
         name, *argv = shlex.split(re.sub(r'eval "\$\((.*)\)"|(.*) > \S+', r"\1\2", line))
         assert name == "kernbench"
         ended = cli(*argv)
+        if path == ["tui"] and "--svg" not in argv:
+            assert (ended.status, ended.out) == (2, "")
+            assert "needs a terminal" in ended.err
+            continue
         notes = [said for said in ended.err.splitlines() if not said.startswith("kernbench: note: ")]
         assert (ended.status, notes) == (0, []), line
         assert ended.out or quiet

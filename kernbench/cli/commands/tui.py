@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import click
@@ -11,22 +12,48 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import RUN_HELP, opened, store_option
 
 
-@click.command(cls=Command, examples=["kernbench tui", "kernbench tui last"])
+def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{2,3})x(\d{2,3})", text)
+    if found is None:
+        raise click.BadParameter(f"'{text}' is no size; write columns and rows as 100x30")
+    return int(found[1]), int(found[2])
+
+
+@click.command(
+    cls=Command, examples=["kernbench tui", "kernbench tui last", "kernbench tui last --keys t --svg map.svg"]
+)
 @click.argument("given", metavar="[RUN]", required=False, shell_complete=completion.runs)
 @click.option("--run", "named", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
+@click.option("--svg", metavar="FILE", help="Draw the screen into a file instead; needs no terminal.")
+@click.option(
+    "--keys", metavar="KEYS", default="", help='With --svg: keys to press before, such as "t tab enter".'
+)
+@click.option(
+    "--size", metavar="COLUMNSxROWS", default="100x30", show_default=True, callback=_size,
+    help="With --svg: the size of the screen.",
+)  # fmt: skip
 @store_option
-def command(given: str | None, named: str | None, store: str | None) -> None:
+def command(
+    given: str | None, named: str | None, svg: str | None, keys: str, size: tuple[int, int], store: str | None
+) -> None:
     """Browse kept runs in the terminal: launches, critical path, waits, topology, questions, comparison.
 
-    Opens RUN, or the list of all runs. Every row leads on with Enter; ? shows the keys. Nothing is written.
-    Needs the extra: pip install 'kernbench[tui]'.
+    Opens RUN, or the list of all runs. Every row leads on with Enter; ? shows the keys. Nothing is written
+    to the store. Needs the extra: pip install 'kernbench[tui]'.
     """
-    from kernbench.tui.start import browse, require
+    from kernbench.tui.start import browse, draw, require
 
     if given is not None and named is not None:
         raise click.UsageError(f"the run is given twice, as '{given}' and as --run {named}; give it once")
+    if keys and svg is None:
+        raise click.UsageError("--keys is for --svg; name a file to draw the screen into")
     require()
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise click.UsageError("the terminal UI needs a terminal; 'kernbench runs show' prints a run")
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if svg is None and not on_terminal:
+        raise click.UsageError("the terminal UI needs a terminal; draw a screen with --svg FILE instead")
     with opened(store) as kept_in:
-        browse(kept_in, given or named)
+        if svg is None:
+            browse(kept_in, given or named)
+        else:
+            draw(kept_in, given or named, keys.split(), size, svg)
+            print(f"wrote {svg}")

@@ -29,7 +29,7 @@ _LAUNCHES = (
     *(Column(name) for name in ("launch", "kernel", "pes")),
     *(Column(name, "ns") for name in ("latency_ns", "pe_ns", "late_ns", "t_submit", "t_start", "t_done")),
 )
-_TIME = (Column("by"), Column("location"), Column("ns", "ns"), Column("share", percent=True))
+_TIME = (Column("by"), Column("name"), Column("ns", "ns"), Column("share", percent=True))
 RESOURCES = (
     Column("resource"),
     Column("kind"),
@@ -113,7 +113,7 @@ def run_page(opened: OpenRun, window: Window) -> Page:
         ("topology", f"{run.topology} with {changes}" if changes else run.topology),
         (
             "latency",
-            f"{number(run.latency_ns)} ns in {len(run.launches)} launches, {_VERIFIED[run.verified]}",
+            f"{number(run.latency_ns)} ns in {_launched(run.launches)}, {_VERIFIED[run.verified]}",
         ),
         ("simulated", f"{number(run.sim_ns)} ns, {run.info['hops']} hops; status {run.info['status']}"),
         ("window", f"{chosen.name}, {number(chosen.ns)} ns"),

@@ -127,7 +127,7 @@ class Table:
             right = any(is_number(shown(self.value(row, column.name))) for row in rows)
             ends = self._extremes(column) if len(self) > _SAMPLE else []
             widest = max((len(cell) for cell in (*cells, *ends)), default=0)
-            found.append((max(len(column.title) + 2, min(widest, _WIDEST)), right))
+            found.append((max(len(column.title) + 1, min(widest, _WIDEST)), right))
         return found
 
     def _extremes(self, column: Column) -> list[str]:

@@ -61,10 +61,13 @@ def targets_of(row: Mapping[str, Any]) -> list[Target]:
 
 
 def _targets(row: Mapping[str, Any]) -> Iterator[Target]:
-    what = {"operation": "operation", "transaction": "transaction"}.get(str(row.get("what", "")))
+    # Tables of different things say in a column to which sort each row belongs.
+    number_of, name_of = _COLUMNS.get(str(row.get("what", ""))), _COLUMNS.get(str(row.get("by", "")))
     for name, value in row.items():
-        if name == "number" and what is not None:
-            yield from _target(_COLUMNS[what], value)
+        if name == "number" and number_of in ("operation", "transaction"):
+            yield from _target(number_of, value)
+        elif name == "name" and name_of == "resource":
+            yield from _target(name_of, value)
         elif (sort := _COLUMNS.get(name)) is not None:
             yield from _target(sort, value)
         else:

@@ -1,4 +1,4 @@
-"""What all screens have: a heading, keys that lead everywhere, and work that never blocks them."""
+"""Screens in general: a heading, keys that lead everywhere, and work that never blocks them."""
 
 from __future__ import annotations
 

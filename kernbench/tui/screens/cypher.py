@@ -138,6 +138,8 @@ class CypherScreen(TableScreen):
         self.rows.cursor = 0
         self.rows.show(self._whole)
         self.say("; ".join(notes))
+        if len(self._whole):
+            self.rows.focus()
 
     def reload_table(self) -> None:
         """The order of the answer."""

@@ -1,1 +1,1 @@
-"""Widgets: what Textual does not have."""
+"""Widgets that Textual does not have."""

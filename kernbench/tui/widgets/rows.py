@@ -189,7 +189,7 @@ class Rows(ScrollView, can_focus=True):
         assert self.table is not None
         column = self.table.columns[at]
         by = self.table.sorted_by
-        return f"{column.title} {_SORTED[by[1]]}" if by is not None and by[0] == column.name else column.title
+        return f"{column.title}{_SORTED[by[1]]}" if by is not None and by[0] == column.name else column.title
 
     def _line(self, cells: list[str], style: Style) -> Strip:
         fitted = []

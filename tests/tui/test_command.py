@@ -1,0 +1,49 @@
+"""``kernbench tui`` itself: wrong usage, a missing extra, pictures without a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((), "the terminal UI needs a terminal; draw a screen with --svg FILE instead"),
+        (("last", "--run", "last"), "the run is given twice"),
+        (("--keys", "t"), "--keys is for --svg"),
+        (("--svg", "x.svg", "--size", "wide"), "'wide' is no size; write columns and rows as 100x30"),
+    ],
+)
+def test_wrong_usage_says_what_to_do(cli: Cli, argv: tuple[str, ...], said: str) -> None:
+    ended = cli("tui", *argv)
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err
+
+
+def test_an_unknown_run_is_an_error_before_anything_is_drawn(cli: Cli, store: Path, workdir: Path) -> None:
+    ended = cli("tui", "nosuch", "--svg", "x.svg", "--store", str(store))
+    assert ended.status == 2
+    assert "nosuch" in ended.err
+    assert not (workdir / "x.svg").exists()
+
+
+def test_without_textual_the_remedy_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "textual", None)
+    ended = cli("tui")
+    assert ended.status == 1
+    assert "pip install 'kernbench[tui]'" in ended.err
+
+
+def test_a_screen_becomes_a_picture(cli: Cli, store: Path, workdir: Path) -> None:
+    ended = cli("tui", "last", "--keys", "2", "--size", "80x24", "--svg", "time.svg", "--store", str(store))
+    assert (ended.status, ended.err) == (0, "")
+    drawn = (workdir / "time.svg").read_text(encoding="utf-8")
+    assert drawn.startswith("<svg")
+    assert "cause" in drawn

@@ -1,0 +1,55 @@
+"""Tracks of the time line: shares of time, overlaps counted once, against a sum over every instant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+from kernbench.tui.models.browser import Browser
+from kernbench.tui.models.timeline import Span, Timeline, occupied
+from kernbench.tui.models.window import Window
+
+
+def test_overlaps_count_once_and_gaps_not_at_all() -> None:
+    begins, ends = np.array([5.0, 0.0, 1.0, 8.0]), np.array([6.0, 2.0, 3.0, 8.0])
+    assert occupied(begins, ends, Span(0.0, 8.0), 4).tolist() == [1.0, 0.5, 0.5, 0.0]
+    assert occupied(begins, ends, Span(2.5, 5.5), 3).tolist() == [0.5, 0.0, 0.5]
+    assert occupied(np.zeros(0), np.zeros(0), Span(0.0, 1.0), 2).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_shares_agree_with_counting_instants(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    begins = random.integers(0, 90, 40).astype(float)
+    ends = begins + random.integers(0, 12, 40)
+    instants = np.arange(100) + 0.5
+    busy = ((instants[:, None] > begins) & (instants[:, None] < ends)).any(axis=1)
+    wanted = busy.reshape(10, 10).mean(axis=1)
+    assert np.allclose(occupied(begins, ends, Span(0.0, 100.0), 10), wanted)
+
+
+def test_spans_stay_within_their_window() -> None:
+    whole = Span(10.0, 20.0)
+    assert whole.zoomed(0.5, whole) == Span(12.5, 17.5)
+    assert whole.zoomed(2.0, whole) == whole
+    assert Span(12.0, 14.0).moved(-9.0, whole) == Span(10.0, 12.0)
+    assert Span(12.0, 14.0).moved(9.0, whole) == Span(18.0, 20.0)
+
+
+def test_a_run_has_a_track_for_each_resource(store: Path) -> None:
+    with kb.api.borrowed(store) as opened:
+        browser = Browser(opened)
+        run = browser.run(browser.resolve("last"))
+        timeline = Timeline(run, Window("run"))
+        gemm = next(name for name in timeline.tracks("engines") if name.endswith("pe_gemm"))
+        shares = timeline.shares(gemm, timeline.whole, 50)
+        ops = run.run.ops
+        mine = ops["component"] == gemm
+        covered = occupied(ops["t_start"][mine], ops["t_end"][mine], timeline.whole, 1)[0]
+        assert shares.mean() == pytest.approx(covered)
+        assert 0 < covered < 1
+        assert set(timeline.tracks("links")).isdisjoint(timeline.tracks("engines"))
+        assert timeline.launches[0][0].startswith("launch 0")
