@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kernbench.analysis.time_window import Window
+    from kernbench.api.timelines import TimeLine
 
 PathLike = str | os.PathLike[str]
 
@@ -79,6 +80,41 @@ class Exports:
         window = self.window(launch, from_ns, to_ns)
         options = Options(links, waits, ticks)
         return written(path, lambda out: write(out, self._properties, self.tables, window, options))
+
+    def timeline(
+        self,
+        launch: int | str | None = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+        *,
+        links: bool = False,
+        waits: bool = True,
+        fold: bool = True,
+        rows: int = 16,
+    ) -> TimeLine:
+        """The time line of a window (:meth:`window`, by default the launches). A notebook shows it.
+
+        Args:
+            launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
+            from_ns: Leave out what ended before.
+            to_ns: Leave out what began after.
+            links: With the links and memories that transactions crossed, busiest first.
+            waits: With what stood before engines and links.
+            fold: PEs that did the same at the same times, and such links, once.
+            rows: PEs to show at most, and as many links; 0 for all.
+
+        Raises:
+            UsageError: The run has no trace, or there is no such window.
+        """
+        from kernbench.api.timelines import TimeLine
+        from kernbench.report.timeline import Wanted, time_line
+
+        if rows < 0:
+            raise UsageError(f"rows={rows} cannot be shown; give a number from 1, or 0 for all")
+        self._check_traced()
+        window = self.window(launch, from_ns, to_ns)
+        wanted = Wanted(links, waits, fold, rows)
+        return TimeLine(time_line(self._properties, self.tables, window, wanted))
 
     def to_csv(
         self,

@@ -30,6 +30,7 @@ app = LazyGroup(
         "why": Entry(f"{_HERE}.why", "Show what made the time of a kept run."),
         "what-if": Entry(f"{_HERE}.what_if", "Estimate, then measure, a run on a faster machine."),
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
+        "timeline": Entry(f"{_HERE}.timeline", "Show a kept run on a time line."),
         "export": Entry(f"{_HERE}.export", "Write a kept run for Perfetto, or as tables."),
         "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
         "tui": Entry(f"{_HERE}.tui", "Browse kept runs in the terminal."),

@@ -1,0 +1,74 @@
+"""A run's time line, as Python has it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from kernbench.report.timeline import TimeLine as Drawn
+
+
+class TimeLine:
+    """Launches, PEs with their engines, and links, on one axis; made by :meth:`kernbench.Run.timeline`.
+
+    ``print`` shows it in a terminal, a notebook as a picture.
+    """
+
+    def __init__(self, drawn: Drawn) -> None:
+        self._drawn = drawn
+
+    def __repr__(self) -> str:
+        return f"<TimeLine of {self._drawn.title}: {self._drawn.ns:.1f} ns>"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x:auto">{self.svg()}</div>'
+
+    def text(self, width: int | None = None, *, ascii_only: bool = False) -> str:
+        """Lines of ``width`` characters, by default the terminal's; each shows a stretch of time.
+
+        A character is as high as its engine was busy in that time.
+        """
+        from kernbench.report.timeline.text import text
+
+        columns = width or shutil.get_terminal_size((110, 24)).columns
+        if columns < 40:
+            raise UsageError(f"a time line needs 40 characters; {columns} are too few")
+        return text(self._drawn, columns, plain=ascii_only)
+
+    def svg(self) -> str:
+        """The picture as SVG; bars show name, number, times and source line under the pointer."""
+        from kernbench.report.timeline.svg import svg
+
+        return svg(self._drawn)
+
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Write ``path``, as its ending says ``.svg`` or ``.png``, and give its name.
+
+        ``UsageError`` for another ending; ``MissingExtraError`` for a PNG without matplotlib.
+        """
+        from kernbench.api.exporting import written
+        from kernbench.report.timeline.png import png
+
+        ending = Path(path).suffix.lower()
+        if ending == ".svg":
+            data = self.svg().encode()
+            return written(path, lambda out: out.write(data))[0]
+        if ending == ".png":
+            return written(path, lambda out: png(self._drawn, out))[0]
+        raise UsageError(f"'{os.fspath(path)}': no picture ends so; end it in .svg or .png")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: ``title start_ns ns left_out groups[]``; times of bars are ns since ``start_ns``.
+
+        A group has ``place alike rows[]``, a row ``place label busy bars[]``, and a bar
+        ``begin end category name number source``.
+        """
+        return self._drawn.to_dict()

@@ -1,0 +1,93 @@
+"""``kernbench timeline``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import opened, run_argument, store_option, window_options
+from kernbench.cli.output import emit, format_option, print_csv, print_json
+
+_BARS = ("place", "alike", "begin", "end", "category", "name", "number", "source")
+_PIPE_COLUMNS = 110
+"""Characters of a line where stdout is no terminal."""
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench timeline",
+        "kernbench timeline last --launch 0 --links --rows 4",
+        "kernbench timeline last --out timeline.svg",
+    ],
+)
+@run_argument
+@window_options
+@click.option("--out", metavar="FILE", help="Draw a picture instead: FILE.svg or FILE.png.")
+@click.option("--links", is_flag=True, help="With the links and memories that were crossed, busiest first.")
+@click.option("--waits/--no-waits", default=True, show_default=True, help="With what stood before an engine.")
+@click.option(
+    "--fold/--no-fold",
+    default=True,
+    show_default=True,
+    help="PEs and links that are equal in every time once.",
+)
+@click.option(
+    "--rows", type=click.IntRange(min=0), default=16, show_default=True,
+    help="PEs to show, and as many links; 0: all.",
+)  # fmt: skip
+@store_option
+@format_option
+def command(
+    run: str,
+    launch: str,
+    from_ns: float | None,
+    to_ns: float | None,
+    out: str | None,
+    links: bool,
+    waits: bool,
+    fold: bool,
+    rows: int,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Show RUN on a time line: its launches, PEs with their engines, and what stood before them.
+
+    In the terminal a character is a stretch of time, and as high as the engine was busy in it. A picture is
+    wider and shows each operation with its name, number and source line under the pointer (SVG).
+    """
+    with opened(store) as kept_in:
+        kept = api.open_run(run, kept_in)
+        line = kept.timeline(launch, from_ns, to_ns, links=links, waits=waits, fold=fold, rows=rows)
+    if out is not None:
+        file = line.save(out)
+        emit(fmt, {"run_id": kept.id, "files": [file]}, ("file",), [(file,)])
+    elif fmt == "json":
+        print_json({"run_id": kept.id, **line.to_dict()})
+    elif fmt == "csv":
+        print_csv(_BARS, _rows(line.to_dict()))
+    else:
+        columns = max(shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPE_COLUMNS, 40)
+        click.echo(line.text(columns, ascii_only=not _draws(sys.stdout.encoding)), nl=False)
+
+
+def _rows(line: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    for group in line["groups"]:
+        for row in group["rows"]:
+            for bar in row["bars"]:
+                yield (row["place"], group["alike"], *(bar[name] for name in _BARS[2:]))
+
+
+def _draws(encoding: str | None) -> bool:
+    """Whether bars can be written in an encoding."""
+    try:
+        "▁█·".encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,159 @@
+"""The content of a time line, before it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbench.analysis.trace_tables import Ints
+from kernbench.kinds.links import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+
+Floats = NDArray[np.float64]
+
+CATEGORIES = {
+    "launch": ("#9aa5b1", "launch"),
+    "kernel": ("#c5ccd3", "kernel"),
+    "gemm": (ORANGE, "matrix"),
+    "math": (YELLOW, "vector"),
+    "composite": ("#f3d9a4", "composite"),
+    "move": (GREEN, "fetch, store"),
+    "read": (SKY, "DMA read"),
+    "write": (BLUE, "DMA write"),
+    "queue": (PURPLE, "queue"),
+    "crossing": (VERMILION, "crossing"),
+}
+"""Colour and name for people by category; distinct for readers with colour vision deficiency."""
+NAMES = tuple(CATEGORIES)
+WAITING = "#7b8794"
+"""Colour of what waits."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Bars of one engine, link or other place, ns since the window's begin, in order of beginning."""
+
+    place: str
+    label: str
+    begin: Floats
+    end: Floats
+    category: Ints
+    """Position in :data:`NAMES`, by bar."""
+    lane: Ints
+    """Bars of one lane do not overlap."""
+    names: tuple[str, ...]
+    numbers: Ints
+    """Number of the operation or transaction, by bar; -1 for others."""
+    sources: tuple[str, ...]
+    """Line of the kernel, by bar; empty where there is none."""
+    what: str
+    """The numbers' kind: ``op`` or ``transaction``, as questions call them."""
+    wait_begin: Floats = field(default_factory=lambda: np.zeros(0))
+    wait_end: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def lanes(self) -> int:
+        """How many there are."""
+        return int(self.lane.max(initial=0)) + 1
+
+    def shares(self, edges: Floats, *, waiting: bool = False) -> Floats:
+        """The share of each interval between ``edges`` during which something is under way, or waits."""
+        begin, end = (self.wait_begin, self.wait_end) if waiting else (self.begin, self.end)
+        return shares(begin, end, edges)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that belong together, such as those of a PE, and how many places have rows just like them."""
+
+    place: str
+    rows: tuple[Row, ...]
+    alike: int = 1
+
+
+@dataclass(frozen=True)
+class TimeLine:
+    """The groups of a window, whose begin is time 0."""
+
+    title: str
+    start_ns: float
+    """Simulated time of its begin."""
+    ns: float
+    """Its length."""
+    groups: tuple[Group, ...]
+    left_out: int = 0
+    """Groups that are not shown."""
+
+    @property
+    def categories(self) -> list[str]:
+        """Those that occur, in order."""
+        seen = {int(c) for group in self.groups for row in group.rows for c in np.unique(row.category)}
+        return [NAMES[number] for number in sorted(seen)]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Lines for people about what is shown."""
+        lines = [f"time 0 is {self.start_ns:.3f} ns of the run"]
+        if any(group.alike > 1 for group in self.groups):
+            lines.append("x N: N of them, equal in every time")
+        if self.left_out:
+            lines.append(f"{self.left_out} more not shown; ask for more rows")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: ``title start_ns ns left_out groups[]``, each ``place alike rows[]``.
+
+        A row has ``place label busy bars[]``, a bar ``begin end category name number source``.
+        """
+        return {
+            "title": self.title,
+            "start_ns": self.start_ns,
+            "ns": self.ns,
+            "left_out": self.left_out,
+            "groups": [
+                {"place": g.place, "alike": g.alike, "rows": [_row(row, self.ns) for row in g.rows]}
+                for g in self.groups
+            ],
+        }
+
+    def busy(self, row: Row) -> float:
+        """The share of the window during which something was under way in a row."""
+        return float(row.shares(np.array([0.0, self.ns]))[0]) if self.ns > 0 else 0.0
+
+
+def _row(row: Row, ns: float) -> dict[str, Any]:
+    columns = (row.begin.tolist(), row.end.tolist(), row.category.tolist(), row.names, row.numbers.tolist())
+    return {
+        "place": row.place,
+        "label": row.label,
+        "busy": float(row.shares(np.array([0.0, ns]))[0]) if ns > 0 else 0.0,
+        "bars": [
+            {"begin": b, "end": e, "category": NAMES[c], "name": name, "number": number, "source": source}
+            for b, e, c, name, number, source in zip(*columns, row.sources, strict=True)
+        ],
+    }
+
+
+def shares(begin: Floats, end: Floats, edges: Floats) -> Floats:
+    """The share of each interval between ``edges`` that lies within one interval or more."""
+    begin, end = merged(begin, end)
+    if not len(begin):
+        return np.zeros(len(edges) - 1)
+    times = np.column_stack([begin, end]).ravel()
+    lengths = np.diff(times)
+    lengths[1::2] = 0.0
+    covered = np.interp(edges, times, np.concatenate([[0.0], np.cumsum(lengths)]))
+    return np.asarray(np.diff(covered) / np.diff(edges))
+
+
+def merged(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """The intervals, those that touch or overlap joined, in order."""
+    order = np.argsort(begin, kind="stable")
+    begin, end = begin[order], np.maximum.accumulate(end[order])
+    if not len(begin):
+        return begin, end
+    first = np.concatenate([[True], begin[1:] > end[:-1]])
+    last = np.concatenate([first[1:], [True]])
+    return begin[first], end[last]

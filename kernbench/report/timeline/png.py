@@ -1,0 +1,65 @@
+"""A time line as PNG, with matplotlib, which is imported only when one is drawn."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from kernbench.report.colours import INK
+from kernbench.report.figures.drawing import require
+from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, TimeLine, merged
+
+_ROW_INCHES = 0.2
+
+
+def png(line: TimeLine, out: BinaryIO) -> None:
+    """Write the picture. ``MissingExtraError`` when matplotlib is not installed."""
+    require()
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    labels: list[tuple[float, str, bool]] = []
+    y = 0.0
+    count = sum(len(group.rows) + 1 for group in line.groups)
+    figure = Figure(figsize=(13, 1.6 + _ROW_INCHES * count), layout="constrained", dpi=110)
+    axes = figure.add_subplot()
+    for group in line.groups:
+        alike = f"  x {group.alike}" if group.alike > 1 else ""
+        if len(group.rows) > 1 or group.rows[0].label != group.place:
+            labels.append((y, group.place + alike, True))
+            alike = ""
+            y += 1
+        for row in group.rows:
+            labels.append((y, row.label + alike, False))
+            high = 0.7 / row.lanes
+            for category in np.unique(row.category).tolist():
+                for lane in range(row.lanes):
+                    chosen = (row.category == category) & (row.lane == lane)
+                    bars: Any = np.column_stack([row.begin[chosen], (row.end - row.begin)[chosen]])
+                    axes.broken_barh(
+                        bars, (y - 0.4 + lane * high, high), facecolor=CATEGORIES[NAMES[category]][0],
+                        edgecolor="white", linewidth=0.2,
+                    )  # fmt: skip
+            begin, end = merged(row.wait_begin, row.wait_end)
+            waits: Any = np.column_stack([begin, end - begin])
+            axes.broken_barh(waits, (y + 0.32, 0.1), facecolor=WAITING)
+            axes.text(line.ns * 1.005, y, f"{line.busy(row):.1%}", va="center", fontsize=8, color=INK)
+            y += 1
+    axes.set_xlim(0, line.ns)
+    axes.set_ylim(y - 0.3, -0.7)
+    axes.set_yticks([at for at, _, _ in labels], [text for _, text, _ in labels], fontsize=8)
+    for tick, (_, _, bold) in zip(axes.get_yticklabels(), labels, strict=True):
+        tick.set_fontweight("bold" if bold else "normal")
+    axes.grid(axis="x", color="#e4e7eb")
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.set_xlabel(f"ns; {'; '.join(line.remarks)}", fontsize=8)
+    axes.set_title(line.title, fontsize=11, loc="left")
+    handles = [Patch(color=CATEGORIES[name][0], label=CATEGORIES[name][1]) for name in line.categories]
+    if any(len(row.wait_begin) for group in line.groups for row in group.rows):
+        handles.append(Patch(color=WAITING, label="something waits (thin line)"))
+    figure.legend(handles=handles, loc="outside lower left", ncols=6, fontsize=8, frameon=False)
+    plain: dict[str, Any] = {"Software": None}  # the same bytes for the same picture
+    figure.savefig(out, format="png", metadata=plain)

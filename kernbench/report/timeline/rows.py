@@ -1,0 +1,234 @@
+"""The rows of a time line, from the tables of a trace; those equal by symmetry are folded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kernbench.analysis import time_lines
+from kernbench.analysis.time_lines import Lines
+from kernbench.analysis.time_window import Window
+from kernbench.analysis.trace_tables import Ints, Texts
+from kernbench.kinds import COMPONENT_KINDS
+from kernbench.kinds import Group as KindGroup
+from kernbench.report.timeline.model import NAMES, Floats, Group, Row, TimeLine
+
+_ENGINES = {
+    "pe_gemm": "gemm", "pe_math": "math", "pe_fetch_store": "move", "pe_scheduler": "composite",
+    "pe_ipcq": "queue",
+}  # fmt: skip
+"""Category of an engine's operations; that of DMA depends on the operation."""
+_ORDER = ("host", "launches", "kernel", "pe_scheduler", "pe_gemm", "pe_math", "pe_fetch_store", "pe_dma")
+_WHAT = {"Op": "op", "Hop": "transaction"}
+_TICKS = 1000.0
+"""Per ns: the coarsest time that tells rows apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A choice of rows."""
+
+    links: bool = False
+    """The links and memories that transactions crossed, busiest first."""
+    waits: bool = True
+    """The time that operations and transactions stood before an engine or link."""
+    fold: bool = True
+    """Equal rows once."""
+    groups: int = 16
+    """PEs at most, and as many links; 0: all."""
+
+
+def time_line(
+    info: Mapping[str, Any], tables: Mapping[str, pa.Table], window: Window, wanted: Wanted
+) -> TimeLine:
+    """The time line of a window of a run with these properties and tables."""
+    start = window.spans[0][0] if window.spans else 0.0
+    end = window.spans[-1][1] if window.spans else start
+    machine = _Rows(tables, window, start, wanted)
+    host = machine.host(info["launches"])
+    pes, rest = _folded(machine.pes(info["launches"]), wanted)
+    links: list[Group] = []
+    if wanted.links:
+        links, more = _folded(machine.links(end - start), wanted)
+        rest += more
+    title = f"{info['bench']} on {info['topology_name']}, {window.name}"
+    return TimeLine(title, start, end - start, (*host, *pes, *links), rest)
+
+
+class _Rows:
+    def __init__(self, tables: Mapping[str, pa.Table], window: Window, start: float, wanted: Wanted) -> None:
+        self.tables = tables
+        self.window = window
+        self.start = start
+        self.wanted = wanted
+        self.ops = time_lines.operations(tables, window)
+
+    def host(self, launches: Sequence[Mapping[str, Any]]) -> list[Group]:
+        """The launches, and the operations of the host."""
+        rows = []
+        if launches:
+            begin, end = (np.array([float(one[key]) for one in launches]) for key in ("t_start", "t_done"))
+            every = np.arange(len(launches))
+            names = [f"launch {one['launch']}: {one['kernel']}" for one in launches]
+            lines = Lines("Launch", every, ["launches"], every * 0, names, every, begin, end)
+            chosen = time_lines.within(lines, self.window)
+            if len(chosen):
+                rows.append(self._row("launches", "launches", chosen, "launch"))
+        mine = [code for code, place in enumerate(self.ops.places) if not place.startswith("sip")]
+        for code in mine:
+            chosen = self.ops.only(self.ops.place == code)
+            if len(chosen):
+                rows.append(self._row(self.ops.places[code], self.ops.places[code], chosen, ""))
+        return [Group("host", tuple(rows))] if rows else []
+
+    def pes(self, launches: Sequence[Mapping[str, Any]]) -> list[Group]:
+        """A group for each PE that did something, its kernel above its engines."""
+        found: dict[str, dict[str, Row]] = {}
+        kernels = time_lines.kernels(launches, self.window)
+        for code, chosen in _by_place(kernels):
+            place = kernels.places[code]
+            found.setdefault(place, {})["kernel"] = self._row(place, "kernel", chosen, "kernel")
+        for code, chosen in _by_place(self.ops):
+            place, _, engine = self.ops.places[code].rpartition(".")
+            if place.startswith("sip"):
+                row = self._row(self.ops.places[code], engine, chosen, _ENGINES.get(engine, ""))
+                found.setdefault(place, {})[engine] = row
+        return [
+            Group(place, tuple(rows[name] for name in sorted(rows, key=_rank)))
+            for place, rows in sorted(found.items(), key=lambda item: _natural(item[0]))
+        ]
+
+    def links(self, ns: float) -> list[Group]:
+        """A group for each link and memory that was crossed, the busiest first."""
+        use = (self.tables["Use"][name].to_pylist() for name in ("resource", "is_link", "kind"))
+        shown = {name for name, is_link, kind in zip(*use, strict=True) if is_link or _is_memory(kind)}
+        lines = time_lines.crossings(self.tables, self.window)
+        found = []
+        for code, chosen in _by_place(lines):
+            place = lines.places[code]
+            if place in shown:
+                row = self._row(place, place, chosen, "crossing")
+                share = float(row.shares(np.array([0.0, ns]))[0]) if ns > 0 else 0.0
+                if share > 0:
+                    found.append((share, place, row))
+        found.sort(key=lambda one: (-round(one[0], 9), _natural(one[1])))
+        return [Group(place, (row,)) for _, place, row in found]
+
+    def _row(self, place: str, label: str, lines: Lines, category: str) -> Row:
+        """The row of lines at one place; ``category`` of all bars, or empty to go by the operation."""
+        order = np.lexsort((lines.end, lines.begin))
+        lines = lines.only(order)
+        begin, end = (_rounded(times - self.start) for times in (lines.begin, lines.end))
+        ticks = [np.rint(times * _TICKS).astype(np.int64) for times in (begin, end)]
+        waits = self._waits(lines)
+        return Row(
+            place,
+            label,
+            begin,
+            end,
+            self._categories(lines, category),
+            time_lines.lanes(lines.place, *ticks),
+            tuple(self._names(lines)),
+            self._numbers(lines),
+            tuple(self._sources(lines)),
+            _WHAT.get(lines.table, ""),
+            *waits,
+        )
+
+    def _waits(self, lines: Lines) -> tuple[Floats, Floats]:
+        if lines.table == "Op" and self.wanted.waits:
+            ready, begun = (self.tables["Op"][name].to_numpy()[lines.rows] for name in ("t_ready", "t_start"))
+        elif lines.table == "Hop" and self.wanted.waits:
+            ready, begun = (self.tables["Hop"][name].to_numpy()[lines.rows] for name in ("t_in", "t_start"))
+        else:
+            return np.zeros(0), np.zeros(0)
+        chosen = begun > ready + 1e-9
+        first = self.window.spans[0][0]
+        begin = np.maximum(ready[chosen], first)
+        return _rounded(begin - self.start), _rounded(begun[chosen] - self.start)
+
+    def _categories(self, lines: Lines, category: str) -> Ints:
+        if category:
+            return np.full(len(lines), NAMES.index(category), np.int64)
+        texts = Texts(self.tables["Op"]["name"])
+        of = np.array([NAMES.index(_of_dma(name)) for name in texts.all()], np.int64)
+        codes: Ints = of[texts.codes[lines.rows]]
+        return codes
+
+    def _names(self, lines: Lines) -> list[str]:
+        names = [lines.names[code] for code in lines.name.tolist()]
+        if lines.table != "Op" or all(names):
+            return names
+        kinds = Texts(self.tables["Op"]["name"])
+        return [name or kinds.item(row) for name, row in zip(names, lines.rows.tolist(), strict=True)]
+
+    def _numbers(self, lines: Lines) -> Ints:
+        column = {"Op": "number", "Hop": "txn"}.get(lines.table)
+        if column is None:
+            return np.full(len(lines), -1, np.int64)
+        return np.asarray(self.tables[lines.table][column].to_numpy()[lines.rows], np.int64)
+
+    def _sources(self, lines: Lines) -> list[str]:
+        if lines.table != "Op":
+            return [""] * len(lines)
+        texts = Texts(self.tables["Op"]["source"])
+        return [texts.item(row) for row in lines.rows.tolist()]
+
+
+def _folded(groups: list[Group], wanted: Wanted) -> tuple[list[Group], int]:
+    """The groups to show, equal ones once, and the number of those left out."""
+    found: dict[object, Group] = {}
+    for group in groups:
+        key = _key(group) if wanted.fold else group.place
+        known = found.get(key)
+        found[key] = group if known is None else Group(known.place, known.rows, known.alike + 1)
+    shown = list(found.values())
+    limit = wanted.groups or len(shown)
+    return shown[:limit], len(shown) - min(limit, len(shown))
+
+
+def _key(group: Group) -> object:
+    """Equal for groups that differ in the numbers of their places alone."""
+    rows = tuple(
+        (row.label if "->" not in row.label else "", row.begin.tobytes(), row.end.tobytes(),
+         row.category.tobytes(), row.names, row.wait_begin.tobytes(), row.wait_end.tobytes())
+        for row in group.rows
+    )  # fmt: skip
+    return re.sub(r"\d+", "#", group.place), tuple((re.sub(r"\d+", "#", row[0]), *row[1:]) for row in rows)
+
+
+def _by_place(lines: Lines) -> list[tuple[int, Lines]]:
+    order = np.argsort(lines.place, kind="stable")
+    codes, first = np.unique(lines.place[order], return_index=True)
+    ends = [*first[1:].tolist(), len(order)]
+    return [
+        (code, lines.only(order[a:b]))
+        for code, a, b in zip(codes.tolist(), first.tolist(), ends, strict=True)
+    ]
+
+
+def _rounded(times: Floats) -> Floats:
+    """To a millionth of a ns: what is left of sums of times is not a difference between rows."""
+    return np.asarray(np.round(times, 6) + 0.0)
+
+
+def _is_memory(kind: str) -> bool:
+    return kind in COMPONENT_KINDS and COMPONENT_KINDS[kind].group is KindGroup.HBM
+
+
+def _of_dma(name: str) -> str:
+    return "queue" if name.startswith("ipcq") else "read" if "read" in name else "write"
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    parts = re.findall(r"\d+|\D+", name)
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]

@@ -1,0 +1,148 @@
+"""``Run.timeline``: rows from the trace, folded, in text, SVG and PNG."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+from kernbench.errors import UsageError
+from kernbench.report.timeline.model import merged, shares
+from kernbench.report.timeline.ticks import ticks
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def qkv() -> kb.Run:
+    return kb.run("qkv-gemm-multi-pe", topo={"system.sips": 1}, store="memory:")
+
+
+def test_every_operation_of_the_launch_is_a_bar_at_its_engine(qkv: kb.Run) -> None:
+    line = qkv.timeline(fold=False, rows=0).to_dict()
+    start = qkv.launches[0]["t_start"]
+    assert (line["start_ns"], line["ns"]) == (start, pytest.approx(qkv.latency_ns))
+    bars = {
+        (row["place"], bar["number"]): (bar["begin"], bar["end"])
+        for group in line["groups"]
+        for row in group["rows"]
+        for bar in row["bars"]
+        if bar["number"] >= 0
+    }
+    ops = qkv.ops
+    wanted = {
+        (ops["component"][i], ops["number"][i]): (ops["t_start"][i] - start, ops["t_end"][i] - start)
+        for i in np.flatnonzero(ops["launch"] == 0)
+    }
+    assert bars.keys() == wanted.keys()
+    for key, times in bars.items():
+        assert times == pytest.approx(wanted[key], abs=1e-6)
+
+
+def test_pes_equal_in_every_time_fold_with_their_count(qkv: kb.Run) -> None:
+    folded, each = qkv.timeline().to_dict(), qkv.timeline(fold=False, rows=0).to_dict()
+    assert sum(group["alike"] for group in folded["groups"]) == len(each["groups"])
+    assert len(folded["groups"]) < len(each["groups"])
+    by_place = {group["place"]: group["rows"] for group in each["groups"]}
+    for group in folded["groups"]:
+        assert by_place[group["place"]] == group["rows"]
+
+
+def test_groups_left_out_are_counted(qkv: kb.Run) -> None:
+    every = qkv.timeline(fold=False, rows=0).to_dict()
+    few = qkv.timeline(fold=False, rows=2).to_dict()
+    assert few["left_out"] == len(every["groups"]) - len(few["groups"]) == 6
+    assert "6 more not shown" in qkv.timeline(fold=False, rows=2).text(80)
+
+
+def test_links_come_busiest_first_with_the_use_of_the_window(qkv: kb.Run) -> None:
+    groups = qkv.timeline(links=True, fold=False, rows=0).to_dict()["groups"]
+    rows = [group["rows"][0] for group in groups if "->" in group["place"]]
+    assert rows
+    busy = [round(row["busy"], 9) for row in rows]
+    assert busy == sorted(busy, reverse=True)
+    hops = qkv.hops
+    for row in rows:
+        at = (hops["resource"] == row["place"]) & (hops["t_out"] > qkv.launches[0]["t_start"] + 1e-9)
+        assert {bar["number"] for bar in row["bars"] if bar["end"] > 1e-6} == set(hops["txn"][at].tolist())
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_text_fits_its_width_and_shows_each_row(qkv: kb.Run, width: int) -> None:
+    text = qkv.timeline(links=True).text(width)
+    lines = text.splitlines()
+    bars = [line for line in lines if line.count("|") == 2 and line.endswith("%")]
+    assert max(map(len, bars)) == width
+    assert any("pe_gemm" in line for line in bars)
+    assert text == qkv.timeline(links=True).text(width)
+
+
+def test_text_in_ascii(qkv: kb.Run) -> None:
+    assert qkv.timeline().text(80, ascii_only=True).isascii()
+
+
+def test_svg_is_well_formed_and_names_operations(qkv: kb.Run) -> None:
+    root = ET.fromstring(qkv.timeline(links=True).svg())
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    boxes = list(root.iter(f"{SVG}rect"))[1:]
+    assert len(boxes) > 50
+    for box in boxes:
+        assert (
+            0 <= float(box.attrib["x"]) <= float(box.attrib["x"]) + float(box.attrib["width"]) <= width + 0.1
+        )
+        assert float(box.attrib["y"]) + float(box.attrib["height"]) <= height
+    tips = [tip.text or "" for tip in root.iter(f"{SVG}title")]
+    assert any("op " in tip and "_qkv.py:" in tip for tip in tips)
+
+
+def test_files_by_their_ending(qkv: kb.Run, tmp_path: Path) -> None:
+    line = qkv.timeline(rows=1)
+    assert Path(line.save(tmp_path / "a.svg")).read_text(encoding="utf-8") == line.svg()
+    assert Path(line.save(tmp_path / "a.png")).read_bytes().startswith(b"\x89PNG")
+    assert line.svg() in line._repr_html_()
+    with pytest.raises(UsageError, match=r"end it in \.svg or \.png"):
+        line.save(tmp_path / "a.pdf")
+
+
+def test_a_run_in_two_launches_and_a_part_of_it(tmp_path: Path) -> None:
+    run = kb.run("ccl-allreduce", store="memory:", params={"elements": 16})
+    assert len(run.launches) > 1
+    last = run.launches[-1]
+    line = run.timeline(last["launch"]).to_dict()
+    assert line["start_ns"] == last["t_start"]
+    part = run.timeline(last["launch"], last["t_start"] + 10, last["t_start"] + 30).to_dict()
+    assert part["ns"] == pytest.approx(20)
+    for group in part["groups"]:
+        for row in group["rows"]:
+            assert all(0 <= bar["begin"] <= bar["end"] <= 20.000001 for bar in row["bars"])
+    json.dumps(part, allow_nan=False)
+
+
+def test_wrong_settings_are_errors(qkv: kb.Run) -> None:
+    with pytest.raises(UsageError, match="rows=-1"):
+        qkv.timeline(rows=-1)
+    with pytest.raises(UsageError, match="needs 40 characters"):
+        qkv.timeline().text(20)
+    bare = kb.run("gemm-single-pe", "minimal", trace=False, params={"m": 8, "k": 8, "n": 8})
+    with pytest.raises(UsageError, match="no trace"):
+        bare.timeline()
+
+
+def test_shares_count_overlaps_once() -> None:
+    begin, end = np.array([0.0, 1.0, 6.0]), np.array([2.0, 3.0, 8.0])
+    assert [list(column) for column in merged(begin, end)] == [[0.0, 6.0], [3.0, 8.0]]
+    assert shares(begin, end, np.array([0.0, 2.0, 4.0, 7.0, 10.0])).tolist() == pytest.approx(
+        [1, 0.5, 1 / 3, 1 / 3]
+    )
+    assert shares(np.zeros(0), np.zeros(0), np.array([0.0, 1.0])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("ns", "most", "step"), [(1319.1, 7, 200), (0.9, 10, 0.1), (5e6, 4, 2e6)])
+def test_ticks_are_round(ns: float, most: int, step: float) -> None:
+    found = ticks(ns, most)
+    assert found == pytest.approx([number * step for number in range(len(found))])
+    assert found[-1] <= ns < found[-1] + step
