@@ -26,6 +26,7 @@ DERIVED = {
     "causal_cone": "contention",
     "chosen": "kernel",
     "configurations": "history",
+    "configured_differently": "configuration",
     "cut": "traffic",
     "longest_waits": "contention",
     "spans": "contention",

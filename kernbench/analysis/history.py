@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernbench.analysis.configuration import topology_keys
 from kernbench.analysis.derived import AskedRun, Rows
 
 PARTIAL = "partial"
@@ -51,20 +52,20 @@ def configurations(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
     """``params topology topology_id runs best_ns swept`` per configuration of a bench, the fastest first.
 
     ``best_ns`` is the least time of the launches; runs without one count as a whole. ``swept`` are the
-    parameters in which the configurations differ, as JSON. Failed runs and wrong ones are left out.
+    parameters and topology keys in which the configurations differ, as JSON. Failed runs and wrong ones are
+    left out.
     """
     found: dict[tuple[str, str, str], list[float]] = {}
     for info in asked.store.runs():
         if info["bench"] == params["bench"] and info["status"] == "ok" and info["verified"] != "no":
             key = (str(info["params"]), str(info["topology_name"]), str(info["topology"]))
             found.setdefault(key, []).append(latency_ns(info.get("launches") or []) or float(info["sim_ns"]))
-    settings = {key: json.loads(key[0] or "{}") for key in found}
-    names = {name for values in settings.values() for name in values}
-    swept = {
-        name
-        for name in names
-        if len({json.dumps(values.get(name), sort_keys=True) for values in settings.values()}) > 1
-    }
+    topologies = {topology: topology_keys(asked.store, topology) for _, _, topology in found}
+    settings = {key: {**topologies[key[2]], **json.loads(key[0] or "{}")} for key in found}
+    seen: dict[str, set[str]] = {}
+    for name in {name for values in settings.values() for name in values if name != "name"}:
+        seen[name] = {json.dumps(values.get(name), sort_keys=True) for values in settings.values()}
+    swept = {name for name, values in seen.items() if len(values) > 1}
     rows = [
         {
             "params": key[0],

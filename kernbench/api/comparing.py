@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
+from collections.abc import Mapping
 from math import fsum
 from typing import Any
 
+from kernbench.analysis.configuration import differences
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore
 
 _IDENTITY = ("run_id", "bench", "topology", "params", "version", "status", "started_at")
 _CLOSE_NS = 1e-6
@@ -38,7 +36,8 @@ def compare(
 
     - ``before``, ``after``: ``run_id bench topology params version status started_at`` of each;
       ``same_config``;
-    - ``configured``: what was configured differently, ``what key before after`` (see :func:`differences`);
+    - ``configured``: what was configured differently, ``what key before after`` (see
+      :func:`kernbench.analysis.configuration.differences`);
     - ``window``: its name; ``figures``: ``sim_ns`` and ``latency_ns`` of the run and the latency of each
       launch, and before them the length of a ``window`` that was chosen, each with ``name before after
       change_ns change slower`` (``change`` is a share; None where nothing was there before);
@@ -77,7 +76,7 @@ def compare(
             "before": _identity(old),
             "after": _identity(new),
             "same_config": old.info["config_hash"] == new.info["config_hash"],
-            "configured": differences(old, new, opened),
+            "configured": differences(old.properties, new.properties, opened),
             "window": new.window(**window).name,
             "figures": figures,
             "causes": _causes(old, new, window),
@@ -85,69 +84,6 @@ def compare(
             "threshold": threshold,
             "slower": any(figure["slower"] for figure in figures),
         }
-
-
-def differences(old: Run, new: Run, store: GraphStore) -> list[dict[str, Any]]:
-    """Differences in the configuration of two runs: rows ``what key before after``.
-
-    ``what`` is ``bench``, ``parameter``, ``topology`` (``key`` is the key of the topology file), ``device``,
-    ``component``, ``version`` or ``source`` (``key`` is the line of the bench's file in the newer run). A
-    value that one of them has not is None.
-    """
-    rows = list(_differing("bench", {"bench": old.bench}, {"bench": new.bench}))
-    rows += _differing("parameter", _flat(old.params), _flat(new.params))
-    if old.info["topology_id"] != new.info["topology_id"]:
-        specs = [json.loads(store.load_topology(run.info["topology_id"]).spec) for run in (old, new)]
-        rows += _differing("topology", _flat(specs[0]), _flat(specs[1]))
-    settings = [_settings(run) for run in (old, new)]
-    rows += _differing("device", *({"device": one.get("device")} for one in settings))
-    rows += _differing("component", *(dict(one.get("components") or {}) for one in settings))
-    rows += _differing("version", {"version": old.info["version"]}, {"version": new.info["version"]})
-    rows += _source(old.source_text, new.source_text)
-    return rows
-
-
-def _settings(run: Run) -> Mapping[str, Any]:
-    try:
-        return run.again
-    except UsageError:
-        return {}
-
-
-def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested mappings and lists as one mapping of dotted keys."""
-    if isinstance(value, Mapping):
-        items = [(str(key), item) for key, item in value.items()]
-    elif isinstance(value, list):
-        items = [(str(number), item) for number, item in enumerate(value)]
-    else:
-        return {prefix: value}
-    found: dict[str, Any] = {}
-    for key, item in items:
-        found |= _flat(item, f"{prefix}.{key}" if prefix else key)
-    return found
-
-
-def _differing(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for key in {**old, **new}:
-        if old.get(key) != new.get(key):
-            yield {"what": what, "key": key, "before": old.get(key), "after": new.get(key)}
-
-
-def _source(old: str, new: str) -> Iterator[dict[str, Any]]:
-    """Changed stretches of lines; nothing where the source of one was not kept."""
-    if not old or not new or old == new:
-        return
-    a, b = old.splitlines(), new.splitlines()
-    for tag, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag != "equal":
-            before, after = (" / ".join(line.strip() for line in part) for part in (a[a0:a1], b[b0:b1]))
-            yield {
-                "what": "source",
-                "key": f"line {b0 + 1}",
-                "before": before or None,
-                "after": after or None,
-            }
 
 
 def _identity(run: Run) -> dict[str, Any]:

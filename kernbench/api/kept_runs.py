@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kernbench.api.comparing import differences
+from kernbench.analysis.configuration import differences
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, check_detail, open_run, run_id
 from kernbench.api.stores import runs as all_runs
@@ -26,7 +26,11 @@ def listed(bench: str | None = None, store: Store = None) -> list[dict[str, Any]
             if bench not in (None, run.bench):
                 continue
             before = latest.get(run.bench)
-            changed = None if before is None else [_text(row) for row in differences(before, run, opened)]
+            changed = (
+                None
+                if before is None
+                else [_text(row) for row in differences(before.properties, run.properties, opened)]
+            )
             rows.append({**run.info, "changed": changed})
             latest[run.bench] = run
         return rows

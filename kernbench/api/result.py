@@ -59,6 +59,11 @@ class Run(Exports):
     # -- what is known of it ------------------------------------------------------------------------
 
     @property
+    def properties(self) -> Mapping[str, Any]:
+        """All that its record says of the run itself; :attr:`info` has what is documented."""
+        return self._properties
+
+    @property
     def id(self) -> str:
         """Id in its store; empty when the run was not traced and so is not kept."""
         return str(self._properties.get("id", ""))

@@ -95,10 +95,27 @@ def slower_where(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     return sorted(found, key=lambda row: (-(row[2] + row[3]), row[0]))[: p["limit"]]
 
 
+def configured_differently(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    by_id = {info["id"]: info for info in infos}
+    old, new = (by_id[p[end]] for end in ("before", "after"))
+    rows: Rows = []
+    if old["bench"] != new["bench"]:
+        rows.append(("bench", "bench", old["bench"], new["bench"]))
+    a, b = (json.loads(info["params"]) for info in (old, new))
+    for key in {**a, **b}:
+        if a.get(key) != b.get(key):
+            shown = (json.dumps(values[key]) if key in values else "" for values in (a, b))
+            rows.append(("parameter", key, *shown))
+    if old["version"] != new["version"]:
+        rows.append(("version", "version", old["version"], new["version"]))
+    return rows
+
+
 HISTORY: dict[str, Callable[[Infos, Records, Mapping[str, Any]], Rows]] = {
     "history/runs": runs,
     "history/bench-over-time": bench_over_time,
     "history/best-of-sweep": best_of_sweep,
     "history/regressions": regressions,
     "history/slower-where": slower_where,
+    "history/configured-differently": configured_differently,
 }

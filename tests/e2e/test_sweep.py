@@ -165,3 +165,24 @@ def test_kills_of_the_sweep_lose_at_most_the_points_under_way(process: Cli, work
         assert not found.failed
         assert sum(p.kept_before for p in found.points) == before
         assert len(kb.runs(f"store-{at}")) == 20
+
+
+def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli) -> None:
+    cli(*SMALL, "--set", "m=8,16", "--topo", "cube.hbm.channel_gbs=8,32")
+    asked = cli("query", "best-of-sweep", "--param", "bench=gemm-single-pe", "--format", "json")
+    best = [json.loads(row[0]) for row in json.loads(asked.out)["rows"]]
+    assert best[0] == {"cube.hbm.channel_gbs": 32.0, "m": 8}
+    assert best[-1] == {"cube.hbm.channel_gbs": 8.0, "m": 16}
+    compared = json.loads(cli("runs", "compare", "last~2", "last", "--format", "json").out)
+    first, last = (run.id for run in (kb.runs()[1], kb.runs()[-1]))
+    rows = kb.ask("configured-differently", params={"before": first, "after": last}).rows
+    assert rows == [
+        (row["what"], row["key"], json.dumps(row["before"]), json.dumps(row["after"]))
+        for row in compared["configured"]
+    ]
+    assert rows
+    cli("run", "--bench", "softmax", "--topology", "minimal")
+    other = json.loads(cli("runs", "compare", "last~1", "last", "--any", "--format", "json").out)[
+        "configured"
+    ]
+    assert {row["what"] for row in other} == {"bench", "parameter"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from kernbench import api
@@ -12,6 +14,7 @@ from kernbench.cli.output import fold, format_option, number, print_csv, print_j
 
 _MANY = 100_000
 """Resources that are looked at before those that are alike are folded."""
+_LONGEST = 60
 _CONFIGURED = ("what", "key", "before", "after")
 _FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
 _CAUSES = ("cause", "before", "after", "change_ns")
@@ -34,6 +37,11 @@ def _share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:
     if not 0.0 <= value < float("inf"):
         raise click.BadParameter(f"'{text}' is no share; write it as 5% or 0.05")
     return value
+
+
+def _short(value: Any) -> Any:
+    """A long text, such as changed lines of a file, by its beginning."""
+    return f"{value[: _LONGEST - 4]} ..." if isinstance(value, str) and len(value) > _LONGEST else value
 
 
 def _percent(change: float | None) -> str | None:
@@ -108,7 +116,8 @@ def command(
             )
         if found["configured"]:
             print("\nconfigured differently")
-            print_table(_CONFIGURED, [[row[column] for column in _CONFIGURED] for row in found["configured"]])
+            cells = [[_short(row[column]) for column in _CONFIGURED] for row in found["configured"]]
+            print_table(_CONFIGURED, cells)
         elif found["same_config"]:
             print("\nconfigured alike")
         else:
