@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         StoreUrlError,
     )
     from kernbench_graph.networkx_view import run_graph
+    from kernbench_graph.notebook import html_table
     from kernbench_graph.opening import open_store
     from kernbench_graph.query.library import ask, load_library
     from kernbench_graph.query.library import find as find_question
@@ -62,6 +63,7 @@ _LATER = {
     "StoreError": "kernbench_graph.errors",
     "StoreUrlError": "kernbench_graph.errors",
     "TopologyRecord": "kernbench_graph.store",
+    "html_table": "kernbench_graph.notebook",
     "open_store": "kernbench_graph.opening",
     "run_graph": "kernbench_graph.networkx_view",
     "topology_graph": "kernbench_graph.topology",
@@ -96,6 +98,7 @@ __all__ = [
     "Value",
     "ask",
     "find_question",
+    "html_table",
     "load_library",
     "open_store",
     "plain_entities",

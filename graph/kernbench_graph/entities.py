@@ -86,6 +86,11 @@ class GraphPath:
             text += f"{'-' if forward else '<-'}[:{rel.type}]{'->' if forward else '-'}{self.nodes[at + 1]}"
         return text
 
+    def _repr_html_(self) -> str:
+        from kernbench_graph.notebook import html_path
+
+        return html_path(self)
+
 
 _FIRST = {label.name: place for place, label in enumerate(SCHEMA.labels)}
 

@@ -92,3 +92,22 @@ class PropertyGraph:
 
     def __len__(self) -> int:
         return len(self._nodes)
+
+    def __repr__(self) -> str:
+        name = self.properties.get("name", "without a name")
+        return f"<PropertyGraph {name}: {len(self._nodes)} nodes, {len(self._edges)} edges>"
+
+    def _repr_html_(self) -> str:
+        from collections import Counter
+        from html import escape
+
+        from kernbench_graph.notebook import html_table
+
+        nodes = Counter(str(node.properties.get("kind", node.labels[0])) for node in self._nodes.values())
+        edges = Counter(str(edge.properties.get("kind", edge.type)) for edge in self._edges.values())
+        tables = [
+            html_table(("nodes", "count"), sorted(nodes.items())),
+            html_table(("edges", "count"), sorted(edges.items())),
+        ]
+        cells = "".join(f'<td style="vertical-align:top">{table}</td>' for table in tables)
+        return f"<p>{escape(repr(self)[1:-1])}</p><table><tr>{cells}</tr></table>"

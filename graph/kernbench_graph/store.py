@@ -72,6 +72,11 @@ class Result:
         """Each row as a dictionary keyed by column."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
+    def _repr_html_(self) -> str:
+        from kernbench_graph.notebook import html_table
+
+        return html_table(self.columns, self.rows, "; ".join(self.notes))
+
     def __len__(self) -> int:
         return len(self.rows)
 

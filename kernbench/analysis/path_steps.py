@@ -20,6 +20,9 @@ first request; ``unfinished``: under way when a run was stopped, of which a part
 a hole in the trace, and a bug.
 """
 
+_SHOWN = 10
+"""Rows of a table in a notebook."""
+
 
 class Passed(NamedTuple):
     """A component or link on a transaction's path, the bytes that pass there, and the cause of time there."""
@@ -83,6 +86,25 @@ class CriticalPath:
     def by_line(self) -> dict[str, float]:
         """ns by source line, longest first; ``""`` for time outside of kernels."""
         return self._sum("line")
+
+    def _repr_html_(self) -> str:
+        from kernbench.pgraph import html_table
+
+        ns = self.ns
+        parts = []
+        for name, sums in (
+            ("cause", self.by_cause()), ("line", self.by_line()), ("location", self.by_location()),
+        ):  # fmt: skip
+            rows = [(key or "outside of kernels", time, f"{time / ns:.1%}") for key, time in sums.items()][
+                :_SHOWN
+            ]
+            parts.append(f'<td style="vertical-align:top">{html_table((name, "ns", "share"), rows)}</td>')
+        caption = f"critical path: {ns:.3f} ns in {len(self.steps)} steps"
+        return f"<p>{caption}</p><table><tr>{''.join(parts)}</tr></table>"
+
+    def __str__(self) -> str:
+        causes = ", ".join(f"{cause} {ns:.3f}" for cause, ns in self.by_cause().items())
+        return f"{self.ns:.3f} ns in {len(self.steps)} steps: {causes}"
 
     def _sum(self, key: str) -> dict[str, float]:
         total: dict[str, float] = {}

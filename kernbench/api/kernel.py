@@ -68,6 +68,22 @@ class KernelRun:
         self.outputs = tuple(outputs)
         self._call = call
 
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{array.dtype}{list(array.shape)}" for array in self.outputs)
+        verified = {True: ", verified", False: ", wrong", None: ""}[self.run.verified]
+        where = " ".join(f"{cause} {ns:.1f}" for cause, ns in self._causes().items())
+        return (
+            f"<KernelRun {self.run.bench}: {self.latency_ns:.1f} ns on {self.run.topology}{verified}"
+            f"{f'; {where}' if where else ''}; outputs {outputs or 'none'}; run {self.run.id or 'not kept'}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.run._repr_html_()
+
+    def _causes(self) -> dict[str, float]:
+        """The three causes that took most of the launch's time."""
+        return dict(list(self.run.summary()["by_cause"].items())[:3])
+
     @property
     def output(self) -> Array:
         """The only one of ``outputs``; ``ValueError`` when there are more."""

@@ -56,6 +56,11 @@ class Run(Exports):
         name = self.id or "not kept"
         return f"<Run {name}: {self.bench} on {self.topology}, {self.latency_ns:.1f} ns>"
 
+    def _repr_html_(self) -> str:
+        from kernbench.report.notebook import run_html
+
+        return run_html(self.summary())
+
     # -- what is known of it ------------------------------------------------------------------------
 
     @property

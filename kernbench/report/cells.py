@@ -16,21 +16,20 @@ _PERCENT = re.compile(r"[-+]?\d+(\.\d+)?%")
 
 
 def fold(columns: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[Row]]:
-    """Fold neighbouring rows that differ only in the numbers of their names; a column ``alike`` counts them.
+    """Fold rows that differ only in the numbers of their names into one; a column ``alike`` counts them.
 
     Nothing is folded, and no column added, where no two rows are alike. Times within 1e-9 are equal.
     """
     folded: list[Row] = []
     counts: list[int] = []
-    last = None
+    known: dict[tuple[Any, ...], int] = {}
     for row in rows:
         key = tuple(_alike(cell) for cell in row)
-        if key == last:
-            counts[-1] += 1
-        else:
+        at = known.setdefault(key, len(folded))
+        if at == len(folded):
             folded.append(row)
-            counts.append(1)
-        last = key
+            counts.append(0)
+        counts[at] += 1
     if len(folded) == len(rows):
         return list(columns), list(rows)
     return [*columns, "alike"], [[*row, count] for row, count in zip(folded, counts, strict=True)]

@@ -198,4 +198,6 @@ def test_rows_that_are_alike_are_folded() -> None:
         ["name", "ns", "alike"],
         [["sip0.pe0", 1.0, 2], ["sip0.pe2", 2.0, 1], ["sip0.dma2", 2.0, 1]],
     )
+    mixed = [("a0->b0", 1.0), ("c0->d0", 1.0), ("a1->b1", 1.0), ("c1->d1", 1.0)]
+    assert fold(("name", "ns"), mixed)[1] == [["a0->b0", 1.0, 2], ["c0->d0", 1.0, 2]]
     assert fold(("name", "ns"), rows[2:]) == (["name", "ns"], rows[2:])
