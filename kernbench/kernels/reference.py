@@ -109,8 +109,33 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+_STUB = '''\
+"""Types of :mod:`kernbench.tl` for editors and type checkers; 'make docs' writes this file."""
+
+from typing import Any, TypeAlias
+
+from kernbench.kernels.tl import Language
+
+_language: Language
+
+constexpr: TypeAlias = Any
+'''
+
+
+def stub() -> str:
+    """The stub of :mod:`kernbench.tl`, whose functions are made when it is imported."""
+    lines = []
+    for name in public_names():
+        if inspect.isfunction(getattr(Language, name)):
+            lines.append(f"{name} = _language.{name}")
+        elif isinstance(getattr(Language, name), str):
+            lines.append(f"{name}: str")
+    return _STUB + "\n".join(lines) + "\n"
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(page(), encoding="utf-8")
+        (Path(__file__).parents[1] / "tl.pyi").write_text(stub(), encoding="utf-8")
     else:
         sys.stdout.write(page())

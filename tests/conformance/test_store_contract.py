@@ -193,6 +193,8 @@ def _broken(change: str) -> tuple[RunRecord, TopologyRecord]:
         tables["Hop"] = hop.drop_columns(["wait_ns"])
     elif change == "type":
         tables["Use"] = tables["Use"].set_column(1, "is_link", [["perhaps"] * tables["Use"].num_rows])
+    elif change == "null":
+        tables["Hop"] = hop.set_column(2, "resource", [[None, *hop["resource"].to_pylist()[1:]]])
     elif change == "table":
         tables["Hops"] = hop
     elif change == "bench":
@@ -214,6 +216,7 @@ def _broken(change: str) -> tuple[RunRecord, TopologyRecord]:
         ("twice", r"Transaction\.number has an id twice"),
         ("column", "table Hop lacks column 'wait_ns'"),
         ("type", r"column Use\.is_link does not hold bool"),
+        ("null", r"column Hop\.resource has empty values"),
         ("table", "unknown table 'Hops'"),
         ("bench", "'bench' is missing"),
         ("topology", "says topology 'another'"),

@@ -72,6 +72,7 @@ def test_reference_of_the_kernel_language_is_up_to_date() -> None:
 
     kept = (ROOT / "docs" / "reference" / "tl.md").read_text(encoding="utf-8")
     assert kept == reference.page(), "run 'make docs'"
+    assert (ROOT / "kernbench" / "tl.pyi").read_text(encoding="utf-8") == reference.stub(), "run 'make docs'"
 
 
 def test_reference_of_the_host_is_up_to_date() -> None:

@@ -66,7 +66,7 @@ def test_subqueries_may_be_called(begin: str) -> None:
     assert check_read_only(text) == text
 
 
-TOUCHING = ["1", "$1", "1.5", "'a'", "`a`", "1e5", "(1)", "[1]"]
+TOUCHING = ["1", "$1", "1.5", "'a'", "`a`", "1e5", "(1)", "[1]", "{a: 1}", "(", "[", "|"]
 
 
 @pytest.mark.parametrize("text", [f"RETURN {value}CREATE (n)" for value in TOUCHING])
@@ -75,7 +75,10 @@ def test_words_that_touch_something_are_seen(text: str) -> None:
         check_read_only(text)
 
 
-@pytest.mark.parametrize("text", ["RETURN 1; RETURN 2", "RETURN 1;;RETURN 2", ";RETURN 1"])
+@pytest.mark.parametrize(
+    "text",
+    ["RETURN 1; RETURN 2", "RETURN 1;;RETURN 2", ";RETURN 1", "MATCH (n) RETURN n; MATCH (n) RETURN n"],
+)
 def test_one_statement_only(text: str) -> None:
     with pytest.raises(ReadOnlyError, match="one statement"):
         check_read_only(text)

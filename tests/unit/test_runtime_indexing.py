@@ -94,3 +94,9 @@ def test_intersect_is_local():
 def test_other_indices_are_refused(key, error):
     with pytest.raises(error, match="tensor 'w'"):
         box_of(key, (4, 4), "tensor 'w'")
+
+
+@pytest.mark.parametrize("number", [3, -4, 4, -5])
+def test_an_index_is_out_of_range_where_numpy_says_so(number):
+    with pytest.raises(IndexError, match=f"t: index {number} is out of range for dimension 1 of size 3"):
+        box_of((0, number), (2, 3), "t")
