@@ -34,7 +34,7 @@ class Baaw:
 
     def install(self, entries: Sequence[tuple[int, int, int]]) -> None:
         """Add segments ``(la, pa, nbytes)``, all or none; one that overlaps another is an error."""
-        added: list[tuple[int, int, int]] = []
+        added: list[Extent[int]] = []
         for la, pa, nbytes in sorted(entries):
             if la < LA_BASE or nbytes <= 0:
                 raise AddressError(
@@ -49,7 +49,7 @@ class Baaw:
                     f"install: la {la:#x} + {nbytes} bytes overlaps the segment at {taken[0]:#x}; "
                     "remove that first"
                 )
-            added.append((la, la + nbytes, pa))
+            added.append(Extent(la, la + nbytes, pa))
         self._segments.set_all(added)
 
     def remove(self, la: int, nbytes: int) -> None:

@@ -68,10 +68,10 @@ class ExtentMap(Generic[V]):
         """Give ``[start, end)`` (not empty) a value of its own, over whatever was there."""
         self._replace(start, end, [Extent(start, end, value)])
 
-    def set_all(self, extents: Sequence[tuple[int, int, V]]) -> None:
-        """Add disjoint ``(start, end, value)``, ordered by address, where no extent is yet."""
-        if extents and not self.overlapping(extents[0][0], extents[-1][1]):
-            self._replace(extents[0][0], extents[-1][1], [Extent(*extent) for extent in extents])
+    def set_all(self, extents: Sequence[Extent[V]]) -> None:
+        """Add disjoint extents, ordered by address, where no extent is yet. Maps may share them."""
+        if extents and not self.overlapping(extents[0].start, extents[-1].end):
+            self._replace(extents[0].start, extents[-1].end, list(extents))
             return
         for start, end, value in extents:
             self.set(start, end, value)

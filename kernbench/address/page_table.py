@@ -8,6 +8,7 @@ other and nothing is left behind by an inexact unmap: both are errors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from kernbench.address.extent_map import Extent, ExtentMap, runs
@@ -42,20 +43,11 @@ class PageTable:
 
         A tensor's shards come as hundreds of adjoining entries: into an untouched range they go at once.
         """
-        ordered = sorted(entries)
-        for va, pa, nbytes in ordered:
-            _check_range("va", va, nbytes)
-            if not 0 <= pa <= ADDRESS_SPACE - nbytes:
-                raise AddressError(f"map: pa {pa:#x} + {nbytes} bytes does not fit 51 bits")
-        for (va, _, nbytes), (after, _, _) in pairwise(ordered):
-            if va + nbytes > after:
-                raise AddressError(
-                    f"map: va {after:#x} overlaps the entry at {va:#x} of the same request; map it once"
-                )
-        if ordered and self._extents.overlapping(ordered[0][0], ordered[-1][0] + ordered[-1][2]):
-            for va, _, nbytes in ordered:
-                self._check_free(va, nbytes)
-        self._extents.set_all([(va, va + nbytes, pa) for va, pa, nbytes in ordered])
+        extents = _ordered(tuple(entries))
+        if extents and self._extents.overlapping(extents[0].start, extents[-1].end):
+            for extent in extents:
+                self._check_free(extent.start, extent.end - extent.start)
+        self._extents.set_all(extents)
 
     def unmap(self, va: int, nbytes: int) -> None:
         """Unmap ``[va, va + nbytes)``: one mapping, part of one, or several that adjoin.
@@ -97,6 +89,22 @@ class PageTable:
             raise AddressError(
                 f"map: va {va:#x} + {nbytes} bytes overlaps the mapping at {taken[0].start:#x}; unmap it"
             )
+
+
+@lru_cache(maxsize=8)
+def _ordered(entries: tuple[tuple[int, int, int], ...]) -> tuple[Extent[int], ...]:
+    """``(va, pa, nbytes)`` entries as extents by address; a request's are the same for all its PEs."""
+    ordered = sorted(entries)
+    for va, pa, nbytes in ordered:
+        _check_range("va", va, nbytes)
+        if not 0 <= pa <= ADDRESS_SPACE - nbytes:
+            raise AddressError(f"map: pa {pa:#x} + {nbytes} bytes does not fit 51 bits")
+    for (va, _, nbytes), (after, _, _) in pairwise(ordered):
+        if va + nbytes > after:
+            raise AddressError(
+                f"map: va {after:#x} overlaps the entry at {va:#x} of the same request; map it once"
+            )
+    return tuple(Extent(va, va + nbytes, pa) for va, pa, nbytes in ordered)
 
 
 def _check_range(field: str, start: int, nbytes: int) -> None:

@@ -96,9 +96,12 @@ class Engine:
 
     def free_slot(self) -> Slot | None:
         """The slot that has been idle longest, first by number; None when the engine takes no job now."""
-        if self.issuing:
-            return None
-        return min((s for s in self.slots if not s.taken), key=lambda s: s.idle_since, default=None)
+        found: Slot | None = None
+        if not self.issuing:
+            for slot in self.slots:
+                if not slot.taken and (found is None or slot.idle_since < found.idle_since):
+                    found = slot
+        return found
 
 
 class EngineGroup:
@@ -110,8 +113,12 @@ class EngineGroup:
 
     def free_engine(self) -> Engine | None:
         """The engine with the fewest requests in flight that can take one more, first by number, or None."""
-        free = [engine for engine in self.engines if engine.free_slot() is not None]
-        return min(free, key=lambda engine: engine.in_flight, default=None)
+        found: Engine | None = None
+        for engine in self.engines:
+            free = not engine.issuing and engine.in_flight < len(engine.slots)
+            if free and (found is None or engine.in_flight < found.in_flight):
+                found = engine
+        return found
 
     def jobs(self) -> int:
         """Jobs queued or in flight."""
@@ -203,8 +210,10 @@ class DmaEngines:
 
     def _next(self, group: EngineGroup, freed_by: int = -1) -> None:
         """Start the oldest job if an engine can take it. ``freed_by``: the operation whose end made room."""
+        if not group.queue:
+            return
         engine = group.free_engine()
-        if engine is None or not group.queue:
+        if engine is None:
             return
         job = group.queue.popleft()
         slot = engine.free_slot()

@@ -52,10 +52,15 @@ class PeComponent(Component):
         super().__init__(node, system)
         self.busy_by_direction = [0.0, 0.0]
         """Busy ns of reading and of writing, for parts that do both at once."""
+        self._siblings: dict[str, Component] = {}
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
-        return self.system.component(f"{self.resource.rpartition('.')[0]}.{part}")
+        found = self._siblings.get(part)
+        if found is None:
+            found = self.system.component(f"{self.resource.rpartition('.')[0]}.{part}")
+            self._siblings[part] = found
+        return found
 
     def count_use(self, write: bool, busy_ns: float) -> None:
         """Count use of a part that works in two directions side by side: the busier one is its use."""
@@ -121,13 +126,14 @@ class PeComponent(Component):
         now = float(self.clock.now)
         stages = token.plan.stages
         fetched, stored = stages[token.index - 1], stages[token.index]
-        tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
         if fetched.kind == "FETCH" and fetched.nbytes:
+            tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
             link = self.system.link(self.resource, following.resource)
             gbs = min(tcm.number("read_gbs"), self.system.link(tcm.resource, unit.resource).bw_gbs)
             across = link.stream(now - fetched.nbytes / gbs, fetched.nbytes)
             return max(now, across) if link.bw_gbs < gbs else now
         if stored.kind == "STORE" and stored.nbytes:
+            tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
             link = self.system.link(self.resource, following.resource)
             gbs = min(tcm.number("write_gbs"), self.system.link(unit.resource, tcm.resource).bw_gbs)
             across = link.stream(now, stored.nbytes)

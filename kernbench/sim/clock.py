@@ -130,18 +130,18 @@ class Clock(simpy.Environment):
             while not goal.done:
                 if not queue:
                     return False
-                entry = heappop(queue)
-                if entry[1] == FLIT:
-                    self._now = entry[0]
+                time, priority, key, item = heappop(queue)
+                if priority == FLIT:
+                    self._now = time
                     pending += 1
-                    on_flit(entry[0], entry[2], entry[3])  # type: ignore[misc]
+                    on_flit(time, key, item)  # type: ignore[misc]
                 else:
                     if self._interrupted:
                         raise KeyboardInterrupt
-                    if entry[0] > self.max_ns or self.events + pending >= self.max_events:
-                        heappush(queue, entry)
-                        raise self._beyond(entry[0])
-                    self._carry_out(*entry)
+                    if time > self.max_ns or self.events + pending >= self.max_events:
+                        heappush(queue, (time, priority, key, item))
+                        raise self._beyond(time)
+                    self._carry_out(time, priority, key, item)
                 if pending >= _REPORT_EVERY:
                     self.events += pending
                     pending = 0

@@ -60,7 +60,19 @@ class FlitFabric(Booking):
             self._whole(packet, hop, node, flit, time)
             return
         if flit == 0 or node.own_service:
-            out = self._work(packet, hop, node, flit, time)
+            if node.plain_service and flit == 0:
+                # FabricNode.service_ns and _work written out.
+                service = node.overhead_ns if packet.pays else 0.0
+                begun = node.occupy(time, service, transaction)
+                out = begun + service
+                node.busy_ns += service
+                node.arrive(time)
+                packet.node_in[hop] = time
+                packet.node_start[hop] = begun
+                if last == 0:
+                    self._leave_node(packet, hop, node, time, out, begun)
+            else:
+                out = self._work(packet, hop, node, flit, time)
             if out > time and node.sends:
                 # Packets of the node's own may come first: the link is not booked before the flit is there.
                 self.clock.leave_at(out, self._depart, key, packet)

@@ -30,6 +30,13 @@ class FabricNode(Server):
     own_service = False
     """Set where a subclass replaces :meth:`service_ns`; the fabric then asks it for every flit."""
 
+    plain_service = True
+    """Whether :meth:`service_ns` is the one below, which the fabric then works out itself."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.plain_service = cls.service_ns is FabricNode.service_ns
+
     def __init__(self, resource: str, overhead_ns: float) -> None:
         super().__init__(resource)
         self.overhead_ns = overhead_ns

@@ -109,13 +109,17 @@ class Server:
         are named each. In a longer queue the newest are, and the rest are one entry in the name of the
         oldest: neither the time that this takes nor its result grows with the queue.
         """
-        self._drop_runs(begin)
+        runs = self._runs
+        if runs:
+            self._drop_runs(begin)
+        if not runs and self.holder is owner:
+            return []  # it stood behind its own earlier flits
         named: dict[Any, Held] = {}  # newest first
         walked: dict[Any, int] = {}
         own_walked = 0.0
         stop = end
         present = ((self.since, inf, self.holder),) if self.holder is not None else ()
-        for since, until, holder in chain(present, reversed(self._runs)):
+        for since, until, holder in chain(present, reversed(runs)):
             if stop <= begin:
                 break
             if since < stop:
@@ -164,13 +168,14 @@ class Server:
     def arrive(self, time: float) -> None:
         """Count one more transaction present from ``time`` on."""
         ends = self._ends
+        present = self._present + 1
         while ends and ends[0] <= time:
             heappop(ends)
-            self._present -= 1
-        self._present += 1
+            present -= 1
+        self._present = present
         self.transactions += 1
-        if self._present > self.max_queue:
-            self.max_queue = self._present
+        if present > self.max_queue:
+            self.max_queue = present
 
     def leave(self, time: float, nbytes: int, busy_ns: float, wait_ns: float) -> None:
         """Count a transaction as gone from ``time`` on, with what it moved, used and waited."""

@@ -41,6 +41,7 @@ class TraceRecorder(Instrument):
         self._wait_floats = [array("d") for _ in range(3)]  # ns, from, to
         self._transactions: list[tuple[int, str, str, str, str, int, int, int, int, int, float, float]] = []
         self._rows: list[HopRow] = []
+        self._waited: list[tuple[int, int, int, float, int, int, float, float]] = []
 
     def transaction_done(self, transaction: Transaction) -> None:
         """See :meth:`Instrument.transaction_done`."""
@@ -82,6 +83,13 @@ class TraceRecorder(Instrument):
             for floats, times in zip(self._hop_floats, (t_in, t_start, t_out, service, wait), strict=True):
                 floats.extend(times)
             self._rows.clear()
+        if self._waited:
+            of, holder, resource, lost, holders, seq, begun, end = zip(*self._waited, strict=True)
+            for ints, column in zip(self._wait_ints, (of, holder, resource, holders, seq), strict=True):
+                ints.extend(column)
+            for floats, times in zip(self._wait_floats, (lost, begun, end), strict=True):
+                floats.extend(times)
+            self._waited.clear()
 
     def _add_waits(self, transaction: Transaction) -> None:
         """Waits on one holder at one resource and hop are one row."""
@@ -90,17 +98,8 @@ class TraceRecorder(Instrument):
             key = (wait.holder, wait.resource, wait.seq)
             before = total.get(key)
             total[key] = wait if before is None else _joined(before, wait)
-        of, by, at, merged, hop = self._wait_ints
-        lost, begun, end = self._wait_floats
-        for (holder, resource, seq), wait in total.items():
-            of.append(transaction.id)
-            by.append(holder)
-            at.append(resource)
-            merged.append(wait.holders)
-            hop.append(seq)
-            lost.append(wait.ns)
-            begun.append(wait.t_from)
-            end.append(wait.t_to)
+        number = transaction.id
+        self._waited += [(number, *wait) for wait in total.values()]
 
     @property
     def hops(self) -> int:

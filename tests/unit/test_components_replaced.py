@@ -17,7 +17,7 @@ from tests.compiled import compiled
 PARTS = '''\
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.memory import Memory
-from kernbench.components.transit import Transit
+from kernbench.components.transit import PcieEndpoint, Transit
 
 
 class Unfinished(Memory):
@@ -29,6 +29,13 @@ class PerFlitRouter(Transit):
 
     def service_ns(self, packet, flit):
         return 1.0
+
+
+class SlowEndpoint(PcieEndpoint):
+    """Takes 50 ns for a packet's first flit, whatever its overhead."""
+
+    def service_ns(self, packet, flit):
+        return 50.0
 
 
 class SlowToAnswer(HbmSlice):
@@ -71,6 +78,13 @@ def test_a_users_router_is_asked_for_every_flit(parts: Path) -> None:
     # One flit each way: 1 ns in place of 2 at every router. Sixteen: the last one pays as well.
     assert write_ns(256, cube__router__impl="users_parts:PerFlitRouter") < write_ns(256)
     assert write_ns(cube__router__impl="users_parts:PerFlitRouter") > write_ns(cube__router__overhead_ns=0.0)
+
+
+def test_a_users_endpoint_says_what_its_service_takes(parts: Path) -> None:
+    own, mine = {"cut_through": True, "overhead_ns": 3.0}, {"impl": "users_parts:SlowEndpoint"}
+    usual = write_ns(256, sip__io_chiplets=[{"name": "io", "pcie_ep": own}])
+    slower = write_ns(256, sip__io_chiplets=[{"name": "io", "pcie_ep": own | mine}])
+    assert slower == pytest.approx(usual + 2 * (50.0 - 3.0), abs=1e-9)  # there and back
 
 
 def test_a_run_with_a_components_file(parts: Path) -> None:
