@@ -140,6 +140,36 @@ class Exports:
         """As :meth:`to_csv`, but Parquet."""
         return self._tables_as("parquet", folder, self.window(launch, from_ns, to_ns))
 
+    def to_chakra(
+        self,
+        prefix: PathLike,
+        launch: int | str | None = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> list[str]:
+        """Write the operations of a window as Chakra execution traces: ``prefix.0.et`` for SIP 0, and so on.
+
+        Nodes are compute, memory loads and stores, and sends and receives between SIPs, with the data and
+        control dependencies of the program. Chakra's times are whole us, so ``start_ns`` and ``duration_ns``
+        are attributes. Gives the names of the files.
+
+        Raises:
+            UsageError: The run has no trace, no such window, or no operation of a kernel within it.
+        """
+        from kernbench.analysis.window_tables import tables_within
+        from kernbench.report.chakra import ranks
+
+        self._check_traced()
+        window = self.window(launch, from_ns, to_ns)
+        found = ranks(tables_within(self.tables, window), window.spans[0][0] if window.spans else 0.0)
+        if not found:
+            raise UsageError(f"no kernel did anything in {window.name}: there is nothing for Chakra to hold")
+        files = []
+        for rank, messages in found.items():
+            data = b"".join(messages)
+            files += written(f"{os.fspath(prefix)}.{rank}.et", partial(_put, data))
+        return files
+
     def _tables_as(self, to: str, folder: PathLike, window: Window) -> list[str]:
         from kernbench.analysis.window_tables import tables_within
         from kernbench.report.tables import WRITERS
@@ -165,6 +195,10 @@ def written(path: PathLike, write: Callable[[BinaryIO], object]) -> list[str]:
     with _replacing(target) as temporary, open(temporary, "wb") as out:
         write(out)
     return [os.fspath(target)]
+
+
+def _put(data: bytes, out: BinaryIO) -> None:
+    out.write(data)
 
 
 @contextmanager

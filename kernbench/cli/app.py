@@ -31,7 +31,7 @@ app = LazyGroup(
         "what-if": Entry(f"{_HERE}.what_if", "Estimate, then measure, a run on a faster machine."),
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
         "timeline": Entry(f"{_HERE}.timeline", "Show a kept run on a time line."),
-        "export": Entry(f"{_HERE}.export", "Write a kept run for Perfetto, or as tables."),
+        "export": Entry(f"{_HERE}.export", "Write a kept run for Perfetto or Chakra, or as tables."),
         "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
         "tui": Entry(f"{_HERE}.tui", "Browse kept runs in the terminal."),
         "figures": Entry(f"{_HERE}.figures", "Draw where the time and the bandwidth of DMA transfers go."),

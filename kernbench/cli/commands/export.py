@@ -11,8 +11,8 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_until_options
 from kernbench.cli.output import emit, format_option
 
-_FILES = {"perfetto": ".pftrace"}
-"""How files end by format; other formats are a folder of files."""
+_FILES = {"perfetto": ".pftrace", "chakra": ""}
+"""How files end by format; tables are a folder of files."""
 _WHOLE = ("csv", "parquet")
 """Formats that hold the whole run where no window is given."""
 
@@ -23,17 +23,21 @@ _WHOLE = ("csv", "parquet")
         "kernbench export last --to perfetto",
         "kernbench export last --to perfetto --launch 0 --links --waits --out links.pftrace",
         "kernbench export last --to csv --out tables",
+        "kernbench export last --to chakra --out trace",
     ],
 )
 @run_argument
 @click.option(
     "--to",
-    type=click.Choice(["perfetto", "csv", "parquet"]),
+    type=click.Choice(["perfetto", "chakra", "csv", "parquet"]),
     required=True,
-    help="perfetto: a trace for ui.perfetto.dev; csv, parquet: a folder with a file for each table.",
+    help="perfetto: a trace for ui.perfetto.dev; chakra: execution traces, OUT.0.et for SIP 0, ...; csv, "
+    "parquet: a folder with a file for each table.",
 )
 @click.option(
-    "--out", metavar="PATH", help="The file, or for tables the folder.  [default: named after the run]"
+    "--out",
+    metavar="PATH",
+    help="The file; for tables the folder; for chakra the begin of names.  [default: the run's id]",
 )
 @click.option("--links", is_flag=True, help="perfetto: with every crossing of a component or link.")
 @click.option(
@@ -64,7 +68,7 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Write RUN for another tool. A trace for Perfetto is of the launches, tables are of the whole run.
+    """Write RUN for another tool. Traces are of the launches, tables are of the whole run.
 
     In Perfetto, time 0 is the window's begin; arguments of events hold exact times and the numbers that
     questions take: op, transaction, launch. Rows of tables are those of which a part lies within the window.
@@ -77,14 +81,16 @@ def command(
     }
     if to != "perfetto" and (links or waits or ticks != "ns"):
         option = "--links" if links else "--waits" if waits else "--ticks"
-        raise click.UsageError(f"{option} is for --to perfetto; {to} has every table of the trace")
+        raise click.UsageError(f"{option} is for --to perfetto; it has no place with --to {to}")
     with opened(store) as kept_in:
         kept = api.open_run(run, kept_in)
         path = out or f"{kept.id}{_FILES.get(to, f'-{to}')}"
         if to == "perfetto":
             files = kept.to_perfetto(path, **window, links=links, waits=waits, ticks=ticks)
         else:
-            files = {"csv": kept.to_csv, "parquet": kept.to_parquet}[to](path, **window)
+            files = {"csv": kept.to_csv, "parquet": kept.to_parquet, "chakra": kept.to_chakra}[to](
+                path, **window
+            )
         name = kept.window(**window).name
     payload = {"run_id": kept.id, "to": to, "window": name, "files": files}
     emit(fmt, payload, ("file",), [(file,) for file in files], lambda: [f"{kept.bench}, {name}"])
