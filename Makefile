@@ -12,6 +12,7 @@
 #   make measure     run every bench and question, write docs/reference/measured.md
 #   make measure-store  measure the stores on a million hops, write docs/reference/measured-stores.md (as make neo4j)
 #   make diagrams    redraw docs/diagrams, the pictures of the default and the smallest machine
+#   make screens     redraw docs/screens, pictures of the terminal UI
 #   make figures     measure and draw DMA latency and bandwidth of the default machine into figures/
 #   make neo4j       a Neo4j server without Docker, at neo4j://127.0.0.1:7687 (needs a JDK 17 and Maven)
 #   make clean       remove the environment and all caches
@@ -28,7 +29,7 @@ BIN := $(VENV)/bin
 PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 
-.PHONY: run test slow golden lint types contracts wheel-test docs measure measure-store diagrams figures neo4j clean help
+.PHONY: run test slow golden lint types contracts wheel-test docs measure measure-store diagrams screens figures neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -76,6 +77,9 @@ measure-store: $(DEV)
 diagrams: $(DEV)
 	$(BIN)/kernbench topology diagram default --out docs/diagrams/default
 	$(BIN)/kernbench topology diagram minimal --out docs/diagrams/minimal
+
+screens: $(DEV)
+	$(BIN)/python tools/draw_screens.py docs/screens
 
 figures: $(DEV)
 	$(BIN)/kernbench figures --out figures --topology default

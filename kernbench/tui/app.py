@@ -9,6 +9,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from kernbench.api import Run
 from kernbench.errors import KernBenchError
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.compare_page import compare_page
@@ -17,6 +18,7 @@ from kernbench.tui.models.pages import Page
 from kernbench.tui.models.resource_page import resource_page
 from kernbench.tui.models.run_page import run_page
 from kernbench.tui.models.targets import Target
+from kernbench.tui.models.watch import Watched
 from kernbench.tui.models.window import Window, choices
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Line
@@ -27,10 +29,11 @@ from kernbench.tui.screens.questions import QuestionScreen, QuestionsScreen
 from kernbench.tui.screens.runs import RunsScreen
 from kernbench.tui.screens.timeline import TimelineScreen
 from kernbench.tui.screens.topology import TopologyScreen
+from kernbench.tui.screens.watch import WatchScreen
 
 
 class KernBenchApp(App[None]):
-    """Browses one store. ``run`` is opened at once where one is given."""
+    """Browses one store. ``run`` is opened at once where one is given; ``watched`` is run first."""
 
     TITLE = "kernbench"
     CSS_PATH = "app.tcss"
@@ -45,17 +48,30 @@ class KernBenchApp(App[None]):
         Binding("q,ctrl+q", "quit", "Quit", key_display="q"),
     ]
 
-    def __init__(self, browser: Browser, run: str | None = None) -> None:
+    def __init__(self, browser: Browser, run: str | None = None, watched: Watched | None = None) -> None:
         super().__init__()
+        # Over ssh every frame is a round trip; nothing here needs to glide.
+        self.animation_level = "none"
         self.browser = browser
         self.window = Window()
         self.first = run
+        self.watched = watched
         self.history: list[str] = []
         """Cypher that was asked, oldest first."""
 
     def on_mount(self) -> None:
         """Show the runs, and the one that was asked for on top."""
-        self.push_screen(RunsScreen(self.first))
+        if self.watched is None:
+            self.push_screen(RunsScreen(self.first))
+        else:
+            self.push_screen(WatchScreen(self.watched, self._ended))
+
+    def _ended(self, run: Run | None) -> None:
+        """Show the run that has ended; leave where there is none, or none to look into."""
+        if run is not None and run.id:
+            self.switch_screen(RunsScreen(run.id))
+        else:
+            self.exit()
 
     @property
     def run_id(self) -> str:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kernbench.errors import MissingExtraError
+from kernbench.errors import MissingExtraError, UsageError
 from kernbench.pgraph import GraphStore
+
+if TYPE_CHECKING:
+    from kernbench.api import Run
+
+Progress = Callable[[float, int], None]
 
 
 def browse(store: GraphStore, run: str | None = None) -> None:
@@ -31,6 +38,32 @@ def draw(store: GraphStore, run: str | None, keys: Sequence[str], size: tuple[in
     browser = Browser(store)
     text = picture(browser, None if run is None else browser.resolve(run), keys, size)
     Path(file).write_text(text, encoding="utf-8")
+
+
+def watch(name: str, start: Callable[[Progress], Run], store: GraphStore, max_ns: float | None = None) -> Run:
+    """Show the run ``name`` that ``start`` makes as it goes, then browse it; return it when the user leaves.
+
+    What ``start`` raises is raised here, once the terminal is as it was; ``KeyboardInterrupt`` where the user
+    stopped the run.
+    """
+    require()
+    from kernbench.tui.app import KernBenchApp
+    from kernbench.tui.models.browser import Browser
+    from kernbench.tui.models.watch import Watched
+
+    watched = Watched(name, start, max_ns)
+    KernBenchApp(Browser(store), watched=watched).run()
+    if watched.error is not None:
+        raise watched.error
+    assert watched.run is not None
+    return watched.run
+
+
+def require_terminal(instead: str) -> None:
+    """``UsageError`` where there is no terminal to draw on; ``instead`` is the remedy."""
+    # Textual draws on stderr.
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise UsageError(f"the terminal UI needs a terminal; {instead}")
 
 
 def require() -> None:

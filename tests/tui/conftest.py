@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
+from kernbench import api
 
 
 @pytest.fixture(scope="session")
@@ -14,7 +15,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """The store's folder, and the ids of its runs, oldest first."""
     folder = tmp_path_factory.mktemp("tui") / "store"
     ids = []
-    with kb.api.borrowed(folder) as store:
+    with api.borrowed(folder) as store:
         for bench, params in (
             ("softmax", {"rows": 16, "columns": 64}),
             ("gemm-single-pe", {"m": 32}),

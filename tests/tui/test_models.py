@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import kernbench as kb
-from kernbench.errors import UsageError
+from kernbench import api
+from kernbench.errors import KernBenchError, UsageError
 from kernbench.tui.models.browser import Browser, OpenRun
 from kernbench.tui.models.compare_page import compare_page
 from kernbench.tui.models.cypher import asked, complete
@@ -29,7 +29,7 @@ WHOLE = Window("run")
 
 @pytest.fixture(scope="module")
 def browser(kept: tuple[Path, list[str]]) -> Iterator[Browser]:
-    with kb.api.borrowed(kept[0]) as store:
+    with api.borrowed(kept[0]) as store:
         yield Browser(store)
 
 
@@ -163,12 +163,12 @@ def test_the_tree_of_a_machine_holds_every_component_once(opened: OpenRun) -> No
 
 
 def test_questions_are_listed_filled_in_and_answered(browser: Browser, opened: OpenRun) -> None:
-    assert len(questions_table()) == len(kb.api.questions())
-    fields = {field.name: field for field in form(kb.api.question("busiest-links"), Window("0", 1.0))}
+    assert len(questions_table()) == len(api.questions())
+    fields = {field.name: field for field in form(api.question("busiest-links"), Window("0", 1.0))}
     assert (fields["launch"].text, fields["from_ns"].text, fields["to_ns"].text) == ("0", "1.0", "")
     table, _ = answer(browser.store, "bottleneck/busiest-links", opened.id, {"limit": " 3 ", "launch": ""})
     assert len(table) == 3
-    with pytest.raises(kb.errors.KernBenchError, match="limit"):
+    with pytest.raises(KernBenchError, match="limit"):
         answer(browser.store, "bottleneck/busiest-links", opened.id, {"limit": "many"})
 
 
@@ -179,7 +179,7 @@ def test_free_cypher_leads_on_from_nodes(browser: Browser, opened: OpenRun) -> N
         opened.id,
     )
     assert table.targets(1) == [Target("transaction", 1)]
-    with pytest.raises(kb.errors.KernBenchError):
+    with pytest.raises(KernBenchError):
         asked(browser.store, "MATCH (t:Transaction) DELETE t", opened.id)
 
 

@@ -95,6 +95,15 @@ def test_missing_values_come_last_either_way() -> None:
     assert shown(table.sorted("kind", descending=True)) == [2, 3, 1]
 
 
+def test_rows_equal_by_symmetry_fold_with_a_count() -> None:
+    rows = [("pe0.pe_gemm", 2.0), ("pe1.pe_gemm", 2.0), ("pe2.pe_math", 2.0), ("pe3.pe_gemm", 2.0)]
+    folded = Table.of_rows(rows, (Column("resource"), Column("ns", "ns"))).folded()
+    assert [folded.record(row) for row in range(len(folded))] == [
+        {"resource": "pe0.pe_gemm", "ns": 2.0, "alike": 3},
+        {"resource": "pe2.pe_math", "ns": 2.0, "alike": 1},
+    ]
+
+
 def test_a_wide_cell_far_down_widens_its_column() -> None:
     names = pa.table({"kind": ["x"] * 1000 + ["a long name"], "ns": np.arange(1001.0) * 1e6})
     table = Table.of_arrow(names, (Column("kind"), Column("ns", "ns")))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import kernbench as kb
+from kernbench import api
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.timeline import Span, Timeline, occupied
 from kernbench.tui.models.window import Window
@@ -40,7 +40,7 @@ def test_spans_stay_within_their_window() -> None:
 
 
 def test_a_run_has_a_track_for_each_resource(store: Path) -> None:
-    with kb.api.borrowed(store) as opened:
+    with api.borrowed(store) as opened:
         browser = Browser(opened)
         run = browser.run(browser.resolve("last"))
         timeline = Timeline(run, Window("run"))

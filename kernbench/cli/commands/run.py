@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial as bound
+
 import click
 
 from kernbench import api
@@ -59,6 +62,7 @@ from kernbench.errors import KernBenchError
     "--keep-partial", is_flag=True, help="Keep what there is of a run that fails or is interrupted, marked."
 )
 @details_option
+@click.option("--watch", is_flag=True, help="Show the run in the terminal as it goes, then browse it.")
 @kept_options
 @check_option
 @store_option
@@ -76,6 +80,7 @@ def command(
     max_ns: float | None,
     max_events: int | None,
     keep_partial: bool,
+    watch: bool,
     details: bool,
     no_trace: bool,
     detail: str,
@@ -90,26 +95,29 @@ def command(
     """
     params = assignments("--set", settings)
     file = topology_file(topology)
+    start = bound(
+        api.run,
+        bench,
+        file,
+        verify_data,
+        params=params,
+        topo=topo,
+        components=components,
+        device=device,
+        trace=not no_trace,
+        tags=tags,
+        check=check or None,
+        max_ns=max_ns,
+        max_events=max_events,
+        detail=detail,
+        keep_partial=keep_partial,
+    )
     try:
-        with Progress() as progress:
-            run = api.run(
-                bench,
-                file,
-                verify_data,
-                params=params,
-                topo=topo,
-                components=components,
-                device=device,
-                store=store,
-                trace=not no_trace,
-                tags=tags,
-                progress=progress,
-                check=check or None,
-                max_ns=max_ns,
-                max_events=max_events,
-                detail=detail,
-                keep_partial=keep_partial,
-            )
+        if watch:
+            run = _watched(bench, start, store, max_ns)
+        else:
+            with Progress() as progress:
+                run = start(store=store, progress=progress)
     except api.RunVerificationError as wrong:
         print_run(fmt, wrong.run, details)
         raise
@@ -118,3 +126,13 @@ def command(
             print_run(fmt, partial, details)
         raise
     print_run(fmt, run, details)
+
+
+def _watched(bench: str, start: Callable[..., api.Run], store: str | None, max_ns: float | None) -> api.Run:
+    """The run, once the user has left the screens that show it as it goes."""
+    from kernbench.tui.start import require, require_terminal, watch
+
+    require()
+    require_terminal("leave out --watch")
+    with api.borrowed(store) as kept_in:
+        return watch(bench, lambda progress: start(store=kept_in, progress=progress), kept_in, max_ns=max_ns)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import click
 
@@ -41,16 +40,15 @@ def command(
     Opens RUN, or the list of all runs. Every row leads on with Enter; ? shows the keys. Nothing is written
     to the store. Needs the extra: pip install 'kernbench[tui]'.
     """
-    from kernbench.tui.start import browse, draw, require
+    from kernbench.tui.start import browse, draw, require, require_terminal
 
     if given is not None and named is not None:
         raise click.UsageError(f"the run is given twice, as '{given}' and as --run {named}; give it once")
     if keys and svg is None:
         raise click.UsageError("--keys is for --svg; name a file to draw the screen into")
     require()
-    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    if svg is None and not on_terminal:
-        raise click.UsageError("the terminal UI needs a terminal; draw a screen with --svg FILE instead")
+    if svg is None:
+        require_terminal("draw a screen with --svg FILE instead")
     with opened(store) as kept_in:
         if svg is None:
             browse(kept_in, given or named)

@@ -80,8 +80,14 @@ class Browser:
 
     def __init__(self, store: GraphStore) -> None:
         self.store = store
+        self.building = ""
+        """How far the store has come with a graph that takes long to build; empty when there is none."""
+        store.progress = self._built
         self._lock = threading.Lock()
         self._open: dict[str, OpenRun] = {}
+
+    def _built(self, done: int, total: int) -> None:
+        self.building = "" if done >= total else f"building the graph, {done / max(total, 1):.0%}"
 
     @property
     def url(self) -> str:

@@ -65,8 +65,8 @@ def transaction_page(opened: OpenRun, wanted: int) -> Page:
         ("time", f"{number(row['t_submit'])} to {number(row['t_done'])} ns: {number(latency)} ns"),
         (
             "of that",
-            f"{number(row['service_ns'])} ns served, {number(row['wait_ns'])} ns behind others, "
-            f"{number(rest)} ns on wires and for what it depends on",
+            f"{number(row['service_ns'])} ns served, {number(row['wait_ns'])} ns behind others"
+            + (f", {number(rest)} ns for what it depends on" if rest > 1e-9 else ""),
         ),
     ]
     waits = "WaitedFor"

@@ -108,7 +108,7 @@ def cube_map(opened: OpenRun, shares: Mapping[str, float], sip: int, cube: int) 
         share, most = busiest[name]
         shown, label = labels.get(name, (name, name.removeprefix(prefix)))
         cells[at] = Cell(shown, label, share, most if share else "")
-    return _joined(f"sip{sip}.cube{cube}: routers and what is beside them", cells, between)
+    return _joined(f"sip{sip}.cube{cube}: routers", cells, between)
 
 
 def _owners(

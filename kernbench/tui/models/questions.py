@@ -59,7 +59,7 @@ def answer(store: GraphStore, name: str, run_id: str, params: Mapping[str, str])
     given = {key: value.strip() for key, value in params.items() if value.strip()}
     found = api.ask(name, None if question["scope"] == "history" else run_id, store, given)
     columns = [
-        Column(column["name"], column["unit"], percent=column["unit"] in ("share", "%"))
+        Column(column["name"], column["unit"], percent="0 to 1" in column["help"])
         for column in question["returns"]
     ]
     return Table.of_rows(found.rows, columns, "no rows: nothing in this run answers to that"), list(

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _VERIFIED = {True: "verified", False: "WRONG VALUES", None: "not verified"}
 
 RUNS = (
-    *(Column(name) for name in ("run_id", "bench", "params", "topology")),
+    *(Column(name) for name in ("run_id", "bench")),
     Column("latency_ns", "ns"),
-    *(Column(name) for name in ("verified", "status", "changed", "started_at", "tags")),
+    *(Column(name) for name in ("params", "topology", "verified", "status", "changed", "started_at", "tags")),
 )
 _LAUNCHES = (
     *(Column(name) for name in ("launch", "kernel", "pes")),
@@ -161,7 +161,9 @@ def resources(opened: OpenRun, window: Window) -> Table:
         if kind not in COMPONENT_KINDS or not COMPONENT_KINDS[kind].counted_elsewhere
     ]
     rows = np.array(counted, dtype=np.int64)
-    order = rows[np.lexsort((used["resource"][rows].astype(str), -np.round(used["utilisation"][rows], 9)))]
+    shares = -np.round(used["utilisation"][rows], 9)
+    # Kinds together, so that those that are alike stand side by side.
+    order = rows[np.lexsort((used["resource"][rows].astype(str), used["kind"][rows].astype(str), shares))]
     return Table.of_arrow(
         {name: values[order] for name, values in used.items()}, RESOURCES, "nothing was used"
     )

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.report.cells import is_number, number, plain, shown, text
+from kernbench.errors import UsageError
+from kernbench.report.cells import fold, is_number, number, plain, shown, text
 from kernbench.tui.models.filters import Values, matching
 from kernbench.tui.models.targets import Target, targets_of
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _SAMPLE = 200
 """Rows whose cells are measured to find how wide a column has to be."""
+_FOLDABLE = 50_000
+"""Rows that are folded while somebody waits."""
 _WIDEST = 60
 """Characters of a column; longer cells end in an ellipsis."""
 
@@ -38,10 +41,9 @@ class Column:
 
     @property
     def title(self) -> str:
-        """The heading; a unit that the name ends with already is not repeated."""
-        if self.percent or not self.unit or self.name.endswith(f"_{self.unit}") or self.name == self.unit:
-            return self.name
-        return f"{self.name} {self.unit}"
+        """The heading; a unit that the name says already is not repeated."""
+        said = self.unit.lower().replace("/", "") in self.name.split("_")
+        return self.name if self.percent or not self.unit or said else f"{self.name} {self.unit}"
 
 
 @dataclass(frozen=True)
@@ -120,12 +122,14 @@ class Table:
 
     def layout(self) -> list[tuple[int, bool]]:
         """Width of each column in characters, and whether it stands to the right."""
-        rows = range(min(len(self), _SAMPLE))
+        every = replace(self, order=self.unfiltered)  # columns stay where they are while a filter is typed
+        rows = range(min(len(every), _SAMPLE))
         found = []
         for column in self.columns:
-            cells = [_cell(column, self.value(row, column.name)) for row in rows]
-            right = any(is_number(shown(self.value(row, column.name))) for row in rows)
-            ends = self._extremes(column) if len(self) > _SAMPLE else []
+            values = [every.value(row, column.name) for row in rows]
+            cells = [_cell(column, value) for value in values]
+            right = any(is_number(shown(value)) for value in values)
+            ends = self._extremes(column) if len(every) > _SAMPLE else []
             widest = max((len(cell) for cell in (*cells, *ends)), default=0)
             found.append((max(len(column.title) + 1, min(widest, _WIDEST)), right))
         return found
@@ -168,6 +172,16 @@ class Table:
 
         how = "descending" if descending else "ascending"
         return np.asarray(rows[pc.array_sort_indices(values.take(rows), order=how).to_numpy()])
+
+    def folded(self) -> Table:
+        """Rows that differ only in the numbers of their names as one, with their count."""
+        if len(self) > _FOLDABLE:
+            raise UsageError(f"{len(self)} rows are too many to fold; filter them to {_FOLDABLE} first")
+        names = [column.name for column in self.columns]
+        rows = [[self.value(row, name) for name in names] for row in range(len(self))]
+        columns, kept = fold(names, rows)
+        more = tuple(Column(name) for name in columns[len(names) :])
+        return Table.of_rows(kept, (*self.columns, *more), self.empty)
 
     def exported(self, fmt: str) -> str:
         """The rows that are shown, as ``csv`` or ``json`` text with all digits."""

@@ -63,12 +63,16 @@ class Timeline:
         self._hops = _Intervals(opened.table("Hop"), "resource", "t_start", "t_out")
 
     def tracks(self, shown: str) -> list[str]:
-        """Names of tracks, busiest first: ``engines`` (components that do work), ``links``, or ``all``."""
+        """Names of tracks, busiest first: ``engines`` (components that do work), ``links``, or ``all``.
+
+        Wires within a PE, which messages do not cross, have no times of their own and so no track.
+        """
+        timed = [(name, kind) for name, kind in self._used if name in self._ops or name in self._hops]
         if shown == "links":
-            return [name for name, _ in self._used if "->" in name]
+            return [name for name, _ in timed if "->" in name]
         if shown == "engines":
-            return [name for name, kind in self._used if "->" not in name and _works(kind)]
-        return [name for name, _ in self._used]
+            return [name for name, kind in timed if "->" not in name and _works(kind)]
+        return [name for name, _ in timed]
 
     def shares(self, track: str, span: Span, bins: int) -> Floats:
         """The share of each of ``bins`` equal stretches of ``span`` in which a track was occupied."""
@@ -123,6 +127,9 @@ class _Intervals:
         self._order = np.argsort(codes, kind="stable")
         self._edges = np.searchsorted(codes[self._order], np.arange(len(self._codes) + 1))
         self._times: Sequence[Any] = (table[begin].to_numpy(), table[end].to_numpy())
+
+    def __contains__(self, track: str) -> bool:
+        return track in self._codes
 
     def of(self, track: str) -> tuple[Floats, Floats] | None:
         """Begins and ends on a resource; None where there is none."""

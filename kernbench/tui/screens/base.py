@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
@@ -36,6 +37,7 @@ class BrowserScreen(Screen[None]):
         super().__init__()
         self.asking = 0
         """Questions under way."""
+        self._since = 0.0
         self.failure = ""
         """The error that is shown; empty when all went well."""
 
@@ -68,7 +70,17 @@ class BrowserScreen(Screen[None]):
     def on_mount(self) -> None:
         """Draw the heading, then begin."""
         self.draw_heading()
+        self.set_interval(0.5, self._tick)
         self.begin()
+
+    def _tick(self) -> None:
+        """Time goes on in the heading while something is worked out."""
+        if self.asking:
+            self.draw_heading()
+
+    def on_resize(self) -> None:
+        """As much of the path as there is room for."""
+        self.draw_heading()
 
     def begin(self) -> None:
         """Ask for what is to be shown first."""
@@ -78,8 +90,17 @@ class BrowserScreen(Screen[None]):
         path = [screen.heading for screen in self.app.screen_stack if isinstance(screen, BrowserScreen)]
         if self.heading not in path:
             path.append(self.heading)
-        busy = " [italic](working ...)[/]" if self.asking else ""
-        self.query_one("#heading", Static).update(escape(" > ".join(filter(None, path))) + busy)
+        busy = ""
+        if self.asking:
+            waited = time.monotonic() - self._since
+            building = self.browser_app.browser.building
+            doing = f"{waited:.0f} s, {building or 'working'}" if waited >= 1.0 else "working"
+            busy = f" ({doing} ...)"
+        # The last screens matter most where there is no room for all.
+        words, room = " > ".join(filter(None, path)), self.size.width - len(busy) - 2
+        if len(words) > room > 0:
+            words = f"…{words[len(words) - room + 1 :]}"
+        self.query_one("#heading", Static).update(f"{escape(words)}[italic]{escape(busy)}[/]")
 
     def say(self, message: str, *, error: bool = False) -> None:
         """Put a line above the keys; an empty one takes it away."""
@@ -91,6 +112,8 @@ class BrowserScreen(Screen[None]):
 
     def ask(self, work: Callable[[], Answer], then: Callable[[Answer], None], group: str = "ask") -> None:
         """Do ``work`` in a thread, then give ``then`` its answer; a newer one of the group replaces it."""
+        if not self.asking:
+            self._since = time.monotonic()
         self.asking += 1
         self.draw_heading()
         self.run_worker(self._asked(work, then), group=group, exclusive=True, exit_on_error=True)
@@ -98,9 +121,12 @@ class BrowserScreen(Screen[None]):
     async def _asked(self, work: Callable[[], Answer], then: Callable[[Answer], None]) -> None:
         try:
             answer = await asyncio.to_thread(work)
-        except (KernBenchError, OSError) as error:
+        except Exception as error:  # a question that fails leaves the screens as they are
+            known = isinstance(error, KernBenchError | OSError)
+            message = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"
             if self.is_mounted:
-                self.say(" ".join(str(error).split()), error=True)
+                self.say(" ".join(message.split()), error=True)
+                self.failed()
         else:
             if self.is_mounted:
                 self.say("")
@@ -109,6 +135,9 @@ class BrowserScreen(Screen[None]):
             self.asking -= 1
             if self.is_mounted:
                 self.draw_heading()
+
+    def failed(self) -> None:
+        """Called when something could not be worked out, after its error is shown."""
 
     def action_leave(self) -> None:
         """Back to the screen before; the first one stays."""

@@ -127,10 +127,13 @@ class CypherScreen(TableScreen):
     @on(Editor.History)
     def history(self, event: Editor.History) -> None:
         """Another text of the history."""
-        texts = self.browser_app.history
-        if texts:
-            self._at = max(0, min(self._at + event.by, len(texts) - 1))
-            self.query_one(Editor).text = texts[self._at]
+        texts, editor = self.browser_app.history, self.query_one(Editor)
+        at = self._at + event.by
+        while 0 <= at < len(texts) and texts[at] == editor.text:
+            at += event.by
+        if 0 <= at < len(texts):
+            self._at = at
+            editor.text = texts[at]
 
     def show_answer(self, found: tuple[Table, list[str]]) -> None:
         """Show rows and remarks."""

@@ -18,13 +18,14 @@ Esc      back (first clears the filter)      r   all runs
 t        topology with its map of use        i   time line
 a        ask questions of the library        c   free Cypher
 /        filter                              s   sort by the next column
-w  W     next window of time; any window     e   export the rows that are shown
-up down page home end, j k g G               left right, h l: move the columns
-ctrl+p   all commands and themes             q   quit\
+w  W     next window of time; any window     e   export these rows
+j k g G  or arrows, page, home, end          h l move the columns
+z        fold rows alike, with a count       q   quit
+ctrl+p   all commands and themes\
 """
 _FILTER = """\
 dma cube3         rows in which both texts occur
-kind=dma_read     exactly that in one column; kind=dma* begins so; kind!=view
+kind=dma_read     exactly that in one column; also kind=dma* kind!=view
 wait_ns>100       more; also < >= <= on columns with numbers\
 """
 

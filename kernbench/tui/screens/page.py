@@ -27,6 +27,7 @@ class TableScreen(BrowserScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "Filter", key_display="/"),
         Binding("f", "menu", "Follow ..."),
+        Binding("z", "fold", "Fold", show=False),
         Binding("e", "export", "Export", show=False),
     ]
 
@@ -88,8 +89,29 @@ class TableScreen(BrowserScreen):
             else:
                 self.reload_table()
 
+    def action_fold(self) -> None:
+        """Fold rows that are equal by symmetry, or unfold them."""
+        table = self.rows.table
+        if table is None:
+            return
+        if self.is_folded:
+            self.reload_table()
+        else:
+            self.ask(table.folded, self.show_table, "table")
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether rows stand for several."""
+        table = self.rows.table
+        return table is not None and any(column.name == "alike" for column in table.columns)
+
     def reload_table(self) -> None:
         """Show the table in the order in which it came."""
+
+    def failed(self) -> None:
+        """No table is waited for any longer."""
+        if self.rows.table is not None and not self.rows.table.columns:
+            self.rows.show(Table.of_rows([], (), "nothing to show: see the error below"))
 
     def show_table(self, table: Table) -> None:
         """Put a table on the screen."""

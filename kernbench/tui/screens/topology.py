@@ -31,7 +31,7 @@ class TopologyScreen(BrowserScreen):
     ]
     HELP = "Tab      from tree to map; Enter on a cube: its routers; o: back out to the package"
     DEFAULT_CSS = """
-    TopologyScreen #parts { width: 28; height: 1fr; }
+    TopologyScreen #parts { width: 23; scrollbar-size: 1 1; height: 1fr; }
     TopologyScreen #right { width: 1fr; height: 1fr; }
     TopologyScreen #part { height: auto; max-height: 6; padding: 0 1; background: $panel; }
     TopologyScreen #map-title { height: auto; padding: 0 1; }
@@ -135,7 +135,7 @@ class TopologyScreen(BrowserScreen):
         """Draw a map; the one before stays where a part lies on none."""
         if found is not None and self.machine is not None:
             self.query_one(MeshWidget).show(found)
-            words = f"{found.title}, busy share of {self.machine.window}; numbers between: links"
+            words = f"{found.title}, busy in {self.machine.window}"
             self.query_one("#map-title", Static).update(escape(words))
 
     @on(MeshWidget.Moved)

@@ -40,7 +40,7 @@ class MeshWidget(ScrollView, can_focus=True):
     """Draws a :class:`MeshMap`; the cell under the cursor can be opened."""
 
     DEFAULT_CSS = """
-    MeshWidget { height: 1fr; padding: 0; }
+    MeshWidget { height: 1fr; padding: 0; scrollbar-size: 1 1; }
     MeshWidget > .mesh--cursor { text-style: bold reverse; }
     MeshWidget > .mesh--idle { color: $text-muted; }
     """
@@ -78,7 +78,7 @@ class MeshWidget(ScrollView, can_focus=True):
         if found is not None:
             rows, columns = found.size
             wide = columns * (self._cell + self._gap) - self._gap
-            self.virtual_size = Size(wide + 1, rows * 3)
+            self.virtual_size = Size(wide, rows * 3 - 1)
             if self.cursor not in found.cells:
                 self.cursor = min(found.cells)
         self.refresh()

@@ -17,7 +17,17 @@ from textual.strip import Strip
 from kernbench.tui.models.table import Table
 
 _GAP = "  "
+_NARROW = 28
+"""Characters below which no column of texts is narrowed."""
 _SORTED = {False: "▲", True: "▼"}
+
+
+def _shortened(text: str, width: int) -> str:
+    """A text without its middle, for names of links and parts differ at both ends; prose without its end."""
+    if " " in text:
+        return f"{text[: width - 1]}…"
+    left = (width - 1) // 2
+    return f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"
 
 
 class Rows(ScrollView, can_focus=True):
@@ -74,6 +84,7 @@ class Rows(ScrollView, can_focus=True):
         self.table: Table | None = None
         self.words = ""
         """The filter as it was typed, which the table has or is about to have."""
+        self._widths: list[tuple[int, bool]] = []
         self._layout: list[tuple[int, bool]] = []
         if table is not None:
             self.show(table)
@@ -81,9 +92,8 @@ class Rows(ScrollView, can_focus=True):
     def show(self, table: Table) -> None:
         """Show another table, or the same one in another order."""
         self.table = table
-        self._layout = table.layout()
-        wide = sum(width for width, _ in self._layout) + len(_GAP) * max(len(self._layout) - 1, 0)
-        self.virtual_size = Size(wide + 1, len(table) + 1)
+        self._widths = table.layout()
+        self._fit()
         self.cursor = min(self.cursor, max(len(table) - 1, 0))
         self.scroll_to(y=min(self.scroll_offset.y, max(len(table) - 1, 0)), animate=False)
         self._reveal()
@@ -107,7 +117,22 @@ class Rows(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """The cursor stays in sight in a smaller window."""
+        self._fit()
         self._reveal()
+
+    def _fit(self) -> None:
+        """Narrow the widest texts while the table is wider than the screen, but leave them readable."""
+        widths = [width for width, _ in self._widths]
+        gaps = len(_GAP) * max(len(widths) - 1, 0)
+        while sum(widths) + gaps > self.size.width:
+            texts = [(width, at) for at, width in enumerate(widths) if not self._widths[at][1]]
+            width, at = max(texts, default=(0, 0))
+            if width <= _NARROW:
+                break
+            widths[at] -= 1
+        self._layout = [(width, right) for width, (_, right) in zip(widths, self._widths, strict=True)]
+        length = len(self.table) if self.table is not None else 0
+        self.virtual_size = Size(sum(widths) + gaps, length + 1)
 
     def action_move(self, by: int) -> None:
         """Move the cursor."""
@@ -194,7 +219,7 @@ class Rows(ScrollView, can_focus=True):
     def _line(self, cells: list[str], style: Style) -> Strip:
         fitted = []
         for cell, (width, right) in zip(cells, self._layout, strict=True):
-            cut = cell if len(cell) <= width else f"{cell[: width - 1]}…"
+            cut = cell if len(cell) <= width else _shortened(cell, width)
             fitted.append(cut.rjust(width) if right else cut.ljust(width))
         left, width = self.scroll_offset.x, self.size.width
         strip = Strip([Segment(_GAP.join(fitted), style)])

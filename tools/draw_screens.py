@@ -1,0 +1,49 @@
+"""Draws the pictures of the terminal UI that docs show: runs two benches, presses keys, writes SVG files."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import kernbench as kb
+from kernbench import api
+from kernbench.tui.start import draw
+
+SIZE = (100, 30)
+SCREENS = {
+    "runs": (None, ""),
+    "run": ("last", "2"),
+    "critical-path": ("last", "3"),
+    "resources": ("last", "4 z"),
+    "waits": ("last", "5"),
+    "transaction": ("last", "5 enter"),
+    "resource": ("last", "4 enter 4"),
+    "topology": ("last", "w w t"),
+    "cube": ("last", "t tab enter right"),
+    "time-line": ("last", "i"),
+    "questions": ("last", "a"),
+    "question": ("last", "a down down enter"),
+    "cypher": ("last", "c f5"),
+    "comparison": (None, "d 4"),
+    "help": ("last", "question_mark"),
+}
+"""By name: the run that is opened, and the keys that lead to the screen."""
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as kept, api.borrowed(Path(kept) / "store") as store:
+        for tokens in (8, 32):
+            kb.run("qkv-gemm-multi-pe", verify=True, params={"tokens": tokens}, store=store)
+        for name, (run, keys) in SCREENS.items():
+            file = folder / f"{name}.svg"
+            draw(store, run, keys.split(), SIZE, str(file))
+            # The store's folder is another one each time.
+            text = file.read_text(encoding="utf-8").replace(kept, "").replace("/store", ".kernbench")
+            file.write_text(text, encoding="utf-8")
+            print(file)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
