@@ -64,16 +64,16 @@ def canonical_topology(record: TopologyRecord) -> TopologyRecord:
     return TopologyRecord(**properties, tables=canonical_tables("topology", record.tables, what))
 
 
-def write_topology(folder: Path, record: TopologyRecord, durable: bool = True) -> None:
+def write_topology(folder: Path, record: TopologyRecord, durable: bool = True) -> Mapping[str, pa.Table]:
     """Archive a topology as ``folder``; one that is there already is left alone, unless it is damaged.
 
-    ``durable`` is as for :func:`kernbench_graph.archive.atomic.new_folder`.
+    Returns the tables that are there now. ``durable`` is as for
+    :func:`kernbench_graph.archive.atomic.new_folder`.
     """
     what = f"topology '{check_id('topology', record.id)}'"
     if folder.exists():
         try:
-            _ = [table.num_rows for table in ArchivedTables(folder, "topology").values()]
-            return
+            return dict(ArchivedTables(folder, "topology"))
         except SchemaVersionError:
             raise
         except ArchiveError:
@@ -87,7 +87,8 @@ def write_topology(folder: Path, record: TopologyRecord, durable: bool = True) -
                      "files": files}  # fmt: skip
             _write_manifest(temporary, parts | {"content": manifest.content_hash(parts)}, what)
     except FileExistsError:
-        return  # another process kept the same topology meanwhile
+        return ArchivedTables(folder, "topology")  # another process kept the same topology meanwhile
+    return whole.tables
 
 
 def write_run(

@@ -50,8 +50,8 @@ class EmbeddedStore(LocalStore):
         try:
             self._topologies.mkdir(parents=True, exist_ok=True)
             with shared(self._topologies):  # from when the topology is there until a run refers to it
-                archive.write_topology(self._topologies / check_id("topology", topology.id), topology)
-                check_references({**self.load_topology(topology.id).tables, **tables}, what)
+                place = self._topologies / check_id("topology", topology.id)
+                check_references({**archive.write_topology(place, topology), **tables}, what)
                 archive.write_run(self._runs / info["id"], info, tables)
         except FileExistsError as error:
             raise taken(info["id"]) from error

@@ -40,7 +40,7 @@ class Archived:
     They have no name any more, so that nothing is left of them however this process ends.
     """
 
-    def __init__(self, write: Callable[[Path], None]) -> None:
+    def __init__(self, write: Callable[[Path], object]) -> None:
         """``write`` makes the archive as the folder that it is given."""
         self._files: list[tuple[str, BinaryIO]] = []
         with _folder({}) as folder:
