@@ -142,7 +142,11 @@ def digest_of(case: str) -> dict[str, Any]:
 def answer(task: str, names: Sequence[str]) -> Any:
     """The value that a process of either checkout prints as JSON."""
     if task == "loop":
-        loop_seconds(names[0])  # what the first run alone pays: caches, compiled topologies
+        import scipy.sparse.csgraph  # noqa: F401  (so that no import is in the figure)
+
+        import kernbench as kb
+
+        kb.run("gemm-single-pe", "minimal", store="memory:")
         return loop_seconds(names[0])
     return {name: digest_of(name) for name in names}
 
