@@ -14,9 +14,7 @@ INK, PAPER = "#1f2933", "#ffffff"
 
 IDLE = "#c5ccd3"
 STEPS = ("#fdd26a", "#fdae3c", "#ef7818", "#c44d07", "#7a2804")
-"""Utilisation, low to high."""
-_TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-
+"""Utilisation from 0 to 100 %, in equal steps."""
 
 _ELSE = "#f3f4f6"
 _FRAMES = MappingProxyType({"zone": "#f0f7f4", "io": "#f7f8f9"})
@@ -29,13 +27,11 @@ def fill(kind: str) -> str:
     return found.fill if found else _FRAMES.get(kind, _ELSE)
 
 
-def top_of(share: float) -> float:
-    """The round share at which a scale ends that has to show ``share``."""
-    return next((top for top in _TOPS if share <= top), 1.0)
+def step(share: float, top: float = 1.0) -> int:
+    """Which of :data:`STEPS` a share has on the scale of all pictures, 0 to 100 %; -1 for what was idle.
 
-
-def step(share: float, top: float) -> int:
-    """Which of :data:`STEPS` a share has on a scale up to ``top``; -1 for what was idle."""
+    ``top`` is the share at which another scale ends.
+    """
     if share <= 0.0:
         return -1
     return min(int(share / top * len(STEPS) * (1 - 1e-12)), len(STEPS) - 1)
@@ -46,7 +42,7 @@ def percent(share: float) -> str:
     return f"{share * 100:.3g} %"
 
 
-def colour(share: float, top: float) -> tuple[str, float]:
+def colour(share: float) -> tuple[str, float]:
     """Colour and thickness in points of something that was busy for ``share`` of the time."""
-    number = step(share, top)
+    number = step(share)
     return (IDLE, 1.4) if number < 0 else (STEPS[number], 2.2 + 0.7 * number)

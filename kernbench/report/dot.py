@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from kernbench.kinds import LINK_KINDS
-from kernbench.report.colours import colour, fill, top_of
+from kernbench.report.colours import colour, fill
 from kernbench.report.legend import legend, remarks
 from kernbench.report.views import Box, Overlay, View, Wire
 
@@ -44,7 +44,7 @@ def _node(box: Box, view: View, overlay: Overlay | None) -> str:
     elif box.is_frame:
         more = ", labelloc=t"
     if overlay is not None and overlay.boxes.get(box.id):
-        paint, thick = colour(overlay.boxes[box.id], top_of(overlay.top))
+        paint, thick = colour(overlay.boxes[box.id])
         more += f', color="{paint}", penwidth={thick:.1f}'
     # The label of a frame would touch its edge, were there no line above it.
     label = "\n".join(["", *box.lines] if box.is_frame and box.lines else box.lines)
@@ -64,7 +64,7 @@ def _edge(wire: Wire, view: View, overlay: Overlay | None) -> str:
     kind = LINK_KINDS[wire.kind]
     paint, thick, dashed = kind.colour, kind.thick, kind.dashed
     if overlay is not None:
-        (paint, thick), dashed = colour(overlay.wires.get(wire.id, 0.0), top_of(overlay.top)), False
+        (paint, thick), dashed = colour(overlay.wires.get(wire.id, 0.0)), False
     style = ", style=dashed" if dashed else ""
     tip = f"{kind.title}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm"
     return (

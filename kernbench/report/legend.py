@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernbench.kinds import LINK_KINDS
-from kernbench.report.colours import STEPS, colour, percent, top_of
+from kernbench.report.colours import STEPS, colour, percent
 from kernbench.report.views import Overlay, View
 
 
@@ -21,7 +21,7 @@ class Entry:
 
 def legend(view: View, overlay: Overlay | None = None) -> list[Entry]:
     """Entries in the order in which the view has them."""
-    return _kinds(view) if overlay is None else _steps(overlay)
+    return _kinds(view) if overlay is None else _steps()
 
 
 def _kinds(view: View) -> list[Entry]:
@@ -45,14 +45,13 @@ def _span(values: set[float]) -> str:
     return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
-def _steps(overlay: Overlay) -> list[Entry]:
-    top = top_of(overlay.top)
-    entries = [Entry(*colour(0.0, top), False, "idle")]
+def _steps() -> list[Entry]:
+    entries = [Entry(*colour(0.0), False, "idle")]
     for number in range(len(STEPS)):
-        upper = (number + 1) / len(STEPS) * top
-        lower = "over 0" if number == 0 else f"{number / len(STEPS) * top * 100:.3g}"
-        share = upper - top / len(STEPS) / 2
-        entries.append(Entry(*colour(share, top), False, f"{lower} to {percent(upper)} busy"))
+        upper = (number + 1) / len(STEPS)
+        lower = "over 0" if number == 0 else f"{number / len(STEPS) * 100:.3g}"
+        share = upper - 0.5 / len(STEPS)
+        entries.append(Entry(*colour(share), False, f"{lower} to {percent(upper)} busy"))
     return entries
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernbench.kinds import LINK_KINDS
-from kernbench.report.colours import colour, fill, top_of
+from kernbench.report.colours import colour, fill
 from kernbench.report.legend import legend, remarks
 from kernbench.report.views import Box, Overlay, View
 
@@ -31,7 +31,7 @@ def mermaid(view: View, overlay: Overlay | None = None, run: str = "") -> str:
         lines.append(f"  {number[wire.a]} {'-.-' if kind.dashed else '---'} {number[wire.b]}")
         paint, thick = kind.colour, kind.thick
         if overlay is not None:
-            paint, thick = colour(overlay.wires.get(wire.id, 0.0), top_of(overlay.top))
+            paint, thick = colour(overlay.wires.get(wire.id, 0.0))
         lines.append(f"  linkStyle {i} stroke:{paint},stroke-width:{thick:.1f}px")
     for box in view.boxes:
         if box.kind != "label":
@@ -42,7 +42,7 @@ def mermaid(view: View, overlay: Overlay | None = None, run: str = "") -> str:
 def _style(box: Box, overlay: Overlay | None) -> str:
     paint, thick = "#52606d", 1.0
     if overlay is not None and overlay.boxes.get(box.id):
-        paint, thick = colour(overlay.boxes[box.id], top_of(overlay.top))
+        paint, thick = colour(overlay.boxes[box.id])
     return f"fill:{fill(box.kind)},stroke:{paint},stroke-width:{thick:.1f}px"
 
 

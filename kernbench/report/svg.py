@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from kernbench.kinds import LINK_KINDS
-from kernbench.report.colours import INK, PAPER, colour, fill, percent, top_of
+from kernbench.report.colours import INK, PAPER, colour, fill, percent
 from kernbench.report.legend import Entry, legend, remarks
+from kernbench.report.percents import HIGH, percents
 from kernbench.report.views import Box, Note, Overlay, View, Wire
 from kernbench.report.views.text import BOLD, LINE, SIZE, width
 
@@ -24,6 +25,9 @@ _STYLE = (
     f".title{{font-size:{_TITLE:g}px;font-weight:bold}}"
     ".box{stroke:#52606d;stroke-width:1}.frame{stroke:#9aa5b1;stroke-width:1.2}.zone{stroke-dasharray:4 3}"
     ".wire{fill:none;stroke-linejoin:round}"
+)
+_PERCENT = (
+    f".percent{{font-size:{HIGH:g}px;font-weight:bold;paint-order:stroke;stroke:{PAPER};stroke-width:3px}}"
 )
 
 
@@ -47,7 +51,7 @@ def svg(view: View, overlay: Overlay | None = None, run: str = "") -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(total_w)}" height="{_n(total_h)}" '
         f'viewBox="0 0 {_n(total_w)} {_n(total_h)}" role="img" aria-label={quoteattr(title)}>',
-        f"<style>{_STYLE}</style>",
+        f"<style>{_STYLE}{_PERCENT if overlay else ''}</style>",
         f'<rect width="100%" height="100%" fill="{PAPER}"/>',
         f'<text class="title" x="{_n(_MARGIN)}" y="{_n(_MARGIN + _TITLE * (0.5 + _DROP))}">'
         f"{escape(title)}</text>",
@@ -60,6 +64,7 @@ def svg(view: View, overlay: Overlay | None = None, run: str = "") -> str:
         *(_wire(wire, overlay) for wire in view.wires),
         *(_box(box, overlay) for box in view.boxes if not box.is_frame),
         *(_note(note) for note in view.notes),
+        *(_percent(note) for note in (percents(view, overlay) if overlay else [])),
         "</g>",
         *body,
         "</svg>",
@@ -87,7 +92,7 @@ def _box(box: Box, overlay: Overlay | None) -> str:
     if overlay is not None and box.components:
         share = overlay.boxes.get(box.id, 0.0)
         if share > 0.0:
-            paint, thick = colour(share, top_of(overlay.top))
+            paint, thick = colour(share)
             border = f' style="stroke:{paint};stroke-width:{_n(thick)}"'
         note = f"\nbusy {percent(share)}"
     colour_of_box = fill(box.kind)
@@ -113,7 +118,7 @@ def _wire(wire: Wire, overlay: Overlay | None) -> str:
     paint, thick, dashed, note = kind.colour, kind.thick, kind.dashed, ""
     if overlay is not None:
         share = overlay.wires.get(wire.id, 0.0)
-        paint, thick = colour(share, top_of(overlay.top))
+        paint, thick = colour(share)
         dashed, note = False, f"\nbusy {percent(share)}"
     dash = ' stroke-dasharray="5 3"' if dashed else ""
     points = " ".join(f"{_n(x)},{_n(y)}" for x, y in wire.points)
@@ -126,6 +131,13 @@ def _wire(wire: Wire, overlay: Overlay | None) -> str:
 
 def _note(note: Note) -> str:
     return _text(note.text, note.x, note.y, note.anchor)
+
+
+def _percent(note: Note) -> str:
+    return (
+        f'<text class="percent" x="{_n(note.x)}" y="{_n(note.y + HIGH * _DROP)}" text-anchor="middle">'
+        f"{escape(note.text)}</text>"
+    )
 
 
 def _legend(entries: list[Entry], view: View, inner: float, y: float) -> Iterator[str]:

@@ -13,12 +13,13 @@ import matplotlib
 import pytest
 from PIL import ImageFont
 
-from kernbench.report.colours import IDLE, STEPS, colour, step, top_of
+from kernbench.report.colours import IDLE, STEPS, colour, step
 from kernbench.report.diagrams import FORMATS
 from kernbench.report.dot import dot
 from kernbench.report.mermaid import mermaid
+from kernbench.report.percents import HIGH, percents
 from kernbench.report.svg import svg
-from kernbench.report.views import VIEWS, View, overlay
+from kernbench.report.views import VIEWS, Overlay, View, overlay
 from kernbench.report.views.text import width
 from tests.unit.drawn_topologies import ALL, graph, label
 
@@ -48,8 +49,8 @@ def texts(root: ET.Element) -> Iterator[tuple[str, Rectangle, ET.Element | None]
             dx, dy = dx + float(move[1]), dy + float(move[2])
         for child in element:
             if child.tag == f"{SVG}text":
-                bold = child.get("class") == "title"
-                size = 16.0 if bold else 11.0
+                bold = child.get("class") in ("title", "percent")
+                size = {"title": 16.0, "percent": HIGH}.get(child.get("class", ""), 11.0)
                 text = child.text or ""
                 long = font(size, bold).getlength(text) / 20
                 x, y = float(child.get("x", "")) + dx, float(child.get("y", "")) + dy
@@ -136,15 +137,30 @@ def test_a_run_colours_links_and_parts() -> None:
         assert line is not None
         return line.get("stroke")
 
-    assert stroke("r0c0--r0c1") == STEPS[3]
+    assert stroke("r0c0--r0c1") == STEPS[1]
     assert stroke("r0c1--r0c2") == IDLE
     rect = groups["sram"].find(f"{SVG}rect")
     assert rect is not None
     assert STEPS[0] in (rect.get("style") or "")
     assert "busy 40 %" in (groups["r0c0--r0c1"].findtext(f"{SVG}title") or "")
-    assert ">40 to 50 % busy<" in text
-    assert STEPS[3] in dot(drawn, shares)
-    assert STEPS[3] in mermaid(drawn, shares)
+    assert ">20 to 40 % busy<" in text
+    assert ">40%<" in text
+    assert ">4%<" in text
+    assert STEPS[1] in dot(drawn, shares)
+    assert STEPS[1] in mermaid(drawn, shares)
+
+
+@pytest.mark.parametrize(("topology", "name"), EVERY)
+def test_percentages_of_all_that_is_busy_leave_every_text_legible(topology: str, name: str) -> None:
+    drawn = view(topology, name)
+    wires = {wire.id: 0.2 + number % 70 / 100 for number, wire in enumerate(drawn.wires)}
+    boxes = {box.id: 0.25 for box in drawn.boxes if box.components}
+    shares = Overlay(wires, boxes)
+    check_legible(svg(drawn, shares, "a run"))
+    printed = [note.text for note in percents(drawn, shares)]
+    assert len(printed) >= 0.5 * len(drawn.wires)
+    for share in set(printed):
+        assert share == "25%" or float(share[:-1]) / 100 in {round(one, 2) for one in wires.values()}
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -155,12 +171,9 @@ def test_an_idle_run_is_legible_too(name: str) -> None:
     assert STEPS[-1] in text
 
 
-def test_the_scale_ends_at_a_round_share_and_every_share_has_a_step() -> None:
-    assert [top_of(share) for share in (0.0, 0.004, 0.01, 0.011, 0.3, 0.5, 1.0)] == [
-        0.01, 0.01, 0.01, 0.02, 0.5, 0.5, 1.0,
-    ]  # fmt: skip
-    assert [step(share, 0.5) for share in (0.0, 0.001, 0.1, 0.1001, 0.5)] == [-1, 0, 0, 1, 4]
-    thick = [colour(share, 1.0)[1] for share in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)]
+def test_the_scale_goes_from_0_to_100_percent_and_every_share_has_a_step() -> None:
+    assert [step(share) for share in (0.0, 0.001, 0.2, 0.2001, 1.0)] == [-1, 0, 0, 1, 4]
+    thick = [colour(share)[1] for share in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)]
     assert thick == sorted(set(thick))
 
 

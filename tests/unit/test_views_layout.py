@@ -179,7 +179,6 @@ def test_overlay_takes_the_busiest_of_what_is_drawn_as_one() -> None:
     cube = overlay(view("default", "cube"), used)
     assert cube.wires == {"r0c0--r0c1": 0.5}
     assert cube.boxes == {"pe2": 0.75}
-    assert cube.top == 0.75
     one = overlay(view("default", "cube", "sip0.cube0"), used)
     assert one.wires == {"r0c0--r0c1": 0.2}
     assert overlay(view("default", "system"), used).wires == {"fabric.switch0--sip0.io0.pcie_ep": 0.9}

@@ -147,11 +147,6 @@ class Overlay:
     wires: Mapping[str, float] = field(default_factory=dict)
     boxes: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def top(self) -> float:
-        """The largest share of any wire or box."""
-        return max((*self.wires.values(), *self.boxes.values()), default=0.0)
-
 
 def overlay(view: View, used: Mapping[str, float]) -> Overlay:
     """Utilisation ``used`` (share by component and link) on a view.
