@@ -26,6 +26,7 @@ _API = (
     "ask",
     "ask_cypher",
     "diagram",
+    "evaluate",
     "figures",
     "load_topology",
     "open_run",

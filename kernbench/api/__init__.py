@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kernbench.api.asking import ask, ask_cypher, question, questions
     from kernbench.api.comparing import compare
     from kernbench.api.diagnosis import doctor
+    from kernbench.api.evaluating import Evaluated, evaluate, evaluations
     from kernbench.api.kept_runs import copy_runs, listed, prune, remove, tag
     from kernbench.api.kernel import KernelRun, run_kernel
     from kernbench.api.pictures import (
@@ -41,6 +42,7 @@ _NAMES = {
     "kernbench.api.asking": "ask ask_cypher question questions",
     "kernbench.api.comparing": "compare",
     "kernbench.api.diagnosis": "doctor",
+    "kernbench.api.evaluating": "Evaluated evaluate evaluations",
     "kernbench.api.kept_runs": "copy_runs listed prune remove tag",
     "kernbench.api.kernel": "KernelRun run_kernel",
     "kernbench.api.pictures": (
@@ -67,6 +69,7 @@ __all__ = [
     "DIAGRAM_VIEWS",
     "LATENCY_BYTES",
     "TRAFFIC",
+    "Evaluated",
     "Frame",
     "GraphNode",
     "GraphPath",
@@ -91,6 +94,8 @@ __all__ = [
     "diagram",
     "diagram_suffix",
     "doctor",
+    "evaluate",
+    "evaluations",
     "figures",
     "listed",
     "load_topology",

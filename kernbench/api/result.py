@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from kernbench.analysis.history import PARTIAL, latency_ns
 from kernbench.api.exporting import Exports
@@ -48,7 +48,7 @@ class Run(Exports):
         self._given_topology = topology
 
     @classmethod
-    def kept(cls, store: GraphStore, properties: Mapping[str, Any]) -> Run:
+    def kept(cls, store: GraphStore, properties: Mapping[str, Any]) -> Self:
         """The run with these properties in ``store``."""
         return cls(properties, store=store)
 

@@ -60,6 +60,8 @@ def sweep(
     tags: Sequence[str] | None = None,
     jobs: int = 1,
     components: Components = None,
+    fresh: bool = False,
+    only_kept: bool = False,
     progress: Progress | None = None,
     on_point: Callable[[SweepPoint], None] | None = None,
     max_ns: float | None = None,
@@ -79,6 +81,8 @@ def sweep(
             ``topology``, which come before the common ones.
         tags: Tags of the runs, also of those kept before. By default ``sweep-`` and the bench's name.
         jobs: Processes that run points. 1 runs them here; more need a bench that can be found by name.
+        fresh: Run points that are kept as well.
+        only_kept: Run nothing; a point that is not kept is a row with an error.
         on_point: Called with each point as it is done, in the order in which they end.
 
     Raises:
@@ -111,9 +115,10 @@ def sweep(
     how = {"device": device, "verify": verify, "tags": tags, "max_ns": max_ns, "max_events": max_events}
     counter = _Counter(len(planned), progress, on_point or (lambda _point: None))
     with borrowed(keeper(store)) as opened, _executor(jobs, counter) as executor:
-        run = _Sweeping(bench, planned, executor, opened, components, how, counter)
+        kept = {} if fresh else _by_hash(opened, program.name, verify)
+        run = _Sweeping(bench, planned, executor, opened, components, how, counter, kept, only_kept)
         found = run.all()
-    if all(point.error and not point.run_id for point in found) and not run.began:
+    if all(point.error and not point.run_id for point in found) and not run.began and not only_kept:
         raise UsageError(f"no point of the sweep can be begun; the first: {found[0].error}")
     return Sweep(program.name, tuple(found))
 
@@ -207,11 +212,12 @@ class _Sweeping:
         components: Components,
         how: Mapping[str, Any],
         counter: _Counter,
+        kept: Mapping[str, Run],
+        only_kept: bool,
     ) -> None:
         self._bench, self._plans, self._executor, self._store = bench, plans, executor, store
         self._components, self._how, self._counter = components, how, counter
-        bench_name = next(plan.program.name for plan in plans if plan.program)
-        self._kept = _by_hash(store, bench_name, bool(how["verify"]))
+        self._kept, self._only_kept = kept, only_kept
         self._rows: dict[int, SweepPoint] = {}
         self.began = False
         """Whether any point could be begun: its parameters and its machine were right."""
@@ -243,7 +249,11 @@ class _Sweeping:
             for plan in plans:
                 if machine.error:
                     self._row(plan, Measured(error=machine.error))
-                elif not self._found(plan, machine):
+                elif self._found(plan, machine):
+                    continue
+                elif self._only_kept:
+                    self._row(plan, Measured(error="the store holds no run of this point"), machine.name)
+                else:
                     self.began = True
                     ready.append((plan, machine))
                     left[machine.file] += 1

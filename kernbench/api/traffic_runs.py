@@ -158,6 +158,11 @@ def traffic(
     return recording.finish(TrafficRun, properties, graph, outcome.machine, outcome.log)
 
 
+def traffic_hash_of(flows: Flows, graph: PropertyGraph, components: Mapping[str, str] | None = None) -> str:
+    """The configuration's hash of a run of these flows that has yet to be made."""
+    return traffic_hash(graph, _wanted(flows, graph, {})[1], components)
+
+
 def traffic_hash(
     graph: PropertyGraph, settings: Mapping[str, Any], components: Mapping[str, str] | None
 ) -> str:

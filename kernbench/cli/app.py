@@ -23,6 +23,7 @@ app = LazyGroup(
         "run": Entry(f"{_HERE}.run", "Run a bench; print its times; keep its trace."),
         "tune": Entry(f"{_HERE}.tune", "Find the fastest configuration of a bench's kernels."),
         "sweep": Entry(f"{_HERE}.sweep", "Run a bench over many parameters and topologies."),
+        "evaluate": Entry(f"{_HERE}.evaluate", "Run an evaluation: points, tables, figures, regressions."),
         "list": Entry(f"{_HERE}.list", "List the benches and their parameters."),
         "probe": Entry(f"{_HERE}.probe", "Time single transfers, check them against a formula."),
         "traffic": Entry(f"{_HERE}.traffic", "Run a list of flows, or a pattern of traffic, together."),

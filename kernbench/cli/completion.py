@@ -90,7 +90,14 @@ def _patterns(_ctx: click.Context) -> Iterable[str]:
     return [f"pattern:{pattern['name']}" for pattern in api.traffic_patterns()]
 
 
+def _evaluations(_ctx: click.Context) -> Iterable[str]:
+    from kernbench import api
+
+    return [evaluation["name"] for evaluation in api.evaluations()]
+
+
 benches = _starting(_benches)
+evaluations = _starting(_evaluations)
 bench_settings = _starting(_bench_settings)
 questions = _starting(_questions)
 question_parameters = _starting(_question_parameters)

@@ -163,6 +163,17 @@ def topology_file(name: str | None) -> str | None:
     return name
 
 
+def share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:
+    """A callback for a share, written as 5% or 0.05."""
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise click.BadParameter(f"'{text}' is no share; write it as 5% or 0.05")
+    return value
+
+
 @contextmanager
 def opened(url: str | None) -> Iterator[GraphStore]:
     """The store at ``url`` for the length of a ``with``; what it has to remark goes to stderr."""

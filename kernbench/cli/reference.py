@@ -37,6 +37,7 @@ value on one line and nothing else.
 | `probe` | `topology ok bytes largest_difference_ns cases[] left_out[] invariants[] notes[]`; each case `name category op src dst links bytes actual_ns formula_ns difference_ns effective_gbs bottleneck_gbs utilisation breakdown{} bottleneck sweep[] hops[]` |
 | `tune` | `bench points[] settings{}`, each point `kernel key config latency_ns best run_id error` |
 | `sweep` | `bench swept[] points[]`, each point `point topology params{} topo{} latency_ns sim_ns verified run_id kept_before error` |
+| `evaluate` | `name folder points[] tables{} files[] notes[] moved[] wall_s`, each point `bench params{} topology run_id latency_ns kept_before error`; `moved` is null without `--against`, else rows `bench params{} topology before_ns after_ns change moved before after`; with `--list` `evaluations[]` |
 | `query` | `name columns rows`; with `--list` `questions[]` |
 | `traffic` | as `run` without `launches` and `busiest_engines`, and `makespan_ns total_bytes bandwidth_gbs peak_path_gbs peak_fair_gbs flows[] link_kinds[]`, each flow with `name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs peak_fair_gbs`; with `--list` `patterns[]` |
 | `list` | `benches[]` |

@@ -9,7 +9,7 @@ import click
 from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, store_option, window_options
+from kernbench.cli.options import opened, share, store_option, window_options
 from kernbench.cli.output import fold, format_option, number, print_csv, print_json, print_table
 
 _MANY = 100_000
@@ -27,16 +27,6 @@ _RESOURCES = (
     "wait_ns_after",
     "change_ns",
 )
-
-
-def _share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:
-    try:
-        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < float("inf"):
-        raise click.BadParameter(f"'{text}' is no share; write it as 5% or 0.05")
-    return value
 
 
 def _short(value: Any) -> Any:
@@ -61,7 +51,7 @@ def _percent(change: float | None) -> str | None:
     "--threshold",
     default="5%",
     show_default=True,
-    callback=_share,
+    callback=share,
     metavar="SHARE",
     help="How much slower a figure may get; beyond that the exit status is 1.",
 )

@@ -1,0 +1,164 @@
+"""``kernbench evaluate``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from kernbench import api
+from kernbench.cli import completion
+from kernbench.cli.group import Command
+from kernbench.cli.options import (
+    assignments,
+    opened,
+    share,
+    store_option,
+    topology_file,
+    topology_option,
+)
+from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table
+from kernbench.cli.progress import Progress
+
+_MOVED = ("moved", "change", "before_ns", "after_ns", "bench", "params", "topology", "before", "after")
+_SHOWN = 30
+"""Rows of a table that are printed; all are in its CSV file."""
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench evaluate --list",
+        "kernbench evaluate milestone-1h-gemm --set shapes=32x128x32 --topology minimal --tag base",
+        "kernbench evaluate milestone-1h-gemm --set shapes=32x128x32 --topology minimal "
+        "--against base --threshold 2%",
+    ],
+)
+@click.argument("name", required=False, shell_complete=completion.evaluations)
+@click.option("--list", "listing", is_flag=True, help="List the evaluations and their parameters.")
+@click.option("--out", metavar="DIR", help="Folder for the results.  [default: evaluation-NAME]")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE",
+    help="A parameter of the evaluation; may be repeated.",
+)  # fmt: skip
+@topology_option
+@click.option(
+    "--topo", multiple=True, metavar="KEY=VALUE",
+    callback=lambda _ctx, _param, items: assignments("--topo", items),
+    help="Change a key of the topology; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Points to run at the same time."
+)
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")
+@click.option("--against", metavar="TAG", help="Compare with the runs of this tag; runs every point anew.")
+@click.option(
+    "--threshold", default="2%", show_default=True, callback=share, metavar="SHARE",
+    help="How much slower than --against a point may be; beyond that the exit status is 1.",
+)  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Run points that are kept as well.")
+@store_option
+@format_option
+def command(
+    name: str | None,
+    listing: bool,
+    out: str | None,
+    settings: tuple[str, ...],
+    topology: str | None,
+    topo: dict[str, str],
+    jobs: int,
+    tags: tuple[str, ...],
+    against: str | None,
+    threshold: float,
+    fresh: bool,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Run the evaluation NAME, or file.py[:name]; write tables, figures and one page into a folder.
+
+    Points are kept runs with the tag evaluate-NAME. Those that the store holds are not run again, so the same
+    command completes an evaluation that was stopped; with MILESTONE_FAST=1 nothing is run, and the results
+    are those of the kept points. Exits 1 when a point fails, or with --against when one got slower.
+
+    JSON has name, folder, points, tables, files, notes, moved and wall_s. CSV has the first table. Needs
+    matplotlib: the extra kernbench[figures].
+    """
+    if listing:
+        return _list(fmt)
+    if name is None:
+        raise click.UsageError("name an evaluation; 'kernbench evaluate --list' shows them")
+    with Progress() as progress, opened(store) as kept_in:
+        found = api.evaluate(
+            name,
+            out,
+            params=assignments("--set", settings),
+            topology=topology_file(topology),
+            topo=topo,
+            jobs=jobs,
+            store=kept_in,
+            tags=tags,
+            against=against,
+            threshold=threshold,
+            fresh=fresh,
+            progress=progress.of_points,
+        )
+    _print(fmt, found)
+    if found.failed:
+        first = found.failed[0]
+        shown = " ".join(f"{key}={value}" for key, value in first["params"].items())
+        count = f"{len(found.failed)} of {len(found.points)} points failed"
+        raise click.ClickException(f"{count}; the first, {first['bench']} {shown}: {first['error']}")
+    if found.regressed:
+        names = "; ".join(_moved(row) for row in found.regressed[:5])
+        more = f"; {len(found.regressed) - 5} more" if len(found.regressed) > 5 else ""
+        raise click.ClickException(
+            f"against '{against}', threshold {number(100 * threshold)}%, {len(found.regressed)} points "
+            f"moved: {names}{more}"
+        )
+    return None
+
+
+def _list(fmt: str) -> None:
+    known = api.evaluations()
+    rows = [(one["name"], one["description"], ", ".join(p["name"] for p in one["params"])) for one in known]
+    emit(fmt, {"evaluations": known}, ("name", "description", "parameters"), rows)
+
+
+def _moved(row: dict[str, Any]) -> str:
+    shown = " ".join(f"{key}={value}" for key, value in row["params"].items())
+    if row["moved"] == "gone":
+        return f"{row['bench']} {shown} is gone"
+    times = f"{number(row['before_ns'])} -> {number(row['after_ns'])} ns"
+    return f"{row['bench']} {shown} {times} ({row['change']:+.1%})"
+
+
+def _print(fmt: str, found: api.Evaluated) -> None:
+    if fmt == "json":
+        print_json(found.as_dict())
+    elif fmt == "csv":
+        rows: list[dict[str, Any]] = next(iter(found.tables.values()), [])
+        print_csv(list(rows[0]) if rows else [], [list(row.values()) for row in rows])
+    else:
+        for name, table in found.tables.items():
+            if table:
+                print(name)
+                print_table(list(table[0]), [list(row.values()) for row in table[:_SHOWN]])
+                print(f"{len(table) - _SHOWN} more rows in {name}.csv\n" if len(table) > _SHOWN else "")
+        if found.moved is not None:
+            moved = [row for row in found.moved if row["moved"]]
+            if moved:
+                print_table(_MOVED, [[_cell(name, row[name]) for name in _MOVED] for row in moved[:_SHOWN]])
+            print(f"{len(moved)} of {len(found.moved)} points moved\n")
+        for note in found.notes:
+            print(f"note: {note}")
+        for file in found.files:
+            print(file)
+        for point in found.failed:
+            print(f"kernbench: note: {point['bench']} {point['params']}: {point['error']}", file=sys.stderr)
+
+
+def _cell(name: str, value: Any) -> Any:
+    if name == "change":
+        return None if value is None else f"{value:+.1%}"
+    return " ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value

@@ -1,0 +1,164 @@
+"""Which evaluations there are: the ``@evaluation`` decorator, and what an evaluation gets to work with."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kernbench.benches.params import Param, ParamValue, resolve_params
+from kernbench.errors import BenchError, UsageError
+from kernbench.hints import suggestion
+from kernbench.pgraph import PropertyGraph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Row = Mapping[str, Any]
+"""A row of a table: values by column, each row with the same columns."""
+Draw = Callable[["Figure"], None]
+"""Draws into an empty matplotlib figure."""
+
+
+class PointRun(Protocol):
+    """The run of a point as an evaluation sees it: a part of :class:`kernbench.Run`."""
+
+    @property
+    def id(self) -> str:
+        """Id in its store."""
+
+    @property
+    def latency_ns(self) -> float:
+        """Time of its launches, ns."""
+
+    @property
+    def launches(self) -> list[dict[str, Any]]:
+        """The launches in order; see :attr:`kernbench.Run.launches`."""
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether its numbers were right."""
+
+    @property
+    def ops(self) -> dict[str, Any]:
+        """Its operations as columns; see :attr:`kernbench.Run.ops`."""
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """All that is kept of the run itself."""
+
+    def by_cause(self) -> dict[str, float]:
+        """ns of the critical path of its launches, or of the whole of a run of traffic, by cause."""
+
+
+class Evaluator(Protocol):
+    """The means of an evaluation. Points are kept, tagged runs; those kept already are not run again."""
+
+    params: Mapping[str, ParamValue]
+    """Values of the evaluation's own parameters."""
+
+    def machine(self, topology: str | None = None, topo: Mapping[str, object] | None = None) -> PropertyGraph:
+        """The compiled machine of a point with that topology."""
+
+    def points(
+        self,
+        bench: str,
+        points: Sequence[Mapping[str, Any]],
+        topology: str | None = None,
+        topo: Mapping[str, object] | None = None,
+    ) -> Sequence[PointRun | None]:
+        """The verified runs of a bench with these parameters, in order; None for a point that failed.
+
+        ``topology`` is by default the one that the user chose.
+        """
+
+    def traffic(self, name: str, flows: Sequence[Mapping[str, Any]]) -> PointRun | None:
+        """The run of flows that start together; ``name`` says in errors what it is."""
+
+    def table(self, name: str, rows: Sequence[Row]) -> None:
+        """Write a table."""
+
+    def figure(self, name: str, draw: Draw, size: tuple[float, float] = (9.0, 5.0)) -> None:
+        """Write a figure of ``size`` inches."""
+
+    def note(self, text: str) -> None:
+        """A sentence that a reader of the results must know."""
+
+
+Run = Callable[[Evaluator], None]
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_registered: dict[str, EvaluationSpec] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSpec:
+    """A registered evaluation."""
+
+    name: str
+    description: str
+    params: tuple[Param, ...]
+    run: Run
+    module: str
+
+    def resolve_params(self, values: Mapping[str, object] | None = None) -> dict[str, ParamValue]:
+        """Values of all parameters; an unknown one is a :class:`UsageError`."""
+        try:
+            return resolve_params(self.name, self.params, values)
+        except UsageError as error:
+            raise UsageError(str(error).replace("bench '", "evaluation '", 1)) from None
+
+
+def evaluation(*, name: str, description: str, params: Sequence[Param] = ()) -> Callable[[Run], Run]:
+    """Register ``run(evaluator)``. ``name`` is kebab-case, ``description`` a short sentence.
+
+    A bad or repeated name is a :class:`BenchError`.
+    """
+    if not _NAME.fullmatch(name):
+        raise BenchError(f"evaluation name {name!r}: use kebab-case, such as 'my-evaluation'")
+
+    def register(run: Run) -> Run:
+        known = _registered.get(name)
+        if known is not None and known.module != run.__module__:
+            raise BenchError(f"evaluation '{name}' is in {known.module} and in {run.__module__}; rename one")
+        _registered[name] = EvaluationSpec(name, description, tuple(params), run, run.__module__)
+        return run
+
+    return register
+
+
+def list_all() -> list[EvaluationSpec]:
+    """The shipped evaluations in alphabetical order."""
+    package = importlib.import_module("kernbench.evaluations")
+    for info in pkgutil.iter_modules(package.__path__):
+        if not info.name.startswith("_") and info.name != "registry":
+            importlib.import_module(f"{package.__name__}.{info.name}")
+    shipped = (spec for spec in _registered.values() if spec.module.startswith(package.__name__))
+    return sorted(shipped, key=lambda spec: spec.name)
+
+
+def resolve(name: str) -> EvaluationSpec:
+    """The evaluation called ``name``, or of a file: ``file.py`` or ``file.py:name``.
+
+    An unknown one is a :class:`UsageError` that lists those that there are.
+    """
+    known = {spec.name: spec for spec in list_all()}
+    if name in known:
+        return known[name]
+    path, _, wanted = name.partition(":")
+    if path.endswith(".py"):
+        from kernbench.user_modules import load_file
+
+        module = load_file(path, "evaluation")
+        found = {spec.name: spec for spec in _registered.values() if spec.module == module}
+        if wanted in found or (not wanted and len(found) == 1):
+            return found[wanted] if wanted else next(iter(found.values()))
+        raise UsageError(
+            f"'{path}' has {'no evaluation' if not found else 'the evaluations ' + ', '.join(found)}; "
+            "decorate a function with @evaluation, and name it as file.py:name where there are several"
+        )
+    raise UsageError(
+        f"no evaluation is called '{name}'; {suggestion(name, known)}there are {', '.join(known)}"
+    )

@@ -1,0 +1,138 @@
+"""``kernbench evaluate``: results, resuming, the regression gate, and the numbers of the shipped ones."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench import api
+from kernbench.api import evaluation_gate as api_gate
+
+Cli = Callable[..., Any]
+GEMM = (
+    "evaluate",
+    "milestone-1h-gemm",
+    "--set",
+    "shapes=32x128x32,16x64x16",
+    "--topology",
+    "m.yaml",
+    "--out",
+    "o",
+)
+MACHINE = """\
+schema_version: 1
+name: mine
+system: {{sips: 1}}
+sip: {{cube_mesh: {{w: 1, h: 1}}}}
+cube: {{hbm: {{channel_gbs: {gbs}}}}}
+"""
+
+
+@pytest.fixture
+def machine(workdir: Path) -> Path:
+    file = workdir / "m.yaml"
+    file.write_text(MACHINE.format(gbs=32.0), encoding="utf-8")
+    return file
+
+
+def test_gemm_measured_ideal_files_and_gate(cli: Cli, machine: Path, workdir: Path) -> None:
+    found = json.loads(cli(*GEMM, "--tag", "base", "--format", "json").out)
+    rows = {(row["shape"], row["variant"]): row for row in found["tables"]["gemm"]}
+    assert len(rows) == 6
+    row = rows["32x128x32", "load_ref"]
+    # 8 KiB of A at 256 GB/s and its round trip, then two tiles of B, the second behind the first.
+    trip = 13.0
+    assert row["dma_in_count"] == 3
+    assert row["pe_window_ns"] == pytest.approx((32 + trip) + (16 + trip) + 16 + 16 + 16 + 4 + (8 + trip))
+    assert row["composite_window_ns"] == pytest.approx(row["pe_window_ns"] - 32 - trip)
+    assert (row["gemm_busy_ns"], row["gemm_count"], row["under_tile"]) == (32.0, 2, False)
+    assert row["mac_utilisation"] == row["mac_efficiency"] == pytest.approx(32 / row["pe_window_ns"])
+    small = rows["16x64x16", "load_load"]
+    assert small["under_tile"] is True
+    assert small["mac_efficiency"] == pytest.approx(small["mac_utilisation"] / 4)
+    for row in rows.values():
+        assert row["ideal_window_ns"] <= row["pe_window_ns"] + 1e-9
+        assert row["ideal_window_ns"] == pytest.approx(row["pe_window_ns"], rel=0.06)
+    figures = ["stage-breakdown.png", "mac-utilisation.png", "ideal-against-measured.png"]
+    names = ["gemm.csv", *figures, "results.json", "report.html"]
+    assert [Path(file).name for file in found["files"]] == names
+    assert sorted(path.name for path in (workdir / "o").iterdir()) == sorted(names)
+    with (workdir / "o" / "gemm.csv").open(encoding="utf-8") as stream:
+        assert [r["run_id"] for r in csv.DictReader(stream)] == [r["run_id"] for r in rows.values()]
+    report = (workdir / "o" / "report.html").read_text(encoding="utf-8")
+    assert report.count("data:image/png;base64,") == 3
+    assert "32x128x32" in report
+    assert {tuple(run.tags) for run in kb.runs()} == {("evaluate-milestone-1h-gemm", "base")}
+
+    again = api.evaluate(
+        "milestone-1h-gemm", "o", params={"shapes": "32x128x32"}, topology="m.yaml", fast=True
+    )
+    assert [p["kept_before"] for p in again.points] == [True] * 3
+
+
+def test_the_gate_runs_anew_and_names_what_moved(cli: Cli, machine: Path) -> None:
+    one = tuple("shapes=32x128x32" if word.startswith("shapes") else word for word in GEMM)
+    assert cli(*one, "--tag", "base").status == 0
+    same = cli(*one, "--against", "base")
+    assert same.status == 0
+    assert "0 of 3 points moved" in same.out
+    assert len(kb.runs()) == 6
+
+    machine.write_text(MACHINE.format(gbs=16.0), encoding="utf-8")
+    slower = cli(*one, "--against", "base", "--threshold", "10%", "--format", "json")
+    assert slower.status == 1
+    assert "against 'base', threshold 10%, 3 points moved: matmul-composite" in slower.err
+    moved = json.loads(slower.out)["moved"]
+    assert {row["moved"] for row in moved} == {"slower"}
+    assert all(row["after_ns"] > 1.1 * row["before_ns"] for row in moved)
+
+    before = {key: kb.open_run(row["before"]) for key, row in enumerate(moved)}
+    rows = api_gate.compared([before[0]], {api_gate.key_of(run): run for run in before.values()}, 0.0)
+    assert [row["moved"] for row in rows] == ["gone", "gone", ""]
+    assert [row["moved"] for row in api_gate.compared([before[0]], {}, 0.0)] == ["new"]
+
+
+def test_what_is_wrong_is_said(cli: Cli, machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments, status, message in (
+        (("evaluate",), 2, "name an evaluation"),
+        (("evaluate", "milestone-1h-gem"), 2, "did you mean 'milestone-1h-gemm'?"),
+        ((*GEMM[:2], "--set", "shape=1"), 2, "evaluation 'milestone-1h-gemm' has no parameter 'shape'"),
+        ((*GEMM[:2], "--set", "shapes=1x2"), 2, "shape '1x2' is not MxKxN"),
+        ((*GEMM, "--against", "none"), 2, "no run of this evaluation has the tag 'none'"),
+    ):
+        ended = cli(*arguments)
+        assert ended.status == status
+        assert message in ended.err
+    monkeypatch.setenv("MILESTONE_FAST", "1")
+    ended = cli(*GEMM)
+    assert ended.status == 1
+    assert "6 of 6 points failed" in ended.err
+    assert "the store holds no run of this point" in ended.err
+
+
+def test_an_evaluation_of_ones_own(cli: Cli, workdir: Path) -> None:
+    (workdir / "mine.py").write_text(
+        "from kernbench.evaluations import evaluation\n"
+        "@evaluation(name='mine', description='One GEMM, one without rows.')\n"
+        "def run(e):\n"
+        "    good, bad = e.points('gemm-single-pe', [{'m': 8}, {'m': 0}], 'minimal')\n"
+        "    flows = [{'src': 'sip0.cube0.pe0', 'dst': 'sip0.cube0.hbm_ctrl.pe0', 'bytes': 4096}]\n"
+        "    sent = e.traffic('one', flows)\n"
+        "    causes = sorted(sent.by_cause())\n"
+        "    e.table('t', [{'ns': good.latency_ns, 'failed': bad is None, 'causes': causes}])\n",
+        encoding="utf-8",
+    )
+    ended = cli("evaluate", "mine.py", "--topology", "minimal", "--format", "json")
+    assert ended.status == 1
+    assert "1 of 3 points failed; the first, gemm-single-pe m=0" in ended.err
+    found = json.loads(ended.out)
+    assert found["tables"]["t"][0]["failed"] is True
+    assert found["points"][0]["latency_ns"] == found["tables"]["t"][0]["ns"]
+    again = json.loads(cli("evaluate", "mine.py", "--topology", "minimal", "--format", "json").out)
+    assert [p["kept_before"] for p in again["points"]] == [True, False, True]
