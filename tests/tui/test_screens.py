@@ -29,6 +29,10 @@ def test_from_the_runs_every_row_leads_on_and_back(store: Path, ids: list[str]) 
         assert "verified" in ui.text("#facts")
         assert ui.column("launch") == [0]
         await ui.press("right_square_bracket")
+        cause = ui.column("name")[0]
+        await ui.press("enter")
+        assert set(ui.column("cause")) == {cause}
+        await ui.press("escape", "left_square_bracket")
         await ui.seek("by", "location")
         await ui.press("enter")
         assert "kind" in ui.text("#facts")
@@ -230,6 +234,23 @@ def test_help_palette_and_an_empty_store(tmp_path: Path) -> None:
         assert {"Runs", "Topology", "Questions", "Cypher", "Theme"} <= set(names)
 
     drive(tmp_path / "empty", steps)
+
+
+@pytest.mark.slow
+def test_without_colours_figures_say_what_colours_said(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def steps(ui: Driver) -> None:
+        await ui.press("4")
+        assert any("pe_gemm" in line for line in ui.lines())
+        await ui.press("t")
+        assert any("▸" in line and "%" in line for line in ui.lines())
+        await ui.press("escape", "i")
+        assert any("█" in line for line in ui.lines())
+        await ui.press("c", "f5")
+        assert ui.screen.failure == ""
+
+    drive(store, steps, "last")
 
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.slow)])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kernbench.tui.models.table import Table
 from kernbench.tui.models.targets import Target
@@ -30,5 +31,5 @@ class Page:
     """The thing itself; None for what has no name, such as a comparison."""
     run: str = ""
     """Id of the run to which the numbers in its rows belong; empty for pages over all runs."""
-    hints: Sequence[str] = field(default=())
-    """Remarks such as those of a question."""
+    leads: Callable[[Mapping[str, Any]], tuple[str, str] | None] = field(default=lambda _row: None)
+    """Where a row leads that names no thing: the tab and its filter; None where it leads nowhere."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,7 +127,13 @@ def run_page(opened: OpenRun, window: Window) -> Page:
         Section("Transactions", lambda: transactions(opened, _within(opened, window, "t_submit"))),
         Section("Operations", lambda: operations(opened, _within(opened, window, "t_start"))),
     ]
-    return Page(f"run {run.id}", facts, sections, Target("run", run.id), run.id)
+    return Page(f"run {run.id}", facts, sections, Target("run", run.id), run.id, _steps_of)
+
+
+def _steps_of(row: Mapping[str, Any]) -> tuple[str, str] | None:
+    """A cause, or a source line, leads to its steps on the critical path."""
+    by, name = row.get("by"), str(row.get("name", ""))
+    return ("Critical path", f"{by}={name}") if by in ("cause", "line") and " " not in name else None
 
 
 def _launched(launches: list[dict[str, Any]]) -> str:

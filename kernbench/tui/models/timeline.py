@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.kinds import COMPONENT_KINDS
+from kernbench.report.timeline.model import shares
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.run_page import resources
 from kernbench.tui.models.window import Window
@@ -95,23 +96,7 @@ def occupied(begins: Floats, ends: Floats, span: Span, bins: int) -> Floats:
     """The share of each bin that intervals cover, overlaps counted once."""
     if span.end <= span.begin or bins < 1:
         return np.zeros(max(bins, 0))
-    order = np.argsort(begins, kind="stable")
-    begins, ends = begins[order], ends[order]
-    if len(begins):
-        # United: an interval begins anew where it begins after all before it have ended.
-        latest = np.maximum.accumulate(ends)
-        first = np.concatenate([[True], begins[1:] > latest[:-1]])
-        begins, ends = begins[first], np.maximum.reduceat(ends, np.flatnonzero(first))
-    edges = np.linspace(span.begin, span.end, bins + 1)
-    covered = _before(begins, edges) - _before(ends, edges)
-    return np.asarray(np.clip(np.diff(covered) / ((span.end - span.begin) / bins), 0.0, 1.0))
-
-
-def _before(times: Floats, edges: Floats) -> Floats:
-    """For each edge, the sum of the time that has passed since each of ``times`` before it."""
-    count = np.searchsorted(times, edges, side="right")
-    total = np.concatenate([[0.0], np.cumsum(times)])
-    return np.asarray(count * edges - total[count])
+    return shares(begins, ends, np.linspace(span.begin, span.end, bins + 1))
 
 
 class _Intervals:

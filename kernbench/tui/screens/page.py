@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.markup import escape
 from textual import on
@@ -125,8 +125,12 @@ class TableScreen(BrowserScreen):
         found = [one for one in table.targets(event.row) if self.leads_on(one)] if table else []
         if found:
             self.follow(found[0])
-        else:
+        elif table is None or not self.follow_within(table.record(event.row)):
             self.say("this row leads nowhere")
+
+    def follow_within(self, row: Mapping[str, Any]) -> bool:
+        """Go where a row leads that names no thing; False where there is no such place."""
+        return False
 
     def leads_on(self, target: Target) -> bool:
         """Whether a target is another thing than the one that is shown."""
@@ -199,6 +203,8 @@ class PageScreen(TableScreen):
         self.at = start
         self._run_id = run_id
         self._tables: dict[str, Table] = {}
+        self._words = ""
+        """The filter that the next tab begins with."""
 
     @property
     def run_id(self) -> str:
@@ -281,8 +287,10 @@ class PageScreen(TableScreen):
         line.value = ""
         line.display = False
         self.rows.words = ""
+        words, self._words = self._words, ""
         if section.name in self._tables:
             self.rows.show(self._tables[section.name])
+            self._filter_by(words)
             return
         self.rows.show(Table.of_rows([], (), "working ..."))
 
@@ -291,8 +299,26 @@ class PageScreen(TableScreen):
             if self.section is section:
                 self.rows.cursor = 0
                 self.rows.show(table)
+                self._filter_by(words)
 
         self.ask(section.load, loaded, "section")
+
+    def _filter_by(self, words: str) -> None:
+        """Show a filter as if it had been typed."""
+        if words:
+            line = self.query_one("#filter", Input)
+            line.display = True
+            line.value = words
+
+    def follow_within(self, row: Mapping[str, Any]) -> bool:
+        """To the rows of another tab, filtered."""
+        page = self.page
+        found = page.leads(row) if page is not None else None
+        if page is None or found is None:
+            return False
+        name, self._words = found
+        self.action_tab_at(next(at for at, one in enumerate(page.sections) if one.name == name))
+        return True
 
     def reload_table(self) -> None:
         """The order in which the rows came."""

@@ -31,7 +31,7 @@ class TopologyScreen(BrowserScreen):
     ]
     HELP = "Tab      from tree to map; Enter on a cube: its routers; o: back out to the package"
     DEFAULT_CSS = """
-    TopologyScreen #parts { width: 23; scrollbar-size: 1 1; height: 1fr; }
+    TopologyScreen #parts { width: 25%; min-width: 23; max-width: 44; scrollbar-size: 1 1; height: 1fr; }
     TopologyScreen #right { width: 1fr; height: 1fr; }
     TopologyScreen #part { height: auto; max-height: 6; padding: 0 1; background: $panel; }
     TopologyScreen #map-title { height: auto; padding: 0 1; }
@@ -60,6 +60,8 @@ class TopologyScreen(BrowserScreen):
 
     def begin(self) -> None:
         """Load the machine and the use of its parts."""
+        if self.focused is None:
+            self.query_one("#parts", Tree).focus()
         window, browser = self.browser_app.window, self.browser_app.browser
 
         def work() -> Machine:
@@ -82,7 +84,6 @@ class TopologyScreen(BrowserScreen):
                 self._add_parts(node)
                 node.expand()
                 break
-        tree.focus()
         self.show_part(self._shown or machine.first_package)
 
     def _add_parts(self, node: TreeNode[str]) -> None:

@@ -150,10 +150,8 @@ class Bars(ScrollView, can_focus=True):
         if self.timeline is None:
             return Strip.blank(width, base)
         if y == 0:
-            axis = self._axis()
-            return Strip([Segment(axis, self.get_component_rich_style("bars--axis"))]).adjust_cell_length(
-                width
-            )
+            style = self.get_component_rich_style("bars--axis")
+            return Strip([Segment(self._axis(), style)]).adjust_cell_length(width, style)
         row = self.scroll_offset.y + y - 1
         if row >= self._count:
             return Strip.blank(width, base)

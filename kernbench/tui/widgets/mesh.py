@@ -163,7 +163,10 @@ class MeshWidget(ScrollView, can_focus=True):
         assert self.map is not None
         if at not in self.map.cells:
             return [Segment(" " * (self._cell + self._gap), base)]
-        cell = Segment(percent(self.map.cells[at].share).center(self._cell), self._style(at, base))
+        text = percent(self.map.cells[at].share).center(self._cell)
+        if at == self.cursor:
+            text = f"▸{text[1:-1]}◂"  # seen without colours too
+        cell = Segment(text, self._style(at, base))
         share = self.map.across.get(at)
         if share is None:
             return [cell, Segment(" " * self._gap, base)]

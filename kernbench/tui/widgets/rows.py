@@ -202,7 +202,8 @@ class Rows(ScrollView, can_focus=True):
         row = self.scroll_offset.y + y - 1
         if not len(table) and y == 1:
             words = f"no row matches '{table.filter}'" if table.filter else table.empty
-            return Strip([Segment(f" {words}"[:width], self.get_component_rich_style("rows--empty"))])
+            style = self.get_component_rich_style("rows--empty")
+            return Strip([Segment(f" {words}", style)]).adjust_cell_length(width, style)
         if row >= len(table):
             return Strip.blank(width, base)
         style = base
