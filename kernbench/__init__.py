@@ -44,6 +44,7 @@ _API = (
     "tune",
     "what_if",
     "what_if_candidates",
+    "write_report",
 )
 _TRITON = {
     "jit": "a kernel is a plain function, without a decorator",

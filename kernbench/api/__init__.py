@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from kernbench.api.probing import probe
     from kernbench.api.result import Frame, Run
+    from kernbench.api.run_report import write_report
     from kernbench.api.running import RunVerificationError, benches, run
     from kernbench.api.stores import borrowed, default_store, open_run, open_store, runs
     from kernbench.api.sweep_result import Sweep, SweepPoint
@@ -51,6 +52,7 @@ _NAMES = {
     ),
     "kernbench.api.probing": "probe",
     "kernbench.api.result": "Frame Run",
+    "kernbench.api.run_report": "write_report",
     "kernbench.api.running": "RunVerificationError benches run",
     "kernbench.api.stores": "borrowed default_store open_run open_store runs",
     "kernbench.api.sweep_result": "Sweep SweepPoint",
@@ -121,6 +123,7 @@ __all__ = [
     "tune",
     "what_if",
     "what_if_candidates",
+    "write_report",
 ]
 
 

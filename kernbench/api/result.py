@@ -288,10 +288,15 @@ class Run(Exports):
         """Topology and trace as one networkx graph, labels and keys as in the store; built on request."""
         from kernbench.pgraph import run_graph
 
-        store = self._kept_in()
-        topology = self._given_topology or store.load_topology(str(self._properties["topology"]))
-        graph: nx.MultiDiGraph[Any] = run_graph(RunRecord(self._properties, self.tables), topology)
+        graph: nx.MultiDiGraph[Any] = run_graph(
+            RunRecord(self._properties, self.tables), self.topology_record()
+        )
         return graph
+
+    def topology_record(self) -> TopologyRecord:
+        """The topology as it was compiled for the run. ``UsageError`` when the run is not kept."""
+        store = self._kept_in()
+        return self._given_topology or store.load_topology(str(self._properties["topology"]))
 
     def critical_path(
         self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None

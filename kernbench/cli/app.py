@@ -33,6 +33,7 @@ app = LazyGroup(
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
         "timeline": Entry(f"{_HERE}.timeline", "Show a kept run on a time line."),
         "export": Entry(f"{_HERE}.export", "Write a kept run for Perfetto or Chakra, or as tables."),
+        "report": Entry(f"{_HERE}.report", "Write a kept run as one HTML page to send on."),
         "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
         "tui": Entry(f"{_HERE}.tui", "Browse kept runs in the terminal."),
         "figures": Entry(f"{_HERE}.figures", "Draw where the time and the bandwidth of DMA transfers go."),

@@ -205,7 +205,7 @@ def _key(group: Group) -> object:
 def _by_place(lines: Lines) -> list[tuple[int, Lines]]:
     order = np.argsort(lines.place, kind="stable")
     codes, first = np.unique(lines.place[order], return_index=True)
-    ends = [*first[1:].tolist(), len(order)]
+    ends = [*first.tolist(), len(order)][1:]
     return [
         (code, lines.only(order[a:b]))
         for code, a, b in zip(codes.tolist(), first.tolist(), ends, strict=True)

@@ -1,0 +1,49 @@
+"""``kernbench report``."""
+
+from __future__ import annotations
+
+import click
+
+from kernbench import api
+from kernbench.cli import completion
+from kernbench.cli.group import Command
+from kernbench.cli.options import opened, run_argument, store_option, window_options
+from kernbench.cli.output import emit, format_option
+
+
+@click.command(
+    cls=Command,
+    examples=["kernbench report", "kernbench report last --launch 0 --out launch.html"],
+)
+@run_argument
+@click.option(
+    "--out", metavar="FILE.html", default="report.html", show_default=True, help="The file to write."
+)
+@click.option(
+    "--against", metavar="RUN", shell_complete=completion.runs, help="Compare it with an earlier run."
+)
+@window_options
+@store_option
+@format_option
+def command(
+    run: str,
+    out: str,
+    against: str | None,
+    launch: str,
+    from_ns: float | None,
+    to_ns: float | None,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Write RUN as one HTML file to send to somebody, with its tables and pictures inside.
+
+    Launches, where their time went, the time line, the machine with utilisation, busiest links and engines,
+    longest waits, and how close operations came to the speed of light. It holds no script, loads nothing and
+    opens in any browser.
+    """
+    with opened(store) as kept_in:
+        kept = api.open_run(run, kept_in)
+        file = api.write_report(
+            kept, out, kept_in, launch=launch, from_ns=from_ns, to_ns=to_ns, against=against
+        )  # fmt: skip
+    emit(fmt, {"run_id": kept.id, "files": [file]}, ("file",), [(file,)])
