@@ -20,10 +20,12 @@ if TYPE_CHECKING:
         DIAGRAM_FORMATS,
         DIAGRAM_VIEWS,
         LATENCY_BYTES,
+        RUN_FIGURES,
         diagram,
         diagram_suffix,
         figures,
         require_figures,
+        save_figure,
         sweep_figure,
     )
     from kernbench.api.probing import probe
@@ -47,8 +49,8 @@ _NAMES = {
     "kernbench.api.kept_runs": "copy_runs listed prune remove tag",
     "kernbench.api.kernel": "KernelRun run_kernel",
     "kernbench.api.pictures": (
-        "BANDWIDTH_BYTES DIAGRAM_FORMATS DIAGRAM_VIEWS LATENCY_BYTES diagram diagram_suffix figures "
-        "require_figures sweep_figure"
+        "BANDWIDTH_BYTES DIAGRAM_FORMATS DIAGRAM_VIEWS LATENCY_BYTES RUN_FIGURES diagram "
+        "diagram_suffix figures require_figures save_figure sweep_figure"
     ),
     "kernbench.api.probing": "probe",
     "kernbench.api.result": "Frame Run",
@@ -70,6 +72,7 @@ __all__ = [
     "DIAGRAM_FORMATS",
     "DIAGRAM_VIEWS",
     "LATENCY_BYTES",
+    "RUN_FIGURES",
     "TRAFFIC",
     "Evaluated",
     "Frame",
@@ -113,6 +116,7 @@ __all__ = [
     "run",
     "run_kernel",
     "runs",
+    "save_figure",
     "sweep",
     "sweep_figure",
     "tag",

@@ -15,6 +15,7 @@ from kernbench.hints import suggestion
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
     from kernbench.analysis.time_window import Window
     from kernbench.api.timelines import TimeLine
@@ -115,6 +116,27 @@ class Exports:
         window = self.window(launch, from_ns, to_ns)
         wanted = Wanted(links, waits, fold, rows)
         return TimeLine(time_line(self._properties, self.tables, window, wanted))
+
+    def figure(
+        self,
+        name: str,
+        launch: int | str | None = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> Figure:
+        """A matplotlib figure of a window (:meth:`window`, by default the launches).
+
+        ``roofline``: how near launches and operations came to what GEMM engines and memories allow; of whole
+        launches only. ``links``: how busy links and memories were over time. ``timeline``: see
+        :meth:`timeline`.
+
+        Raises:
+            UsageError: There is no such figure or window, or nothing to draw; or the run is not kept.
+            MissingExtraError: matplotlib is not installed.
+        """
+        from kernbench.api.pictures import run_figure
+
+        return run_figure(self, name, launch, from_ns, to_ns)  # type: ignore[arg-type]
 
     def to_csv(
         self,

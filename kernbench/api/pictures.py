@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.api.sweep_result import Sweep
 from kernbench.api.topologies import Topology, as_graph
 from kernbench.errors import UsageError
+from kernbench.hints import did_you_mean
 from kernbench.pgraph import PropertyGraph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DIAGRAM_VIEWS = ("system", "sip", "cube", "pe")
 """From the tray to the parts of a PE."""
@@ -103,6 +107,47 @@ def sweep_figure(sweep: Sweep, path: str | os.PathLike[str]) -> None:
     ]
     figure = sweep_plot.sweep_figure(rows, sweep.swept, f"sweep of {sweep.bench}")
     drawing.save(figure, os.fspath(path))
+
+
+RUN_FIGURES = ("roofline", "links", "timeline")
+"""Figures of a run."""
+
+
+def run_figure(
+    run: Run, name: str, launch: int | str | None, from_ns: float | None, to_ns: float | None
+) -> Figure:
+    """See :meth:`kernbench.Run.figure`."""
+    from kernbench.report.figures import drawing
+
+    if name not in RUN_FIGURES:
+        raise UsageError(f"a run has no figure '{name}'; {did_you_mean(name, RUN_FIGURES)}")
+    drawing.require()
+    if name == "roofline":
+        from kernbench.report.figures.roofline import roofline_figure
+
+        if from_ns is not None or to_ns is not None or launch == "setup":
+            raise UsageError("a roofline is of whole launches; leave the times out, and name a launch or all")
+        of = "all" if launch is None else launch
+        window = run.window(launch).name
+        title = f"{run.bench} on {run.topology}, {window}: roofline"
+        return roofline_figure(run.roofline("launch", of), run.roofline("operation", of), title)
+    line = run.timeline(launch, from_ns, to_ns, links=name == "links", rows=40).drawn
+    if name == "links":
+        from kernbench.report.figures.link_heat import link_heat_figure
+
+        return link_heat_figure(line)
+    from kernbench.report.timeline.png import figure
+
+    return figure(line)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> str:
+    """Write a figure as PNG, always the same bytes for the same figure, and give the file's name."""
+    from kernbench.report.figures import drawing
+
+    os.makedirs(os.path.dirname(os.fspath(path)) or ".", exist_ok=True)
+    drawing.save(figure, os.fspath(path))
+    return os.fspath(path)
 
 
 LATENCY_BYTES, BANDWIDTH_BYTES = 4096, 65536

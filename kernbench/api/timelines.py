@@ -20,10 +20,11 @@ class TimeLine:
     """
 
     def __init__(self, drawn: Drawn) -> None:
-        self._drawn = drawn
+        self.drawn = drawn
+        """Its groups and rows as :mod:`kernbench.report.timeline` has them."""
 
     def __repr__(self) -> str:
-        return f"<TimeLine of {self._drawn.title}: {self._drawn.ns:.1f} ns>"
+        return f"<TimeLine of {self.drawn.title}: {self.drawn.ns:.1f} ns>"
 
     def __str__(self) -> str:
         return self.text()
@@ -41,13 +42,13 @@ class TimeLine:
         columns = width or shutil.get_terminal_size((110, 24)).columns
         if columns < 40:
             raise UsageError(f"a time line needs 40 characters; {columns} are too few")
-        return text(self._drawn, columns, plain=ascii_only)
+        return text(self.drawn, columns, plain=ascii_only)
 
     def svg(self) -> str:
         """The picture as SVG; bars show name, number, times and source line under the pointer."""
         from kernbench.report.timeline.svg import svg
 
-        return svg(self._drawn)
+        return svg(self.drawn)
 
     def save(self, path: str | os.PathLike[str]) -> str:
         """Write ``path``, as its ending says ``.svg`` or ``.png``, and give its name.
@@ -62,7 +63,7 @@ class TimeLine:
             data = self.svg().encode()
             return written(path, lambda out: out.write(data))[0]
         if ending == ".png":
-            return written(path, lambda out: png(self._drawn, out))[0]
+            return written(path, lambda out: png(self.drawn, out))[0]
         raise UsageError(f"'{os.fspath(path)}': no picture ends so; end it in .svg or .png")
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,4 +72,4 @@ class TimeLine:
         A group has ``place alike rows[]``, a row ``place label busy bars[]``, and a bar
         ``begin end category name number source``.
         """
-        return self._drawn.to_dict()
+        return self.drawn.to_dict()

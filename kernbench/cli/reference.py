@@ -44,7 +44,7 @@ value on one line and nothing else.
 | `topology check` | `topology id components links overrides` |
 | `topology show` | the topology's properties, `components` and `links` by kind; with `--from` and `--to` `src dst traffic weight_mm hops[]` |
 | `topology diagram` | `files[]`: `view file` |
-| `figures` | `files[] latency[] bandwidth[] left_out[]`; keys of the rows as in the CSV files |
+| `figures` | `files[] latency[] bandwidth[] left_out[]`; keys of the rows as in the CSV files; with `--run` `run_id files[] left_out[]` |
 | `doctor` | `ok checks[]` |
 
 `verified` is `true`, `false`, or `null` where verification was not asked for. Times end in `_ns` and are

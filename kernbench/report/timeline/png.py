@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -10,20 +10,29 @@ from kernbench.report.colours import INK
 from kernbench.report.figures.drawing import require
 from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, TimeLine, merged
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _ROW_INCHES = 0.2
 
 
 def png(line: TimeLine, out: BinaryIO) -> None:
     """Write the picture. ``MissingExtraError`` when matplotlib is not installed."""
     require()
+    plain: dict[str, Any] = {"Software": None}  # the same bytes for the same picture
+    figure(line).savefig(out, format="png", metadata=plain)
+
+
+def figure(line: TimeLine) -> Figure:
+    """The picture as a matplotlib figure."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     labels: list[tuple[float, str, bool]] = []
     y = 0.0
     count = sum(len(group.rows) + 1 for group in line.groups)
-    figure = Figure(figsize=(13, 1.6 + _ROW_INCHES * count), layout="constrained", dpi=110)
-    axes = figure.add_subplot()
+    drawn = Figure(figsize=(13, 1.6 + _ROW_INCHES * count), layout="constrained", dpi=110)
+    axes = drawn.add_subplot()
     for group in line.groups:
         alike = f"  x {group.alike}" if group.alike > 1 else ""
         if len(group.rows) > 1 or group.rows[0].label != group.place:
@@ -60,6 +69,5 @@ def png(line: TimeLine, out: BinaryIO) -> None:
     handles = [Patch(color=CATEGORIES[name][0], label=CATEGORIES[name][1]) for name in line.categories]
     if any(len(row.wait_begin) for group in line.groups for row in group.rows):
         handles.append(Patch(color=WAITING, label="something waits (thin line)"))
-    figure.legend(handles=handles, loc="outside lower left", ncols=6, fontsize=8, frameon=False)
-    plain: dict[str, Any] = {"Software": None}  # the same bytes for the same picture
-    figure.savefig(out, format="png", metadata=plain)
+    drawn.legend(handles=handles, loc="outside lower left", ncols=6, fontsize=8, frameon=False)
+    return drawn
