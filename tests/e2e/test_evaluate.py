@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,3 +137,33 @@ def test_an_evaluation_of_ones_own(cli: Cli, workdir: Path) -> None:
     assert found["points"][0]["latency_ns"] == found["tables"]["t"][0]["ns"]
     again = json.loads(cli("evaluate", "mine.py", "--topology", "minimal", "--format", "json").out)
     assert [p["kept_before"] for p in again["points"]] == [True, False, True]
+
+
+def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
+    found = json.loads(cli("evaluate", "dma", "--topology", "m.yaml", "--out", "o", "--format", "json").out)
+    rows = {(row["scenario"], row["op"]): row for row in found["tables"]["dma"]}
+    hot = [f"hot target, {n} PEs" for n in range(2, 9)]
+    names = ["local slice", "other slice of the cube", *hot, "8 PEs, all local", "8 PEs, one slice"]
+    assert list(rows) == [
+        (name, op) for op in ("read", "write") for name in (*names, "host, 64 KB", "host, 1 MB")
+    ]
+    # 4 KiB at 256 GB/s and a round trip of 13 ns; eight PEs with a slice each do not meet.
+    assert rows["local slice", "read"]["makespan_ns"] == pytest.approx(16 + 13)
+    assert rows["8 PEs, all local", "read"]["of_it_contention_ns"] == 0
+    assert rows["8 PEs, one slice", "read"]["slowest_ns"] == rows[hot[-1], "read"]["slowest_ns"] > 8 * 16
+    causes = {(row["scenario"], row["op"]): row for row in found["tables"]["causes"]}
+    for key, row in rows.items():
+        parts = [value for name, value in causes[key].items() if name not in ("scenario", "op")]
+        assert math.fsum(parts) == pytest.approx(row["makespan_ns"])
+    assert rows["host, 1 MB", "write"]["bytes"] == 2**20
+
+
+def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:
+    command = ("evaluate", "pe2pe", "--topology", "m.yaml", "--out", "o", "--set", "nbytes=256")
+    rows = json.loads(cli(*command, "--format", "json").out)["tables"]["pe2pe"]
+    assert [(row["path"], row["how"], row["bytes"]) for row in rows] == [
+        ("in-cube", how, 256) for how in ("dma", "queue", "queue-unread")
+    ]
+    dma, queue, unread = (row["latency_ns"] for row in rows)
+    assert dma < unread < queue
+    assert [row["against_dma"] for row in rows] == pytest.approx([1.0, queue / dma, unread / dma])

@@ -1,0 +1,147 @@
+"""DMA transfers: near and far, alone and onto one target, from all PEs, and from the host; by cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernbench.benches.params import Param
+from kernbench.evaluations.registry import Evaluator, Row, evaluation
+from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+from kernbench.topology import names
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from kernbench.pgraph import PropertyGraph
+
+MOST = 8
+"""PEs onto one hot target at most."""
+HOST_BYTES = {"64 KB": 64 * 1024, "1 MB": 1024 * 1024}
+_COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, YELLOW, FAINT)
+Flows = list[dict[str, Any]]
+
+
+@evaluation(
+    name="dma",
+    description="DMA near and far, onto a hot target, from all PEs of a SIP, from the host; time by cause.",
+    params=[Param("nbytes", int, 4096, "bytes of each transfer of a PE", minimum=1)],
+)
+def run(evaluator: Evaluator) -> None:
+    """Each scenario as a run of traffic, reads and writes."""
+    nbytes = int(evaluator.params["nbytes"])
+    rows: list[dict[str, Any]] = []
+    causes: list[dict[str, float]] = []
+    for scenario, op, flows in scenarios(evaluator.machine(), nbytes):
+        found = evaluator.traffic(f"{scenario}, {op}", flows)
+        if found is None:
+            continue
+        slowest = max(found.properties["flows"], key=lambda flow: flow["end_ns"] - flow["start_ns"])
+        times = [flow["end_ns"] - flow["start_ns"] for flow in found.properties["flows"]]
+        moved = sum(flow["bytes"] * flow["count"] for flow in found.properties["flows"])
+        makespan = max(flow["end_ns"] for flow in found.properties["flows"])
+        rows.append(
+            {
+                "scenario": scenario,
+                "op": op,
+                "flows": len(flows),
+                "bytes": moved,
+                "fastest_ns": min(times),
+                "slowest_ns": slowest["end_ns"] - slowest["start_ns"],
+                "of_it_contention_ns": slowest["wait_ns"],
+                "makespan_ns": makespan,
+                "bandwidth_gbs": moved / makespan,
+                "run_id": found.id,
+            }
+        )
+        causes.append(found.by_cause())
+    evaluator.table("dma", rows)
+    kinds = list(dict.fromkeys(cause for by in causes for cause in by))
+    broken = [
+        {"scenario": row["scenario"], "op": row["op"], **{kind: by.get(kind, 0.0) for kind in kinds}}
+        for row, by in zip(rows, causes, strict=True)
+    ]
+    evaluator.table("causes", broken)
+    if broken:
+        evaluator.figure(
+            "causes", lambda figure: _draw(figure, broken, kinds), (12.5, 1.6 + 0.42 * len(broken) / 2)
+        )
+    evaluator.note(
+        "Causes are those of the critical path of the whole scenario, so of the flow that ends last. The "
+        "records give formulas for single transfers (see 'kernbench probe') and no figures of these."
+    )
+
+
+def scenarios(graph: PropertyGraph, nbytes: int) -> list[tuple[str, str, Flows]]:
+    """``(scenario, read or write, flows)`` that the machine is large enough for.
+
+    Transfers onto one slice lie one behind the other in it.
+    """
+    sips, cubes, pes = (int(graph.properties[key]) for key in ("sips", "cubes_per_sip", "pes_per_cube"))
+    own, hot = names.hbm(0, 0, 0), names.hbm(0, 0, 0)
+    slices = 0
+    while names.hbm(0, 0, slices) in graph:
+        slices += 1
+    found: list[tuple[str, str, Flows]] = []
+    for op in ("read", "write"):
+
+        def flow(src: str, dst: str, size: int = nbytes, place: int = 0, op: str = op) -> dict[str, Any]:
+            return {"src": src, "dst": dst, "bytes": size, "op": op, "offset": place * size}
+
+        first = names.pe(0, 0, 0)
+        found.append(("local slice", op, [flow(first, own)]))
+        if slices > 1:
+            found.append(("other slice of the cube", op, [flow(first, names.hbm(0, 0, slices - 1))]))
+        if cubes > 1:
+            found.append(("next cube", op, [flow(first, names.hbm(0, 1, 0))]))
+            found.append(("farthest cube", op, [flow(first, names.hbm(0, cubes - 1, 0))]))
+        if sips > 1:
+            found.append(("other SIP", op, [flow(first, names.hbm(1, 0, 0))]))
+        for count in range(2, min(pes, MOST) + 1):
+            flows = [flow(names.pe(0, 0, pe), hot, place=pe) for pe in range(count)]
+            found.append((f"hot target, {count} PEs", op, flows))
+        every = [(cube, pe) for cube in range(cubes) for pe in range(pes)]
+        if len(every) > 1:
+            local = [
+                flow(names.pe(0, cube, pe), names.hbm(0, cube, pe % slices), place=pe // slices)
+                for cube, pe in every
+            ]
+            onto = [flow(names.pe(0, cube, pe), hot, place=place) for place, (cube, pe) in enumerate(every)]
+            found.append((f"{len(every)} PEs, all local", op, local))
+            found.append((f"{len(every)} PEs, one slice", op, onto))
+        for name, size in HOST_BYTES.items():
+            found.append((f"host, {name}", op, [flow("host", own, size)]))
+    return found
+
+
+def _draw(figure: Figure, rows: list[dict[str, Any]], kinds: list[str]) -> None:
+    figure.suptitle("DMA: critical path by cause, share of the makespan", fontsize=12, fontweight="bold")
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, op in zip(panels, ("read", "write"), strict=True):
+        bars: list[Row] = [row for row in rows if row["op"] == op]
+        total = [sum_ns(row[kind] for kind in kinds) for row in bars]
+        left = [0.0] * len(bars)
+        for number, kind in enumerate(kinds):
+            shares = [100.0 * row[kind] / ns if ns else 0.0 for row, ns in zip(bars, total, strict=True)]
+            axes.barh(
+                range(len(bars)), shares, left=left, height=0.7, label=kind, edgecolor="white", linewidth=0.6,
+                color=_COLOURS[number % len(_COLOURS)], hatch="////" if number >= len(_COLOURS) else "",
+            )  # fmt: skip
+            left = [a + b for a, b in zip(left, shares, strict=True)]
+        for place, ns in enumerate(total):
+            axes.annotate(f"{ns:.0f} ns", (101, place), va="center", fontsize=8, annotation_clip=False)
+        axes.set_title(op, fontsize=11)
+        axes.set_xlabel("%")
+        axes.set_xlim(0, 114)
+        axes.set_yticks(range(len(bars)), [str(row["scenario"]) for row in bars], fontsize=8)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+    panels[0].invert_yaxis()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=8, frameon=False, fontsize=9)
+
+
+def sum_ns(values: Any) -> float:
+    """The sum of times, rounded once."""
+    from math import fsum
+
+    return fsum(values)
