@@ -6,14 +6,18 @@ round, so that whatever else the machine does slows down both. A figure is the l
 of user CPU time: of the event loop alone, inside a process that has imported everything, or of a whole
 process from the command line. The table is Markdown.
 
-``--archives`` compares what is kept instead: the cases of ``tests/golden`` and generated machines with
+``--parts`` shows instead where the time of the working tree's runs goes, each part without those within it.
+``--archives`` compares what is kept: the cases of ``tests/golden`` and generated machines with
 generated programs, each column to its last bit. Both commits must keep archives in the same format.
 """
 
 from __future__ import annotations
 
 import argparse
+import builtins
 import contextlib
+import importlib
+import io
 import json
 import os
 import random
@@ -21,7 +25,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +55,16 @@ PROCESSES = (
     "run --bench gemm-single-pe --topology six-sip-torus",
 )
 """Command lines; those that keep a run get a store of their own."""
+
+
+PARTS = {
+    "topology read and compiled": ("kernbench.api.topologies", "described_machine"),
+    "machine wired": ("kernbench.machine.machine", "Machine.__init__"),
+    "event loop": ("kernbench.sim.clock", "Clock.advance"),
+    "tables of the trace": ("kernbench.api.recording", "Recording._tables"),
+    "run kept": ("kernbench_graph.stores.embedded.store", "EmbeddedStore.keep"),
+}
+"""Parts of a run: the function in which each is spent."""
 
 
 def user_seconds() -> float:
@@ -85,6 +99,54 @@ def loop_seconds(name: str) -> float:
         else:
             kb.run(bench, params=params, store=store)
     return spent
+
+
+class Parts:
+    """User CPU time by part: what is spent in a part within another counts for the inner one alone."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+        self._open: list[str] = ["the rest"]
+        self._since = 0.0
+
+    def _charge(self) -> None:
+        now = user_seconds()
+        self.spent[self._open[-1]] = self.spent.get(self._open[-1], 0.0) + now - self._since
+        self._since = now
+
+    def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """``function``, its time charged to ``part``."""
+
+        def call(*args: Any, **named: Any) -> Any:
+            self._charge()
+            self._open.append(part)
+            try:
+                return function(*args, **named)
+            finally:
+                self._charge()
+                self._open.pop()
+
+        return call
+
+    def of(self, command: str) -> dict[str, float]:
+        """The parts of ``kernbench COMMAND``, which this process runs as its first."""
+        builtins.__import__ = self.timed("imports", builtins.__import__)
+        importlib.import_module = self.timed("imports", importlib.import_module)
+        from kernbench.cli.main import main
+
+        for part, (module, name) in PARTS.items():
+            owner, _, attribute = name.rpartition(".")
+            holder: Any = importlib.import_module(module)
+            holder = getattr(holder, owner) if owner else holder
+            setattr(holder, attribute, self.timed(part, getattr(holder, attribute)))
+        running: Any = importlib.import_module("kernbench.api.running")
+        running.described_machine = importlib.import_module("kernbench.api.topologies").described_machine
+        with contextlib.redirect_stdout(io.StringIO()):
+            status = main(command.split())
+        self._charge()
+        if status:
+            raise SystemExit(f"kernbench {command}: exit status {status}")
+        return self.spent
 
 
 def generated(seed: int) -> tuple[str, dict[str, Any], dict[str, Any]]:
@@ -148,6 +210,8 @@ def answer(task: str, names: Sequence[str]) -> Any:
 
         kb.run("gemm-single-pe", "minimal", store="memory:")
         return loop_seconds(names[0])
+    if task == "parts":
+        return Parts().of(names[0])
     return {name: digest_of(name) for name in names}
 
 
@@ -224,6 +288,21 @@ def rows(before: Path, cases: Sequence[str], rounds: int) -> Iterator[str]:
         yield f"| {shown} | {was:.3f} | {now:.3f} | {was / now:.2f} |"
 
 
+def part_rows(commands: Sequence[str], rounds: int) -> Iterator[str]:
+    """The lines of the table of parts, best of ``rounds`` each."""
+    found: dict[str, list[dict[str, float]]] = {}
+    for command in commands:
+        for _ in range(rounds):
+            with tempfile.TemporaryDirectory() as store:
+                of_run = ask(ROOT, "parts", [f"{command} --store {store}"])
+            found.setdefault(command, []).append(of_run)
+    yield f"| user CPU seconds, best of {rounds} | {' | '.join(f'`{command}`' for command in commands)} |"
+    yield f"|---|{'---|' * len(commands)}"
+    for part in ("imports", *PARTS, "the rest"):
+        least = [min(of_run.get(part, 0.0) for of_run in found[command]) for command in commands]
+        yield f"| {part} | {' | '.join(f'{seconds:.3f}' for seconds in least)} |"
+
+
 def differing(before: Path, cases: Sequence[str]) -> Iterator[str]:
     """A line for each case whose kept archive differs between ``before`` and the working tree."""
     from archives import differences
@@ -258,6 +337,7 @@ def main() -> int:
     )
     parser.add_argument("--only", nargs="+", default=[], metavar="CASE", help="cases to measure or compare")
     parser.add_argument("--archives", action="store_true", help="compare what is kept instead of times")
+    parser.add_argument("--parts", action="store_true", help="show where the time of runs goes")
     parser.add_argument("--seeds", type=int, default=200, help="generated archives (default: %(default)s)")
     parser.add_argument("--list", action="store_true", help="print the cases that are measured")
     parser.add_argument("--answer", nargs="+", help=argparse.SUPPRESS)
@@ -268,6 +348,10 @@ def main() -> int:
     known = [*LOOPS, *PROCESSES]
     if given.list:
         print(*known, sep="\n")
+        return 0
+    if given.parts:
+        runs = given.only or [case for case in PROCESSES if case.startswith("run ")]
+        print(*part_rows(runs, given.rounds), sep="\n")
         return 0
     with checked_out(given.against) as before:
         if given.archives:
