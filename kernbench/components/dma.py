@@ -14,7 +14,7 @@ from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
 from kernbench.sim.invariants import EngineCounts
 from kernbench.sim.server import Held, Server
-from kernbench.sim.transaction import HopRow, Transaction
+from kernbench.sim.transaction import Transaction
 
 
 class Job:
@@ -287,8 +287,8 @@ class DmaEngines:
         if transaction.traced:
             now = owner.clock.now
             service = now - job.t_ready - wait
-            transaction.rows.append(
-                HopRow(owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
+            transaction.hops.append(
+                (owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
             )
 
     def _served(self, job: Job) -> None:

@@ -12,7 +12,7 @@ from kernbench.components.base import Component
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import HopRow, Packet
+from kernbench.sim.transaction import Packet
 
 
 class Memory(Component, ABC):
@@ -111,8 +111,8 @@ class Memory(Component, ABC):
         self.leave(done, nbytes, self.entry_ns if packet.pays else 0.0, wait)
         if transaction.traced:
             hop = len(packet.links)
-            transaction.rows.append(
-                HopRow(
+            transaction.hops.append(
+                (
                     self.index, packet.node_in[hop], packet.node_start[hop], done,
                     done - time - wait, wait, nbytes,
                 )

@@ -11,7 +11,7 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import HopRow, Packet, Path
+from kernbench.sim.transaction import Packet, Path
 
 
 class PeTcm(Memory):
@@ -71,7 +71,7 @@ class PeTcm(Memory):
         self._use(write, duration)
         self.leave(end, nbytes, 0.0, wait)
         if transaction.traced:
-            transaction.rows.append(HopRow(self.index, now, start, end, end - now - wait, wait, nbytes))
+            transaction.hops.append((self.index, now, start, end, end - now - wait, wait, nbytes))
 
         def over() -> None:
             system.end(transaction)

@@ -21,7 +21,7 @@ from kernbench.program.operations import Op
 from kernbench.program.queues import BUFFER_KINDS, Location
 from kernbench.routing import Traffic
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import HopRow, Packet, Path
+from kernbench.sim.transaction import Packet, Path
 from kernbench.topology import names
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class QueueChannel:
             owner.wait_ns += wait
             if transaction.traced:
                 end = start + duration
-                transaction.rows.append(
-                    HopRow(owner.index, ready, start, end, end - ready - wait, wait, transaction.nbytes)
+                transaction.hops.append(
+                    (owner.index, ready, start, end, end - ready - wait, wait, transaction.nbytes)
                 )
         owner.clock.call_at(start + duration, access.send, owner, sent)

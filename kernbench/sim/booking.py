@@ -8,7 +8,7 @@ from heapq import heappush
 from kernbench.sim.clock import FLIT, Clock
 from kernbench.sim.fabric import HOP
 from kernbench.sim.node import Link
-from kernbench.sim.transaction import HopRow, Packet
+from kernbench.sim.transaction import Packet
 
 
 class Booking:
@@ -120,6 +120,6 @@ class Booking:
         link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs, wait)
         self.flit_crossings += packet.last + 1
         if transaction.traced:
-            transaction.rows.append(
-                HopRow(link.index, t_in, t_start, out, out - last_in - wait, wait, packet.nbytes)
+            transaction.hops.append(
+                (link.index, t_in, t_start, out, out - last_in - wait, wait, packet.nbytes)
             )

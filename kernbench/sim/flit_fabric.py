@@ -13,7 +13,7 @@ from kernbench.sim.clock import FLIT, Clock
 from kernbench.sim.fabric import FLIT_MASK, HOP, HOP_MASK
 from kernbench.sim.node import TRANSIT, FabricNode
 from kernbench.sim.server import Held
-from kernbench.sim.transaction import FLIT_BITS, HopRow, Packet
+from kernbench.sim.transaction import FLIT_BITS, Packet
 
 
 class FlitFabric(Booking):
@@ -210,8 +210,8 @@ class FlitFabric(Booking):
             wait += transaction.record_waits(node.index, held)
         node.leave(out, packet.nbytes, 0.0, wait)
         if transaction.traced:
-            transaction.rows.append(
-                HopRow(
+            transaction.hops.append(
+                (
                     node.index, packet.node_in[hop], packet.node_start[hop], out,
                     out - last_in - wait, wait, packet.nbytes,
                 )

@@ -16,7 +16,7 @@ import numpy as np
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import HopRow, Transaction, Wait
+from kernbench.sim.transaction import Hop, Transaction, Wait
 
 Columns = dict[str, Any]
 
@@ -40,13 +40,13 @@ class TraceRecorder(Instrument):
         self._wait_ints = [array("q") for _ in range(5)]  # transaction, holder, resource, holders, hop
         self._wait_floats = [array("d") for _ in range(3)]  # ns, from, to
         self._transactions: list[tuple[int, str, str, str, str, int, int, int, int, int, float, float]] = []
-        self._rows: list[HopRow] = []
+        self._rows: list[Hop] = []
         self._waited: list[tuple[int, int, int, float, int, int, float, float]] = []
 
     def transaction_done(self, transaction: Transaction) -> None:
         """See :meth:`Instrument.transaction_done`."""
         t = transaction
-        rows = t.rows
+        rows = t.hops
         launch = getattr(t.message, "launch", None)
         number = -1 if launch is None else launch.id
         self._transactions.append(
@@ -56,7 +56,7 @@ class TraceRecorder(Instrument):
         self._rows += rows
         if t.waits:
             self._add_waits(t)
-        t.rows = []
+        t.hops = []
         t.waits = []
         if len(self._rows) >= _BATCH:
             self._settle()
