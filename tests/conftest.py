@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -62,6 +63,14 @@ class Ended:
     status: int
     out: str
     err: str
+
+
+@pytest.fixture
+def at_a_terminal() -> Iterator[None]:
+    """SIGINT interrupts; a shell has its background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

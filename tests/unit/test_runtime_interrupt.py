@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from heapq import heappush
 
 import pytest
@@ -22,14 +21,6 @@ class Interrupting:
 
     def __del__(self) -> None:
         os.kill(os.getpid(), signal.SIGINT)
-
-
-@pytest.fixture
-def at_a_terminal() -> Iterator[None]:
-    """SIGINT interrupts; a shell has its background ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("at_a_terminal")
