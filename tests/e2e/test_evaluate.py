@@ -167,3 +167,25 @@ def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:
     dma, queue, unread = (row["latency_ns"] for row in rows)
     assert dma < unread < queue
     assert [row["against_dma"] for row in rows] == pytest.approx([1.0, queue / dma, unread / dma])
+
+
+def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
+    command = ("evaluate", "milestone-1h-ccl", "--topology", "m.yaml", "--out", "o", "--format", "json")
+    sizes = ("--set", "elements=8,49152", "--set", "kind_elements=8", "--set", "grids=mesh 2x3")
+    found = json.loads(cli(*command, *sizes).out)
+    rows = found["tables"]["all_reduce"]
+    assert [(row["grid"], row["elements"], row["bytes_per_pe"]) for row in rows] == [
+        ("mesh 2x3", 8, 16),
+        ("mesh 2x3", 49152, 98304),
+    ]
+    for row in (*rows, *found["tables"]["buffer_kinds"]):
+        run = kb.open_run(row["run_id"])
+        assert row["verified"] is run.verified is True
+        assert row["latency_ns"] == max(launch["pe_ns"] for launch in run.launches)
+        assert len(run.launches) == 6
+    kinds = {row["buffer_kind"]: row["latency_ns"] for row in found["tables"]["buffer_kinds"]}
+    assert kinds["tcm"] < min(kinds["sram"], kinds["hbm"])
+    assert any("ADR-0043" in note for note in found["notes"])
+    names = ["all_reduce-mesh-2x3", "buffer-kinds", "sips", "reference"]
+    assert [Path(file).stem for file in found["files"] if file.endswith(".png")] == names
+    assert "there is no grid 'star'" in cli("evaluate", "milestone-1h-ccl", "--set", "grids=star").err
