@@ -3,7 +3,7 @@
 A window selects what summaries, questions, pictures and critical paths show. The use of resources within a
 window is worked out from the trace (:func:`use_within`): a resource's recorded busy time is distributed over
 its hops, or over its operations, in proportion to what determines their service (bytes on links and in
-memories, durations of operations, the same overhead for every message elsewhere).
+memories, the time during which operations are under way, the same overhead for every message elsewhere).
 """
 
 from __future__ import annotations
@@ -185,20 +185,25 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
     weighs = used["is_link"].astype(bool) | memory
     weight = np.where(weighs[where], hops["bytes"][hop], 1.0)
     begin, end = hops["t_start"][hop], hops["t_out"][hop]
-    entries = [(where, weight, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop])]
+    entries = [(where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop])]
+    busy_entries = [(where, weight, begin, end)]
     on = _rows(tables["Op"]["component"], index)
     op = (on >= 0) & by_op[on]
     starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
-    entries.append((on[op], ends - starts, ops["bytes"][op], ready, starts, ends, starts - ready))
+    entries.append((on[op], ops["bytes"][op], ready, starts, ends, starts - ready))
+    busy_entries.append(_united_at(on[op], starts, ends))
 
     count = len(names)
     found = {f"{of}{key}": np.zeros(count) for key in ("busy", "wait", "bytes", "n") for of in ("", "all_")}
     queue = np.zeros(count, dtype=np.int64)
-    for where, weight, nbytes, arrived, begin, end, wait in entries:
+    for where, weight, begin, end in busy_entries:
+        found["busy"] += np.bincount(where, weight * window.share(begin, end), minlength=count)
+        found["all_busy"] += np.bincount(where, weight, minlength=count)
+    for where, nbytes, arrived, begin, end, wait in entries:
         share = window.share(begin, end)
         waited = window.share(np.minimum(arrived, begin), begin)
         for key, values in (
-            ("busy", weight * share), ("all_busy", weight), ("wait", wait * waited), ("all_wait", wait),
+            ("wait", wait * waited), ("all_wait", wait),
             ("bytes", nbytes * share), ("all_bytes", nbytes),
             ("n", (share > 0) * 1.0), ("all_n", np.ones(len(share))),
         ):  # fmt: skip
@@ -215,7 +220,8 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
         share = np.where(whole > 0, found[key] / np.where(whole > 0, whole, 1.0), 0.0)
         return np.asarray(recorded * share[parts])
 
-    busy = scaled("busy", used["busy_ns"])
+    # Bytes are not spread quite evenly over a hop, so in a short window the sum could exceed it.
+    busy = np.minimum(scaled("busy", used["busy_ns"]), window.ns)
     rows = found["n"][parts] > 0
     result = {
         "resource": names,
@@ -233,6 +239,24 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
 
 _BY_OPERATION = frozenset({"pe_gemm", "pe_math", "pe_dma", "pe_fetch_store", "pe_scheduler"})
 """Kinds whose service is that of operations rather than of messages."""
+
+
+def _united_at(
+    where: NDArray[np.int64], begin: Floats, end: Floats
+) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
+    """The stretches during which at least one interval is under way at a place: place, length, begin, end.
+
+    Operations of one engine overlap where it has several in flight; its time is busy once.
+    """
+    if not len(where):
+        return where, begin, begin, end
+    order = np.lexsort((begin, where))
+    where, begin, end = where[order], begin[order], end[order]
+    apart = (float(end.max()) + 1.0) * where  # moves each place's times beyond those of the one before
+    latest = np.maximum.accumulate(end + apart)
+    first = np.flatnonzero(np.concatenate([[True], (begin + apart)[1:] > latest[:-1]]))
+    where, begin, end = where[first], begin[first], np.maximum.reduceat(end, first)
+    return where, end - begin, begin, end
 
 
 def _rows(column: pa.ChunkedArray, index: Mapping[str, int]) -> NDArray[np.int64]:
