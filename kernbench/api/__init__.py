@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         LATENCY_BYTES,
         RUN_FIGURES,
         diagram,
+        diagram_frames,
         diagram_suffix,
         figures,
         require_figures,
@@ -50,7 +51,7 @@ _NAMES = {
     "kernbench.api.kernel": "KernelRun run_kernel",
     "kernbench.api.pictures": (
         "BANDWIDTH_BYTES DIAGRAM_FORMATS DIAGRAM_VIEWS LATENCY_BYTES RUN_FIGURES diagram "
-        "diagram_suffix figures require_figures save_figure sweep_figure"
+        "diagram_frames diagram_suffix figures require_figures save_figure sweep_figure"
     ),
     "kernbench.api.probing": "probe",
     "kernbench.api.result": "Frame Run",
@@ -97,6 +98,7 @@ __all__ = [
     "copy_runs",
     "default_store",
     "diagram",
+    "diagram_frames",
     "diagram_suffix",
     "doctor",
     "evaluate",

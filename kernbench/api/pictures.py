@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from kernbench.api.result import Run
@@ -59,6 +60,30 @@ def diagram(
         used = _used(found, graph, launch, from_ns, to_ns)
         window = found.window(launch, from_ns, to_ns).name
         return write(drawn, overlay(drawn, used), f"{_name(found)}, {window}")
+
+
+def diagram_frames(
+    run: Run,
+    count: int,
+    launch: int | str | None = "all",
+    from_ns: float | None = None,
+    to_ns: float | None = None,
+) -> list[dict[str, Any]]:
+    """A window of a run (:meth:`kernbench.Run.window`) as ``count`` stretches of equal length, in order.
+
+    Each is the ``launch``, ``from_ns`` and ``to_ns`` of one picture (:func:`diagram`), so that they show how
+    the traffic moves. Stretches between launches, of which nothing is in the window, are left out.
+    """
+    if count < 1:
+        raise UsageError(f"{count} frames cannot be drawn; give a number from 1")
+    window = run.window(launch, from_ns, to_ns)
+    begin, end = window.spans[0][0], window.spans[-1][1]
+    edges = [begin + (end - begin) * number / count for number in range(count)] + [end]
+    return [
+        {"launch": launch, "from_ns": a, "to_ns": b}
+        for a, b in pairwise(edges)
+        if any(first < b and last > a for first, last in window.spans)
+    ]
 
 
 def diagram_suffix(to: str) -> str:

@@ -135,3 +135,19 @@ def check_windows(run: kb.Run) -> None:
     assert counts[0] + counts[1] == counts[2] == len(run.transactions["number"])
     assert counts[0]
     assert counts[1]
+
+
+def test_nothing_is_busy_for_longer_than_a_window_and_stretches_add_up() -> None:
+    run = kb.run("qkv-gemm", "minimal", store="memory:")
+    whole = run.use(0)
+    frames = kb.api.diagram_frames(run, 7, 0)
+    assert [frame["from_ns"] for frame in frames][1:] == [frame["to_ns"] for frame in frames][:-1]
+    busy = dict.fromkeys(whole["resource"].tolist(), 0.0)
+    for frame in frames:
+        part = run.use(**frame)
+        assert part["utilisation"].max() <= 1.0
+        for name, ns in zip(part["resource"].tolist(), part["busy_ns"].tolist(), strict=True):
+            busy[name] += ns
+    engines = np.array([kind.startswith("pe_") and kind != "pe_internal" for kind in whole["kind"]])
+    for name, ns in zip(whole["resource"][engines], whole["busy_ns"][engines], strict=True):
+        assert busy[name] == pytest.approx(ns), name

@@ -21,6 +21,7 @@ _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "d
     examples=[
         "kernbench topology diagram default --out diagrams",
         "kernbench topology diagram minimal --view cube --out cube.dot",
+        "kernbench topology diagram minimal --view cube --run last --frames 4 --out frames",
     ],
 )
 @click.argument("file", shell_complete=completion.topologies)
@@ -51,6 +52,10 @@ _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "d
 @click.option(
     "--run", "run", metavar="RUN", help="Colour links and parts by their share of this run's launch time."
 )
+@click.option(
+    "--frames", type=click.IntRange(min=1), metavar="N",
+    help="With --run: N pictures of equal stretches of its time, numbered in order.",
+)  # fmt: skip
 @window_options
 @store_option
 @format_option
@@ -63,6 +68,7 @@ def command(
     topo: dict[str, str],
     components: str | None,
     run: str | None,
+    frames: int | None,
     launch: str,
     from_ns: float | None,
     to_ns: float | None,
@@ -89,19 +95,32 @@ def command(
     written = to or "svg"
     graph = api.load_topology(topology_file(file), topo, components)
     views = api.DIAGRAM_VIEWS if view == "all" else (view,)
+    if frames is not None and (run is None or out == "-"):
+        why = "needs --run, whose time it cuts" if run is None else "needs a folder or a file as --out"
+        raise click.UsageError(f"--frames {why}")
+    texts: dict[tuple[str, str], str] = {}
     if run is None:
-        texts = {name: api.diagram(graph, name, written, of=part) for name in views}
+        texts = {(name, ""): api.diagram(graph, name, written, of=part) for name in views}
     else:
         with opened(store) as kept_in:
             found = api.open_run(run, kept_in)
-            window: dict[str, Any] = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns}
-            texts = {name: api.diagram(graph, name, written, run=found, of=part, **window) for name in views}
+            windows: list[dict[str, Any]] = [{"launch": launch, "from_ns": from_ns, "to_ns": to_ns}]
+            if frames is not None:
+                windows = api.diagram_frames(found, frames, launch, from_ns, to_ns)
+            for number, window in enumerate(windows):
+                mark = f"_{number:03}" if frames is not None else ""
+                for name in views:
+                    texts[name, mark] = api.diagram(graph, name, written, run=found, of=part, **window)
     if out == "-":
-        click.echo(texts[view], nl=False)
+        click.echo(texts[view, ""], nl=False)
         return
     files = []
-    for name, text in texts.items():
-        target = path if is_file else path / f"{name}_view{api.diagram_suffix(written)}"
+    for (name, mark), text in texts.items():
+        target = (
+            path.with_stem(path.stem + mark)
+            if is_file
+            else path / f"{name}_view{mark}{api.diagram_suffix(written)}"
+        )
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8", newline="\n")
         files.append((name, str(target)))
