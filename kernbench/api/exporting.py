@@ -77,8 +77,7 @@ class Exports:
 
         if ticks not in TICKS:
             raise UsageError(f"ticks '{ticks}' are none; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
-        self._check_traced()
-        window = self.window(launch, from_ns, to_ns)
+        window = self._timed(launch, from_ns, to_ns)
         options = Options(links, waits, ticks)
         return written(path, lambda out: write(out, self._properties, self.tables, window, options))
 
@@ -112,8 +111,7 @@ class Exports:
 
         if rows < 0:
             raise UsageError(f"rows={rows} cannot be shown; give a number from 1, or 0 for all")
-        self._check_traced()
-        window = self.window(launch, from_ns, to_ns)
+        window = self._timed(launch, from_ns, to_ns)
         wanted = Wanted(links, waits, fold, rows)
         return TimeLine(time_line(self._properties, self.tables, window, wanted))
 
@@ -181,8 +179,7 @@ class Exports:
         from kernbench.analysis.window_tables import tables_within
         from kernbench.report.chakra import ranks
 
-        self._check_traced()
-        window = self.window(launch, from_ns, to_ns)
+        window = self._timed(launch, from_ns, to_ns)
         found = ranks(tables_within(self.tables, window), window.spans[0][0] if window.spans else 0.0)
         if not found:
             raise UsageError(f"no kernel did anything in {window.name}: there is nothing for Chakra to hold")
@@ -191,6 +188,16 @@ class Exports:
             data = b"".join(messages)
             files += written(f"{os.fspath(prefix)}.{rank}.et", partial(_put, data))
         return files
+
+    def _timed(self, launch: int | str | None, from_ns: float | None, to_ns: float | None) -> Window:
+        """The window, which has some time in it, of a run that has a trace."""
+        self._check_traced()
+        window = self.window(launch, from_ns, to_ns)
+        if window.ns <= 0:
+            raise UsageError(
+                f"there is no time in {window.name}; choose another window, or launch run for all"
+            )
+        return window
 
     def _tables_as(self, to: str, folder: PathLike, window: Window) -> list[str]:
         from kernbench.analysis.window_tables import tables_within

@@ -77,6 +77,8 @@ def diagram_frames(
     if count < 1:
         raise UsageError(f"{count} frames cannot be drawn; give a number from 1")
     window = run.window(launch, from_ns, to_ns)
+    if window.ns <= 0:
+        raise UsageError(f"there is no time in {window.name} to cut into frames; choose another window")
     begin, end = window.spans[0][0], window.spans[-1][1]
     edges = [begin + (end - begin) * number / count for number in range(count)] + [end]
     return [

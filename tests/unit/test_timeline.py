@@ -146,3 +146,21 @@ def test_ticks_are_round(ns: float, most: int, step: float) -> None:
     found = ticks(ns, most)
     assert found == pytest.approx([number * step for number in range(len(found))])
     assert found[-1] <= ns < found[-1] + step
+
+
+def test_a_launch_that_never_began_has_no_time_line(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with pytest.raises(kb.KernBenchError, match="not over at 500 ns"):
+        kb.run("gemm-single-pe", "minimal", store=store, max_ns=500, keep_partial=True)
+    with kb.api.borrowed(store) as opened:
+        run = kb.open_run("last", opened)
+        assert "host.cpu" in run.timeline("run").text(80)
+        for show in (
+            run.timeline,
+            lambda: run.to_perfetto(tmp_path / "x"),
+            lambda: run.to_chakra(tmp_path / "x"),
+        ):
+            with pytest.raises(UsageError, match="there is no time in launch 0"):
+                show()
+        with pytest.raises(UsageError, match="no time in launch 0 to cut"):
+            kb.api.diagram_frames(run, 3)
