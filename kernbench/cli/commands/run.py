@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial as bound
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,6 +26,9 @@ from kernbench.cli.output import format_option
 from kernbench.cli.progress import Progress
 from kernbench.cli.run_report import print_run
 from kernbench.errors import KernBenchError
+
+if TYPE_CHECKING:
+    from kernbench.pgraph import GraphStore
 
 
 @click.command(
@@ -112,23 +117,27 @@ def command(
         detail=detail,
         keep_partial=keep_partial,
     )
-    try:
-        if watch:
-            run = _watched(bench, start, store, max_ns)
-        else:
-            with Progress() as progress:
-                run = start(store=store, progress=progress)
-    except api.RunVerificationError as wrong:
-        print_run(fmt, wrong.run, details)
-        raise
-    except (KernBenchError, KeyboardInterrupt) as stopped:
-        if (partial := getattr(stopped, "kept_run", None)) is not None:
-            print_run(fmt, partial, details)
-        raise
-    print_run(fmt, run, details)
+    # Open until the run is printed; without --watch the run itself keeps the store open.
+    with api.borrowed(store) if watch else nullcontext(store) as kept_in:
+        try:
+            if watch:
+                run = _watched(bench, start, kept_in, max_ns)
+            else:
+                with Progress() as progress:
+                    run = start(store=kept_in, progress=progress)
+        except api.RunVerificationError as wrong:
+            print_run(fmt, wrong.run, details)
+            raise
+        except (KernBenchError, KeyboardInterrupt) as stopped:
+            if (partial := getattr(stopped, "kept_run", None)) is not None:
+                print_run(fmt, partial, details)
+            raise
+        print_run(fmt, run, details)
 
 
-def _watched(bench: str, start: Callable[..., api.Run], store: str | None, max_ns: float | None) -> api.Run:
+def _watched(
+    bench: str, start: Callable[..., api.Run], store: GraphStore | str | None, max_ns: float | None
+) -> api.Run:
     """The run, once the user has left the screens that show it as it goes."""
     from kernbench.tui.start import require, require_terminal, watch
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernbench import api
@@ -21,6 +22,7 @@ _FIGURES = (
     Column("change_ns", "ns"),
     Column("change", percent=True),
     Column("slower"),
+    Column("launch"),
 )
 _CAUSES = (Column("cause"), *_FIGURES[1:4])
 _CONFIGURED = (Column("what"), Column("key"), Column("before"), Column("after"))
@@ -46,12 +48,18 @@ def compare_page(store: GraphStore, before: str, after: str) -> Page:
     )
     alike = "configured alike" if found["same_config"] else "the difference was not kept"
     sections = [
-        Section("Times", lambda: Table.of_dicts(found["figures"], _FIGURES)),
+        Section("Times", lambda: Table.of_dicts(_times(found["figures"]), _FIGURES)),
         Section("Configured", lambda: Table.of_dicts(found["configured"], _CONFIGURED, alike)),
         Section("Causes", lambda: Table.of_dicts(found["causes"], _CAUSES, "no critical path")),
         Section("Slower where", lambda: Table.of_dicts(found["resources"], _PLACES, "nothing took longer")),
     ]
     return Page("comparison", facts, sections, None, after)
+
+
+def _times(figures: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The figures, those of a launch with its number, by which they lead to it."""
+    launches = ((figure, re.match(r"launch (\d+) ", figure["name"])) for figure in figures)
+    return [{**figure, "launch": int(found[1]) if found else -1} for figure, found in launches]
 
 
 def _identity(run: Mapping[str, Any]) -> str:

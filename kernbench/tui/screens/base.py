@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Footer, Static
+from textual.worker import Worker
 
 from kernbench.errors import KernBenchError
 from kernbench.tui.models.targets import Target
@@ -35,8 +36,9 @@ class BrowserScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asking = 0
-        """Questions under way."""
+        self._requests: dict[str, int] = {}
+        """The newest request of each group that is under way, by its number."""
+        self._number = 0
         self._since = 0.0
         self.failure = ""
         """The error that is shown; empty when all went well."""
@@ -45,6 +47,11 @@ class BrowserScreen(Screen[None]):
     def browser_app(self) -> KernBenchApp:
         """The app, with its store."""
         return cast("KernBenchApp", self.app)
+
+    @property
+    def asking(self) -> int:
+        """Questions under way."""
+        return len(self._requests)
 
     @property
     def heading(self) -> str:
@@ -114,11 +121,20 @@ class BrowserScreen(Screen[None]):
         """Do ``work`` in a thread, then give ``then`` its answer; a newer one of the group replaces it."""
         if not self.asking:
             self._since = time.monotonic()
-        self.asking += 1
+        self._number += 1
+        self._requests[group] = self._number
         self.draw_heading()
-        self.run_worker(self._asked(work, then), group=group, exclusive=True, exit_on_error=True)
+        number = self._number
 
-    async def _asked(self, work: Callable[[], Answer], then: Callable[[Answer], None]) -> None:
+        # Not yet a coroutine, for a worker that is replaced at once never runs.
+        async def asked() -> None:
+            await self._asked(work, then, group, number)
+
+        _: Worker[None] = self.run_worker(asked, group=group, exclusive=True)
+
+    async def _asked(
+        self, work: Callable[[], Answer], then: Callable[[Answer], None], group: str, number: int
+    ) -> None:
         try:
             answer = await asyncio.to_thread(work)
         except Exception as error:  # a question that fails leaves the screens as they are
@@ -132,7 +148,9 @@ class BrowserScreen(Screen[None]):
                 self.say("")
                 then(answer)
         finally:
-            self.asking -= 1
+            # One that was replaced may end later than its successor begins, or never have begun.
+            if self._requests.get(group) == number:
+                del self._requests[group]
             if self.is_mounted:
                 self.draw_heading()
 

@@ -205,6 +205,9 @@ class PageScreen(TableScreen):
         self._tables: dict[str, Table] = {}
         self._words = ""
         """The filter that the next tab begins with."""
+        self._back: int | None = None
+        """The tab that led to this one."""
+        self._cursors: dict[str, int] = {}
 
     @property
     def run_id(self) -> str:
@@ -265,6 +268,10 @@ class PageScreen(TableScreen):
         """Show another tab."""
         number = int(str(event.tab.id).removeprefix("tab-"))
         if number != self.at:
+            if self.section is not None:
+                self._cursors[self.section.name] = self.rows.cursor
+            if number == self._back:
+                self._back = None
             self.at = number
             self.load_section()
 
@@ -290,6 +297,7 @@ class PageScreen(TableScreen):
         words, self._words = self._words, ""
         if section.name in self._tables:
             self.rows.show(self._tables[section.name])
+            self.rows.cursor = self._cursors.get(section.name, 0)
             self._filter_by(words)
             return
         self.rows.show(Table.of_rows([], (), "working ..."))
@@ -302,6 +310,15 @@ class PageScreen(TableScreen):
                 self._filter_by(words)
 
         self.ask(section.load, loaded, "section")
+
+    def action_leave(self) -> None:
+        """Back to the tab whose row led here, else as on other screens."""
+        if self._back is None:
+            super().action_leave()
+        else:
+            back, self._back = self._back, None
+            self.action_tab_at(back)
+            self.rows.focus()
 
     def _filter_by(self, words: str) -> None:
         """Show a filter as if it had been typed."""
@@ -317,6 +334,7 @@ class PageScreen(TableScreen):
         if page is None or found is None:
             return False
         name, self._words = found
+        self._back = self.at
         self.action_tab_at(next(at for at, one in enumerate(page.sections) if one.name == name))
         return True
 

@@ -13,12 +13,19 @@ from textual.widgets import Static, Tree
 from textual.widgets.tree import TreeNode
 
 from kernbench.report.cells import text
+from kernbench.report.colours import STEPS
 from kernbench.tui.models.machine import Machine
 from kernbench.tui.models.mesh import MeshMap
 from kernbench.tui.models.resource_page import utilisation
 from kernbench.tui.models.targets import Target
 from kernbench.tui.screens.base import BrowserScreen
-from kernbench.tui.widgets.mesh import MeshWidget
+from kernbench.tui.widgets.mesh import MeshWidget, heat
+
+
+def legend() -> str:
+    """The scale of all pictures, as markup: each step with the percentage at which it ends."""
+    tops = [(number + 1) / len(STEPS) for number in range(len(STEPS))]
+    return "0 " + "".join(f"[{heat(top)}]{top:>5.0%} [/]" for top in tops)
 
 
 class TopologyScreen(BrowserScreen):
@@ -137,7 +144,8 @@ class TopologyScreen(BrowserScreen):
         if found is not None and self.machine is not None:
             self.query_one(MeshWidget).show(found)
             words = f"{found.title}, busy in {self.machine.window}"
-            self.query_one("#map-title", Static).update(escape(words))
+            scale = f"   {legend()}" if self.size.width >= 100 else ""
+            self.query_one("#map-title", Static).update(f"{escape(words)}{scale}")
 
     @on(MeshWidget.Moved)
     def moved(self, event: MeshWidget.Moved) -> None:

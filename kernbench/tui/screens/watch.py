@@ -22,6 +22,8 @@ class WatchScreen(BrowserScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,ctrl+q,ctrl+c,escape,backspace", "stop", "Stop the run", priority=True, key_display="q"),
+        # Other screens come when the run is there to be looked at.
+        Binding("r,t,i,a,c,W", "wait", show=False),
     ]
     DEFAULT_CSS = """
     WatchScreen #figures { height: auto; padding: 1 2; }
@@ -70,6 +72,10 @@ class WatchScreen(BrowserScreen):
             lines.append(("", "stopping"))
         text = "\n".join(f"[b]{escape(name):<12}[/b] {escape(value)}" for name, value in lines)
         self.query_one("#figures", Static).update(text)
+
+    def action_wait(self) -> None:
+        """Say that there is nothing to browse yet."""
+        self.say("the run can be browsed when it has ended")
 
     def action_stop(self) -> None:
         """Stop the run as Ctrl-C does."""
