@@ -161,6 +161,7 @@ class _Evaluating:
     progress: Progress | None
     runs: list[Run] = field(default_factory=list)
     _traffic: dict[str, Run] | None = None
+    _why: str = ""
 
     def machine(self, topology: str | None = None, topo: Mapping[str, object] | None = None) -> PropertyGraph:
         """See :class:`kernbench.evaluations.Evaluator`."""
@@ -172,6 +173,7 @@ class _Evaluating:
         points: Sequence[Mapping[str, Any]],
         topology: str | None = None,
         topo: Mapping[str, object] | None = None,
+        optional: bool = False,
     ) -> list[PointRun | None]:
         """See :class:`kernbench.evaluations.Evaluator`."""
         found = sweep(
@@ -190,9 +192,15 @@ class _Evaluating:
         runs: list[PointRun | None] = []
         for point in found.points:
             run = self._open(point.run_id) if point.run_id and not point.error else None
-            self._note_point(bench, point.params, point.topology, run, point.kept_before, point.error)
+            self._why = point.error or self._why
+            if run is not None or not optional:
+                self._note_point(bench, point.params, point.topology, run, point.kept_before, point.error)
             runs.append(run)
         return runs
+
+    def why(self) -> str:
+        """See :class:`kernbench.evaluations.Evaluator`."""
+        return self._why
 
     def traffic(self, name: str, flows: Sequence[Mapping[str, Any]]) -> PointRun | None:
         """See :class:`kernbench.evaluations.Evaluator`."""

@@ -69,11 +69,16 @@ class Evaluator(Protocol):
         points: Sequence[Mapping[str, Any]],
         topology: str | None = None,
         topo: Mapping[str, object] | None = None,
+        optional: bool = False,
     ) -> Sequence[PointRun | None]:
         """The verified runs of a bench with these parameters, in order; None for a point that failed.
 
-        ``topology`` is by default the one that the user chose.
+        ``topology`` is by default the one that the user chose. A point that failed fails the evaluation,
+        unless ``optional``; :meth:`why` says why.
         """
+
+    def why(self) -> str:
+        """The error of the last point that failed."""
 
     def traffic(self, name: str, flows: Sequence[Mapping[str, Any]]) -> PointRun | None:
         """The run of flows that start together; ``name`` says in errors what it is."""

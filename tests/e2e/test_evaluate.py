@@ -169,6 +169,7 @@ def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:
     assert [row["against_dma"] for row in rows] == pytest.approx([1.0, queue / dma, unread / dma])
 
 
+@pytest.mark.slow
 def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
     command = ("evaluate", "milestone-1h-ccl", "--topology", "m.yaml", "--out", "o", "--format", "json")
     sizes = ("--set", "elements=8,49152", "--set", "kind_elements=8", "--set", "grids=mesh 2x3")
@@ -189,3 +190,39 @@ def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
     names = ["all_reduce-mesh-2x3", "buffer-kinds", "sips", "reference"]
     assert [Path(file).stem for file in found["files"] if file.endswith(".png")] == names
     assert "there is no grid 'star'" in cli("evaluate", "milestone-1h-ccl", "--set", "grids=star").err
+
+
+@pytest.mark.slow
+def test_gqa_counts_panels_and_says_where_full_scale_stops(cli: Cli, machine: Path) -> None:
+    machine.write_text(
+        machine.read_text(encoding="utf-8").replace("w: 1, h: 1", "w: 2, h: 2"), encoding="utf-8"
+    )
+    command = ("evaluate", "milestone-gqa-llama70b", "--topology", "m.yaml", "--out", "o", "--format", "json")
+    found = json.loads(cli(*command, "--set", "validation=true").out)
+    rows = found["tables"]["panels"]
+    assert len(rows) == 12
+    for row in rows:
+        ranks = {"single": 8, "multi": 4}[row["users"]]
+        decode = row["phase"] == "decode"
+        messages = 3 * (ranks - 1) if decode else 2 * ranks * (ranks - 1)
+        counts = (2 if decode else 2 * ranks) * ranks, messages, messages, 3 * ranks, 1 if decode else ranks
+        assert tuple(row[k] for k in ("gemm", "ipcq_send", "ipcq_recv", "dma_read", "dma_write")) == counts
+        assert (row["ranks"], row["verified"], row["d_head"]) == (ranks, True, 64)
+    for panel in {row["panel"] for row in rows}:
+        times = [row["latency_ns"] for row in rows if row["panel"] == panel]
+        assert times == sorted(times)
+    assert "capacity" not in found["tables"]
+    full = json.loads(cli(*command).out)
+    for row in full["tables"]["capacity"]:
+        assert 1024 <= row["most_kv_tokens"] == row["stopped_at"] // 2
+        assert "bytes wanted" in row["because"]
+
+
+def test_gqa_is_checked_against_attention(workdir: Path) -> None:
+    (workdir / "m.yaml").write_text(MACHINE.format(gbs=32.0), encoding="utf-8")
+    bench = "kernbench.evaluations._gqa_attention:gqa-attention"
+    for phase, rows in (("prefill", 16), ("decode", 1)):
+        params = {"phase": phase, "q_tokens": rows, "q_heads": 2, "kv_tokens": 64, "d_head": 16}
+        run = kb.run(bench, "m.yaml", True, params=params, store="memory:")
+        assert run.verified is True
+        assert (run.ops["kind"] == "gemm").sum() == (16 * 8 if phase == "prefill" else 2 * 8)
