@@ -201,3 +201,13 @@ def test_rows_that_are_alike_are_folded() -> None:
     mixed = [("a0->b0", 1.0), ("c0->d0", 1.0), ("a1->b1", 1.0), ("c1->d1", 1.0)]
     assert fold(("name", "ns"), mixed)[1] == [["a0->b0", 1.0, 2], ["c0->d0", 1.0, 2]]
     assert fold(("name", "ns"), rows[2:]) == (["name", "ns"], rows[2:])
+
+
+def test_an_empty_answer_says_that_it_is_empty(cli: Cli) -> None:
+    assert cli("run", "--bench", "gemm-single-pe", "--topology", "minimal").status == 0
+    asked = ("query", "contention/slowest-transactions", "--param", "kind=dma_read", "--launch", "setup")
+    ended = cli(*asked)
+    assert ended.status == 0
+    assert len(ended.out.splitlines()) == 1
+    assert ended.err == "kernbench: note: no rows: nothing there fits what was asked for\n"
+    assert cli(*asked, "--format", "json").err == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -123,6 +124,8 @@ def command(
     if fmt == "table" and not no_fold:
         columns, rows = fold(columns, rows)
     emit(fmt, payload, columns, rows)
+    if fmt == "table" and not rows:
+        print("kernbench: note: no rows: nothing there fits what was asked for", file=sys.stderr)
 
 
 def _given(name: str) -> bool:
