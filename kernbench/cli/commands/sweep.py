@@ -61,6 +61,7 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
     "--tag", "tags", multiple=True, metavar="TAG",
     help="Mark the kept runs; may be repeated.  [default: sweep-BENCH]",
 )  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Run points that are kept as well.")
 @click.option(
     "--out", metavar="F.parquet", callback=_ends_in(".parquet"), help="Write the rows as Parquet too."
 )
