@@ -159,6 +159,11 @@ class KernBenchApp(App[None]):
         elif isinstance(self.screen, BrowserScreen):
             self.screen.say("choose a run first")
 
+    async def action_quit(self) -> None:
+        """Leave; where the store is still at work, say that this is waited for."""
+        busy = any(screen.asking for screen in self.screen_stack if isinstance(screen, BrowserScreen))
+        self.exit(message="kernbench: the store is still at work; it ends in a moment" if busy else None)
+
     def action_runs(self) -> None:
         """Back to the list of runs."""
         while len(self.screen_stack) > 2:

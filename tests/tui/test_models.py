@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,6 +124,16 @@ def test_a_link_lists_who_crossed_it(opened: OpenRun) -> None:
     assert name in [
         row["link"] for row in records(section(resource_page(opened, str(ends[0]), WHOLE), "Links"))
     ]
+
+
+def test_parts_that_record_no_crossings_say_so(opened: OpenRun) -> None:
+    used = {str(one) for one in opened.run.used["resource"]}
+    channel = next(name for name in sorted(used) if re.search(r"\.pc\d+$", name))
+    crossed = section(resource_page(opened, channel, WHOLE), "Crossed by")
+    assert len(crossed) == 0
+    assert crossed.empty.endswith(f"see {channel.rpartition('.')[0]}")
+    idle = next(name for name in opened.links if name not in used)
+    assert section(resource_page(opened, idle, WHOLE), "Crossed by").empty == "no transaction went through it"
 
 
 def test_what_is_not_there_is_an_error_with_a_remedy(opened: OpenRun, browser: Browser) -> None:

@@ -112,6 +112,11 @@ def test_topology_tree_and_map(store: Path) -> None:
         assert ui.screen.title == cell.name
         await ui.press("escape", "o")
         assert "cubes" in ui.text("#map-title")
+        await ui.press("f")
+        assert ui.screen.title == "sip0.cube0"
+        await ui.press("5")
+        assert "sip0.cube0.pe0" in ui.column("component")
+        await ui.press("escape")
         await ui.press("w")
         assert "setup" in ui.text("#map-title")
 

@@ -97,7 +97,16 @@ def _crossed(opened: OpenRun, name: str) -> Table:
     rows = pc.index_in(hops["transaction"], sent["number"])
     for column in ("kind", "src", "dst"):
         hops = hops.append_column(column, sent[column].take(rows))
-    return Table.of_arrow(hops, _CROSSED, "no transaction went through it")
+    return Table.of_arrow(hops, _CROSSED, "" if hops.num_rows else _uncrossed(opened, name))
+
+
+def _uncrossed(opened: OpenRun, name: str) -> str:
+    """The reason why a resource has no crossings: parts and wires within a PE record none of theirs."""
+    if name not in set(opened.run.used["resource"].tolist()):
+        return "no transaction went through it"
+    source, arrow, target = name.partition("->")
+    beside = f"{source} and {target}" if arrow else name.rpartition(".")[0]
+    return f"used, but its crossings are not recorded by themselves: see {beside}"
 
 
 def _operations(opened: OpenRun, name: str) -> Table:

@@ -34,9 +34,9 @@ class TopologyScreen(BrowserScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("w", "window", "Window"),
         Binding("o", "out", "Map out", show=False),
-        Binding("enter", "open_part", "Open", show=False),
+        Binding("f", "open_part", "Its page"),
     ]
-    HELP = "Tab      from tree to map; Enter on a cube: its routers; o: back out to the package"
+    HELP = "Tab      from tree to map; Enter on a cube: its routers; o: back out; f: the page of a part"
     DEFAULT_CSS = """
     TopologyScreen #parts { width: 25%; min-width: 23; max-width: 44; scrollbar-size: 1 1; height: 1fr; }
     TopologyScreen #right { width: 1fr; height: 1fr; }
@@ -50,6 +50,8 @@ class TopologyScreen(BrowserScreen):
         self._run_id = run_id
         self.machine: Machine | None = None
         self._shown = ""
+        """The part whose map is shown."""
+        self._described = ""
 
     @property
     def run_id(self) -> str:
@@ -135,6 +137,7 @@ class TopologyScreen(BrowserScreen):
     def describe_part(self, name: str) -> None:
         """Name, use and properties of a part."""
         assert self.machine is not None
+        self._described = name
         facts = ", ".join(f"{key} {text(value)}" for key, value in self.machine.describe(name).items())
         use = self.machine.use(name)
         self.query_one("#part", Static).update(f"[b]{escape(name)}[/b]  {escape(use)}\n{escape(facts)}")
@@ -163,9 +166,9 @@ class TopologyScreen(BrowserScreen):
             self.follow(Target("resource", event.cell.name))
 
     def action_open_part(self) -> None:
-        """The page of the part that is shown."""
-        if self._shown:
-            self.follow(Target("resource", self._shown))
+        """The page of the part that is described."""
+        if self._described:
+            self.follow(Target("resource", self._described))
 
     def action_out(self) -> None:
         """From the map of a cube back to that of its package."""
