@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -124,11 +125,14 @@ def lanes(place: Ints, begin: Ints, end: Ints) -> Ints:
         latest = np.maximum.accumulate(end[first:last])
         if np.all(begin[first + 1 : last] >= latest[:-1]):
             continue
-        free: list[int] = []
+        idle: list[int] = []
+        busy: list[tuple[int, int]] = []
         found = []
         for at, until in zip(begin[first:last].tolist(), end[first:last].tolist(), strict=True):
-            taken = next((number for number, since in enumerate(free) if since <= at), len(free))
-            free[taken : taken + 1] = [until]
+            while busy and busy[0][0] <= at:
+                heappush(idle, heappop(busy)[1])
+            taken = heappop(idle) if idle else len(busy)
+            heappush(busy, (until, taken))
             found.append(taken)
         lane[order[first:last]] = found
     return lane

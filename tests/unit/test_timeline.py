@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import kernbench as kb
+from kernbench.analysis.time_lines import lanes
 from kernbench.errors import UsageError
 from kernbench.report.timeline.model import merged, shares
 from kernbench.report.timeline.ticks import ticks
@@ -164,3 +168,21 @@ def test_a_launch_that_never_began_has_no_time_line(tmp_path: Path) -> None:
                 show()
         with pytest.raises(UsageError, match="no time in launch 0 to cut"):
             kb.api.diagram_frames(run, 3)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 9)), max_size=40))
+def test_lanes_are_few_and_none_has_two_at_once(intervals: list[tuple[int, int, int]]) -> None:
+    place, begin, length = (
+        (np.array(column, np.int64) for column in zip(*intervals, strict=True))
+        if intervals
+        else (np.zeros((3, 0), np.int64))
+    )
+    end = begin + length
+    lane = lanes(place, begin, end)
+    for at in set(place.tolist()):
+        mine = np.flatnonzero(place == at)
+        for one in set(lane[mine].tolist()):
+            rows = sorted((begin[row], end[row]) for row in mine if lane[row] == one)
+            assert all(before[1] <= after[0] for before, after in pairwise(rows))
+        most = max(int(((begin[mine] <= t) & (end[mine] > t)).sum()) for t in range(40))
+        assert lane[mine].max() + 1 <= max(most, 1) + 1
