@@ -133,7 +133,8 @@ def command(
         if measured:
             done = api.Sweep(bench or "", tuple(sorted(measured, key=lambda point: point.point)))
             _print(fmt, done)
-        raise
+        points = f"{len(measured)} point{'' if len(measured) == 1 else 's'}"
+        raise KeyboardInterrupt(f"after {points}; the same command completes the sweep") from None
     _print(fmt, found)
     if out is not None:
         found.to_parquet(out)
