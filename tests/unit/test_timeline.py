@@ -60,7 +60,7 @@ def test_groups_left_out_are_counted(qkv: kb.Run) -> None:
     every = qkv.timeline(fold=False, rows=0).to_dict()
     few = qkv.timeline(fold=False, rows=2).to_dict()
     assert few["left_out"] == len(every["groups"]) - len(few["groups"]) == 6
-    assert "6 more not shown" in qkv.timeline(fold=False, rows=2).text(80)
+    assert "6 more not shown" in qkv.timeline(fold=False, rows=2).text(300)
 
 
 def test_links_come_busiest_first_with_the_use_of_the_window(qkv: kb.Run) -> None:
@@ -83,6 +83,13 @@ def test_text_fits_its_width_and_shows_each_row(qkv: kb.Run, width: int) -> None
     assert max(map(len, bars)) == width
     assert any("pe_gemm" in line for line in bars)
     assert text == qkv.timeline(links=True).text(width)
+
+
+def test_the_upload_is_one_line_where_launches_are_shown(qkv: kb.Run) -> None:
+    setup = qkv.sim_ns - qkv.latency_ns
+    assert f"{setup:.3f} ns are setup, outside of launches" in qkv.timeline().text(200)
+    assert "outside of launches" not in qkv.timeline("run").text(200)
+    assert "outside of launches" not in qkv.timeline("setup").text(200)
 
 
 def test_text_in_ascii(qkv: kb.Run) -> None:

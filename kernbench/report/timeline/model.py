@@ -85,6 +85,8 @@ class TimeLine:
     groups: tuple[Group, ...]
     left_out: int = 0
     """Groups that are not shown."""
+    setup_ns: float = 0.0
+    """Time of the run outside of launches, where only launches are shown."""
 
     @property
     def categories(self) -> list[str]:
@@ -96,6 +98,8 @@ class TimeLine:
     def remarks(self) -> list[str]:
         """Lines for people about what is shown."""
         lines = [f"time 0 is {self.start_ns:.3f} ns of the run"]
+        if self.setup_ns:
+            lines.append(f"{self.setup_ns:.3f} ns are setup, outside of launches")
         if any(group.alike > 1 for group in self.groups):
             lines.append("x N: N of them, equal in every time")
         if self.left_out:

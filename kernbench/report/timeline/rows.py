@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kernbench.analysis import time_lines
 from kernbench.analysis.time_lines import Lines
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.time_window import ALL, Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.kinds import Group as KindGroup
@@ -56,8 +56,15 @@ def time_line(
     if wanted.links:
         links, more = _folded(machine.links(end - start), wanted)
         rest += more
+    launched = select(info, ALL) if info["launches"] else None
+    inside = launched is not None and all(_within(span, launched.spans) for span in window.spans)
+    setup_ns = float(info["sim_ns"]) - launched.ns if launched is not None and inside else 0.0
     title = f"{info['bench']} on {info['topology_name']}, {window.name}"
-    return TimeLine(title, start, end - start, (*host, *pes, *links), rest)
+    return TimeLine(title, start, end - start, (*host, *pes, *links), rest, setup_ns)
+
+
+def _within(span: tuple[float, float], spans: Sequence[tuple[float, float]]) -> bool:
+    return any(first <= span[0] and span[1] <= last for first, last in spans)
 
 
 class _Rows:
