@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 import kernbench as kb
+from kernbench.errors import ConfigError
 from tests.examples import examples
 
 
@@ -60,7 +61,12 @@ def machines(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def check(overrides: dict[str, Any]) -> None:
-    report = kb.probe(kb.load_topology("default", overrides), sizes=(1, 64, 1000, 30_000))
+    try:
+        machine = kb.load_topology("default", overrides)
+    except ConfigError as error:
+        assume("takes 0 ns" not in str(error))  # two PEs at a router without overhead
+        raise
+    report = kb.probe(machine, sizes=(1, 64, 1000, 30_000))
     assert report.ok, [finding.line for finding in report.violations]
 
 
