@@ -39,6 +39,7 @@ def doctor(store: str | None = None) -> dict[str, Any]:
         _row("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         *(_package(name) for name in _NEEDED),
         *(_backend(name, library) for name, library in _BACKENDS),
+        _terminal_ui(),
         _attempt("topologies", _topologies),
         _attempt("questions", _questions),
         _attempt("benches", _benches),
@@ -64,6 +65,12 @@ def _backend(name: str, library: str) -> dict[str, str]:
         detail = f"driver {metadata.version(library)}" if found else "pip install 'kernbench[neo4j]'"
         return _row("backend neo4j:", "ok" if found else "missing", detail)
     return _row(f"backend {name}", "ok" if found else "failed", library if found else f"needs {library}")
+
+
+def _terminal_ui() -> dict[str, str]:
+    if find_spec("textual") is None:
+        return _row("terminal UI", "missing", "pip install 'kernbench[tui]'")
+    return _row("terminal UI", "ok", f"textual {metadata.version('textual')}")
 
 
 def _attempt(check: str, look: Callable[[], str]) -> dict[str, str]:

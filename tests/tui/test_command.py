@@ -41,6 +41,7 @@ def test_without_textual_the_remedy_is_named(cli: Cli, monkeypatch: pytest.Monke
     assert "pip install 'kernbench[tui]'" in ended.err
 
 
+@pytest.mark.slow
 def test_a_screen_becomes_a_picture(cli: Cli, store: Path, workdir: Path) -> None:
     ended = cli("tui", "last", "--keys", "2", "--size", "80x24", "--svg", "time.svg", "--store", str(store))
     assert (ended.status, ended.err) == (0, "")

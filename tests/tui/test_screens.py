@@ -272,7 +272,8 @@ def test_without_colours_figures_say_what_colours_said(store: Path, monkeypatch:
     drive(store, steps, "last")
 
 
-@pytest.mark.parametrize("size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
 def test_small_and_large_terminals_show_the_table(store: Path, size: tuple[int, int]) -> None:
     async def steps(ui: Driver) -> None:
         lines = ui.lines()
