@@ -35,6 +35,20 @@ def test_a_page_may_hold_several_extents() -> None:
     assert table.extents(0x4000 + 64, 256) == [(0x400040, 64), (0x300000, 128), (0x200000, 64)]
 
 
+def test_tables_that_got_the_same_entries_are_apart() -> None:
+    entries = [(PAGE * n, 0x100000 + 3 * PAGE * n, PAGE) for n in range(4)]
+    one, other = PageTable(PAGE), PageTable(PAGE)
+    for table in (one, other):
+        table.map_all(entries)
+    one.unmap(PAGE // 2, PAGE)
+    assert other.mappings == tuple((va, va + nbytes, pa) for va, pa, nbytes in entries)
+    assert len(one.mappings) == 4
+    with pytest.raises(AddressError, match="overlaps the mapping at 0x0"):
+        other.map_all(entries)
+    with pytest.raises(AddressError, match="same request"):
+        PageTable(PAGE).map_all([*entries, entries[0]])
+
+
 def test_what_is_not_mapped_is_physical() -> None:
     table = PageTable(PAGE)
     assert table.extents(0x7000, 100) == [(0x7000, 100)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import kernbench_graph.topology
 import pytest
 
 import kernbench as kb
@@ -69,6 +70,23 @@ def test_what_is_carried_follows_from_who_sends(machine: Any, src: str, dst: str
 def test_what_is_no_way(machine: Any, src: str, dst: str, traffic: str | None, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         kb.route(machine, src, dst, traffic)
+
+
+def test_a_topology_that_a_store_has_is_not_made_into_tables_again(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    table = kernbench_graph.topology._table
+
+    def noted(name: str, columns: dict[str, Any]) -> Any:
+        made.append(name)
+        return table(name, columns)
+
+    monkeypatch.setattr(kernbench_graph.topology, "_table", noted)
+    for _ in range(2):
+        kept = kb.run("gemm-single-pe", "minimal", store=str(workdir / "store"))
+        assert sorted(made) == ["Component", "Link"]
+        assert kept.query("busiest-links").rows
 
 
 def test_the_record_holds_the_whole_graph(machine: Any) -> None:
