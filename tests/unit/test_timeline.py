@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernbench as kb
@@ -18,12 +18,13 @@ from kernbench.errors import UsageError
 from kernbench.report.timeline.model import merged, shares
 from kernbench.report.timeline.ticks import ticks
 
+SMALL = {"system.sips": 1, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def qkv() -> kb.Run:
-    return kb.run("qkv-gemm-multi-pe", topo={"system.sips": 1}, store="memory:")
+    return kb.run("qkv-gemm-multi-pe", topo=SMALL, store="memory:")
 
 
 def test_every_operation_of_the_launch_is_a_bar_at_its_engine(qkv: kb.Run) -> None:
@@ -120,7 +121,7 @@ def test_files_by_their_ending(qkv: kb.Run, tmp_path: Path) -> None:
 
 
 def test_a_run_in_two_launches_and_a_part_of_it(tmp_path: Path) -> None:
-    run = kb.run("ccl-allreduce", store="memory:", params={"elements": 16})
+    run = kb.run("ccl-allreduce", topo={**SMALL, "system.sips": 2}, store="memory:", params={"elements": 16})
     assert len(run.launches) > 1
     last = run.launches[-1]
     line = run.timeline(last["launch"]).to_dict()
@@ -177,6 +178,7 @@ def test_a_launch_that_never_began_has_no_time_line(tmp_path: Path) -> None:
             kb.api.diagram_frames(run, 3)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 9)), max_size=40))
 def test_lanes_are_few_and_none_has_two_at_once(intervals: list[tuple[int, int, int]]) -> None:
     place, begin, length = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 
 from kernbench.report import wire
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 2**63 - 1), st.floats(allow_nan=False)), min_size=1, max_size=20))
 def test_columns_are_the_messages_of_the_library(rows: list[tuple[int, float]]) -> None:
     numbers = np.array([row[0] for row in rows], np.int64)
@@ -21,6 +22,7 @@ def test_columns_are_the_messages_of_the_library(rows: list[tuple[int, float]]) 
     assert [p.track_event.track_uuid for p in packets] == numbers.tolist()
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=4), min_size=1, max_size=10))
 def test_rows_may_have_different_lengths(flows: list[list[int]]) -> None:
     counts = np.array([len(ids) for ids in flows], np.int64)
