@@ -33,6 +33,7 @@ _API = (
     "open_store",
     "probe",
     "questions",
+    "roofline_figure",
     "route",
     "run",
     "run_kernel",

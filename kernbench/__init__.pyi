@@ -15,6 +15,7 @@ from kernbench.api import open_run as open_run
 from kernbench.api import open_store as open_store
 from kernbench.api import probe as probe
 from kernbench.api import questions as questions
+from kernbench.api import roofline_figure as roofline_figure
 from kernbench.api import route as route
 from kernbench.api import run as run
 from kernbench.api import run_kernel as run_kernel

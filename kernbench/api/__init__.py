@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         diagram_suffix,
         figures,
         require_figures,
+        roofline_figure,
         save_figure,
         sweep_figure,
     )
@@ -51,7 +52,7 @@ _NAMES = {
     "kernbench.api.kernel": "KernelRun run_kernel",
     "kernbench.api.pictures": (
         "BANDWIDTH_BYTES DIAGRAM_FORMATS DIAGRAM_VIEWS LATENCY_BYTES RUN_FIGURES diagram "
-        "diagram_frames diagram_suffix figures require_figures save_figure sweep_figure"
+        "diagram_frames diagram_suffix figures require_figures roofline_figure save_figure sweep_figure"
     ),
     "kernbench.api.probing": "probe",
     "kernbench.api.result": "Frame Run",
@@ -114,6 +115,7 @@ __all__ = [
     "questions",
     "remove",
     "require_figures",
+    "roofline_figure",
     "route",
     "run",
     "run_kernel",

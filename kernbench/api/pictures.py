@@ -177,6 +177,22 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> str:
     return os.fspath(path)
 
 
+def roofline_figure(
+    run: Run, path: str | os.PathLike[str], by: str = "operation", launch: int | str = "all"
+) -> None:
+    """Draw the roofline of a run as PNG, a point for each row of :meth:`Run.roofline` that has flops.
+
+    ``UsageError`` where none has; ``MissingExtraError`` when matplotlib is not installed.
+    """
+    from kernbench.report.figures import drawing, roofline_plot
+
+    drawing.require()
+    what = {"operation": "operations", "pe": "PEs", "launch": "launches"}
+    rows = run.roofline(by, launch)
+    title = f"Roofline of the {what[by]} of {_name(run)}"
+    drawing.save(roofline_plot.roofline_figure(rows, title), os.fspath(path))
+
+
 LATENCY_BYTES, BANDWIDTH_BYTES = 4096, 65536
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,3 +78,14 @@ def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any])
     with pytest.raises(UsageError, match=r"no way to group work; did you mean 'operation'"):
         kb.open_run().roofline("operations")
     assert "no launch '7'" in cli("query", "roofline", "--param", "launch=7").err
+
+
+def test_the_figure_needs_flops(cli: Callable[..., Any], workdir: Path) -> None:
+    cli("run", "--bench", "gemm-single-pe", "--topology", "minimal")
+    assert cli("runs", "show", "--roofline", "r.png").status == 0
+    assert (workdir / "r.png").read_bytes().startswith(b"\x89PNG")
+    cli("run", "--bench", "softmax", "--topology", "minimal")
+    ended = cli("runs", "show", "--roofline", "none.png")
+    assert ended.status == 2
+    assert "there is no roofline to draw" in ended.err
+    assert not (workdir / "none.png").exists()

@@ -81,12 +81,14 @@ def _time(iso: str) -> str:
 @click.command("show", cls=Command, examples=["kernbench runs show", "kernbench runs show last~1 --launch 0"])
 @run_argument
 @details_option
+@click.option("--roofline", metavar="F.png", help="Draw the roofline of its operations, too.")
 @window_options
 @store_option
 @format_option
 def show(
     run: str,
     details: bool,
+    roofline: str | None,
     launch: str,
     from_ns: float | None,
     to_ns: float | None,
@@ -95,7 +97,10 @@ def show(
 ) -> None:
     """Show one run: its settings, times and launches, where the time went, the busiest resources."""
     with opened(store) as kept_in:
-        print_run(fmt, api.open_run(run, kept_in), details, launch=launch, from_ns=from_ns, to_ns=to_ns)
+        kept = api.open_run(run, kept_in)
+        print_run(fmt, kept, details, launch=launch, from_ns=from_ns, to_ns=to_ns)
+        if roofline is not None:
+            api.roofline_figure(kept, roofline, launch=launch)
 
 
 @click.command(
