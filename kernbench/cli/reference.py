@@ -33,6 +33,7 @@ value on one line and nothing else.
 | `why` | `run_id launch window t_start t_end ns by_cause{} by_location{} by_line{} steps[]`, each step `t_start t_end ns cause location activity transaction hop line` |
 | `timeline` | `run_id title start_ns ns left_out groups[]`, each group `place alike rows[]`, each row `place label busy bars[]`, each bar `begin end category name number source`; with `--out` `run_id files[]` |
 | `export` | `run_id to window files[]` |
+| `report` | `run_id files[]` |
 | `what-if` | `run_id bench topology launch window`; without `--speed` `ns candidates[]`, each `where on_path_ns twice_ns twice_saved_ns free_ns free_saved_ns`; with it `changes[] before{} estimate{} measured{} saved_ns difference_ns` |
 | `probe` | `topology ok bytes largest_difference_ns cases[] left_out[] invariants[] notes[]`; each case `name category op src dst links bytes actual_ns formula_ns difference_ns effective_gbs bottleneck_gbs utilisation breakdown{} bottleneck sweep[] hops[]` |
 | `tune` | `bench points[] settings{}`, each point `kernel key config latency_ns best run_id error` |

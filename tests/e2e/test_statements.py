@@ -24,8 +24,18 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONFIGS = sorted((ROOT / "configs").rglob("*.yaml"))
 TOPOLOGIES = sorted((ROOT / "configs" / "topologies").glob("*.yaml"))
 MEASURED = ROOT / "docs" / "reference"
-OF_TOOLS = {"--bolt", "--http", "--home"}
-"""Options of ``make neo4j``."""
+OF_TOOLS = {
+    "--bolt",
+    "--http",
+    "--home",
+    "--against",
+    "--archives",
+    "--only",
+    "--parts",
+    "--rounds",
+    "--seeds",
+}
+"""Options of ``make neo4j`` and of the programs in ``tools``."""
 
 
 def name(path: Path) -> str:
@@ -68,7 +78,9 @@ def test_every_argument_that_a_comment_of_a_configuration_names_is_one_of_ours()
 @pytest.mark.parametrize("path", PAGES, ids=name)
 def test_commands_and_their_options_exist(path: Path) -> None:
     by_path = {context.command_path.removeprefix("kernbench").strip(): context for context in contexts()}
-    options = {flag for c in by_path.values() for p in c.command.params for flag in p.opts}
+    options = {
+        flag for c in by_path.values() for p in c.command.params for flag in (*p.opts, *p.secondary_opts)
+    }
     text = said(path)
     for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+(?![\w-])", text):
         assert flag in options | OF_TOOLS | {"--help", "--debug"}, f"no command has an option {flag}"

@@ -43,6 +43,9 @@ class Thread:
     def describe(self) -> str:
         return "kernel 'script'"
 
+    def nearest_tensor(self, address: int) -> str:
+        return ""
+
 
 class Ops(Instrument):
     """Names of the operations in order of their ends."""
