@@ -6,6 +6,11 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_MANY = 1_000_000
+"""Objects made in pauses after which all garbage is looked for: eight default machines, 300 MB."""
+_made = 0
+"""Objects made in pauses since then."""
+
 
 @contextmanager
 def paused() -> Iterator[None]:
@@ -13,14 +18,22 @@ def paused() -> Iterator[None]:
 
     Tens of thousands of components and links, each a few objects, are several collections of all that
     there is; without them a default machine is wired in half the time. The objects made count as old
-    afterwards, so that the next collection of young ones does not walk over them either.
+    afterwards, so that the next collection of young ones does not walk over them either. A machine is full
+    of reference cycles, so one that is no longer used is garbage until it is looked for: here, before the
+    next one is made, once :data:`_MANY` objects may be. Python itself would hardly ever look among the old.
     """
+    global _made
     enabled = gc.isenabled()
+    if enabled and _made > _MANY:
+        _made = 0
+        gc.collect()
     gc.disable()
+    begun = gc.get_count()[0]
     try:
         yield
     finally:
         if enabled:
+            _made += max(gc.get_count()[0] - begun, 0)
             if not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
