@@ -3,6 +3,8 @@
 #   make run         the default job: qkv-gemm on the default topology, numbers verified
 #   make test        the tests that a developer waits for
 #   make slow        all the others: slow ones, those on a Neo4j server, property tests with all their examples
+#   make pure        the tests of exact times and kept results, on the Python engine (KERNBENCH_PURE=1)
+#   make core        compile the core of the event loop again, after a change of it; needs a C compiler
 #   make golden      rewrite the kept results under tests/golden, after a decision to change them
 #   make lint        ruff: rules and format
 #   make types       mypy, strict
@@ -12,7 +14,7 @@
 #   make measure     run every bench and question, write docs/reference/measured.md
 #   make measure-store  measure the stores on a million hops, write docs/reference/measured-stores.md (as make neo4j)
 #   make diagrams    redraw docs/diagrams, the pictures of the default and the smallest machine
-#   make screens     redraw docs/screens, pictures of the terminal UI
+#   make screens     redraw docs/screens: pictures of the terminal UI, the time line and the page (needs a Chromium)
 #   make figures     measure and draw DMA latency and bandwidth of the default machine into figures/
 #   make neo4j       a Neo4j server without Docker, at neo4j://127.0.0.1:7687 (needs a JDK 17 and Maven)
 #   make clean       remove the environment and all caches
@@ -23,13 +25,19 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+# Of the property tests of `make slow`: `full` makes the same examples each time, `search` others.
+PROFILE ?= full
 
 BIN := $(VENV)/bin
 # Stamps lie inside the environment, so that removing it removes them.
 PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
+CORE := hatch_build.py $(wildcard kernbench/compiled/*.p[yx][xi]) # compiled when KernBench is installed
+SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled core:", state)'
+# What the engine computes, and what is kept of it.
+PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
 
-.PHONY: run test slow golden lint types contracts wheel-test docs measure measure-store diagrams screens figures neo4j clean help
+.PHONY: run test slow pure core golden lint types contracts wheel-test docs measure measure-store diagrams screens figures neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -42,7 +50,13 @@ test: $(DEV)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 slow: $(DEV)
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'slow or neo4j or hypothesis' --hypothesis-profile full
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'slow or neo4j or hypothesis' --hypothesis-profile $(PROFILE)
+
+pure: $(DEV)
+	KERNBENCH_PURE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PURE)
+
+core: $(DEV)
+	$(BIN)/python hatch_build.py
 
 golden: $(DEV)
 	$(BIN)/python tests/golden/archives.py
@@ -80,6 +94,7 @@ diagrams: $(DEV)
 
 screens: $(DEV)
 	$(BIN)/python tools/draw_screens.py docs/screens
+	$(BIN)/python -m tools.draw_page docs/screens/page
 
 figures: $(DEV)
 	$(BIN)/kernbench figures --out figures --topology default
@@ -94,10 +109,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "KernBench needs Python 3.11 or newer; set PYTHON=")'
 	$(PYTHON) -m venv $(VENV)
 
-$(PLAIN): pyproject.toml | $(VENV)/bin/python
+$(PLAIN): pyproject.toml $(CORE) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(SAY)
 	touch $@
 
-$(DEV): pyproject.toml | $(VENV)/bin/python
+$(DEV): pyproject.toml $(CORE) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(SAY)
 	touch $(PLAIN) $@

@@ -10,6 +10,30 @@ _MANY = 1_000_000
 """Objects made in pauses after which all garbage is looked for: eight default machines, 300 MB."""
 _made = 0
 """Objects made in pauses since then."""
+_held = 0
+"""How many callers have set objects aside. Asking the collector itself is a walk over all of them."""
+
+
+def set_aside() -> None:
+    """Collect the garbage, and never look at the rest again: for what stays to the end of the process."""
+    global _held
+    gc.collect()
+    gc.freeze()
+    _held += 1
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Meanwhile the collector looks at nothing that exists now."""
+    global _held
+    gc.freeze()
+    _held += 1
+    try:
+        yield
+    finally:
+        _held -= 1
+        if not _held:
+            gc.unfreeze()
 
 
 @contextmanager
@@ -34,7 +58,7 @@ def paused() -> Iterator[None]:
     finally:
         if enabled:
             _made += max(gc.get_count()[0] - begun, 0)
-            if not gc.get_freeze_count():
+            if not _held:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import sysconfig
 import traceback
+from collections.abc import Callable
 from functools import cache
 from os.path import basename
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 _PACKAGE = Path(__file__).parent
 _BENCHES = _PACKAGE / "benches"
@@ -60,3 +63,16 @@ def line_of(frame: FrameType | None) -> str:
         frame = frame.f_back
     found = frame or outside
     return f"{basename(found.f_code.co_filename)}:{found.f_lineno}" if found is not None else ""
+
+
+def line_within(function: Callable[..., Any], frame: FrameType | None) -> str:
+    """``file.py:12``, the innermost line of ``function``'s own file at or above ``frame``; else ``""``.
+
+    For kernels that belong to KernBench, such as those of its collectives.
+    """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    while frame is not None and code is not None:
+        if frame.f_code.co_filename == code.co_filename:
+            return f"{basename(code.co_filename)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and hooks that all tests share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kernbench import collector
 from tests.examples import register_profiles
 from tests.neo4j_server import Running, empty, shared_server
 from tools import run_neo4j
@@ -27,7 +28,7 @@ register_profiles()
 CHECKED = ("exact", "property")
 """Folders whose machines are checked as they run; elsewhere what is shipped runs as it is shipped."""
 ASKED = os.environ.get("KERNBENCH_CHECK")
-"""What the caller wants: ``KERNBENCH_CHECK=1 make test`` checks the machines of all tests."""
+"""Set by the caller: ``KERNBENCH_CHECK=1 make test`` checks the machines of all tests."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -51,9 +52,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 def pytest_collection_finish() -> None:
     """All that is there before the first test stays to the end; the collector need not look at it again."""
-    gc.collect()
-    gc.freeze()
+    collector.set_aside()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
+    """Nor at what a file of tests leaves behind, such as topologies that others share."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        collector.set_aside()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a program says in a process of its own."""
+"""The output of a program in a process of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def said(program: str, hash_seed: str) -> str:
-    """What the Python ``program`` prints; its environment is that ``PYTHONHASHSEED`` and nothing else."""
+    """The output of the Python ``program``; its environment is that ``PYTHONHASHSEED`` and nothing else."""
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={"PYTHONHASHSEED": hash_seed},

@@ -62,7 +62,7 @@ def shared_server(folder: Path) -> Iterator[Running]:
 
 
 def _join(fifo: Path) -> int:
-    with suppress(OSError):  # nobody reads: that server has gone
+    with suppress(OSError):  # no reader: that server has gone
         return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
     return -1
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from kernbench.address import address_bits
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
@@ -38,7 +39,7 @@ def machine(
 
 def context(graph: PropertyGraph, *, verify: bool = True, check: bool = True) -> Context:
     """A context on ``graph``, its machine checked for invariants."""
-    data = DataPlane(verify=verify)
+    data = DataPlane(verify=verify, address_bits=address_bits(int(graph.properties["sips"])))
     return Context(Machine(graph, [data], check=check), data, device="all")
 
 

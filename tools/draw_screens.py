@@ -1,4 +1,7 @@
-"""Draws the pictures of the terminal UI that docs show: runs two benches, presses keys, writes SVG files."""
+"""Draws the pictures of the terminal UI and of the time line that docs show, as SVG files.
+
+Runs two benches, and presses keys.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,7 @@ def main(folder: Path) -> None:
             text = file.read_text(encoding="utf-8").replace(kept, "").replace("/store", ".kernbench")
             file.write_text(text, encoding="utf-8")
             print(file)
+        print(api.open_run("last", store).timeline(rows=2).save(folder / "timeline.svg"))
 
 
 if __name__ == "__main__":

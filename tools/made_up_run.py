@@ -2,7 +2,9 @@
 
 Routes are the router's. A twentieth as many transactions as there are hops cross one hot link, in a queue;
 the others go between random places. Every transaction waited for up to four others at the last link of its
-way. Times are of no meaning, but consistent with each other.
+way. Times are of no meaning, but consistent with each other: every hop begins where the one before it ended,
+the first transaction is the launch of all the others and the one that ends last its answer, so that the
+critical path can be walked.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ HOT_SLICE = "sip0.cube0.hbm_ctrl.pe0"
 HOT_LINK = f"sip0.cube0.r0c0->{HOT_SLICE}"
 PAIRS = 1500
 HOLDERS = 4
-STEP_NS, SERVICE_NS = 3.0, 16.0
+TENSORS = 16
+SERVICE_NS = 16.0
+PE_CPU = "sip0.cube0.pe0.pe_cpu"
 _LOCAL = [f"sip0.cube0.pe{number}.pe_dma" for number in range(8)]
 
 
@@ -49,14 +53,25 @@ def made_up_run(graph: PropertyGraph, hops: int, seed: int = 1, **info: Any) -> 
     seq = np.arange(len(txn)) - first[txn]
     place = flat[begin[way][txn] + seq]
     waited = rng.random(len(txn)) * 10.0
-    t_in = submitted[txn] + STEP_NS * seq
+    spent = np.cumsum(waited + SERVICE_NS)
+    t_out = submitted[txn] + spent - np.concatenate([[0.0], spent])[first][txn]
+    done = t_out[first + length - 1]
     last = place[first + length - 2]
     waiter, holder = _waits(last)
     names = pa.array([*ids, *links])
     kinds = pa.array([str(node.properties["kind"]) for node in graph.nodes()]
                      + [str(edge.properties["kind"]) for edge in graph.edges("LINK")])  # fmt: skip
-    ends = np.array([[number[route[0]], number[route[-1]]] for route in map(_nodes, routes)])
+    ends = np.array([[number[route[0]], number[route[-1]]] for route in map(_nodes, routes)])[way]
+    answer = int(done.argmax())
+    ends[0], ends[answer] = (number["host.cpu"], number[PE_CPU]), (number[PE_CPU], number["host.cpu"])
     ops = count // 2
+    end = np.maximum(done[: 2 * ops : 2], done[1 : 2 * ops : 2])
+    launch = {"kernel": "made_up", "t_submit": float(submitted[0]), "t_start": float(done[0]),
+              "t_done": float(done.max()), "pes": len(_LOCAL), "pe_ns": 0.0, "late_ns": 0.0}  # fmt: skip
+    kind, sent_for = way % 2, np.minimum(np.arange(count) // 2, ops - 1)
+    kind[[0, answer]] = 2, 3
+    # The answer comes when the operation that ended last before it is over.
+    sent_for[[0, answer]] = -1, int(np.where(end <= submitted[answer], end, -1.0).argmax())
 
     def named(places: Ints, values: pa.Array = names) -> pa.DictionaryArray:
         return pa.DictionaryArray.from_arrays(places.astype(np.int32), values)
@@ -66,17 +81,15 @@ def made_up_run(graph: PropertyGraph, hops: int, seed: int = 1, **info: Any) -> 
     lost = rng.random(len(waiter)) * 10.0
     tables: dict[str, dict[str, Any]] = {
         "Transaction": {
-            "number": np.arange(count), "kind": named(way % 2, pa.array(["dma_read", "dma_write"])),
-            "src": named(ends[way, 0]), "dst": named(ends[way, 1]), "bytes": np.full(count, 4096),
-            "t_submit": submitted, "t_done": submitted + STEP_NS * length + SERVICE_NS,
-            "service_ns": STEP_NS * length, "wait_ns": np.full(count, SERVICE_NS),
-            "op": np.minimum(np.arange(count) // 2, ops - 1), "launch": np.zeros(count, np.int64),
+            "number": np.arange(count),
+            "kind": named(kind, pa.array(["dma_read", "dma_write", "launch", "launch_done"])),
+            "src": named(ends[:, 0]), "dst": named(ends[:, 1]), "bytes": np.full(count, 4096),
+            "t_submit": submitted, "t_done": done,
+            "service_ns": SERVICE_NS * length, "wait_ns": np.bincount(txn, waited),
+            "op": sent_for, "launch": np.zeros(count, np.int64),
             "route": way, "caused_by": np.where(np.arange(count) % 2 == 1, np.arange(count) - 1, -1),
         },
-        "Launch": {
-            "number": [0], "kernel": ["made_up"], "t_submit": [0.0], "t_start": [0.0], "pes": [len(_LOCAL)],
-            "t_done": [float(submitted[-1] + 200.0)],
-        },
+        "Launch": {"number": [0], **{name: [value] for name, value in launch.items()}},
         "Route": {"number": np.arange(len(ways)), "hops": lengths, "mm": np.zeros(len(ways))},
         "Via": {
             "route": np.repeat(np.arange(len(ways)), lengths),
@@ -85,7 +98,7 @@ def made_up_run(graph: PropertyGraph, hops: int, seed: int = 1, **info: Any) -> 
         },
         "Hop": {
             "txn": txn, "seq": seq.astype(np.int32), "resource": named(place),
-            "t_in": t_in, "t_start": t_in + waited, "t_out": t_in + waited + SERVICE_NS,
+            "t_in": t_out - SERVICE_NS - waited, "t_start": t_out - SERVICE_NS, "t_out": t_out,
             "service_ns": np.full(len(txn), SERVICE_NS), "wait_ns": waited, "bytes": np.full(len(txn), 4096),
         },
         "WaitedFor": {
@@ -96,22 +109,36 @@ def made_up_run(graph: PropertyGraph, hops: int, seed: int = 1, **info: Any) -> 
         "Op": {
             "number": np.arange(ops), "kind": ["memory"] * ops, "name": ["dma_read"] * ops,
             "stage": [""] * ops,
-            "component": named(ends[way[: 2 * ops : 2], 0]), "launch": np.zeros(ops, np.int64),
+            "component": named(ends[1 : 2 * ops : 2, 0]), "launch": np.zeros(ops, np.int64),
             "parent": np.full(ops, -1), "bytes": np.full(ops, 8192), "t_ready": submitted[: 2 * ops : 2],
-            "t_start": submitted[: 2 * ops : 2], "t_end": submitted[: 2 * ops : 2] + 100.0,
+            "t_start": submitted[: 2 * ops : 2], "t_end": end,
             "label": ["load"] * ops,
         },
+        "Tensor": {
+            "number": np.arange(TENSORS), "name": [f"t{n}" for n in range(TENSORS)],
+            "shape": ["1024x1024"] * TENSORS, "dtype": ["f16"] * TENSORS,
+            "bytes": np.full(TENSORS, 1 << 21), "memory": ["hbm"] * TENSORS,
+        },
+        "Placed": {
+            "tensor": np.arange(TENSORS), "component": [HOT_SLICE] * TENSORS,
+            "bytes": np.full(TENSORS, 1 << 21),
+        },
+        "Access": {
+            "op": np.arange(ops), "tensor": np.arange(ops) % TENSORS, "is_write": np.zeros(ops, bool),
+            "offset": np.arange(ops) * 8192 % (1 << 21), "bytes": np.full(ops, 8192),
+        },
         "DependsOn": {"op": np.arange(1, ops), "on": np.arange(ops - 1), "hazard": ["raw"] * (ops - 1)},
-        "Awaited": {"op": np.arange(2 * ops) // 2, "txn": np.arange(2 * ops)},
+        "Awaited": {"op": np.arange(1, 2 * ops) // 2, "txn": np.arange(1, 2 * ops)},
         "Use": {
             "resource": named(used), "is_link": used >= len(ids), "kind": named(used, kinds),
             "bytes": 4096 * busy[used], "busy_ns": SERVICE_NS * busy[used],
-            "wait_ns": np.bincount(place, waited)[used], "utilisation": busy[used] / busy.max(),
+            "wait_ns": np.bincount(place, waited, len(names))[used], "utilisation": busy[used] / busy.max(),
             "transactions": busy[used], "max_queue": np.full(len(used), 3),
         },
     }  # fmt: skip
-    properties = {"bench": "made-up", "sim_ns": float(submitted[-1] + 200.0), "hops": len(txn),
-                  "seed": seed, "topology_name": str(graph.properties["name"])}  # fmt: skip
+    properties = {"bench": "made-up", "sim_ns": float(done.max()), "hops": len(txn), "seed": seed,
+                  "topology_name": str(graph.properties["name"]), "tensors": TENSORS,
+                  "launches": [{"launch": 0, **launch}]}  # fmt: skip
     return RunRecord(properties | info, {name: pa.table(columns) for name, columns in tables.items()})
 
 

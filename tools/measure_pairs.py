@@ -9,6 +9,9 @@ process from the command line. The table is Markdown.
 ``--parts`` shows instead where the time of the working tree's runs goes, each part without those within it.
 ``--archives`` compares what is kept: the cases of ``tests/golden`` and generated machines with
 generated programs, each column to its last bit. Both commits must keep archives in the same format.
+
+``--against pure`` compares with the working tree's own Python engine instead of another commit. The core of
+another commit that has one is compiled; that of the working tree must be (``make core``).
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+PURE = ROOT / "pure"
+"""Stands for the working tree on its Python engine."""
 sys.path.append(str(ROOT / "tests" / "golden"))  # its script is run in both checkouts, as this one is
 
 LOOPS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -61,11 +66,11 @@ PROCESSES = (
 PARTS = {
     "topology read and compiled": ("kernbench.api.topologies", "described_machine"),
     "machine wired": ("kernbench.machine.machine", "Machine.__init__"),
-    "event loop": ("kernbench.sim.clock", "Clock.advance"),
+    "event loop": ("", "advance"),
     "tables of the trace": ("kernbench.api.recording", "Recording._tables"),
     "run kept": ("kernbench_graph.stores.embedded.store", "EmbeddedStore.keep"),
 }
-"""Parts of a run: the function in which each is spent."""
+"""Parts of a run: the function in which each is spent; without a module, of the clock's class."""
 
 
 def user_seconds() -> float:
@@ -76,24 +81,35 @@ def user_seconds() -> float:
 # -- inside a process of either checkout ---------------------------------------------------------------
 
 
+def clock_of_runs() -> Any:
+    """The class of clock that runs have in this process."""
+    from kernbench.sim.clock import Clock
+
+    try:
+        from kernbench.sim import engine
+    except ImportError:  # of a commit before there was a choice
+        return Clock
+    return getattr(engine, "CompiledClock", Clock)
+
+
 def loop_seconds(name: str) -> float:
     """User CPU time that one run of ``LOOPS[name]`` spends in the event loop, its trace recorded."""
     import kernbench as kb
-    from kernbench.sim.clock import Clock
 
     spent = 0.0
-    advance = Clock.advance
+    clock_class = clock_of_runs()
+    advance = clock_class.advance
 
-    def timed(clock: Clock, goal: Any) -> bool:
+    def timed(clock: Any, goal: Any) -> bool:
         nonlocal spent
         begun = user_seconds()
         try:
-            return advance(clock, goal)
+            return bool(advance(clock, goal))
         finally:
             spent += user_seconds() - begun
 
     bench, params = LOOPS[name]
-    Clock.advance = timed  # type: ignore[method-assign]
+    clock_class.advance = timed
     with tempfile.TemporaryDirectory() as store:
         if bench.startswith("pattern:"):
             kb.traffic(bench, store=store, **params)
@@ -137,7 +153,7 @@ class Parts:
 
         for part, (module, name) in PARTS.items():
             owner, _, attribute = name.rpartition(".")
-            holder: Any = importlib.import_module(module)
+            holder: Any = importlib.import_module(module) if module else clock_of_runs()
             holder = getattr(holder, owner) if owner else holder
             setattr(holder, attribute, self.timed(part, getattr(holder, attribute)))
         running: Any = importlib.import_module("kernbench.api.running")
@@ -217,6 +233,10 @@ def answer(task: str, names: Sequence[str]) -> Any:
             return math.inf
     if task == "parts":
         return Parts().of(names[0])
+    if task == "engine":
+        from kernbench.compiled import state
+
+        return state
     return {name: digest_of(name) for name in names}
 
 
@@ -225,12 +245,17 @@ def answer(task: str, names: Sequence[str]) -> Any:
 
 @contextlib.contextmanager
 def checked_out(commit: str) -> Iterator[Path]:
-    """A temporary worktree of ``commit``."""
+    """A temporary worktree of ``commit``, its core compiled; :data:`PURE` for ``pure``."""
+    if commit == "pure":
+        yield PURE
+        return
     with tempfile.TemporaryDirectory() as folder:
         there = str(Path(folder, "checkout"))
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", there, commit], check=True)
         try:
+            if Path(there, "hatch_build.py").exists():
+                subprocess.run([sys.executable, "hatch_build.py"], cwd=there, check=True, capture_output=True)
             yield Path(there)
         finally:
             subprocess.run([*git, "remove", "--force", there], check=True)
@@ -238,9 +263,11 @@ def checked_out(commit: str) -> Iterator[Path]:
 
 def environment(checkout: Path) -> dict[str, str]:
     """The environment in which this interpreter imports ``checkout``, and keeps its compiled modules."""
-    path = os.pathsep.join([str(checkout), str(checkout / "graph")])
-    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**inherited, "PYTHONPATH": path}
+    root = ROOT if checkout is PURE else checkout
+    path = os.pathsep.join([str(root), str(root / "graph")])
+    left_out = ("PYTHONDONTWRITEBYTECODE", "KERNBENCH_PURE")
+    inherited = {name: value for name, value in os.environ.items() if name not in left_out}
+    return {**inherited, "PYTHONPATH": path} | ({"KERNBENCH_PURE": "1"} if checkout is PURE else {})
 
 
 def ask(checkout: Path, task: str, names: Sequence[str]) -> Any:
@@ -359,6 +386,8 @@ def main() -> int:
         runs = given.only or [case for case in PROCESSES if case.startswith("run ")]
         print(*part_rows(runs, given.rounds), sep="\n")
         return 0
+    if (engine := ask(ROOT, "engine", [""])) != "used":
+        print(f"the working tree runs in plain Python; its compiled core is {engine}", file=sys.stderr)
     with checked_out(given.against) as before:
         if given.archives:
             return compare_archives(before, given.only, given.seeds)

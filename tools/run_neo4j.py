@@ -203,7 +203,7 @@ def main() -> int:
     parser.add_argument("--bolt", type=int, default=7687, help="bolt port; 0 for a free one")
     parser.add_argument("--http", type=int, default=7474, help="http port; 0 for a free one")
     parser.add_argument("--ready", type=Path, help="write bolt port, password and pid there once it runs, "
-                        "and stop when nobody holds the FIFO of that name and '.held' any more")  # fmt: skip
+                        "and stop when no process holds the FIFO of that name and '.held'")  # fmt: skip
     options = parser.parse_args()
     lacking = missing()
     if lacking:

@@ -6,7 +6,7 @@ own: it is known by its type, its ends and its properties.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +104,32 @@ def graph_node(labels: Sequence[str], properties: Mapping[str, Any]) -> GraphNod
 def graph_relationship(type_: str, start: str, end: str, properties: Mapping[str, Any]) -> GraphRelationship:
     """A relationship with its properties in order, without those that are None."""
     return GraphRelationship(type_, start, end, _ordered(properties))
+
+
+def entities_in(rows: Iterable[Sequence[Any]]) -> tuple[list[GraphNode], list[GraphRelationship]]:
+    """The nodes and relationships in the rows of a result, also those in paths and lists, each once."""
+    nodes: dict[str, GraphNode] = {}
+    relationships: dict[tuple[Any, ...], GraphRelationship] = {}
+
+    def look(value: Any) -> None:
+        if isinstance(value, GraphNode):
+            nodes.setdefault(value.id, value)
+        elif isinstance(value, GraphRelationship):
+            relationships.setdefault(_identity(value), value)
+        elif isinstance(value, GraphPath):
+            look((*value.nodes, *value.relationships))
+        elif isinstance(value, list | tuple):
+            for one in value:
+                look(one)
+        elif isinstance(value, dict):
+            look(list(value.values()))
+
+    look(list(rows))
+    return list(nodes.values()), list(relationships.values())
+
+
+def _identity(rel: GraphRelationship) -> tuple[Any, ...]:
+    return (rel.type, rel.start, rel.end, *map(str, rel.properties.items()))
 
 
 def plain_entities(value: Any) -> Any:

@@ -67,13 +67,18 @@ class Projection:
         Only those of the labels and types in ``names``, where it is given.
         """
         for label in SCHEMA.labels:
-            if label.record == record and (not names or label.name in names):
+            if label.record == record and (not names or label.name in names) and self._has(label.name):
                 yield Part(label.name, self.nodes(label))
         for rel in SCHEMA.relationships:
             if not names or rel.type in names:
                 for rows in rel.rows:
-                    if self._record_of(rows) == record:
+                    if self._record_of(rows) == record and self._has(rows.table):
                         yield self._relationships(rel, rows)
+
+    def _has(self, table: str) -> bool:
+        """Whether the rows of a table are there; those that are computed may not have been asked for."""
+        known = {entry.name: entry for entry in SCHEMA.tables if entry.computed}
+        return table not in known or table in self._tables[known[table].record]
 
     def nodes(self, label: NodeLabel) -> pa.Table:
         """All nodes of a label, with the properties of the schema in order and, of components, their own."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from kernbench_graph.drawing import schema_svg
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
 from kernbench_graph.query.question import Question
@@ -14,6 +15,7 @@ from kernbench_graph.schema_types import Property, Table
 from kernbench_graph.stores.neo4j.style import style
 
 STYLE = "neo4j-browser.grass"
+PICTURE = "schema.svg"
 
 _ROOT = Path(__file__).resolve().parents[2]
 _GENERATED = "<!-- Written by `python -m kernbench_graph.reference`; change the source, not this page. -->\n"
@@ -27,6 +29,7 @@ def schema_page() -> str:
         f"Schema version {SCHEMA.version}. Times are float nanoseconds, sizes bytes, bandwidths GB/s",
         "(10^9 bytes/s). `id` is text that no other node of any run or topology has; `name` is for people.",
         "Causal relationships point from the effect to its cause.\n",
+        f"![Labels, and the relationships between them]({PICTURE})\n",
         "## Node labels\n",
     ]
     for label in SCHEMA.labels:
@@ -43,8 +46,9 @@ def schema_page() -> str:
         "- LadybugDB gives a node one label: a component's second label is its property `label` there. Nodes",
         "  in results have both labels.",
         "- Free Cypher on LadybugDB is refused where its answer could differ: patterns of variable length or",
-        "  without direction, two relationships of one type in one MATCH, aggregates after LIMIT,",
-        "  subqueries, CASE, UNION, literal lists and most functions. ArcadeDB answers all of these.",
+        "  without direction, patterns outside of MATCH, two relationships of one type in one MATCH,",
+        "  aggregates after LIMIT, subqueries, CASE, UNION, literal lists and maps, null and empty texts in",
+        "  conditions, and most functions. ArcadeDB answers all of these.",
         "- LadybugDB takes a name after ORDER BY for a variable: give columns names that no variable has.",
         "- In Neo4j an unknown property is an error only when nothing in the database has one of that name.",
         "- On Neo4j all runs are in one graph: a query of one run that does not use `$run` is refused.\n",
@@ -52,7 +56,7 @@ def schema_page() -> str:
         "A run is a folder `runs/<id>`, a topology a folder `topologies/<id>`: a `manifest.json` (schema",
         "version, row counts, checksums, properties) and one Parquet file per table. No value is empty.\n",
     ]
-    for table in SCHEMA.tables:
+    for table in (*SCHEMA.record_tables("topology"), *SCHEMA.record_tables("run")):
         out += [f"### {table.name}.parquet ({table.record})\n", f"{table.doc}{_references(table)}\n"]
         out += _properties(table.columns)
     return "\n".join(out).rstrip() + "\n"
@@ -80,9 +84,10 @@ def questions_page(library: Mapping[str, Question]) -> str:
 
 
 def main(folder: Path = _ROOT / "docs" / "reference") -> None:
-    """Write both pages and the style of Neo4j Browser into ``folder``."""
+    """Write both pages, the drawn schema and the style of Neo4j Browser into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "schema.md").write_text(schema_page(), encoding="utf-8")
+    (folder / PICTURE).write_text(schema_svg() + "\n", encoding="utf-8")
     (folder / STYLE).write_text(style(), encoding="utf-8")
     (folder / "questions.md").write_text(questions_page(load_library(_ROOT / "queries")), encoding="utf-8")
 

@@ -209,7 +209,7 @@ TABLES = (
         _P("op", "int64", "The operation.", to="Op"),
         _P("txn", "int64", "The transaction.", to="Transaction"),
     )),
-    Table("Tensor", "run", "Tensors of the host program.", (
+    Table("Tensor", "run", "Tensors of the host program, also those that were freed.", (
         _P("number", "int64", "Number of the tensor within its run, from 0."),
         _P("name", "string", "Name of the tensor."),
         _P("shape", "string", "Lengths of its axes, such as `64x32`; empty for a scalar."),
@@ -222,12 +222,14 @@ TABLES = (
         _P("component", "string", "The memory.", to="Component"),
         _P("bytes", "int64", "Bytes of it there.", "bytes"),
     )),
-    Table("Access", "run", "Reads and writes of tensors by operations.", (
+    Table("Access", "run", "Reads and writes of tensors by the operations that moved the bytes: loads, "
+          "stores, host writes, and the DMA stages of tiles (not the composite that they are part of).", (
         _P("op", "int64", "The operation.", to="Op"),
         _P("tensor", "int64", "The tensor.", to="Tensor"),
         _P("is_write", "bool", "Whether it writes.", hidden=True),
-        _P("offset", "int64", "Byte of the tensor at which the access begins.", "bytes"),
-        _P("bytes", "int64", "Bytes accessed.", "bytes"),
+        _P("offset", "int64", "Lowest byte of the tensor that it touches, its parts one after another.",
+           "bytes"),
+        _P("bytes", "int64", "Bytes of the tensor that it moves.", "bytes"),
     )),
     Table("Race", "run", "Pairs of accesses by different PEs, one of them a write, that nothing orders.", (
         _P("number", "int64", "Number of the race in its run, from 0; one for each pair of source lines."),
@@ -242,6 +244,23 @@ TABLES = (
         _P("t_first", "double", "When the first took effect.", "ns"),
         _P("t_second", "double", "When the other did.", "ns"),
     ), key="number"),
+    Table("Step", "run", "Steps of the critical path, oldest first: each begins where the last one ended.", (
+        _P("number", "int64", "Number of the step, from 0."),
+        _P("cause", "string", "Cause of the time, such as `queue` or `compute`."),
+        _P("ns", "double", "Its length; all steps together are the run's time.", "ns"),
+        _P("t_from", "double", "When it began.", "ns"),
+        _P("t_to", "double", "When it ended.", "ns"),
+        _P("resource", "string", "Component or link where the time went."),
+        _P("activity", "string", "The thing that was under way, in words."),
+        _P("source", "string", "Line of the kernel that the time belongs to; empty outside of kernels."),
+        _P("launch", "int64", "Number of the launch under way then; -1 when none.", to="Launch", absent=-1,
+           shown=True),
+        _P("seq", "int32", "Hop of the transaction, from 0; -1 when it is no hop."),
+        _P("place", "string", "The use of `resource`; empty where the run has none.", to="Use", absent=""),
+        _P("txn", "int64", "The transaction under way; -1 when none.", to="Transaction", absent=-1),
+        _P("op", "int64", "The operation under way; -1 when none.", to="Op", absent=-1),
+        _P("before", "int64", "The step before it; -1 for the first.", to="Step", absent=-1),
+    ), key="number", computed=True),
 )  # fmt: skip
 
 
@@ -270,6 +289,8 @@ LABELS = (
     _label("Tensor", "A tensor of the host program.", "tensor"),
     _label("Race", "Two accesses to the same bytes without order, one of them a write.", "race",
            "{kind} {number}"),
+    _label("Step", "A step of the critical path: a stretch of time, where it went and why. Worked out when "
+           "it is first asked for.", "step", "{cause} {number}"),
 )  # fmt: skip
 
 
@@ -345,6 +366,15 @@ RELATIONSHIPS = (
                   Rows("Awaited", ("Op", "op"), ("Transaction", "txn"))),
     _relationship("DEPENDS_ON", "An operation that had to come first.",
                   Rows("DependsOn", ("Op", "op"), ("Op", "on")), carries="hazard"),
+    _relationship("TOOK_TIME_IN", "The steps of a run's critical path.",
+                  Rows("Step", ("Run", ""), ("Step", "number"))),
+    _relationship("AFTER", "The step of the critical path that ended when this one began.",
+                  Rows("Step", ("Step", "number"), ("Step", "before"))),
+    _relationship("SPENT_AT", "The component or link where a step's time went.",
+                  Rows("Step", ("Step", "number"), ("Use", "place"))),
+    _relationship("SPENT_IN", "The transaction that was under way in a step, and its operation.",
+                  Rows("Step", ("Step", "number"), ("Transaction", "txn")),
+                  Rows("Step", ("Step", "number"), ("Op", "op"))),
 )  # fmt: skip
 
 SCHEMA = Schema(

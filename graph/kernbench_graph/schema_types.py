@@ -55,6 +55,8 @@ class Table:
     doc: str
     columns: tuple[Property, ...]
     key: str = ""
+    computed: bool = False
+    """Worked out from the other tables when it is first asked for: it is in graphs and in no archive."""
 
     def column(self, name: str) -> Property:
         """The column of that name; ``KeyError`` when there is none."""
@@ -147,8 +149,14 @@ class Schema:
         return {table.name: table for table in self.tables}[name]
 
     def record_tables(self, record: Record) -> tuple[Table, ...]:
-        """The tables that make up a record of that sort, in order."""
-        return tuple(table for table in self.tables if table.record == record)
+        """The tables that make up an archived record of that sort, in order."""
+        return tuple(table for table in self.tables if table.record == record and not table.computed)
+
+    def computed_names(self) -> frozenset[str]:
+        """Labels and relationship types whose rows are worked out when they are first asked for."""
+        computed = {table.name for table in self.tables if table.computed}
+        types = {rel.type for rel in self.relationships if {rows.table for rows in rel.rows} <= computed}
+        return frozenset(computed | types)
 
     def properties(self) -> dict[str, set[PropertyType]]:
         """The types that each property name has, over all labels and relationship types."""

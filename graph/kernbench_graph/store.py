@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 from kernbench_graph.errors import ArchiveError, RunNotFoundError
 
 if TYPE_CHECKING:
+    import networkx as nx
     import pyarrow as pa
 
 QUERY_TIMEOUT_S = 60.0
@@ -72,10 +73,33 @@ class Result:
         """Each row as a dictionary keyed by column."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
+    @property
+    def graph(self) -> nx.MultiDiGraph[str]:
+        """The nodes, relationships and paths of all rows as one networkx graph.
+
+        Nodes are keyed by ``id`` and carry ``labels`` and their properties, edges ``type`` and theirs.
+        """
+        from kernbench_graph.networkx_view import result_graph
+
+        return result_graph(self.rows)
+
+    def to_svg(self) -> str:
+        """A picture of the nodes, relationships and paths of all rows, as the text of an SVG file.
+
+        Empty where there are none of them, or too many for a picture.
+        """
+        from kernbench_graph.drawing import entities_svg
+        from kernbench_graph.entities import entities_in
+
+        return entities_svg(*entities_in(self.rows))
+
     def _repr_html_(self) -> str:
+        from kernbench_graph.entities import entities_in
         from kernbench_graph.notebook import html_table
 
-        return html_table(self.columns, self.rows, "; ".join(self.notes))
+        table = html_table(self.columns, self.rows, "; ".join(self.notes))
+        joined = entities_in(self.rows)[1]
+        return f"<div>{self.to_svg()}</div>{table}" if joined else table
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -94,6 +118,8 @@ class GraphStore(Protocol):
     """How much of a run may be asked for when it is kept; ``full`` is among them."""
     notes: list[str]
     """Events that went otherwise than planned without harm, such as a cache that was rebuilt."""
+    computed: Callable[[RunRecord], Mapping[str, pa.Table]] | None
+    """Works out the tables that the schema calls computed, by name, when they are first asked for."""
     progress: Callable[[int, int], None] | None
     """Called, while a graph is built that takes long, with how much is done and how much there is to do."""
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from kernbench.address.address_map import AddressMap, Target
 from kernbench.address.allocators import LogicalAllocator, PeAllocator, SramAllocator, VirtualAllocator
 from kernbench.address.baaw import Baaw
-from kernbench.address.extent_map import ExtentMap
+from kernbench.address.extent_map import Extent, ExtentMap
 from kernbench.address.free_list import FreeList
-from kernbench.address.layout import ADDRESS_BITS, ADDRESS_SPACE, IocpuUnit, Kind, McpuUnit, PeUnit, Unit
+from kernbench.address.layout import (
+    ADDRESS_BITS,
+    ADDRESS_SPACE,
+    IocpuUnit,
+    Kind,
+    McpuUnit,
+    PeUnit,
+    Unit,
+    address_bits,
+)
 from kernbench.address.models import AddressModel, address_model
 from kernbench.address.page_table import PageTable
 from kernbench.address.physical import PhysAddr
@@ -20,6 +29,7 @@ __all__ = [
     "AddressMap",
     "AddressModel",
     "Baaw",
+    "Extent",
     "ExtentMap",
     "FreeList",
     "IocpuUnit",
@@ -36,5 +46,6 @@ __all__ = [
     "Unit",
     "VirtualAllocator",
     "Window",
+    "address_bits",
     "address_model",
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple, TypeVar
 
+from kernbench.address.layout import address_bits
 from kernbench.address.physical import PhysAddr
 from kernbench.address.requests import PhysicalRequest, by_channel
 from kernbench.address.windows import Window, whole, windows_of
@@ -37,7 +38,9 @@ class AddressMap:
     """The addresses of ``graph``; a topology that the layout cannot hold is a :class:`ConfigError`."""
 
     def __init__(self, graph: PropertyGraph) -> None:
-        self._windows = windows_of(graph)
+        self.bits = address_bits(int(graph.properties.get("sips", 1)))
+        """Width of a physical address: 51 bits, and more in a machine of over 16 packages."""
+        self._windows = windows_of(graph, self.bits)
         self._bases = [window.base for window in self._windows]
         self._targets = [(w.component, w.kind, w.unit) for w in self._windows]
         self._hbm: dict[tuple[int, int, int], Window] = {}
@@ -50,6 +53,11 @@ class AddressMap:
         """Bytes of an HBM burst (the largest of the topology's controllers)."""
         for window in self._windows:
             self._index(graph, window)
+
+    @property
+    def space(self) -> int:
+        """One past the highest physical address, where virtual and logical addresses begin."""
+        return 1 << self.bits
 
     def resolve(self, pa: int) -> Target:
         """The component that answers ``pa``; :class:`AddressError` names the field that leads nowhere."""
@@ -157,7 +165,7 @@ class AddressMap:
 
     def _nowhere(self, pa: int) -> AddressError:
         """Why no window holds ``pa``: the first field, most significant first, that leads to none."""
-        wanted = PhysAddr.decode(pa)
+        wanted = PhysAddr.decode(pa, self.bits)
         left = self._windows
         for field in ("sip_id", "die_id", "kind", "pe_id", "unit"):
             value = getattr(wanted, field)

@@ -103,6 +103,6 @@ class LogicalAllocator(VirtualAllocator):
     All PEs share it, so that a tensor has one base; where a PE finds its bytes is in its segment table.
     """
 
-    def __init__(self, burst_bytes: int) -> None:
-        super().__init__(burst_bytes)
+    def __init__(self, burst_bytes: int, la_base: int = ADDRESS_SPACE) -> None:
+        super().__init__(burst_bytes, la_base)
         self.space.name = "logical address space"

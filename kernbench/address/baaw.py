@@ -12,12 +12,8 @@ from collections.abc import Sequence
 
 from kernbench.address.address_map import AddressMap
 from kernbench.address.extent_map import Extent, ExtentMap, runs
-from kernbench.address.layout import ADDRESS_SPACE
 from kernbench.address.requests import PhysicalRequest
 from kernbench.errors import AddressError
-
-LA_BASE = ADDRESS_SPACE
-"""First logical address. Lower addresses are physical: no number means both."""
 
 
 class Baaw:
@@ -25,6 +21,8 @@ class Baaw:
 
     def __init__(self, addresses: AddressMap) -> None:
         self._addresses = addresses
+        self.base = addresses.space
+        """First logical address. Lower addresses are physical: no number means both."""
         self._segments: ExtentMap[int] = ExtentMap(lambda pa, begin, _end: pa + begin)
 
     @property
@@ -36,10 +34,10 @@ class Baaw:
         """Add segments ``(la, pa, nbytes)``, all or none; one that overlaps another is an error."""
         added: list[Extent[int]] = []
         for la, pa, nbytes in sorted(entries):
-            if la < LA_BASE or nbytes <= 0:
+            if la < self.base or nbytes <= 0:
                 raise AddressError(
                     f"install: la {la:#x} + {nbytes} bytes is no range of logical addresses, "
-                    f"which begin at {LA_BASE:#x}"
+                    f"which begin at {self.base:#x}"
                 )
             self._addresses.split(pa, nbytes)  # all of it must lead to some memory
             taken = [start for start, _, _ in self._segments.overlapping(la, la + nbytes)]
@@ -72,7 +70,7 @@ class Baaw:
         if nbytes < 0 or la < 0:
             raise AddressError(f"address {la:#x} + {nbytes} bytes is no range of addresses")
         end = la + nbytes
-        if nbytes == 0 or end <= LA_BASE:
+        if nbytes == 0 or end <= self.base:
             return [(la, nbytes)] if nbytes else []
         if gaps := self._segments.gaps(la, end):
             raise AddressError(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 ADDRESS_BITS = 51
 ADDRESS_SPACE = 1 << ADDRESS_BITS
-"""One past the highest physical address."""
+"""One past the highest physical address of a machine of at most 16 SIPs, as the record has it."""
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -166,3 +166,12 @@ LAYOUTS: dict[Kind, tuple[Bits, ...]] = {
     ),
     Kind.UAL: (*_IO, CHIPLET_OFFSET),
 }
+
+
+def address_bits(sips: int) -> int:
+    """Bits of a physical address in a machine of ``sips`` packages: 51, and more beyond 16 packages.
+
+    The record's ``sip_id`` has four bits and is the topmost field, so that it can grow upwards and leave all
+    other fields, and the addresses of the first 16 packages, where they are.
+    """
+    return max(ADDRESS_BITS, SIP_ID.low + (sips - 1).bit_length())

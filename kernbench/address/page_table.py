@@ -12,17 +12,21 @@ from functools import lru_cache
 from itertools import pairwise
 
 from kernbench.address.extent_map import Extent, ExtentMap, runs
-from kernbench.address.layout import ADDRESS_SPACE
+from kernbench.address.layout import ADDRESS_BITS
 from kernbench.errors import AddressError
 
 
 class PageTable:
-    """Virtual to physical addresses. ``page_bytes`` is a power of two; extents may be smaller than a page."""
+    """Virtual to physical addresses. ``page_bytes`` is a power of two; extents may be smaller than a page.
 
-    def __init__(self, page_bytes: int) -> None:
+    ``bits`` is the width of a physical address.
+    """
+
+    def __init__(self, page_bytes: int, bits: int = ADDRESS_BITS) -> None:
         if page_bytes <= 0 or page_bytes & (page_bytes - 1):
             raise AddressError(f"page_bytes {page_bytes} must be a power of two")
         self.page_bytes = page_bytes
+        self._bits = bits
         self._extents: ExtentMap[int] = ExtentMap(lambda pa, begin, _end: pa + begin)
 
     @property
@@ -33,8 +37,7 @@ class PageTable:
     def map(self, va: int, pa: int, nbytes: int) -> None:
         """Map ``[va, va + nbytes)`` to ``[pa, pa + nbytes)``; bytes mapped already are an error."""
         _check_range("va", va, nbytes)
-        if not 0 <= pa <= ADDRESS_SPACE - nbytes:
-            raise AddressError(f"map: pa {pa:#x} + {nbytes} bytes does not fit 51 bits")
+        _check_physical(pa, nbytes, self._bits)
         self._check_free(va, nbytes)
         self._extents.set(va, va + nbytes, pa)
 
@@ -43,7 +46,7 @@ class PageTable:
 
         A tensor's shards come as hundreds of adjoining entries: into an untouched range they go at once.
         """
-        extents = _ordered(tuple(entries))
+        extents = _ordered(tuple(entries), self._bits)
         if extents and self._extents.overlapping(extents[0].start, extents[-1].end):
             for extent in extents:
                 self._check_free(extent.start, extent.end - extent.start)
@@ -77,11 +80,20 @@ class PageTable:
     def _pieces(self, position: int, end: int) -> Iterator[tuple[int, int]]:
         for extent in self._extents.clipped(position, end):
             if extent.start > position:
-                yield _identity(position, extent.start)
+                yield self._identity(position, extent.start)
             yield extent.value, extent.end - extent.start
             position = extent.end
         if position < end:
-            yield _identity(position, end)
+            yield self._identity(position, end)
+
+    def _identity(self, start: int, end: int) -> tuple[int, int]:
+        """An unmapped range, which must be physical."""
+        if end > 1 << self._bits:
+            raise AddressError(
+                f"address {start:#x} + {end - start} bytes is neither in a tensor nor physical "
+                f"({self._bits} bits)"
+            )
+        return start, end - start
 
     def _check_free(self, va: int, nbytes: int) -> None:
         taken = self._extents.overlapping(va, va + nbytes)
@@ -92,13 +104,12 @@ class PageTable:
 
 
 @lru_cache(maxsize=8)
-def _ordered(entries: tuple[tuple[int, int, int], ...]) -> tuple[Extent[int], ...]:
+def _ordered(entries: tuple[tuple[int, int, int], ...], bits: int) -> tuple[Extent[int], ...]:
     """``(va, pa, nbytes)`` entries as extents by address; a request's are the same for all its PEs."""
     ordered = sorted(entries)
     for va, pa, nbytes in ordered:
         _check_range("va", va, nbytes)
-        if not 0 <= pa <= ADDRESS_SPACE - nbytes:
-            raise AddressError(f"map: pa {pa:#x} + {nbytes} bytes does not fit 51 bits")
+        _check_physical(pa, nbytes, bits)
     for (va, _, nbytes), (after, _, _) in pairwise(ordered):
         if va + nbytes > after:
             raise AddressError(
@@ -112,10 +123,6 @@ def _check_range(field: str, start: int, nbytes: int) -> None:
         raise AddressError(f"{field} {start:#x} + {nbytes} bytes is no range of addresses")
 
 
-def _identity(start: int, end: int) -> tuple[int, int]:
-    """An unmapped range, which must be physical."""
-    if end > ADDRESS_SPACE:
-        raise AddressError(
-            f"address {start:#x} + {end - start} bytes is neither in a tensor nor physical (51 bits)"
-        )
-    return start, end - start
+def _check_physical(pa: int, nbytes: int, bits: int) -> None:
+    if not 0 <= pa <= (1 << bits) - nbytes:
+        raise AddressError(f"map: pa {pa:#x} + {nbytes} bytes does not fit {bits} bits")

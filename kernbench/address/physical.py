@@ -1,4 +1,4 @@
-"""A physical address as a value: fields in, 51 bits out, and back.
+"""A physical address as a value: fields in, 51 bits out (more beyond 16 packages), and back.
 
 Decoding is positional and needs no topology (ADR-0001 D3). :class:`kernbench.address.AddressMap` knows which
 part of the space a topology implements.
@@ -12,7 +12,7 @@ from typing import SupportsIndex
 
 from kernbench.address.layout import (
     ADDR_SPACE,
-    ADDRESS_SPACE,
+    ADDRESS_BITS,
     AHBM_DIES,
     BUDGETS,
     CHIPLET_OFFSET,
@@ -21,6 +21,7 @@ from kernbench.address.layout import (
     LAYOUTS,
     RESOURCE_KIND,
     RESOURCE_KINDS,
+    SIP_ID,
     UAL_BASE,
     UNITS,
     Bits,
@@ -40,6 +41,7 @@ class PhysAddr:
     ``offset`` is bytes within what ``kind`` (and ``unit``) name; for UAL it is ``chiplet_offset``, so it
     starts at 2 GiB. ``pe_id`` is set for ``PE_LOCAL`` alone, ``unit`` for the kinds that have sub-units.
     An instance that breaks a rule of ADR-0001 cannot be made: :class:`AddressError` names the field.
+    ``bits`` is the width of the machine's addresses, :func:`kernbench.address.layout.address_bits`.
     """
 
     sip_id: int
@@ -48,6 +50,7 @@ class PhysAddr:
     offset: int
     pe_id: int | None = None
     unit: Unit | None = None
+    bits: int = ADDRESS_BITS
 
     def __post_init__(self) -> None:
         dies = IO_DIES if self.kind in (Kind.IOCPU, Kind.UAL) else AHBM_DIES
@@ -61,9 +64,9 @@ class PhysAddr:
         if (units is None) != (self.unit is None) or (units and not isinstance(self.unit, units)):
             wanted = units.__name__ if units else "None"
             raise AddressError(f"sub-unit of a {self.kind.name} address is {self.unit!r}; use {wanted}")
-        for field, attribute, limit in _GIVEN[self.kind]:
-            if not 0 <= (value := getattr(self, attribute)) < limit:
-                raise _too_large(field, value)
+        for field, attribute in _GIVEN[self.kind]:
+            if not 0 <= (value := getattr(self, attribute)) < _limit(field, self.bits):
+                raise _too_large(field, value, _limit(field, self.bits))
         if self.kind is Kind.UAL and self.offset < UAL_BASE:
             raise AddressError(f"chiplet_offset {self.offset:#x} is below the UAL region at {UAL_BASE:#x}")
         if self.unit is not None and self.offset >= (budget := BUDGETS[self.kind][self.unit]):
@@ -103,9 +106,9 @@ class PhysAddr:
         return cls(sip_id, die_id, Kind.UAL, chiplet_offset)
 
     def encode(self) -> int:
-        """The address as an integer of 51 bits."""
+        """The address as an integer of :attr:`bits` bits."""
         address = _FIXED[self.kind]
-        for field, attribute, _ in _GIVEN[self.kind]:
+        for field, attribute in _GIVEN[self.kind]:
             address |= getattr(self, attribute) << field.low
         return address
 
@@ -113,18 +116,18 @@ class PhysAddr:
         return self.encode()
 
     @classmethod
-    def decode(cls, addr: SupportsIndex) -> PhysAddr:
+    def decode(cls, addr: SupportsIndex, bits: int = ADDRESS_BITS) -> PhysAddr:
         """The fields of ``addr``; :class:`AddressError` names the field that breaks a rule."""
-        bits = operator.index(addr)
-        if not 0 <= bits < ADDRESS_SPACE:
-            raise AddressError(f"physical address {bits:#x} does not fit 51 bits")
+        number = operator.index(addr)
+        if not 0 <= number < 1 << bits:
+            raise AddressError(f"physical address {number:#x} does not fit {bits} bits")
         try:
-            return cls._decode(bits)
+            return cls._decode(number, bits)
         except AddressError as error:
-            raise AddressError(f"physical address {bits:#x}: {error}") from None
+            raise AddressError(f"physical address {number:#x}: {error}") from None
 
     @classmethod
-    def _decode(cls, addr: int) -> PhysAddr:
+    def _decode(cls, addr: int, bits: int) -> PhysAddr:
         kind = _kind(addr)
         fields = {}
         for field in LAYOUTS[kind]:
@@ -139,7 +142,8 @@ class PhysAddr:
             except ValueError:
                 raise AddressError(f"{name} {fields[name]} is reserved") from None
         offset = LAYOUTS[kind][-1].get(addr)
-        return cls(fields["sip_id"], fields["die_id"], kind, offset, fields.get("pe_id"), unit)
+        sip = addr >> SIP_ID.low  # the topmost field, whatever its width
+        return cls(sip, fields["die_id"], kind, offset, fields.get("pe_id"), unit, bits)
 
 
 _ATTRIBUTES = {
@@ -151,7 +155,7 @@ _ATTRIBUTES = {
 }
 """Field of the layouts: the attribute that it holds. All other fields follow from the kind."""
 _GIVEN = {
-    kind: [(field, _ATTRIBUTES[field.name], field.limit) for field in fields if field.name in _ATTRIBUTES]
+    kind: [(field, _ATTRIBUTES[field.name]) for field in fields if field.name in _ATTRIBUTES]
     for kind, fields in LAYOUTS.items()
 }
 _FIXED = dict.fromkeys(LAYOUTS, 0) | {
@@ -161,9 +165,14 @@ _FIXED = dict.fromkeys(LAYOUTS, 0) | {
 """The bits of the fields that follow from the kind."""
 
 
-def _too_large(field: Bits, value: int) -> AddressError:
-    base = "d" if field.limit <= 32 else "#x"  # counts are decimal, offsets are hexadecimal
-    most = field.limit - 1
+def _limit(field: Bits, bits: int) -> int:
+    """One past the largest value of ``field`` in an address of ``bits`` bits."""
+    return 1 << (bits - SIP_ID.low) if field is SIP_ID else field.limit
+
+
+def _too_large(field: Bits, value: int, limit: int) -> AddressError:
+    base = "d" if limit <= 256 else "#x"  # counts are decimal, offsets are hexadecimal
+    most = limit - 1
     return AddressError(f"{field.name} {value:{base}} does not fit its bits; use 0..{most:{base}}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kernbench.address.layout import BUDGETS, IO_DIES, UNITS, Kind, PeUnit, Unit
@@ -46,10 +46,11 @@ class Window:
         return "" if self.start.unit is None else self.start.unit.name
 
 
-def windows_of(graph: PropertyGraph) -> list[Window]:
+def windows_of(graph: PropertyGraph, bits: int) -> list[Window]:
     """The windows of every component, by address; :class:`ConfigError` when the layout cannot hold them.
 
-    IO chiplets get the dies 16, 17 ... of their SIP in the order of their ``io_cpu`` nodes.
+    ``bits`` is the width of an address. IO chiplets get the dies 16, 17 ... of their SIP in the order of
+    their ``io_cpu`` nodes.
     """
     found: list[Window] = []
     io_dies: dict[int, int] = {}
@@ -58,7 +59,7 @@ def windows_of(graph: PropertyGraph) -> list[Window]:
             sip = whole(node, "sip")
             io_dies[sip] = io_dies.get(sip, IO_DIES.start - 1) + 1
         try:
-            found.extend(_windows(node, io_dies))
+            found.extend(_windows(node, io_dies, bits))
         except AddressError as error:
             raise ConfigError(f"component '{node.id}' does not fit the address layout: {error}") from None
     found.sort(key=lambda window: window.base)
@@ -78,7 +79,7 @@ def whole(node: Node, key: str) -> int:
     return int(value)
 
 
-def _windows(node: Node, io_dies: dict[int, int]) -> Iterator[Window]:
+def _windows(node: Node, io_dies: dict[int, int], bits: int) -> Iterator[Window]:
     for window in component_kind(node).windows:
         kind_name, _, unit_name = window.partition(".")
         kind = Kind[kind_name]
@@ -87,7 +88,7 @@ def _windows(node: Node, io_dies: dict[int, int]) -> Iterator[Window]:
             pe = whole(node, "pe") if kind is Kind.PE_LOCAL else None
             nbytes = _nbytes(node, kind, unit)
             offset = whole(node, "slice") * nbytes if kind is Kind.HBM else 0
-            start = PhysAddr(whole(node, "sip"), die, kind, offset, pe, unit)
+            start = PhysAddr(whole(node, "sip"), die, kind, offset, pe, unit, bits)
             yield _window(node, start, nbytes, "tcm" if unit is PeUnit.PE_TCM else _TARGETS[kind])
 
 
@@ -111,5 +112,5 @@ def _window(node: Node, start: PhysAddr, nbytes: int, kind: str) -> Window:
     if nbytes <= 0:
         raise AddressError(f"{kind} of {nbytes} bytes; give it a positive size")
     last = start.offset + nbytes - 1  # the last byte must be an address too
-    PhysAddr(start.sip_id, start.die_id, start.kind, last, start.pe_id, start.unit)
+    replace(start, offset=last)
     return Window(start.encode(), nbytes, node.id, kind, start)

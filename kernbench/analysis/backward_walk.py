@@ -87,7 +87,7 @@ class Walk:
             track.to(track.stop, "unfinished", _HOST, _UNDER_WAY)
         while following is not None and track.now > track.stop:
             following = self._message(following) if isinstance(following, Message) else self._work(following)
-        track.line = ""
+        track.line, track.op = "", -1
         track.to(track.stop, "host", _HOST, "before the first request")
 
     def _message(self, message: Message) -> Cause:
@@ -95,7 +95,7 @@ class Walk:
         work = self.index.work(message.op)
         if work is not None and message.kind not in LAUNCHING and message.kind not in HOST_LEVEL:
             return work
-        self.track.line = ""
+        self.track.line, self.track.op = "", -1
         self.track.back_over(message)
         self.track.to(message.t_submit, "unexplained", message.src, named(message))
         if message.kind == "launch_done" and message.src.endswith(".pe_cpu"):
@@ -112,6 +112,7 @@ class Walk:
         # Time that a kernel takes by itself before an operation belongs to the operation's line.
         command = self.index.work(work.parent)
         self.track.line = work.source or (command.source if command is not None else "")
+        self.track.op = work.id
         if work.name.startswith(QUEUE):
             return self._queue(work)
         following = self._operations.over(work)
@@ -143,6 +144,7 @@ class Walk:
     def _kernel(self, cpu: str, resumed_by: Sequence[Work], launch: int) -> Cause:
         """Back over what a kernel did by itself, to the work that let it go on, or to its launch."""
         index, track = self.index, self.track
+        track.op = -1
         while True:
             # A send is over when its last part is given away, whatever becomes of that.
             ends = [

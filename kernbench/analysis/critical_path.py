@@ -42,7 +42,8 @@ def trace_index(tables: Mapping[str, pa.Table], info: Mapping[str, Any]) -> Trac
     """The index of a run's trace. ``UsageError`` when the run was not traced."""
     if "Transaction" not in tables or not tables["Transaction"].num_rows:
         raise UsageError(f"the run of '{info['bench']}' has no trace to explain it; run it with trace=True")
-    return TraceIndex(tables, info.get("launches") or [])
+    # The record's own list has more to say, but a record that another program made may have the table alone.
+    return TraceIndex(tables, info.get("launches") or tables["Launch"].sort_by("number").to_pylist())
 
 
 def critical_path(

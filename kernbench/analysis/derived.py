@@ -36,6 +36,7 @@ DERIVED = {
     "use_by_kind": "bottleneck",
     "overlaps": "contention",
     "path_steps": "critical_path",
+    "tensor_spans": "kernel",
     "time_by_cause": "critical_path",
     "time_by_line": "critical_path",
     "time_by_location": "critical_path",

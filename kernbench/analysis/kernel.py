@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kernbench.analysis.contention import spans
 from kernbench.analysis.derived import AskedRun, Rows
 from kernbench.errors import UsageError
 
 _ALL = ("all", "run")
+
+
+def tensor_spans(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``begin until window_ns`` per stretch of the window, of a run that was kept with its tensors.
+
+    Raises:
+        UsageError: The run was kept by a version that did not record tensors.
+    """
+    if not asked.tables["Tensor"].num_rows and "tensors" not in asked.record.info:
+        raise UsageError(
+            f"run '{asked.run}' was kept without its tensors, as older versions of KernBench kept runs; "
+            "run its bench again to see their traffic"
+        )
+    return spans(asked, params)
 
 
 def chosen(asked: AskedRun, params: Mapping[str, Any]) -> Rows:

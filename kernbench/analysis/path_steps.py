@@ -37,6 +37,7 @@ class Step:
     """A stretch of the path from ``t_start`` to ``t_end`` ns; ``activity`` names what was under way.
 
     Time on a transaction's path names the ``transaction`` and the ``hop``: the index in that path, from 0.
+    Time of an operation or of a transaction that it sent names the ``op``.
     """
 
     t_start: float
@@ -48,6 +49,7 @@ class Step:
     hop: int = -1
     line: str = ""
     """``file.py:12``, the line of the kernel that the time belongs to; empty outside of kernels."""
+    op: int = -1
 
     @property
     def ns(self) -> float:

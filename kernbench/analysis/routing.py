@@ -130,7 +130,10 @@ def shared_links(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 
 
 def reached(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``component weight hops ns`` per component that is reachable from ``src``."""
+    """``component weight hops ns`` per component that is reachable from ``src``.
+
+    ``RoutingError`` where none of the kind asked for is: no rows would read as if there were none.
+    """
     topology = asked.topology
     found: Rows = []
     for node in topology.graph.nodes():
@@ -142,6 +145,12 @@ def reached(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
             continue
         ns = topology.latency_ns(path)
         found.append({"component": node.id, "weight": path.weight, "hops": len(path.links), "ns": ns})
+    if not found:
+        what = f"every component of kind '{params['kind']}'" if params["kind"] else "every component"
+        raise RoutingError(
+            f"{what} is unreachable from '{params['src']}' for {params['traffic']} traffic; choose another "
+            f"start, or one of {', '.join(t.value for t in Traffic if t.value != params['traffic'])}"
+        )
     return found
 
 

@@ -174,12 +174,12 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
     ops = {name: tables["Op"][name].to_numpy() for name in ("t_ready", "t_start", "t_end", "bytes")}
     names, kinds = used["resource"], used["kind"]
     index = {name: number for number, name in enumerate(names.tolist())}
-    by_op = np.array([kind in _BY_OPERATION for kind in kinds], dtype=bool)
+    by_op = np.array([kind in BY_OPERATION for kind in kinds], dtype=bool)
     memory = np.array(
         [kind in COMPONENT_KINDS and COMPONENT_KINDS[kind].memory for kind in kinds], dtype=bool
     )
 
-    at = _rows(tables["Hop"]["resource"], index)
+    at = rows_of(tables["Hop"]["resource"], index)
     hop = (at >= 0) & ~by_op[at]
     where = at[hop]
     weighs = used["is_link"].astype(bool) | memory
@@ -187,11 +187,11 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
     begin, end = hops["t_start"][hop], hops["t_out"][hop]
     entries = [(where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop])]
     busy_entries = [(where, weight, begin, end)]
-    on = _rows(tables["Op"]["component"], index)
+    on = rows_of(tables["Op"]["component"], index)
     op = (on >= 0) & by_op[on]
     starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
     entries.append((on[op], ops["bytes"][op], ready, starts, ends, starts - ready))
-    busy_entries.append(_united_at(on[op], starts, ends))
+    busy_entries.append(united_at(on[op], starts, ends))
 
     count = len(names)
     found = {f"{of}{key}": np.zeros(count) for key in ("busy", "wait", "bytes", "n") for of in ("", "all_")}
@@ -213,7 +213,7 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
 
     parts = np.arange(count)
     for number in np.flatnonzero(found["all_n"] == 0).tolist():
-        parts[number] = _stands_for(number, names[number], kinds, index)
+        parts[number] = stands_for(number, names[number], kinds, index)
 
     def scaled(key: str, recorded: NDArray[Any]) -> Floats:
         whole = found[f"all_{key}"]
@@ -237,11 +237,11 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
     return {key: values[rows] for key, values in result.items()}
 
 
-_BY_OPERATION = frozenset({"pe_gemm", "pe_math", "pe_dma", "pe_fetch_store", "pe_scheduler"})
+BY_OPERATION = frozenset({"pe_gemm", "pe_math", "pe_dma", "pe_fetch_store", "pe_scheduler"})
 """Kinds whose service is that of operations rather than of messages."""
 
 
-def _united_at(
+def united_at(
     where: NDArray[np.int64], begin: Floats, end: Floats
 ) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
     """The stretches during which at least one interval is under way at a place: place, length, begin, end.
@@ -259,7 +259,7 @@ def _united_at(
     return where, end - begin, begin, end
 
 
-def _rows(column: pa.ChunkedArray, index: Mapping[str, int]) -> NDArray[np.int64]:
+def rows_of(column: pa.ChunkedArray, index: Mapping[str, int]) -> NDArray[np.int64]:
     """By row the number of the resource that it names; -1 where that was not used."""
     texts = Texts(column)
     rows: NDArray[np.int64] = np.array([index.get(text, -1) for text in texts.all()], np.int64)[texts.codes]
@@ -270,7 +270,7 @@ _CARRIERS = frozenset({"pe_dma", "pe_fetch_store"})
 """Kinds whose operations move the bytes on the wires within a PE, which messages do not cross."""
 
 
-def _stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, int]) -> int:
+def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, int]) -> int:
     """The resource in whose proportions ``name`` is used where no hop and no operation names it.
 
     Of a part, such as a pseudo-channel, that is the component it is in; of a wire within a PE, the end

@@ -20,6 +20,8 @@ class Track:
         self.now = now
         self.line = ""
         """The source line that the time belongs to."""
+        self.op = -1
+        """The operation that the time belongs to."""
         self.steps: list[Step] = []
         """The newest first."""
         self.paths: dict[int, tuple[Passed, ...]] = {}
@@ -30,7 +32,7 @@ class Track:
         """Go back to ``time``: all since then is a step, if it is anything."""
         time = max(time, self.stop)
         if time < self.now:
-            step = Step(time, self.now, cause, location, activity, transaction, hop, self.line)
+            step = Step(time, self.now, cause, location, activity, transaction, hop, self.line, self.op)
             self.steps.append(step)
             self.now = time
 

@@ -16,6 +16,7 @@ _TIMES = {
     "WaitedFor": ("t_from", "t_to"),
     "Op": ("t_ready", "t_end"),
     "Race": ("t_first", "t_second"),
+    "Step": ("t_from", "t_to"),
 }
 """Begin and end of a row, by table."""
 _OF_OPERATIONS = ("Operand", "Region", "DependsOn", "Awaited", "Access")
@@ -29,6 +30,8 @@ def tables_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, p
     """
     found = dict(tables)
     for name, (begin, end) in _TIMES.items():
+        if name not in tables:
+            continue  # steps, where nothing has asked for them
         table = tables[name]
         found[name] = table.filter(pa.array(window.touches(table[begin].to_numpy(), table[end].to_numpy())))
     # A last hop without length at the window's begin belongs to a transaction that was over by then.

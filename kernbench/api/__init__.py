@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kernbench.api.comparing import compare
     from kernbench.api.diagnosis import doctor
     from kernbench.api.evaluating import Evaluated, evaluate, evaluations
+    from kernbench.api.folding import ask_folded
     from kernbench.api.kept_runs import copy_runs, listed, prune, remove, tag
     from kernbench.api.kernel import KernelRun, run_kernel
     from kernbench.api.pictures import (
@@ -48,6 +49,7 @@ _NAMES = {
     "kernbench.api.comparing": "compare",
     "kernbench.api.diagnosis": "doctor",
     "kernbench.api.evaluating": "Evaluated evaluate evaluations",
+    "kernbench.api.folding": "ask_folded",
     "kernbench.api.kept_runs": "copy_runs listed prune remove tag",
     "kernbench.api.kernel": "KernelRun run_kernel",
     "kernbench.api.pictures": (
@@ -93,6 +95,7 @@ __all__ = [
     "Tuning",
     "ask",
     "ask_cypher",
+    "ask_folded",
     "benches",
     "borrowed",
     "compare",

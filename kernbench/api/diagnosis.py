@@ -39,7 +39,10 @@ def doctor(store: str | None = None) -> dict[str, Any]:
         _row("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         *(_package(name) for name in _NEEDED),
         *(_backend(name, library) for name, library in _BACKENDS),
-        _terminal_ui(),
+        _extra("terminal UI", "tui", "textual"),
+        _extra("page in the browser", "web", "werkzeug", "waitress"),
+        _extra("sweeps on a cluster", "dask", "distributed"),
+        _compiled_core(),
         _attempt("topologies", _topologies),
         _attempt("questions", _questions),
         _attempt("benches", _benches),
@@ -67,10 +70,16 @@ def _backend(name: str, library: str) -> dict[str, str]:
     return _row(f"backend {name}", "ok" if found else "failed", library if found else f"needs {library}")
 
 
-def _terminal_ui() -> dict[str, str]:
-    if find_spec("textual") is None:
-        return _row("terminal UI", "missing", "pip install 'kernbench[tui]'")
-    return _row("terminal UI", "ok", f"textual {metadata.version('textual')}")
+def _extra(check: str, extra: str, *libraries: str) -> dict[str, str]:
+    if any(find_spec(name) is None for name in libraries):
+        return _row(check, "missing", f"pip install 'kernbench[{extra}]'")
+    return _row(check, "ok", ", ".join(f"{name} {metadata.version(name)}" for name in libraries))
+
+
+def _compiled_core() -> dict[str, str]:
+    from kernbench.compiled import core, state
+
+    return _row("compiled core", "missing" if core is None else "ok", state)
 
 
 def _attempt(check: str, look: Callable[[], str]) -> dict[str, str]:

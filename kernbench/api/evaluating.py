@@ -69,6 +69,8 @@ def evaluate(
     topology: str | None = None,
     topo: Mapping[str, object] | None = None,
     jobs: int = 1,
+    executor: str | None = None,
+    scheduler: str | None = None,
     store: Store = None,
     tags: Sequence[str] = (),
     against: str | None = None,
@@ -84,7 +86,8 @@ def evaluate(
         out: The folder, which need not exist; by default ``evaluation-NAME`` in the working directory.
         params: Parameters of the evaluation.
         topology: The machine of points whose evaluation does not name one; ``topo`` changes keys of it.
-        jobs: Points that are run at the same time, each in a process of its own.
+        jobs: Points that are run at the same time, each in a process of its own; ``executor`` and
+            ``scheduler`` are as for :func:`sweep`.
         tags: Further tags of the kept runs, which all have ``evaluate-NAME``.
         against: A tag: compare with its runs. Then every point is run anew, for a kept run says nothing about
             a KernBench that has changed since, unless ``fast``.
@@ -109,9 +112,18 @@ def evaluate(
     with borrowed(keeper(store)) as opened:
         before = None if against is None else baselines(against, opened, [own])
         work = _Evaluating(
-            Evaluated(spec.name, str(folder)), folder, values, opened, topology, dict(topo or {}), jobs,
-            [own, *tags], (fresh or against is not None) and not fast, fast, progress,
-        )  # fmt: skip
+            result=Evaluated(spec.name, str(folder)),
+            folder=folder,
+            params=values,
+            store=opened,
+            topology=topology,
+            topo=dict(topo or {}),
+            workers=_Workers(jobs, executor, scheduler),
+            tags=[own, *tags],
+            fresh=(fresh or against is not None) and not fast,
+            fast=fast,
+            progress=progress,
+        )
         folder.mkdir(parents=True, exist_ok=True)
         spec.run(work)
         result = work.result
@@ -144,6 +156,15 @@ class PointRun(Run):
         return self.critical_path("all" if self.launches else None).by_cause()
 
 
+@dataclass(frozen=True, slots=True)
+class _Workers:
+    """Where points are run; see :func:`sweep`."""
+
+    jobs: int
+    executor: str | None
+    scheduler: str | None
+
+
 @dataclass
 class _Evaluating:
     """An :class:`kernbench.evaluations.Evaluator`."""
@@ -154,7 +175,7 @@ class _Evaluating:
     store: GraphStore
     topology: str | None
     topo: dict[str, object]
-    jobs: int
+    workers: _Workers
     tags: list[str]
     fresh: bool
     fast: bool
@@ -184,7 +205,9 @@ class _Evaluating:
             points=[{"params": {key: [value] for key, value in point.items()}} for point in points],
             store=self.store,
             tags=self.tags,
-            jobs=min(self.jobs, len(points)),
+            jobs=min(self.workers.jobs, len(points)),
+            executor=None if self.fast else self.workers.executor,
+            scheduler=None if self.fast else self.workers.scheduler,
             fresh=self.fresh,
             only_kept=self.fast,
             progress=self.progress,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kernbench.analysis.time_window import Window
     from kernbench.api.timelines import TimeLine
+    from kernbench.pgraph import TopologyRecord
 
 PathLike = str | os.PathLike[str]
 
@@ -39,6 +40,9 @@ class Exports:
             """A window of it."""
 
         def _check_traced(self) -> None: ...
+
+        def topology_record(self) -> TopologyRecord:
+            """Its machine."""
 
     def to_perfetto(
         self,
@@ -188,6 +192,32 @@ class Exports:
             data = b"".join(messages)
             files += written(f"{os.fspath(prefix)}.{rank}.et", partial(_put, data))
         return files
+
+    def to_npe(
+        self,
+        path: PathLike,
+        launch: int | str | None = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> list[str]:
+        """Write the meshes of routers over time as an NPE timeline, which TT-NN Visualizer shows.
+
+        A device of the file is a cube, a core one of its routers, a cycle a picosecond; 128 stretches of the
+        window have the utilisation of each link, and transfers their routes. Gives the file's name in a list.
+
+        Raises:
+            UsageError: The run has no trace, or there is no such window; nothing crossed a mesh in it; or the
+                mesh has more than 12 rows or 10 columns, which the format has not.
+        """
+        from kernbench.pgraph import topology_graph
+        from kernbench.report.npe import Cubes, write
+
+        window = self._timed(launch, from_ns, to_ns)
+        graph = topology_graph(self.topology_record())
+        mesh = json.loads(str(graph.properties["spec"]))["sip"]["cube_mesh"]
+        cubes = Cubes(mesh["w"], mesh["w"] * mesh["h"])
+        links = [edge.id for edge in graph.edges("LINK")]
+        return written(path, lambda out: write(out, self.tables, links, window, cubes))
 
     def _timed(self, launch: int | str | None, from_ns: float | None, to_ns: float | None) -> Window:
         """The window, which has some time in it, of a run that has a trace."""

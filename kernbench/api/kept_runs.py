@@ -106,6 +106,13 @@ def copy_runs(
         ]
 
 
+def move_new_run(one: str, source: Store, target: Store) -> None:
+    """Move a run that ``target`` does not have yet, with its topology."""
+    with borrowed(source) as here, borrowed(target) as there:
+        _copy_one(one, here, there, "full")
+        here.remove(one)
+
+
 def _copy_one(one: str, here: GraphStore, there: GraphStore, detail: str) -> bool:
     record = here.load(one)
     topology = here.load_topology(str(record.info["topology"]))

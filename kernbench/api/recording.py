@@ -122,6 +122,7 @@ class Recording:
             "topology": str(graph.properties["id"]),
             "topology_name": str(graph.properties["name"]),
             "hops": self._recorder.hops if self._recorder else 0,
+            "tensors": len(log.tensors),
             "host": platform.node(),
             **extra,
         }

@@ -285,12 +285,46 @@ class Run(Exports):
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[Any]:
-        """Topology and trace as one networkx graph, labels and keys as in the store; built on request."""
-        from kernbench.pgraph import run_graph
+        """Topology and trace as one networkx graph, labels and keys as in the store; built on request.
 
-        graph: nx.MultiDiGraph[Any] = run_graph(
-            RunRecord(self._properties, self.tables), self.topology_record()
-        )
+        The critical path is in it too.
+        """
+        return self.subgraph()
+
+    def subgraph(
+        self,
+        *names: str,
+        launch: int | str | None = None,
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> nx.MultiDiGraph[Any]:
+        """A part of :attr:`graph`: some labels and relationship types, of a window (see :meth:`window`).
+
+        Of a window there are the transactions, hops, waits, operations and steps of the critical path that
+        a part of lies within it; relationships that lead out of it are left out.
+
+        Args:
+            names: Labels such as ``"Op"`` and types such as ``"DEPENDS_ON"``; all by default. A type brings
+                the labels at its ends; where no type is named, all those between the labels are there.
+            launch: As for :meth:`window`, and ``from_ns`` and ``to_ns`` as well.
+            from_ns: Begin of the window, ns.
+            to_ns: End of the window, ns.
+
+        Raises:
+            UsageError: The run is not kept, or there is no such launch, or no time in the window.
+            QueryError: A name is neither a label nor a relationship type.
+        """
+        from kernbench.analysis.path_table import path_tables
+        from kernbench.analysis.window_tables import tables_within
+        from kernbench.pgraph import SCHEMA, run_graph
+
+        topology, tables = self.topology_record(), dict(self.tables)
+        if not names or not SCHEMA.computed_names().isdisjoint(names):
+            tables |= path_tables(RunRecord(self._properties, self.tables))
+        window = self.window(launch, from_ns, to_ns)
+        if window.spans != ((0.0, self.sim_ns),):
+            tables = tables_within(tables, window)
+        graph: nx.MultiDiGraph[Any] = run_graph(RunRecord(self._properties, tables), topology, names)
         return graph
 
     def topology_record(self) -> TopologyRecord:

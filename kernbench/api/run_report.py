@@ -1,37 +1,21 @@
-"""The report of a run: everything that a colleague asks first, as one HTML file."""
+"""The report of a run: the page of ``kernbench web`` as one HTML file, with its data inside."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from kernbench.api.comparing import compare
 from kernbench.api.exporting import written
-from kernbench.api.pictures import DIAGRAM_VIEWS, diagram
+from kernbench.api.page.answers import Answers
+from kernbench.api.pictures import DIAGRAM_VIEWS
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
-from kernbench.pgraph import GraphStore, topology_graph
-from kernbench.report import html
-from kernbench.report.cells import number
+from kernbench.errors import KernBenchError, UsageError
+from kernbench.report.browser import files
 
-_LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
-_USE = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
-_WAIT = (
-    "resource",
-    "waiter",
-    "waiter_kind",
-    "waiter_src",
-    "holder",
-    "holder_kind",
-    "holder_src",
-    "from_ns",
-    "wait_ns",
-)
-_ROOF = ("launch", "op", "name", "source", "flops", "memory", "intensity", "ns", "light_ns", "share", "bound")
-_CHANGES = ("name", "before", "after", "change_ns", "change", "slower")
-_SETTINGS = ("what", "key", "before", "after")
-_ROWS = 20
-_VERIFIED = {True: "yes", False: "NO: values are wrong", None: "not asked"}
+_BARS = 30_000
+"""Bars of the time line: what keeps the file below 5 MB."""
 
 
 def write_report(
@@ -43,128 +27,74 @@ def write_report(
     from_ns: float | None = None,
     to_ns: float | None = None,
     against: str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> str:
-    """Write the report of a run into one HTML file that opens without a network, and give the file's name.
+    """Write a run into one HTML file that opens without a network, and give the file's name.
 
-    It has the launches, where their time went by cause and by source line, the time line, the machine's
-    four views with utilisation, the busiest links and engines, the longest waits and the roofline: of the
-    launches, or of the window that ``launch``, ``from_ns`` and ``to_ns`` choose
-    (:meth:`kernbench.Run.window`).
+    It is the page of ``kernbench web`` without what needs a store to ask: the machine's four views with
+    utilisation over time, the time line, where the time went by cause and by source line, the longest waits,
+    the roofline, and the answers of the questions that need no parameter. All are of the launches, or of the
+    window that ``launch``, ``from_ns`` and ``to_ns`` choose (:meth:`kernbench.Run.window`).
 
     Args:
         run: A run, or a reference to one, such as ``last``.
         path: The file. It appears whole or not at all.
-        store: Where the run is kept.
+        store: Where the run is kept, for a reference.
         launch: The window; see above.
         from_ns: ns of simulated time.
         to_ns: ns of simulated time.
         against: An earlier run to compare it with: what was configured differently, and what changed.
+        progress: Is called with the name of each part of the page when it is worked out.
 
     Raises:
         UsageError: There is no such run or window, the run has no trace, or ``against`` is of another bench.
     """
-    with borrowed(store) as kept_in:
+    given = run._kept_in() if isinstance(run, Run) else store
+    with borrowed(given) as kept_in:
         found = run if isinstance(run, Run) else open_run(run, kept_in)
-        window: dict[str, Any] = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns}
-        sections = _sections(found, window)
-        if against is not None:
-            sections.insert(0, _comparison(against, found.id, kept_in, window))
-    title = f"{found.bench} on {found.topology}"
-    text = html.page(title, _facts(found, window), sections, f"KernBench {found.info['version']}")
+        found.timeline(
+            launch, from_ns, to_ns, rows=1
+        )  # a run without a trace, or no such window, is an error
+        window = {"launch": "run" if launch is None else str(launch), "from": from_ns, "to": to_ns}
+        answers = {}
+        for name, answer in _answers(Answers(kept_in), {"run": found.id, **window}, against):
+            answers[name] = answer
+            if progress is not None:
+                progress(name.removeprefix("ask?question="))
+    about = {"run": found.id, "made_by": f"KernBench {found.info['version']}"}
+    text = files.one_file(f"{found.bench} on {found.topology}", answers, about)
     return written(path, lambda out: out.write(text.encode()))[0]
 
 
-def _facts(run: Run, window: dict[str, Any]) -> dict[str, str]:
-    info = run.info
-    shown = run.window(**window)
-    launched = f"{number(run.latency_ns)} ns in {len(run.launches)} launch{'es' * (len(run.launches) != 1)}"
-    return {
-        "run": run.id,
-        "started": str(info["started_at"]),
-        "parameters": " ".join(f"{key}={value}" for key, value in run.params.items()),
-        "changed in the topology": " ".join(f"{k}={v}" for k, v in info["topology_changes"].items()),
-        "latency": launched,
-        "simulated": f"{number(run.sim_ns)} ns",
-        "shown here": f"{shown.name}, {number(shown.ns)} ns",
-        "values verified": _VERIFIED[run.verified],
-        "status": "" if info["status"] == "ok" else str(info["status"]),
-        "tags": ", ".join(run.tags),
-    }
-
-
-def _sections(run: Run, window: dict[str, Any]) -> list[html.Section]:
-    summary = run.summary(_ROWS, **window)
-    ns = summary["window"]["ns"]
-    races = "".join(html.paragraph(race["message"]) for race in summary["races"])
-    sections = [html.Section("Races", races)] if races else []
-    launches = html.table(_LAUNCH, [[row[name] for name in _LAUNCH] for row in summary["launches"]])
-    causes = html.paragraph(
-        "The critical path: the chain of work and waiting that makes this time, by cause."
-    )
-    by_line = {line or "outside of kernels": time for line, time in summary["by_line"].items()}
-    sections += [
-        html.Section("Launches", launches),
-        html.Section("Where the time went", causes + html.shares(summary["by_cause"], ns)),
-        html.Section("By source line", html.shares(by_line, ns)),
-        html.Section("Time line", _time_line(run, window)),
-        html.Section("Machine", _machine(run, window)),
-    ]
-    for title, rows in (("Busiest links", "busiest_links"), ("Busiest engines", "busiest_engines")):
-        cells = [[f"{row[n]:.1%}" if n == "utilisation" else row[n] for n in _USE] for row in summary[rows]]
-        sections.append(html.Section(title, html.table(_USE, cells)))
-    sections.append(html.Section("Longest waits", _waits(run, window)))
-    if window["from_ns"] is None and window["to_ns"] is None and run.launches:
-        sections.append(html.Section("Speed of light", _roofline(run, window["launch"])))
-    return sections
-
-
-def _time_line(run: Run, window: dict[str, Any]) -> str:
-    line = run.timeline(**window, links=True)
-    return html.picture(line.svg(), "Bars name their operation, number and source line under the pointer.")
-
-
-def _machine(run: Run, window: dict[str, Any]) -> str:
-    graph = topology_graph(run.topology_record())
-    parts = [html.paragraph("Darker is busier; the busiest counts where one part is drawn for several.")]
+def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> Iterator[tuple[str, Any]]:
+    """Each question of the page, as name and parameters, with its answer."""
+    if against is not None:
+        before = open_run(against, answers.store)
+        if before.bench != answers.run(params).run.bench:
+            raise UsageError(
+                f"run '{before.id}' is of '{before.bench}', another bench; name an earlier run of this one"
+            )
+        yield "compare", answers.answer("compare", {**params, "before": before.id, "after": params["run"]})
+    for name in ("overview", "path", "waits"):
+        yield name, answers.answer(name, params)
+    yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
     for view in DIAGRAM_VIEWS:
-        drawn = diagram(graph, view, run=run, **window)
-        parts.append(html.picture(drawn, f"view: {view}", folded=view != "cube"))
-    return "".join(parts)
-
-
-def _waits(run: Run, window: dict[str, Any]) -> str:
-    asked = {
-        "launch": "run" if window["launch"] is None else str(window["launch"]),
-        "from_ns": window["from_ns"] or 0.0,
-        "to_ns": -1.0 if window["to_ns"] is None else window["to_ns"],
-        "limit": _ROWS,
-    }
-    rows = run.query("contention/who-waited-for-whom", **asked).dicts()
-    return html.table(_WAIT, [[row[name] for name in _WAIT] for row in rows], "nothing waited for anything")
-
-
-def _roofline(run: Run, launch: int | str | None) -> str:
-    rows = run.roofline(launch="run" if launch is None else launch, limit=_ROWS)
-    cells = [[f"{row[n]:.1%}" if n == "share" else row[n] for n in _ROOF] for row in rows]
-    note = (
-        "light_ns is the least time for these flops and bytes here; share is how close the work came to it."
-    )
-    return html.paragraph(note) + html.table(_ROOF, cells, "no operation moved or computed anything")
-
-
-def _comparison(before: str, after: str, store: GraphStore, window: dict[str, Any]) -> html.Section:
-    found = compare(before, after, store, **window)
-    settings = [[row[name] for name in _SETTINGS] for row in found["configured"]]
-    alike = (
-        "configured alike" if found["same_config"] else "configured differently in a way that was not kept"
-    )
-    changes = [
-        [*(row[n] for n in _CHANGES[:4]), _percent(row["change"]), row["slower"]] for row in found["figures"]
+        yield f"machine?view={view}", answers.answer("machine", {**params, "view": view})
+    yield "roofline", _or_why_not(answers, "roofline", params)
+    asked = [
+        question
+        for question in answers.answer("questions", {})["questions"]
+        if question["scope"] == "run" and all(param["default"] is not None for param in question["params"])
     ]
-    body = html.paragraph(f"before: {found['before']['run_id']}, after: {found['after']['run_id']}")
-    body += html.table(_SETTINGS, settings, alike) + html.table(_CHANGES, changes)
-    return html.Section("Compared with an earlier run", body)
+    yield "questions", {"questions": asked}
+    for question in asked:
+        name = question["name"]
+        yield f"ask?question={name}", _or_why_not(answers, "ask", {**params, "question": name})
 
 
-def _percent(change: float | None) -> str:
-    return "-" if change is None else f"{change:+.1%}"
+def _or_why_not(answers: Answers, name: str, params: dict[str, Any]) -> Any:
+    """The answer, or the error in its place: not every window has a roofline."""
+    try:
+        return answers.answer(name, params)
+    except KernBenchError as error:
+        return {"error": str(error)}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kernbench.api.result import Run
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore, RunNotFoundError, StoreError
+from kernbench.pgraph import GraphStore, RunNotFoundError, RunRecord, StoreError
 from kernbench.pgraph import open_store as _open_store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 STORE_VARIABLE = "KERNBENCH_STORE"
 DEFAULT_FOLDER = ".kernbench"
@@ -29,7 +33,15 @@ def open_store(url: str | os.PathLike[str] | None = None) -> GraphStore:
 
     Close it when done. ``StoreUrlError`` when there is no such kind of store.
     """
-    return _open_store(default_store() if url is None else os.fspath(url))
+    opened = _open_store(default_store() if url is None else os.fspath(url))
+    opened.computed = _path_tables
+    return opened
+
+
+def _path_tables(run: RunRecord) -> Mapping[str, pa.Table]:
+    from kernbench.analysis.path_table import path_tables
+
+    return path_tables(run)
 
 
 def as_store(store: Store) -> GraphStore:

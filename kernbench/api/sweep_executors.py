@@ -1,4 +1,4 @@
-"""Where the jobs of a sweep are done: in this process, or in several processes of this machine."""
+"""Where the jobs of a sweep are done: in this process, in several of this machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from kernbench.api.sweep_jobs import Job, Machine, Measured, PointJob, Progress, do
-from kernbench.errors import KernBenchError
+from kernbench.errors import KernBenchError, UsageError
 
+EXECUTORS = ("local", "dask")
 _START = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
     "from kernbench.api.sweep_worker import main; main()"
@@ -27,8 +28,12 @@ class Executor(Protocol):
 
     shared_memory: bool
     """Whether jobs see the objects of this process: compiled graphs, open stores, functions."""
-    at_once: int
-    """Jobs that are worth handing over before any is done."""
+    shared_files: bool
+    """Whether jobs see the files of this machine: compiled graphs, and stores that are folders."""
+
+    @property
+    def at_once(self) -> int:
+        """Jobs that are worth handing over before any is done."""
 
     def submit(self, job: Job) -> Future[Any]:
         """Begin a job; the future gives its :class:`Machine` or :class:`Measured`."""
@@ -37,10 +42,29 @@ class Executor(Protocol):
         """End whatever is under way."""
 
 
+def executor_of(name: str | None, scheduler: str | None, jobs: int, progress: Progress | None) -> Executor:
+    """The executor called ``name``, ``local`` or ``dask``; with an address of a scheduler it is ``dask``.
+
+    ``UsageError`` for another name, and for a scheduler that is not to be used.
+    """
+    if name is None:
+        name = "local" if scheduler is None else "dask"
+    if name not in EXECUTORS:
+        raise UsageError(f"executor '{name}' does not exist; use {' or '.join(EXECUTORS)}")
+    if name == "dask":
+        from kernbench.api.sweep_dask import DaskExecutor
+
+        return DaskExecutor(scheduler, jobs)
+    if scheduler is not None:
+        raise UsageError("a scheduler is for executor 'dask'; leave the executor out, or the scheduler")
+    return InProcess(progress) if jobs == 1 else Processes(jobs)
+
+
 class InProcess:
     """Does a job when it is submitted."""
 
     shared_memory = True
+    shared_files = True
     at_once = 1
 
     def __init__(self, progress: Progress | None = None) -> None:
@@ -60,6 +84,7 @@ class Processes:
     """``count`` processes of this machine. One that is killed is replaced, and its job done once more."""
 
     shared_memory = False
+    shared_files = True
 
     def __init__(self, count: int) -> None:
         self.at_once = 2 * count  # so that no process waits for the next job

@@ -34,7 +34,7 @@ class MachineJob:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A compiled topology, in memory or in a file. ``error`` says why there is none."""
+    """A compiled topology, in memory, in a file or elsewhere. ``error`` says why there is none."""
 
     topology_id: str = ""
     name: str = ""
@@ -42,6 +42,8 @@ class Machine:
     graph: PropertyGraph | None = None
     file: str = ""
     error: str = ""
+    remote: Any = None
+    """The machine on a cluster; it is kept there as long as this is."""
 
     def load(self) -> PropertyGraph:
         """The compiled graph; of files the last ones read are at hand."""
@@ -56,14 +58,19 @@ class Machine:
         return _loaded[self.file]
 
     def forget(self) -> None:
-        """Remove the file; nothing else needs it."""
+        """Let go of it; nothing else needs it."""
         if self.file:
             Path(self.file).unlink(missing_ok=True)
+        if self.remote is not None:
+            self.remote.release()
 
 
 @dataclass(frozen=True, slots=True)
 class PointJob:
-    """Run one point, and keep it in ``store``."""
+    """Run one point, and keep it in ``store``.
+
+    ``named`` is the bench's name in the record where it goes by another one here.
+    """
 
     bench: str | Callable[[Any], Any]
     params: Mapping[str, object]
@@ -74,17 +81,24 @@ class PointJob:
     tags: tuple[str, ...] = ()
     max_ns: float | None = None
     max_events: int | None = None
+    named: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The run of a point. Where there is none ``run_id`` is empty and ``error`` says why."""
+    """The run of a point. Where there is none ``run_id`` is empty and ``error`` says why.
+
+    ``folder`` is a store of its own in which the run came back; empty where it is in that of the job.
+    ``suspect``: processes died, of it or of a job beside it.
+    """
 
     run_id: str = ""
     latency_ns: float | None = None
     sim_ns: float | None = None
     verified: bool | None = None
     error: str = ""
+    folder: str = ""
+    suspect: bool = False
 
 
 Job = MachineJob | PointJob
@@ -125,6 +139,7 @@ def measure(job: PointJob, progress: Progress | None = None) -> Measured:
 
     try:
         program = sweep_program(job.bench, job.params)
+        program = replace(program, named=job.named or program.named)
         run = run_program(
             program,
             job.machine.load(),

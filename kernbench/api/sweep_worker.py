@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import pickle
 import queue
+import shutil
 import signal
 import sys
 import threading
 from typing import BinaryIO
 
-from kernbench.api.sweep_jobs import Job, do
+from kernbench.api.sweep_jobs import Job, MachineJob, do
 
 
 def main() -> None:
-    """Do jobs until stdin ends, and then end at once: a sweep that was killed leaves no process behind."""
+    """Do jobs until stdin ends, and then end at once: a sweep that was killed leaves nothing behind."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what benches print must not get between the answers
     sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
@@ -32,9 +33,18 @@ def main() -> None:
 
 
 def _read(stream: BinaryIO, jobs: queue.SimpleQueue[Job]) -> None:
-    """Pass jobs on; the end of the stream ends the process, whatever it is doing."""
+    """Pass jobs on; the end of the stream ends the process, whatever it is doing.
+
+    A sweep kills its workers when it ends. If the stream ends first, the sweep was killed, and its compiled
+    machines are of no more use.
+    """
+    folder = ""
     while True:
         try:
-            jobs.put(pickle.load(stream))
+            job: Job = pickle.load(stream)
         except (EOFError, OSError, pickle.UnpicklingError):
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)
             os._exit(0)
+        folder = job.folder if isinstance(job, MachineJob) else os.path.dirname(job.machine.file) or folder
+        jobs.put(job)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections import deque
@@ -14,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from kernbench.api.kept_runs import copy_runs, tag
+from kernbench.api.kept_runs import move_new_run, tag
 from kernbench.api.result import Run
 from kernbench.api.running import Program, bench_hash
 from kernbench.api.stores import Store, borrowed, folder_of, keeper
 from kernbench.api.stores import runs as all_runs
-from kernbench.api.sweep_executors import Executor, InProcess, Processes
+from kernbench.api.sweep_executors import Executor, executor_of
 from kernbench.api.sweep_grid import GridPoint, grid
 from kernbench.api.sweep_jobs import Machine, MachineJob, Measured, PointJob, sweep_program
 from kernbench.api.sweep_result import Sweep, SweepPoint
@@ -59,6 +60,8 @@ def sweep(
     store: Store = None,
     tags: Sequence[str] | None = None,
     jobs: int = 1,
+    executor: str | None = None,
+    scheduler: str | None = None,
     components: Components = None,
     fresh: bool = False,
     only_kept: bool = False,
@@ -81,6 +84,10 @@ def sweep(
             ``topology``, which come before the common ones.
         tags: Tags of the runs, also of those kept before. By default ``sweep-`` and the bench's name.
         jobs: Processes that run points. 1 runs them here; more need a bench that can be found by name.
+        executor: ``"local"``, or ``"dask"``: the workers of a Dask cluster, of which runs come back as
+            archives. It needs the extra ``kernbench[dask]``.
+        scheduler: The address of that cluster's scheduler, which has its own number of workers. Without,
+            ``jobs`` workers are started here for the length of the call.
         fresh: Run points that are kept as well.
         only_kept: Run nothing; a point that is not kept is a row with an error.
         on_point: Called with each point as it is done, in the order in which they end.
@@ -107,16 +114,17 @@ def sweep(
     topologies = list(topology) if isinstance(topology, list | tuple) else [topology]
     planned = _plan(bench, grid(topologies, params, topo, points))
     program = next(plan.program for plan in planned if plan.program)
-    if jobs > 1 and callable(bench) and not program.named:
+    elsewhere = jobs > 1 or scheduler is not None or executor == "dask"
+    if elsewhere and callable(bench) and not program.named:
         raise UsageError(
-            "a function is swept with jobs=1; put it into a file with @bench to use more processes"
+            "a function is swept with jobs=1 in this process; put it into a file with @bench to use others"
         )
     tags = tuple([f"sweep-{program.name}"] if tags is None else tags)
     how = {"device": device, "verify": verify, "tags": tags, "max_ns": max_ns, "max_events": max_events}
     counter = _Counter(len(planned), progress, on_point or (lambda _point: None))
-    with borrowed(keeper(store)) as opened, _executor(jobs, counter) as executor:
+    with borrowed(keeper(store)) as opened, _executing(executor, scheduler, jobs, counter) as workers:
         kept = {} if fresh else _by_hash(opened, program.name, verify)
-        run = _Sweeping(bench, planned, executor, opened, components, how, counter, kept, only_kept)
+        run = _Sweeping(bench, planned, workers, opened, components, how, counter, kept, only_kept)
         found = run.all()
     if all(point.error and not point.run_id for point in found) and not run.began and not only_kept:
         raise UsageError(f"no point of the sweep can be begun; the first: {found[0].error}")
@@ -162,8 +170,8 @@ def _plan(bench: str | Callable[[Any], Any], points: Iterable[GridPoint]) -> lis
 
 
 @contextmanager
-def _executor(jobs: int, counter: _Counter) -> Iterator[Executor]:
-    executor: Executor = InProcess(counter.simulating) if jobs == 1 else Processes(jobs)
+def _executing(name: str | None, scheduler: str | None, jobs: int, counter: _Counter) -> Iterator[Executor]:
+    executor = executor_of(name, scheduler, jobs, counter.simulating)
     try:
         yield executor
     finally:
@@ -235,17 +243,20 @@ class _Sweeping:
         return [self._rows[plan.number] for plan in self._plans]
 
     def _run_groups(self, groups: deque[list[_Plan]], folder: str) -> None:
-        # Stores that are no folder are written by this process alone: workers keep their runs in one first.
-        direct = self._executor.shared_memory or folder_of(self._store.url) is not None
+        # Stores that workers cannot write are written by this process: their runs are kept in a folder first.
+        direct = self._executor.shared_memory or (
+            self._executor.shared_files and folder_of(self._store.url) is not None
+        )
         target: Store = self._store if self._executor.shared_memory else os.path.abspath(
             self._store.url if direct else os.path.join(folder, "runs")
         )  # fmt: skip
         ready: deque[tuple[_Plan, Machine]] = deque()
+        suspects: deque[tuple[_Plan, Machine]] = deque()
         under_way: dict[Future[Any], Callable[[Any], None]] = {}
-        left: dict[str, int] = {}
+        left: dict[int, int] = {}
 
         def compiled(plans: list[_Plan], machine: Machine) -> None:
-            left[machine.file] = 0
+            left[id(machine)] = 0
             for plan in plans:
                 if machine.error:
                     self._row(plan, Measured(error=machine.error))
@@ -256,24 +267,33 @@ class _Sweeping:
                 else:
                     self.began = True
                     ready.append((plan, machine))
-                    left[machine.file] += 1
-            if not left[machine.file]:
+                    left[id(machine)] += 1
+            if not left[id(machine)]:
                 machine.forget()
 
-        def measured(plan: _Plan, machine: Machine, answer: Measured) -> None:
+        def measured(plan: _Plan, machine: Machine, alone: bool, answer: Measured) -> None:
+            if answer.suspect and not alone:
+                suspects.append((plan, machine))
+                return
             if answer.run_id and not direct:
-                copy_runs([answer.run_id], target, self._store)
+                move_new_run(answer.run_id, answer.folder or target, self._store)
+                if answer.folder:
+                    shutil.rmtree(answer.folder, ignore_errors=True)
             self._row(plan, answer, machine.name)
-            left[machine.file] -= 1
-            if not left[machine.file]:
+            left[id(machine)] -= 1
+            if not left[id(machine)]:
                 machine.forget()
 
-        while ready or groups or under_way:
+        def begin(plan: _Plan, machine: Machine, alone: bool = False) -> None:
+            job = PointJob(self._bench, plan.point.params, machine, target, **self._how)
+            under_way[self._executor.submit(job)] = partial(measured, plan, machine, alone)
+
+        while ready or groups or under_way or suspects:
+            if not (ready or groups or under_way):  # alone, so that it is clear whose fault it is
+                begin(*suspects.popleft(), alone=True)
             while len(under_way) < self._executor.at_once and (ready or groups):
                 if ready:
-                    plan, machine = ready.popleft()
-                    job = PointJob(self._bench, plan.point.params, machine, target, **self._how)
-                    under_way[self._executor.submit(job)] = partial(measured, plan, machine)
+                    begin(*ready.popleft())
                 else:
                     plans = groups.popleft()
                     where = "" if self._executor.shared_memory else folder

@@ -6,12 +6,16 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
 from kernbench.kinds import Traffic
 from kernbench.pgraph import PropertyGraph
+
+if TYPE_CHECKING:
+    from kernbench.topology import TopologySpec
 
 Topology = str | os.PathLike[str] | PropertyGraph | None
 """A compiled topology, a file, the name of a shipped one, or None for the default one."""
@@ -49,33 +53,70 @@ def described_machine(
 
     ``ConfigError`` as from :func:`load_topology`.
     """
+    if isinstance(topology, PropertyGraph) and not topo:
+        from kernbench.components.registry import own_classes
+
+        return topology, own_classes(topology, _classes(components, None))
+    spec, classes, changes = _checked(topology, topo, components)
+    return _compiled(spec, classes, changes), classes
+
+
+@dataclass(frozen=True, slots=True)
+class MachineText:
+    """A checked topology as text, complete in itself: it can be compiled where its file is not."""
+
+    spec: str
+    name: str
+    classes: Mapping[str, str]
+    changes: Mapping[str, object]
+
+    @classmethod
+    def of(
+        cls, topology: Topology, topo: Mapping[str, object] | None = None, components: Components = None
+    ) -> MachineText:
+        """That of what :func:`described_machine` would compile. ``ConfigError`` as from there."""
+        spec, classes, changes = _checked(topology, topo, components)
+        return cls(spec.canonical(), spec.name, classes, changes)
+
+    def compiled(self) -> PropertyGraph:
+        """The same graph as that of :func:`described_machine`."""
+        from kernbench.topology import parse
+
+        return _compiled(parse(self.spec, f"topology '{self.name}'"), self.classes, self.changes)
+
+
+def _checked(
+    topology: Topology, topo: Mapping[str, object] | None, components: Components
+) -> tuple[TopologySpec, dict[str, str], dict[str, object]]:
+    """The checked topology, its component classes, and the keys by which it differs from its file."""
     from kernbench.components.registry import own_classes, problems
-    from kernbench.topology import TopologySpec, compile_topology, find, load, parse
+    from kernbench.topology import find, load, parse
     from kernbench.topology.problems import Problem
-    from kernbench.topology.zero_paths import refuse_zero_paths
 
     if isinstance(topology, PropertyGraph):
-        classes = own_classes(topology, _classes(components, None))
-        if not topo:
-            return topology, classes
-        before = changes_of(topology)
         spec = parse(str(topology.properties["spec"]), f"topology '{topology.properties['name']}'", topo)
-    else:
-        path = None if topology is None else os.fspath(topology)
-        extra, before = _classes(components, find(path).parent), {}
+        classes = own_classes(topology, _classes(components, None))
+        return spec, classes, {**changes_of(topology), **(topo or {})}
+    path = None if topology is None else os.fspath(topology)
+    extra = _classes(components, find(path).parent)
 
-        def unknown_impls(spec: TopologySpec) -> Iterable[Problem]:
-            return problems(spec, extra)
+    def unknown_impls(spec: TopologySpec) -> Iterable[Problem]:
+        return problems(spec, extra)
 
-        spec = load(path, topo, unknown_impls)
+    spec = load(path, topo, unknown_impls)
+    return spec, {**spec.components, **(extra or {})}, dict(topo or {})
+
+
+def _compiled(spec: TopologySpec, classes: Mapping[str, str], changes: Mapping[str, object]) -> PropertyGraph:
+    from kernbench.topology import compile_topology
+    from kernbench.topology.zero_paths import refuse_zero_paths
+
     graph = compile_topology(spec)
     refuse_zero_paths(spec, graph)
-    if not isinstance(topology, PropertyGraph):
-        classes = own_classes(graph, extra)
     if classes:
         graph.notes["components"] = json.dumps(classes, sort_keys=True)
-    mark_changes(graph, {**before, **(topo or {})})
-    return graph, classes
+    mark_changes(graph, changes)
+    return graph
 
 
 def mark_changes(graph: PropertyGraph, changes: Mapping[str, object]) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -69,7 +70,8 @@ class Param:
             value = _integer(str(value))
         try:
             # Text is parsed; values from Python must have the type already.
-            got: ParamValue = self._adapter().validate_python(value, strict=not isinstance(value, str))
+            adapter = _adapter(self.type, self.minimum)  # type: ignore[arg-type]  # classes are hashable
+            got: ParamValue = adapter.validate_python(value, strict=not isinstance(value, str))
         except ValidationError as problem:
             if problem.errors()[0]["type"] == "greater_than_equal":
                 raise ValueError(f"{value} is below the minimum of {self.minimum:g}") from None
@@ -81,11 +83,14 @@ class Param:
             raise ValueError(f"{got!r} is not one of {', '.join(map(str, self.choices))}")
         return got
 
-    def _adapter(self) -> TypeAdapter[Any]:
-        if self.minimum is None or self.type is str:
-            return TypeAdapter(self.type)
-        bounded: Any = Annotated[self.type, Field(ge=self.minimum)]
-        return TypeAdapter(bounded)
+
+@cache
+def _adapter(type_: type, minimum: float | None) -> TypeAdapter[Any]:
+    """Made once for all parameters alike: that takes longer than parsing a value."""
+    if minimum is None or type_ is str:
+        return TypeAdapter(type_)
+    bounded: Any = Annotated[type_, Field(ge=minimum)]
+    return TypeAdapter(bounded)
 
 
 def _integer(text: str) -> int:

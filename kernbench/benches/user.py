@@ -15,6 +15,12 @@ def names_user_bench(identifier: str) -> bool:
     return place.endswith(".py") or ":" in identifier
 
 
+def file_of(identifier: str) -> tuple[str, str] | None:
+    """The file of ``file.py`` or ``file.py:name``, and ``:name`` or nothing; None for other names."""
+    place, colon, name = _parts(identifier)
+    return (place, f"{colon}{name}") if place.endswith(".py") else None
+
+
 def load_user_bench(identifier: str) -> BenchSpec:
     """Import the file or module that ``identifier`` names and return its bench.
 

@@ -36,6 +36,7 @@ app = LazyGroup(
         "report": Entry(f"{_HERE}.report", "Write a kept run as one HTML page to send on."),
         "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
         "tui": Entry(f"{_HERE}.tui", "Browse kept runs in the terminal."),
+        "web": Entry(f"{_HERE}.web", "Browse kept runs in the browser."),
         "figures": Entry(f"{_HERE}.figures", "Draw where the time and the bandwidth of DMA transfers go."),
         "completion": Entry(f"{_HERE}.completion", "Print a script for tab completion in bash, zsh or fish."),
         "doctor": Entry(f"{_HERE}.doctor", "Say what is installed and whether the store can be used."),

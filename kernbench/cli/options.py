@@ -55,6 +55,34 @@ def change_options(function: Function) -> Function:
     return topo(components(function))
 
 
+def device_option(function: Function) -> Function:
+    """``--device``, passed as ``device``: the SIPs that a bench is given."""
+    return click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")(
+        function
+    )
+
+
+def settings_option(function: Function) -> Function:
+    """``--set``, passed as ``settings``: parameters of the bench, texts for :func:`assignments`."""
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A bench parameter; may be repeated.",
+        shell_complete=completion.bench_settings,
+    )(function)
+
+
+def limit_options(function: Function) -> Function:
+    """``--max-ns`` and ``--max-events``, passed as ``max_ns`` and ``max_events``: where a run is to end."""
+    max_ns = click.option(
+        "--max-ns", type=float, metavar="NS", help="End a run after so much simulated time."
+    )
+    max_events = click.option("--max-events", type=int, metavar="N", help="End a run after so many events.")
+    return max_ns(max_events(function))
+
+
 def kept_options(function: Function) -> Function:
     """``--tag``, ``--no-trace``, ``--detail``, as ``tags no_trace detail``: whether and how a run is kept."""
     tag = click.option(
@@ -83,6 +111,24 @@ def details_option(function: Function) -> Function:
         is_flag=True,
         help="Show how close launches, PEs and operations came to what the hardware allows.",
     )(function)
+
+
+def executor_options(function: Function) -> Function:
+    """``--jobs``, ``--executor`` and ``--scheduler``: where points are run, and how many at a time."""
+    jobs = click.option(
+        "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
+        help="Points to run at the same time.",
+    )  # fmt: skip
+    executor = click.option(
+        "--executor", type=click.Choice(["local", "dask"]),
+        help="Processes of this machine, or a Dask cluster (kernbench[dask]).  [default: local; dask with "
+        "--scheduler]",
+    )  # fmt: skip
+    scheduler = click.option(
+        "--scheduler", metavar="ADDRESS",
+        help="Of a running Dask cluster, such as tcp://host:8786; without, --jobs workers are started here.",
+    )  # fmt: skip
+    return jobs(executor(scheduler(function)))
 
 
 def window_options(function: Function) -> Function:

@@ -40,6 +40,10 @@ class Progress:
         """Show how far the building of a graph is; as when called."""
         self._show(lambda _: f"building the graph, {done / max(1, total):.0%} done".replace("%", " %"))
 
+    def of_page(self, part: str) -> None:
+        """Show which part of a page was worked out last; as when called."""
+        self._show(lambda _: f"writing the page: {part}")
+
     def of_points(self, standing: Standing) -> None:
         """Show how far a sweep is; as when called."""
         self._show(lambda _: points_line(standing))

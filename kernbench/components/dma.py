@@ -253,7 +253,9 @@ class DmaEngines:
         owner, op, slot = self.owner, job.op, job.slot
         assert slot is not None
         if op.kind == "memory":
-            _name_memory(op, job.is_write, tuple(r for run in job.runs for r in self.regions(*run)))
+            _name_memory(op, job.is_write, self._regions_of(job))
+        elif op.kind == "tile":
+            op.moved = self._regions_of(job)
         sent = access.begin(
             owner, self.traffic, job.kind, job.requests, job.t_ready, op=op.id, is_write=job.is_write
         )
@@ -269,6 +271,9 @@ class DmaEngines:
         if job.is_write:
             owner.bytes += job.nbytes
         access.send(owner, sent)
+
+    def _regions_of(self, job: Job) -> tuple[Region, ...]:
+        return tuple(region for run in job.runs for region in self.regions(*run))
 
     def _engine_hop(self, transaction: Transaction, job: Job, engine: Engine) -> None:
         """The time between submission and the first link: waiting for the engine, then translation."""
@@ -287,7 +292,7 @@ class DmaEngines:
         if transaction.traced:
             now = owner.clock.now
             service = now - job.t_ready - wait
-            transaction.hops.append(
+            transaction.note_hop(
                 (owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
             )
 

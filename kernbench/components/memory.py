@@ -111,7 +111,7 @@ class Memory(Component, ABC):
         self.leave(done, nbytes, self.entry_ns if packet.pays else 0.0, wait)
         if transaction.traced:
             hop = len(packet.links)
-            transaction.hops.append(
+            transaction.note_hop(
                 (
                     self.index, packet.node_in[hop], packet.node_start[hop], done,
                     done - time - wait, wait, nbytes,

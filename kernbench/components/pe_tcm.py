@@ -71,7 +71,7 @@ class PeTcm(Memory):
         self._use(write, duration)
         self.leave(end, nbytes, 0.0, wait)
         if transaction.traced:
-            transaction.hops.append((self.index, now, start, end, end - now - wait, wait, nbytes))
+            transaction.note_hop((self.index, now, start, end, end - now - wait, wait, nbytes))
 
         def over() -> None:
             system.end(transaction)

@@ -67,7 +67,7 @@ class PeMmu(Translator):
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.delay_ns = self.number("tlb_overhead_ns")
-        self.table = PageTable(self.integer("page_bytes"))
+        self.table = PageTable(self.integer("page_bytes"), system.addresses.bits)
 
     def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
         """See :meth:`Translator.extents`."""

@@ -170,7 +170,7 @@ class QueueChannel:
             owner.wait_ns += wait
             if transaction.traced:
                 end = start + duration
-                transaction.hops.append(
+                transaction.note_hop(
                     (owner.index, ready, start, end, end - ready - wait, wait, transaction.nbytes)
                 )
         owner.clock.call_at(start + duration, access.send, owner, sent)

@@ -1,23 +1,30 @@
 """Grouped-query attention over ranks that each hold a block of keys and values: the bench of its evaluation.
 
-A key-value head serves several query heads, whose rows are stacked: one product for all of them. In prefill
-each rank has its own rows of queries, and the blocks of keys and values go round the ring; in decode every
-rank attends with the same rows to its own block alone, and the partial results (highest score, sum, weighted
-values) are merged along the ring.
+A key-value head serves several query heads, whose rows are stacked token by token: one product for all of
+them. In prefill each rank has its own rows of queries, and the blocks of keys and values go round the ring;
+in decode every rank attends with the same rows to its own block alone, and the partial results (highest
+score, sum, weighted values) are merged along the ring. The new tokens are the last of the keys: in prefill
+none sees those after it.
+
+Each key-value head has a ring of its own. With ranks on the PEs of a cube the heads are on different cubes,
+with ranks on cubes they are on different PEs of these.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
 from kernbench.benches._inputs import SEED, Array, activations
+from kernbench.benches.flash_attention import MASKED
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
 from kernbench.errors import UsageError
 from kernbench.runtime import DPPolicy
-from kernbench.topology.neighbours import ring
+from kernbench.topology.neighbours import Neighbours, merge, ring
 
 if TYPE_CHECKING:
     from kernbench.kernels import Pointer
@@ -28,15 +35,36 @@ RANKS = {"single": "the PEs of cube 0", "multi": "PE 0 of four cubes"}
 MULTI_CUBES = 4
 
 
-def prefill(q: Pointer, k: Pointer, v: Pointer, out: Pointer, ranks: int, tl: Any) -> None:
-    """Own queries past all blocks of keys, which arrive from the rank before and go to the next."""
+def prefill(
+    q: Pointer,
+    k: Pointer,
+    v: Pointer,
+    out: Pointer,
+    ranks: int,
+    axis: int,
+    heads: int,
+    before: int | None,
+    tl: Any,
+) -> None:
+    """Own queries past all blocks of keys, which arrive from the rank before and go to the next.
+
+    A rank's number is its PE's (``axis`` 0) or its cube's (1). ``before`` is the number of keys ahead of the
+    first new token, or None where every token sees all keys.
+    """
+    rank = tl.device_id(axis)
     query, key, value = tl.load(q.local), tl.load(k.local), tl.load(v.local)
+    rows, block = query.shape[0], key.shape[0]
     scale = query.shape[1] ** -0.5
     best: Any = None
     total: Any = None
     acc: Any = None
     for step in range(ranks):
         scores = tl.dot(query, tl.trans(key), out_dtype=tl.float32) * scale
+        first_key = (rank - step) % ranks * block
+        if before is not None and first_key + block - 1 > before + rank * rows // heads:
+            row = rank * rows + tl.arange(0, rows)
+            column = (first_key - before + tl.arange(0, block)) * heads  # the key's own first row
+            scores = tl.where(row[:, None] >= column[None, :], scores, MASKED)
         highest = tl.max(scores, axis=1)
         if best is not None:
             highest = tl.maximum(best, highest)
@@ -56,9 +84,9 @@ def prefill(q: Pointer, k: Pointer, v: Pointer, out: Pointer, ranks: int, tl: An
     tl.store(out.local, (acc / total).to(out.dtype))
 
 
-def decode(q: Pointer, k: Pointer, v: Pointer, out: Pointer, ranks: int, first: int, tl: Any) -> None:
+def decode(q: Pointer, k: Pointer, v: Pointer, out: Pointer, ranks: int, axis: int, tl: Any) -> None:
     """Partial attention to the own block, then merged from rank to rank; the last one has the result."""
-    rank = tl.device_id(first)
+    rank = tl.device_id(axis)
     query, key, value = tl.load(q.local), tl.load(k.local), tl.load(v.local)
     scores = tl.dot(query, tl.trans(key), out_dtype=tl.float32) * query.shape[1] ** -0.5
     best = tl.max(scores, axis=1)
@@ -80,12 +108,53 @@ def decode(q: Pointer, k: Pointer, v: Pointer, out: Pointer, ranks: int, first: 
         tl.store(out.local, (acc / total).to(out.dtype))
 
 
-def attention(q: Array, k: Array, v: Array) -> Array:
-    """The same by numpy in f32, with the whole score matrix."""
+def attention(q: Array, k: Array, v: Array, heads: int, causal: bool) -> Array:
+    """The same by numpy in f32, with the whole score matrix; ``q`` has ``heads`` rows for each new token."""
     scores = q.astype(np.float32) @ k.astype(np.float32).T / np.float32(np.sqrt(q.shape[1]))
+    if causal:
+        token = len(k) - len(q) // heads + np.arange(len(q)) // heads
+        scores = np.where(token[:, None] >= np.arange(len(k)), scores, -np.inf)
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     found: Array = weights / weights.sum(axis=1, keepdims=True) @ v.astype(np.float32)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the ranks of each key-value head are."""
+
+    on_pes: bool
+    """Ranks are the PEs of a cube, heads are cubes; else ranks are cubes, heads are PEs."""
+    ranks: int
+    kv_heads: int
+
+    @property
+    def axis(self) -> int:
+        """Of a PE's address, what is the rank: 0 for its number in the cube, 1 for that of the cube."""
+        return 0 if self.on_pes else 1
+
+    def spread(self, copies: bool) -> DPPolicy:
+        """Rows of a head split over its ranks; with ``copies`` each has all."""
+        rank: Literal["replicate", "row_wise"] = "replicate" if copies else "row_wise"
+        if self.on_pes:
+            return DPPolicy("row_wise", rank, num_cubes=self.kv_heads)
+        return DPPolicy(rank, "row_wise", num_cubes=self.ranks, num_pes=self.kv_heads)
+
+    def rows(self, by_head: Array, copies: bool = False) -> Array:
+        """An array (head, row, column) as rows in the order of :meth:`spread`."""
+        heads, rows, columns = by_head.shape
+        if not self.on_pes and not copies:
+            by_head = by_head.reshape(heads, self.ranks, rows // self.ranks, columns).swapaxes(0, 1)
+        return by_head.reshape(heads * rows, columns)
+
+    def rings(self) -> Neighbours:
+        """A ring for each head."""
+        return merge(
+            *(
+                ring([(0, head, rank) if self.on_pes else (0, rank, head) for rank in range(self.ranks)])
+                for head in range(self.kv_heads)
+            )
+        )
 
 
 @bench(
@@ -95,54 +164,78 @@ def attention(q: Array, k: Array, v: Array) -> Array:
         Param("users", str, "single", "ranks: PEs of a cube, or PE 0 of four cubes", choices=tuple(RANKS)),
         Param("phase", str, "prefill", "prefill or decode", choices=("prefill", "decode")),
         Param("q_tokens", int, 16, "new tokens", minimum=1),
-        Param("q_heads", int, 1, "query heads of the key-value head", minimum=1),
+        Param("q_heads", int, 1, "query heads of a key-value head", minimum=1),
+        Param("kv_heads", int, 1, "key-value heads, each with a ring of its own", minimum=1),
         Param("kv_tokens", int, 256, "keys", minimum=1),
         Param("d_head", int, 64, "columns of q, k and v", minimum=1),
+        Param("causal", bool, True, "whether a new token sees only itself and those before it"),
         Param("buffer_kind", str, "", "memory of the queues' slots; the topology's when empty",
               choices=("", "tcm", "sram", "hbm")),
         SEED,
     ],
 )  # fmt: skip
 def run(torch: Context) -> None:
-    """One key-value head; every rank is checked by the result that it, or the last rank, stores."""
+    """Every rank of every key-value head is checked by the result that it, or the last rank, stores."""
     p = torch.params
     single = p.users == "single"
-    ranks = torch.pes_per_cube if single else MULTI_CUBES
-    if not single and torch.cubes_per_sip < MULTI_CUBES:
-        raise UsageError(
-            f"bench 'gqa-attention': users=multi needs {MULTI_CUBES} cubes; the topology has fewer"
-        )
-    rows = p.q_tokens * p.q_heads
-    split = {"kv_tokens": p.kv_tokens, **({"q_tokens * q_heads": rows} if p.phase == "prefill" else {})}
-    for name, size in split.items():
-        if size % ranks:
-            raise UsageError(f"bench 'gqa-attention': {name} = {size} is not divisible by {ranks} ranks")
+    layout = Layout(single, torch.pes_per_cube if single else MULTI_CUBES, p.kv_heads)
+    rows, ranks = p.q_tokens * p.q_heads, layout.ranks
+    _check(p, layout, torch.cubes_per_sip, torch.pes_per_cube)
     rng = np.random.default_rng(p.seed)
-    q, k, v = (activations(rng, (n, p.d_head), "f16") for n in (rows, p.kv_tokens, p.kv_tokens))
-    shared = (
-        DPPolicy(pe="row_wise", num_cubes=1) if single else DPPolicy("row_wise", num_cubes=ranks, num_pes=1)
+    q, k, v = (
+        np.stack([activations(rng, (n, p.d_head), "f16") for _ in range(p.kv_heads)])
+        for n in (rows, p.kv_tokens, p.kv_tokens)
     )
-    copies = DPPolicy(num_cubes=1) if single else DPPolicy(num_cubes=ranks, num_pes=1)
-    own = shared if p.phase == "prefill" else copies
+    prefilled = p.phase == "prefill"
+    shared, own = layout.spread(copies=False), layout.spread(copies=not prefilled)
     placed = [
-        torch.from_numpy(x, dp=dp, name=name)
-        for name, x, dp in (("q", q, own), ("k", k, shared), ("v", v, shared))
+        torch.from_numpy(layout.rows(q, copies=not prefilled), dp=own, name="q"),
+        torch.from_numpy(layout.rows(k), dp=shared, name="k"),
+        torch.from_numpy(layout.rows(v), dp=shared, name="v"),
     ]
-    locations = [(0, 0, rank) if single else (0, rank, 0) for rank in range(ranks)]
-    block = 2 * p.d_head * p.kv_tokens // ranks if p.phase == "prefill" else 4 * p.d_head * rows
+    block = 2 * p.d_head * p.kv_tokens // ranks if prefilled else 4 * p.d_head * rows
     # Keys and values of a step are under way at once, and the next step's before a slow rank has read them.
-    torch.install_ipcq(ring(locations), slots=4, slot_bytes=block, buffer_kind=p.buffer_kind or None)
-    if p.phase == "prefill":
-        out = torch.empty(rows, p.d_head, dtype="f16", dp=shared, name="out")
-        torch.launch("prefill", prefill, *placed, out, ranks)
-        torch.check("out", out, lambda: attention(q, k, v), tolerance=1e-2)
+    torch.install_ipcq(layout.rings(), slots=4, slot_bytes=block, buffer_kind=p.buffer_kind or None)
+    expected = partial(_expected, layout, q, k, v, p.q_heads, prefilled and p.causal)
+    if prefilled:
+        out = torch.empty(p.kv_heads * rows, p.d_head, dtype="f16", dp=shared, name="out")
+        before = p.kv_tokens - p.q_tokens if p.causal else None
+        torch.launch("prefill", prefill, *placed, out, ranks, layout.axis, p.q_heads, before)
+        torch.check("out", out, lambda: layout.rows(expected()), tolerance=1e-2)
         return
-    out = torch.zeros(ranks * rows, p.d_head, dtype="f16", dp=shared, name="out")
-    torch.launch("decode", decode, *placed, out, ranks, 0 if single else 1)
+    out = torch.zeros(p.kv_heads * ranks * rows, p.d_head, dtype="f16", dp=shared, name="out")
+    torch.launch("decode", decode, *placed, out, ranks, layout.axis)
 
-    def expected() -> Array:
-        whole = np.zeros((ranks * rows, p.d_head), np.float32)
-        whole[-rows:] = attention(q, k, v)
-        return whole
+    def of_last_ranks() -> Array:
+        whole = np.zeros((p.kv_heads, ranks, rows, p.d_head), np.float32)
+        whole[:, -1] = expected()
+        return layout.rows(whole.reshape(p.kv_heads, ranks * rows, p.d_head))
 
-    torch.check("out", out, expected, tolerance=1e-2)
+    torch.check("out", out, of_last_ranks, tolerance=1e-2)
+
+
+def _expected(layout: Layout, q: Array, k: Array, v: Array, heads: int, causal: bool) -> Array:
+    return np.stack([attention(q[head], k[head], v[head], heads, causal) for head in range(layout.kv_heads)])
+
+
+def _check(p: Any, layout: Layout, cubes: int, pes: int) -> None:
+    """``UsageError`` for what the machine lacks, and for what cannot be split over the ranks."""
+
+    def refuse(reason: str) -> NoReturn:
+        raise UsageError(f"bench 'gqa-attention': {reason}")
+
+    if not layout.on_pes and cubes < MULTI_CUBES:
+        refuse(f"users=multi needs {MULTI_CUBES} cubes; the topology has fewer")
+    places, what = (cubes, "cubes") if layout.on_pes else (pes, "PEs in a cube")
+    if p.kv_heads > places:
+        refuse(f"kv_heads = {p.kv_heads} are more than the {places} {what} of the topology")
+    split = {"kv_tokens": p.kv_tokens}
+    if p.phase == "prefill":
+        split["q_tokens * q_heads"] = p.q_tokens * p.q_heads
+        if p.causal and p.kv_tokens < p.q_tokens:
+            refuse(
+                f"kv_tokens = {p.kv_tokens} are fewer than the new tokens, {p.q_tokens}, which are among them"
+            )
+    for name, size in split.items():
+        if size % layout.ranks:
+            refuse(f"{name} = {size} is not divisible by {layout.ranks} ranks")

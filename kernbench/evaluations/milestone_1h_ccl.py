@@ -10,6 +10,7 @@ from kernbench import dtypes
 from kernbench.benches.params import Param
 from kernbench.data_files import data_dir
 from kernbench.errors import UsageError
+from kernbench.evaluations._axes import bytes_axis
 from kernbench.evaluations.registry import Evaluator, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, VERMILION
 from kernbench.topology.neighbours import MachineShape, neighbours
@@ -136,8 +137,13 @@ def _line(rows: Rows) -> tuple[list[float], list[float]]:
 
 
 def _finish(axes: Axes) -> None:
-    axes.set_xscale("log", base=2)
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    bytes_axis(axes)
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(lambda us, _: f"{us:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("bytes a PE")
     axes.set_ylabel("us, the slowest PE")
     axes.grid(color="#e4e7eb", linewidth=0.8)

@@ -27,6 +27,8 @@ PANELS = {
     "multi-user decode": {"users": "multi", "phase": "decode", "q_tokens": 1},
 }
 Q_HEADS = (1, 2, 4)
+KV_HEADS = (1, 2, 4, 8)
+"""Llama-70B has 8."""
 VALIDATION, FULL = {"d_head": 64, "kv_tokens": 256}, {"d_head": 128, "kv_tokens": 1024}
 MOST_TOKENS = 1 << 20
 COUNTED = ("gemm", "ipcq_send", "ipcq_recv", "dma_read", "dma_write")
@@ -42,13 +44,14 @@ Rows = list[dict[str, Any]]
         Param(
             "validation", bool, False, "d_head 64 and 256 keys, instead of 128 and 1024", env="GQA_VALIDATION"
         ),
+        Param("causal", bool, True, "in prefill, no new token sees those after it"),
         Param("capacity", bool, True, "at full scale, double the keys until they do not fit"),
     ],
 )
 def run(evaluator: Evaluator) -> None:
     """Each panel with 1, 2 and 4 query heads; the panels' figures are those with 4."""
     validation = bool(evaluator.params["validation"])
-    scale = VALIDATION if validation else FULL
+    scale = {**(VALIDATION if validation else FULL), "causal": evaluator.params["causal"]}
     wanted = [(panel, heads) for panel in PANELS for heads in Q_HEADS]
     points = [{**PANELS[panel], **scale, "q_heads": heads} for panel, heads in wanted]
     rows: Rows = []
@@ -68,13 +71,37 @@ def run(evaluator: Evaluator) -> None:
     if rows:
         largest = [row for row in rows if row["q_heads"] == max(Q_HEADS)]
         evaluator.figure("panels", lambda figure: _panels(figure, largest), (11.0, 4.4))
-        evaluator.figure("scaling", lambda figure: _scaling(figure, rows), (7.5, 4.5))
+        evaluator.figure("scaling", lambda figure: _lines(figure, rows, "q_heads", Q_HEADS), (7.5, 4.5))
+    if heads := _over_kv_heads(evaluator, scale):
+        evaluator.table("kv_heads", heads)
+        evaluator.figure("kv-heads", lambda figure: _lines(figure, heads, "kv_heads", KV_HEADS), (7.5, 4.5))
     if not validation and evaluator.params["capacity"]:
-        evaluator.table("capacity", [_capacity(evaluator, panel) for panel in PANELS])
+        evaluator.table("capacity", [_capacity(evaluator, scale, panel) for panel in PANELS])
+    mask = "" if evaluator.params["causal"] else " No mask: in prefill, too, every new token sees all keys."
     evaluator.note(
-        "One key-value head of each user; no mask: the new tokens see all keys. Every point's values are "
-        "checked against numpy attention in f32."
+        "The panels are one key-value head and its query heads; the new tokens are the last of the keys."
+        f"{mask} Several key-value heads have a ring each: on cubes of their own where ranks are "
+        "PEs, on the same cubes where ranks are cubes. Every point's values are checked against numpy "
+        "attention in f32."
     )
+
+
+def _over_kv_heads(evaluator: Evaluator, scale: dict[str, Any]) -> Rows:
+    """Latency of each panel with several key-value heads at once, as many as the machine has places for."""
+    machine = evaluator.machine().properties
+    places = {"single": int(machine["cubes_per_sip"]), "multi": int(machine["pes_per_cube"])}
+    wanted = [
+        (panel, {**PANELS[panel], **scale, "q_heads": max(Q_HEADS), "kv_heads": heads})
+        for panel in PANELS
+        for heads in KV_HEADS
+        if heads <= places[str(PANELS[panel]["users"])]
+    ]
+    found = evaluator.points(BENCH, [point for _, point in wanted])
+    return [
+        {"panel": panel, **point, "latency_ns": run.latency_ns, "verified": run.verified, "run_id": run.id}
+        for (panel, point), run in zip(wanted, found, strict=True)
+        if run is not None
+    ]
 
 
 def _measured(found: PointRun) -> dict[str, Any]:
@@ -97,11 +124,11 @@ def _kind(kind: object, name: object) -> str:
     return str(kind) if str(kind) in ("gemm", "math") else str(name)
 
 
-def _capacity(evaluator: Evaluator, panel: str) -> dict[str, Any]:
+def _capacity(evaluator: Evaluator, scale: dict[str, Any], panel: str) -> dict[str, Any]:
     """The most keys, by doubling, with which a panel runs; and what stops it."""
     tokens, most, why = FULL["kv_tokens"], 0, "not tried further"
     while tokens <= MOST_TOKENS:
-        point = {**PANELS[panel], **FULL, "kv_tokens": tokens, "q_heads": max(Q_HEADS)}
+        point = {**PANELS[panel], **scale, "kv_tokens": tokens, "q_heads": max(Q_HEADS)}
         (found,) = evaluator.points(BENCH, [point], optional=True)
         if found is None:
             why = evaluator.why()
@@ -166,19 +193,28 @@ def _panels(figure: Figure, rows: Rows) -> None:
         axes.spines[["top", "right"]].set_visible(False)
 
 
-def _scaling(figure: Figure, rows: Rows) -> None:
-    figure.suptitle("Latency over query heads of a key-value head", fontsize=12, fontweight="bold")
+_HEADS = {"q_heads": "query heads of a key-value head", "kv_heads": "key-value heads at once"}
+
+
+def _lines(figure: Figure, rows: Rows, key: str, ticks: tuple[int, ...]) -> None:
+    """Latency of each panel over the number of heads."""
+    figure.suptitle(f"Latency over {_HEADS[key]}", fontsize=12, fontweight="bold")
     axes = figure.subplots()
     for panel, colour in zip(PANELS, (BLUE, SKY, VERMILION, ORANGE), strict=True):
         own = [row for row in rows if row["panel"] == panel]
-        heads, times = [row["q_heads"] for row in own], [row["latency_ns"] for row in own]
-        axes.plot(heads, times, marker="o", color=colour, label=panel)
+        axes.plot(
+            [row[key] for row in own],
+            [row["latency_ns"] for row in own],
+            marker="o",
+            color=colour,
+            label=panel,
+        )
     axes.set_xscale("log", base=2)
-    axes.set_xticks(Q_HEADS, map(str, Q_HEADS))
+    axes.set_xticks(ticks, map(str, ticks))
     axes.minorticks_off()
-    axes.set_xlabel("query heads")
+    axes.set_xlabel(_HEADS[key])
     axes.set_ylabel("latency, ns")
     axes.set_ylim(bottom=0)
     axes.grid(color="#e4e7eb", linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=len(PANELS), frameon=False, fontsize=9)

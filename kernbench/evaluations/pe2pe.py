@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.benches.params import Param
 from kernbench.benches.pe2pe import SOURCE, WAYS
+from kernbench.evaluations._axes import bytes_axis
 from kernbench.evaluations.registry import Evaluator, evaluation
 from kernbench.kinds.links import BLUE, GREEN, VERMILION
 from kernbench.topology import names
@@ -75,7 +76,8 @@ def _draw(figure: Figure, rows: Rows, paths: list[str]) -> None:
                     markersize=4, linewidth=1.4, label=label,
                 )  # fmt: skip
         panels[0][column].set_title(path, fontsize=11)
-        panels[0][column].set_xscale("log", base=2)
+        bytes_axis(panels[0][column])
+        panels[1][column].tick_params(axis="x", labelsize=8)
         panels[0][column].set_yscale("log")
         panels[1][column].set_xlabel("bytes")
         for line in (0, 1):

@@ -15,7 +15,7 @@ from kernbench.kernels.issue import ValueSource
 from kernbench.kernels.pointer import Pointer, TensorArg
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Command, Completion, PeContext, Wait
-from kernbench.user_code import line_of, raised_at
+from kernbench.user_code import line_of, line_within, raised_at
 
 _NEAR = 1 << 32
 """Bytes beyond which an address has nothing to do with a tensor."""
@@ -117,7 +117,7 @@ class KernelThread:
         frame = self._greenlet.gr_frame
         if not self._greenlet or frame is None:
             return f"{subject}: not started"
-        line = line_of(frame)
+        line = line_of(frame) or line_within(self._binding.function, frame)
         at = f" at {line}" if line else ""
         call = f"in tl.{self._tl._current}" if self._tl._current else "at its end"
         awaited = [completion.label for completion in self._waits_for if not completion.done]

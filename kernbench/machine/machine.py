@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count, pairwise
-from math import fsum
 
 from kernbench import collector
 from kernbench.address import AddressMap
+from kernbench.components import compiled_memory
 from kernbench.components.base import Component
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
@@ -28,9 +28,8 @@ from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
 from kernbench.routing import Router, Traffic
-from kernbench.sim.clock import Clock, Finishable
-from kernbench.sim.fabric import Fabric
-from kernbench.sim.flit_fabric import FlitFabric
+from kernbench.sim import engine
+from kernbench.sim.clock import Finishable
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.invariants import InvariantChecker, wanted
 from kernbench.sim.node import Link
@@ -71,7 +70,6 @@ class Machine:
         check: bool | None = None,
     ) -> None:
         self.graph = graph
-        self.clock = Clock()
         self.router = Router(graph)
         self.addresses = AddressMap(graph)
         self._launch_times = LaunchTimes()
@@ -79,37 +77,50 @@ class Machine:
         self.checker: InvariantChecker | None = None
         self.traced = traced
         self.flit_bytes = int(graph.properties["flit_bytes"])
-        self.fabric: Fabric = FlitFabric(self.clock, self.flit_bytes)
-        if wanted(check):
-            self.checker = InvariantChecker(self.fabric, self.clock)
-            self.fabric = self.checker.fabric
-            self.instruments = (self.checker, *self.instruments)
-        self.resources: list[Server] = []
         self.in_flight: dict[int, Transaction] = {}
         self._paths: dict[tuple[str, str, Traffic, str], Path] = {}
         self._transaction_ids = count()
         self._op_ids = count()
         self._launch_ids = count()
-        self.components: dict[str, Component] = {}
-        self.links: dict[tuple[str, str], Link] = {}
         with collector.paused():
-            self._wire(components)
+            classes = self._classes(components)
+            checked = wanted(check)
+            compiled = not checked and engine.fits(classes.values())
+            self._wire(classes, compiled, checked)
+            if compiled and not engine.suits(self.components.values()):
+                compiled = False
+                self._wire(classes, compiled, checked)
+        self.compiled = compiled
+        """Whether it runs on the compiled engine."""
         hosts = [c for c in self.components.values() if isinstance(c, Host)]
         if len(hosts) != 1:
             raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
         self.host = hosts[0]
 
-    def _wire(self, components: Mapping[str, str] | None) -> None:
+    def _classes(self, components: Mapping[str, str] | None) -> dict[str, type[Component]]:
+        """The classes of all components by ``impl`` name."""
         names_of_classes = own_classes(self.graph, components)
         classes: dict[str, type[Component]] = {}
         for node in self.graph.nodes():
             impl = str(node.properties["impl"])
-            if impl:
-                if impl not in classes:
-                    try:
-                        classes[impl] = component_class(impl, names_of_classes)
-                    except ConfigError as error:
-                        raise ConfigError(f"component '{node.id}': {error}") from error
+            if impl and impl not in classes:
+                try:
+                    classes[impl] = component_class(impl, names_of_classes)
+                except ConfigError as error:
+                    raise ConfigError(f"component '{node.id}': {error}") from error
+        return classes
+
+    def _wire(self, classes: Mapping[str, type[Component]], compiled: bool, checked: bool) -> None:
+        self.clock, self.fabric = engine.made(compiled, self.flit_bytes)
+        if checked:
+            self.checker = InvariantChecker(self.fabric, self.clock)
+            self.fabric = self.checker.fabric
+            self.instruments = (self.checker, *self.instruments)
+        self.resources: list[Server] = []
+        self.components: dict[str, Component] = {}
+        self.links: dict[tuple[str, str], Link] = {}
+        for node in self.graph.nodes():
+            if impl := str(node.properties["impl"]):
                 made = classes[impl](node, self)
                 self.components[node.id] = made
                 self.register(made)
@@ -119,6 +130,9 @@ class Machine:
             self.register(link)
         for component in self.components.values():
             component.wired()
+        if compiled:
+            for component in self.components.values():
+                compiled_memory.attach(component)
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
         if self.checker is not None:
             engines = {
@@ -402,8 +416,7 @@ class Machine:
     def end(self, transaction: Transaction) -> None:
         """See :meth:`System.end`."""
         transaction.t_done = self.clock.now
-        if transaction.waits:
-            transaction.wait_ns = fsum(wait.ns for wait in transaction.waits)
+        transaction.wait_ns = transaction.waited()
         del self.in_flight[transaction.id]
         for instrument in self.instruments:
             instrument.transaction_done(transaction)

@@ -103,6 +103,8 @@ class Op:
     """``file.py:12``, the line of the kernel that asked for it; empty for the host's operations."""
     order: Order | None = None
     """Its place among the accesses of other PEs; ``None`` for the host's operations and parts of others."""
+    moved: tuple[Region, ...] = ()
+    """Physical bytes that a DMA stage of a tile reads or writes, in place of an operand."""
 
 
 def has_values(op: Op) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernbench import dtypes
+from kernbench.address import ADDRESS_BITS
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.program.operations import Op, Region, has_values
 from kernbench.replay.dependencies import Dependency, DependencyBuilder
@@ -35,17 +36,18 @@ class DataPlane(Instrument):
 
     ``memory`` is the state of pass 1, ``log`` every operation so far, ``names`` the tensors in memory.
     Without ``verify`` nothing is ever replayed, and no array is kept beyond the contents of memory and the
-    loaded values of live handles.
+    loaded values of live handles. ``address_bits`` is the width of the machine's physical addresses.
     """
 
-    def __init__(self, *, verify: bool = False) -> None:
+    def __init__(self, *, verify: bool = False, address_bits: int = ADDRESS_BITS) -> None:
         self.verify = verify
         self.names = TensorNames()
         self.races = RaceDetector(self.names)
-        self.memory = MemoryStore(strict=verify, names=self.names)
+        self.memory = MemoryStore(strict=verify, names=self.names, address_bits=address_bits)
         self.log = OpLog()
         self._dependencies = DependencyBuilder()
-        self._replay = Executor(MemoryStore(strict=True, names=self.names)) if verify else None
+        replayed = MemoryStore(strict=True, names=self.names, address_bits=address_bits)
+        self._replay = Executor(replayed) if verify else None
         self._values: dict[int, Array] = {}
         self._launch_of: dict[int, int] = {}
         self._handles_of: dict[int, dict[int, None]] = {}
@@ -74,6 +76,7 @@ class DataPlane(Instrument):
     def _apply(self, op: Op) -> list[Dependency]:
         """Bring ``op`` into effect; returns its dependencies."""
         dependencies = self._dependencies.add(op)
+        self.log.tensors.follow(op, self.names)
         if not has_values(op):
             return dependencies
         self.races.access(op)

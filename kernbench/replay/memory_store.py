@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernbench.address import ADDRESS_SPACE, ExtentMap
+from kernbench.address import ADDRESS_BITS, ExtentMap
 from kernbench.errors import AddressError, VerificationError
 from kernbench.program.operations import Region
 from kernbench.replay.tensor_names import TensorNames
@@ -24,14 +24,18 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class MemoryStore:
-    """Bytes of the 51-bit physical space, little-endian and row-major as numpy has them.
+    """Bytes of the physical space, little-endian and row-major as numpy has them.
 
     ``strict`` (verification): reading a byte that was never written is a :class:`VerificationError` that
-    names the tensor; otherwise such bytes read as zero. ``names`` knows the tensors.
+    names the tensor; otherwise such bytes read as zero. ``names`` knows the tensors. ``address_bits`` is
+    the width of a physical address.
     """
 
-    def __init__(self, *, strict: bool = False, names: TensorNames | None = None) -> None:
+    def __init__(
+        self, *, strict: bool = False, names: TensorNames | None = None, address_bits: int = ADDRESS_BITS
+    ) -> None:
         self.strict = strict
+        self._address_bits = address_bits
         self._names = names or TensorNames()
         self._bytes: ExtentMap[Bytes] = ExtentMap(lambda data, begin, end: data[begin:end])
         self._pending: ExtentMap[int] = ExtentMap(lambda op_id, _begin, _end: op_id)
@@ -56,7 +60,7 @@ class MemoryStore:
 
     def scatter(self, regions: Iterable[Region], array: Array, *, owned: bool = False) -> None:
         """Write ``array`` (row-major) over ``regions`` in turn; their bytes must add up to the array's."""
-        regions = _joined(regions, array.nbytes)
+        regions = self._joined(regions, array.nbytes)
         data = _frozen_bytes(array, owned)
         position = 0
         for addr, nbytes in regions:
@@ -67,7 +71,7 @@ class MemoryStore:
         """As :meth:`scatter`, but only the elements for which ``mask`` (bool, of equal size) is true."""
         values, let_through = array.reshape(-1), mask.reshape(-1)
         position = 0
-        for addr, nbytes in _joined(regions, values.nbytes):
+        for addr, nbytes in self._joined(regions, values.nbytes):
             count = nbytes // values.itemsize
             edges = np.flatnonzero(
                 np.diff(let_through[position : position + count], prepend=False, append=False)
@@ -78,7 +82,7 @@ class MemoryStore:
 
     def copy_written(self, source: MemoryStore, region: Region) -> None:
         """Take over the bytes of ``region`` that ``source`` holds; none of it is pending any more."""
-        start, end = _range(*region)
+        start, end = self._range(*region)
         for extent in source._bytes.clipped(start, end):
             self._put(extent.start, extent.value)
         self._pending.remove(start, end)
@@ -86,7 +90,7 @@ class MemoryStore:
     def gather(self, regions: Iterable[Region], shape: Sequence[int], dtype: npt.DTypeLike) -> Array:
         """The array, read-only, whose bytes (row-major) are those of ``regions`` in turn."""
         wanted = np.dtype(dtype)
-        regions = _joined(regions, math.prod(shape) * wanted.itemsize)
+        regions = self._joined(regions, math.prod(shape) * wanted.itemsize)
         parts = [self._get(addr, nbytes) for addr, nbytes in regions]
         if len(parts) == 1:
             return _as_array(parts[0], shape, wanted)
@@ -96,7 +100,7 @@ class MemoryStore:
 
     def forget(self, region: Region) -> None:
         """Make ``region`` unwritten again (its memory was freed): neither bytes nor pending writers."""
-        start, end = _range(*region)
+        start, end = self._range(*region)
         self._bytes.remove(start, end)
         self._pending.remove(start, end)
 
@@ -106,23 +110,25 @@ class MemoryStore:
         Takes the place of earlier marks. Bytes stay what they were until they are written, so that an
         operation before ``op_id`` can still be replayed on them.
         """
-        start, end = _range(*region)
+        start, end = self._range(*region)
         if start < end:
             self._pending.set(start, end, op_id)
 
     def pending(self, region: Region) -> int | None:
         """The operation (the one of highest id) that a byte of ``region`` waits for, if any."""
-        return max((extent.value for extent in self._pending.overlapping(*_range(*region))), default=None)
+        return max(
+            (extent.value for extent in self._pending.overlapping(*self._range(*region))), default=None
+        )
 
     def _put(self, addr: int, data: Bytes) -> None:
-        start, end = _range(addr, data.size)
+        start, end = self._range(addr, data.size)
         if start < end:
             self._bytes.set(start, end, data)
             self._pending.remove(start, end)
 
     def _get(self, addr: int, nbytes: int) -> Bytes:
         """The bytes of a range, read-only: a view where one extent holds them all, else a copy."""
-        start, end = _range(addr, nbytes)
+        start, end = self._range(addr, nbytes)
         parts = self._bytes.overlapping(start, end)
         if len(parts) == 1 and parts[0].start <= start and end <= parts[0].end:
             begin = start - parts[0].start
@@ -147,26 +153,27 @@ class MemoryStore:
         unwritten = "it was" if whole == missing else f"{missing} was"
         return VerificationError(f"read of {whole}: {unwritten} never written; {cause}")
 
+    def _range(self, addr: int, nbytes: int) -> tuple[int, int]:
+        if addr < 0 or nbytes < 0 or addr + nbytes > 1 << self._address_bits:
+            raise AddressError(
+                f"memory range {addr:#x} + {nbytes} bytes is outside the "
+                f"{self._address_bits}-bit physical space"
+            )
+        return addr, addr + nbytes
 
-def _range(addr: int, nbytes: int) -> tuple[int, int]:
-    if addr < 0 or nbytes < 0 or addr + nbytes > ADDRESS_SPACE:
-        raise AddressError(f"memory range {addr:#x} + {nbytes} bytes is outside the 51-bit physical space")
-    return addr, addr + nbytes
-
-
-def _joined(regions: Iterable[Region], nbytes: int) -> list[Region]:
-    """``regions``, checked, with those that adjoin made one."""
-    joined: list[Region] = []
-    for addr, size in regions:
-        _range(addr, size)
-        if joined and sum(joined[-1]) == addr:
-            joined[-1] = Region(joined[-1].addr, joined[-1].nbytes + size)
-        else:
-            joined.append(Region(addr, size))
-    total = sum(region.nbytes for region in joined)
-    if total != nbytes:
-        raise AddressError(f"regions hold {total} bytes, the array has {nbytes}; they must be equal")
-    return joined
+    def _joined(self, regions: Iterable[Region], nbytes: int) -> list[Region]:
+        """``regions``, checked, with those that adjoin made one."""
+        joined: list[Region] = []
+        for addr, size in regions:
+            self._range(addr, size)
+            if joined and sum(joined[-1]) == addr:
+                joined[-1] = Region(joined[-1].addr, joined[-1].nbytes + size)
+            else:
+                joined.append(Region(addr, size))
+        total = sum(region.nbytes for region in joined)
+        if total != nbytes:
+            raise AddressError(f"regions hold {total} bytes, the array has {nbytes}; they must be equal")
+        return joined
 
 
 def _frozen_bytes(array: Array, owned: bool) -> Bytes:

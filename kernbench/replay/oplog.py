@@ -14,6 +14,7 @@ import numpy as np
 
 from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Operand, Region
+from kernbench.replay.tensor_log import TensorLog
 
 Table = dict[str, Any]
 """Columns by name: numpy arrays for numbers, lists for strings, all of one length."""
@@ -167,6 +168,8 @@ class OpLog:
         self._edge_op, self._edge_on = array("q"), array("q")
         self._edge_hazard = Texts()
         self._edge_end = array("q")
+        self.tensors = TensorLog()
+        """The run's tensors and their accesses."""
 
     def __len__(self) -> int:
         return len(self._at)
@@ -250,7 +253,7 @@ class OpLog:
         ]
 
     def tables(self) -> dict[str, Table]:
-        """The archive's tables ``Op``, ``Operand``, ``Region``, ``DependsOn`` and ``Awaited``.
+        """The archive's tables ``Op``, ``Operand``, ``Region``, ``DependsOn``, ``Awaited``, and of tensors.
 
         Times in ns, sizes in bytes. A dependency on an operation that never finished, because the run failed
         before, is left out; a part of such an operation stands for itself (``parent`` is -1).
@@ -261,6 +264,7 @@ class OpLog:
             "Region": self.region_table(),
             "DependsOn": self._depends_on_table(),
             "Awaited": self._awaited_table(),
+            **self.tensors.tables(self._ids()),
         }
 
     def operand_table(self) -> Table:

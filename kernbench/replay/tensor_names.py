@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kernbench.address import ExtentMap
+from kernbench.address import Extent, ExtentMap
 from kernbench.program.operations import Region
 
 
@@ -18,6 +18,10 @@ class Shard(NamedTuple):
     start: tuple[int, ...]
     shape: tuple[int, ...]
     itemsize: int
+    number: int = -1
+    """Number of the tensor within the run."""
+    offset: int = 0
+    """Byte of the tensor, block after block, at which the shard begins; the same in all copies."""
 
     @property
     def nbytes(self) -> int:
@@ -54,6 +58,10 @@ class TensorNames:
         """The shard that holds the byte at ``addr``."""
         found = self._shards.at(addr)
         return None if found is None else found.value
+
+    def parts(self, addr: int, end: int) -> list[Extent[Shard]]:
+        """The parts of ``[addr, end)`` that lie in shards, by address: begin, end and shard of each."""
+        return self._shards.clipped(addr, end)
 
     def describe(self, regions: Iterable[Region]) -> str:
         """``tensor 'x' rows 4-7 (sip0.cube0.pe1)``, part after part; addresses where there is no tensor."""

@@ -1,19 +1,14 @@
-"""One HTML file for somebody without KernBench: no script, no network, its data inside.
+"""One HTML file for somebody without KernBench: no script, no network, its pictures inside.
 
-Pictures are SVG in a shadow root each, so that their styles and ids stay their own. Colours follow the
-reader's choice of a light or a dark page; pictures keep their white paper.
+Colours follow the reader's choice of a light or a dark page; pictures keep their white paper.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
-
-from kernbench.pgraph import html_table
-from kernbench.report.cells import fold, number
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
@@ -32,17 +27,11 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; mar
 dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { color: var(--faint); }
 th, td { padding: .15rem .75rem .15rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { font-weight: 600; }
-figure { margin: .5rem 0; } figcaption { color: var(--faint); }
-.paper { background: #fff; color: #1f2933; overflow: auto; max-height: 85vh;
+figure { margin: .5rem 0; } fig.paper { background: #fff; color: #1f2933; overflow: auto; max-height: 85vh;
          border: 1px solid var(--line); }
-.shares { display: grid; gap: .2rem 1rem;
-          grid-template-columns: max-content max-content minmax(6rem, 30rem); }
-.shares i { display: block; height: 100%; background: #ef7818; }
-.shares b { font-weight: 400; text-align: right; font-variant-numeric: tabular-nums; }
-summary { cursor: pointer; padding: .25rem 0; } img { max-width: 100%; }
+img { max-width: 100%; }
 .slower { color: #d92d20; font-weight: 600; } .faster { color: #2e9e4f; }
 """
 
@@ -73,41 +62,7 @@ def page(title: str, facts: Mapping[str, str], sections: Sequence[Section], made
     )
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "") -> str:
-    """Rows as a table, those that differ only in the numbers of their names as one; ``note`` without any."""
-    given = list(rows)
-    if not given:
-        return paragraph(note or "none")
-    shown, folded = fold(columns, given)
-    return f'<div class="wide">{html_table(shown, folded)}</div>'
-
-
-def shares(times: Mapping[str, float], ns: float) -> str:
-    """ns by name as bars, as long as their share of ``ns``."""
-    cells = []
-    for name, time in times.items():
-        share = time / ns if ns else 0.0
-        cells.append(
-            f"<span>{escape(name)}</span><b>{number(time)} ns, {share:.1%}</b>"
-            f'<span><i style="width:{min(share, 1.0):.2%}"></i></span>'
-        )
-    return f'<div class="shares">{"".join(cells)}</div>'
-
-
-def picture(svg: str, caption: str, *, folded: bool = False) -> str:
-    """An SVG with its own styles; ``folded`` behind its caption until it is clicked."""
-    drawn = f'<div class="paper"><template shadowrootmode="open">{svg}</template></div>'
-    if folded:
-        return f"<details><summary>{escape(caption)}</summary>{drawn}</details>"
-    return f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>"
-
-
 def image(png: bytes, caption: str) -> str:
     """A PNG."""
     data = base64.b64encode(png).decode("ascii")
     return f'<div class="paper"><img alt="{escape(caption)}" src="data:image/png;base64,{data}"></div>'
-
-
-def paragraph(text: str) -> str:
-    """Plain text as a paragraph."""
-    return f"<p>{escape(text)}</p>"

@@ -23,6 +23,11 @@ def percents(view: View, overlay: Overlay) -> list[Note]:
 
     Of a share that finds no room the tooltip is left.
     """
+    return list(notes_by_id(view, overlay).values())
+
+
+def notes_by_id(view: View, overlay: Overlay) -> dict[str, Note]:
+    """The same by the id of the wire or box that a note is about."""
     taken = [*(area for box in view.boxes for area in _labels(box)), *map(_note, view.notes)]
     busy: list[tuple[float, str, list[tuple[float, float]]]] = []
     busy += [
@@ -36,7 +41,7 @@ def percents(view: View, overlay: Overlay) -> list[Note]:
         if overlay.wires.get(wire.id, 0.0) >= LEAST
     ]
     solid = [box for box in view.boxes if not box.is_frame]
-    found = []
+    found: dict[str, Note] = {}
     for share, of, places in sorted(busy, key=lambda one: (-one[0], one[1])):
         text = f"{share:.0%}"
         half = width(text, HIGH) * BOLD / 2 + 1
@@ -49,7 +54,7 @@ def percents(view: View, overlay: Overlay) -> list[Note]:
                 and not any(_meet(area, (box.x, box.y, box.right, box.bottom)) for box in others)
             ):
                 taken.append(area)
-                found.append(Note(text, x, y))
+                found[of] = Note(text, x, y)
                 break
     return found
 

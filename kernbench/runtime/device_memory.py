@@ -64,9 +64,9 @@ class DeviceMemory:
         self._virtual: VirtualAllocator | None = None
         if self.model is AddressModel.VA:
             pages = [int(n.properties["page_bytes"]) for n in graph.nodes("PeMmu")]
-            self._virtual = VirtualAllocator(max(pages, default=4096))
+            self._virtual = VirtualAllocator(max(pages, default=4096), self._addresses.space)
         elif self.model is AddressModel.LA:
-            self._virtual = LogicalAllocator(self._addresses.burst_bytes)
+            self._virtual = LogicalAllocator(self._addresses.burst_bytes, self._addresses.space)
 
     def allocate(self, copies: Mapping[int, Sequence[TensorShard]], memory: Memory) -> Allocation:
         """Memory for every shard of every copy, all or nothing.

@@ -12,7 +12,7 @@ from kernbench import dtypes
 from kernbench.errors import AllocationError, UsageError
 from kernbench.hints import shown
 from kernbench.replay.tensor_names import Shard
-from kernbench.runtime.device_memory import MEMORIES, Memory
+from kernbench.runtime.device_memory import MEMORIES, Allocation, Memory
 from kernbench.runtime.devices import Ahbm
 from kernbench.runtime.placement import SINGLE_PE, DPPolicy, check_shape, place
 from kernbench.runtime.storage import Storage
@@ -89,11 +89,7 @@ class TensorFactory:
             raise AllocationError(
                 f"tensor '{name}' of shape {sizes}, {kind.name}, placed by {policy}: {full}"
             ) from None
-        for shard in allocation.shards:
-            assert shard.pa is not None
-            pe = f"sip{shard.sip}.cube{shard.cube}.pe{shard.pe}"
-            start = tuple(cut.start for cut in shard.index)
-            self.storage.data.names.add(Shard(name, pe, shard.pa, start, shard.shape, kind.itemsize))
+        self._note(name, sizes, kind, allocation)
         tensor = Tensor(name, sizes, kind.name, allocation, self.storage, maps)
         self._tensors[self._made] = tensor
         self._made += 1
@@ -153,6 +149,21 @@ class TensorFactory:
         values = real_numbers(array, "from_numpy")
         kind = dtypes.of_numpy(values.dtype) if dtype is None else dtypes.dtype(dtype)
         return self.empty(values.shape, dtype=kind.name, dp=dp, name=name, memory=memory).write(values)
+
+    def _note(self, name: str, sizes: tuple[int, ...], kind: dtypes.DType, allocation: Allocation) -> None:
+        """Let the data plane know which bytes are the tensor's, and the record where they lie."""
+        data, addresses = self.storage.data, self.storage.driver.machine.addresses
+        log = data.log.tensors
+        number = log.add(name, sizes, kind.name, allocation.nbytes, allocation.memory)
+        for shard in allocation.shards:
+            assert shard.pa is not None
+            pe = f"sip{shard.sip}.cube{shard.cube}.pe{shard.pe}"
+            start = tuple(cut.start for cut in shard.index)
+            data.names.add(
+                Shard(name, pe, shard.pa, start, shard.shape, kind.itemsize, number, shard.offset_bytes)
+            )
+            for pa, nbytes in addresses.split(shard.pa, shard.nbytes):
+                log.place(number, addresses.resolve(pa).component, nbytes)
 
     def _before_making(self) -> None:
         """Called before a tensor is made."""

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kernbench import collector
 from kernbench.sim.clock import Clock
 
 _FIRST_COLLECTION = 1 << 20
@@ -70,13 +71,12 @@ def paced_collector(clock: Clock) -> Iterator[None]:
             report(now, events)
 
     was_enabled = gc.isenabled()
-    gc.freeze()
-    gc.disable()
-    clock.on_progress = progress
-    try:
-        yield
-    finally:
-        clock.on_progress = report
-        gc.unfreeze()
-        if was_enabled:
-            gc.enable()
+    with collector.aside():
+        gc.disable()
+        clock.on_progress = progress
+        try:
+            yield
+        finally:
+            clock.on_progress = report
+            if was_enabled:
+                gc.enable()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from kernbench.address import address_bits
 from kernbench.errors import (
     AllocationError,
     BenchError,
@@ -128,7 +129,7 @@ def run_bench(
     and ``check`` are the machine's. ``choices`` say which configurations launches of autotuned kernels take.
     With ``catch_interrupt`` a KeyboardInterrupt is in the outcome as well, else it is raised.
     """
-    data = DataPlane(verify=verify)
+    data = DataPlane(verify=verify, address_bits=address_bits(int(graph.properties["sips"])))
     machine = Machine(graph, [data, *instruments], components, traced=traced, check=check)
     machine.clock.on_progress = progress
     if max_ns is not None:

@@ -120,6 +120,4 @@ class Booking:
         link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs, wait)
         self.flit_crossings += packet.last + 1
         if transaction.traced:
-            transaction.hops.append(
-                (link.index, t_in, t_start, out, out - last_in - wait, wait, packet.nbytes)
-            )
+            transaction.note_hop((link.index, t_in, t_start, out, out - last_in - wait, wait, packet.nbytes))

@@ -210,7 +210,7 @@ class FlitFabric(Booking):
             wait += transaction.record_waits(node.index, held)
         node.leave(out, packet.nbytes, 0.0, wait)
         if transaction.traced:
-            transaction.hops.append(
+            transaction.note_hop(
                 (
                     node.index, packet.node_in[hop], packet.node_start[hop], out,
                     out - last_in - wait, wait, packet.nbytes,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernbench.compiled import core
 from kernbench.pgraph import Edge
 from kernbench.sim.server import Server
 
@@ -91,3 +92,7 @@ class Link(Server):
         self.arrive(start)
         self.leave(end + self.delay_ns, nbytes, nbytes / self.bw_gbs, 0.0)
         return end
+
+
+if core is not None:
+    del Link.stream  # the compiled server has it

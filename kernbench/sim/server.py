@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 from itertools import chain
 from math import inf
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kernbench.compiled import built_on, core
 
 HOLDERS_NAMED = 8
 """How many holders one wait tells apart."""
@@ -183,3 +185,11 @@ class Server:
         self.bytes += nbytes
         self.busy_ns += busy_ns
         self.wait_ns += wait_ns
+
+
+PlainServer = Server
+"""The class above, also where the compiled one takes its name."""
+
+if not TYPE_CHECKING and core is not None:
+    core.register_held(Held)
+    Server = built_on(core.Server, Server)

@@ -7,7 +7,6 @@ before the run is over.
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -15,96 +14,28 @@ import numpy as np
 
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
+from kernbench.sim.rows import HOPS, NUMBERS, WAITS, Rows
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Hop, Transaction, Wait
+from kernbench.sim.transaction import Transaction
 
 Columns = dict[str, Any]
-
-
-_BATCH = 8192
-"""Hops that wait as tuples before they go into the columns: few enough to be small, enough to be cheap."""
 
 
 class TraceRecorder(Instrument):
     """Gathers transactions, hops, waits and their causes. :meth:`tables` gives them as columns."""
 
     def __init__(self) -> None:
-        self._kind: list[str] = []
-        self._src: list[str] = []
-        self._dst: list[str] = []
-        self._request: list[str] = []
-        self._ints = [array("q") for _ in range(6)]  # number, cause, op, launch, bytes, number of hops
-        self._floats = [array("d") for _ in range(2)]  # submit, done
-        self._hop_ints = [array("q") for _ in range(2)]  # resource, bytes
-        self._hop_floats = [array("d") for _ in range(5)]  # in, start, out, service, wait
-        self._wait_ints = [array("q") for _ in range(5)]  # transaction, holder, resource, holders, hop
-        self._wait_floats = [array("d") for _ in range(3)]  # ns, from, to
-        self._transactions: list[tuple[int, str, str, str, str, int, int, int, int, int, float, float]] = []
-        self._rows: list[Hop] = []
-        self._waited: list[tuple[int, int, int, float, int, int, float, float]] = []
+        self._rows = Rows()
 
     def transaction_done(self, transaction: Transaction) -> None:
         """See :meth:`Instrument.transaction_done`."""
-        t = transaction
-        rows = t.hops
-        launch = getattr(t.message, "launch", None)
-        number = -1 if launch is None else launch.id
-        self._transactions.append(
-            (t.id, t.kind, t.src, t.dst, t.ids[1], t.parent, t.op, number, t.nbytes, len(rows),
-             t.t_submit, t.t_done)
-        )  # fmt: skip
-        self._rows += rows
-        if t.waits:
-            self._add_waits(t)
-        t.hops = []
-        t.waits = []
-        if len(self._rows) >= _BATCH:
-            self._settle()
-
-    def _settle(self) -> None:
-        """Move the rows kept as tuples into the columns."""
-        if self._transactions:
-            ids, kind, src, dst, request, parent, op, launch, nbytes, hops, submit, done = zip(
-                *self._transactions, strict=True
-            )
-            self._kind += kind
-            self._src += src
-            self._dst += dst
-            self._request += request
-            for ints, column in zip(self._ints, (ids, parent, op, launch, nbytes, hops), strict=True):
-                ints.extend(column)
-            for floats, times in zip(self._floats, (submit, done), strict=True):
-                floats.extend(times)
-            self._transactions.clear()
-        if self._rows:
-            resource, t_in, t_start, t_out, service, wait, moved = zip(*self._rows, strict=True)
-            self._hop_ints[0].extend(resource)
-            self._hop_ints[1].extend(moved)
-            for floats, times in zip(self._hop_floats, (t_in, t_start, t_out, service, wait), strict=True):
-                floats.extend(times)
-            self._rows.clear()
-        if self._waited:
-            of, holder, resource, lost, holders, seq, begun, end = zip(*self._waited, strict=True)
-            for ints, column in zip(self._wait_ints, (of, holder, resource, holders, seq), strict=True):
-                ints.extend(column)
-            for floats, times in zip(self._wait_floats, (lost, begun, end), strict=True):
-                floats.extend(times)
-            self._waited.clear()
-
-    def _add_waits(self, transaction: Transaction) -> None:
-        """Waits on one holder at one resource and hop are one row."""
-        total: dict[tuple[int, int, int], Wait] = {}
-        for wait in transaction.waits:
-            key = (wait.holder, wait.resource, wait.seq)
-            before = total.get(key)
-            total[key] = wait if before is None else _joined(before, wait)
-        number = transaction.id
-        self._waited += [(number, *wait) for wait in total.values()]
+        launch = getattr(transaction.message, "launch", None)
+        self._rows.take(transaction, -1 if launch is None else launch.id)
 
     @property
     def hops(self) -> int:
         """Hops gathered so far."""
-        return len(self._hop_ints[0]) + len(self._rows)
+        return self._rows.hop_count
 
     def tables(
         self,
@@ -120,26 +51,26 @@ class TraceRecorder(Instrument):
         must have even where no transaction went through them. In a ``partial`` run, one that was stopped,
         nothing was busy for longer than that.
         """
-        self._settle()
-        ids, parents, ops, launches, nbytes, hops = (np.array(a, dtype=np.int64) for a in self._ints)
-        submit, done = (np.array(a) for a in self._floats)
-        place = np.repeat(np.arange(len(ids)), hops)
+        rows = self._rows
+        ids, parents, ops, launches, nbytes, counts, submit, done = rows.columns(NUMBERS).values()
+        hops = rows.columns(HOPS)
+        place = np.repeat(np.arange(len(ids)), counts)
         service, wait = (
-            np.bincount(place, weights=np.array(self._hop_floats[i]), minlength=len(ids)) for i in (3, 4)
+            np.bincount(place, weights=hops[name], minlength=len(ids)) for name in ("service_ns", "wait_ns")
         )
         order = np.argsort(ids, kind="stable")
         names = [r.resource for r in resources]
-        found = self._hops(ids[place], hops, names)
-        routes, route, via = _routes(found.pop("place"), hops[order], resources)
+        found = _hops(hops, ids[place], counts, names)
+        routes, route, via = _routes(found.pop("place"), counts[order], resources)
         return {
-            "Use": use(resources, sim_ns, {*also, *self._src, *self._dst}, partial=partial),
+            "Use": use(resources, sim_ns, {*also, *rows.src, *rows.dst}, partial=partial),
             "Route": routes,
             "Via": via,
             "Transaction": {
                 "number": ids[order],
-                "kind": words(self._kind, order),
-                "src": words(self._src, order),
-                "dst": words(self._dst, order),
+                "kind": words(rows.kind, order),
+                "src": words(rows.src, order),
+                "dst": words(rows.dst, order),
                 "bytes": nbytes[order],
                 "t_submit": submit[order],
                 "t_done": done[order],
@@ -149,48 +80,42 @@ class TraceRecorder(Instrument):
                 "route": route,
                 "caused_by": parents[order],
                 "op": ops[order],
-                "request": words(self._request, order),
+                "request": words(rows.request, order),
             },
             "Hop": found,
-            "WaitedFor": self._waits(names, ids),
+            "WaitedFor": _waits(rows.columns(WAITS), names, ids),
         }
 
-    def _hops(self, transaction: Any, counts: Any, names: Sequence[str]) -> Columns:
-        resource, nbytes = (np.array(a, dtype=np.int64) for a in self._hop_ints)
-        t_in, t_start, t_out, service, wait = (np.array(a) for a in self._hop_floats)
-        seq = np.arange(len(transaction)) - np.repeat(np.cumsum(counts) - counts, counts)
-        order = np.lexsort((seq, transaction))
-        where = resource[order]
-        return {
-            "txn": transaction[order],
-            "seq": seq[order].astype(np.int32),
-            "resource": coded(names, where),
-            "place": where,
-            "t_in": t_in[order],
-            "t_start": t_start[order],
-            "t_out": t_out[order],
-            "service_ns": service[order],
-            "wait_ns": wait[order],
-            "bytes": nbytes[order],
-        }
 
-    def _waits(self, names: Sequence[str], ended: Any) -> Columns:
-        transaction, holder, resource, holders, seq = (np.array(a, dtype=np.int64) for a in self._wait_ints)
-        lost, begun, end = (np.array(a) for a in self._wait_floats)
-        order = np.lexsort((seq, resource, holder, transaction))
-        # Where the run has failed, a holder may be a transaction that never ended and so is not in the
-        # record.
-        order = order[np.isin(holder[order], ended)]
-        return {
-            "txn": transaction[order],
-            "holder": holder[order],
-            "seq": seq[order].astype(np.int32),
-            "resource": coded(names, resource[order]),
-            "ns": lost[order],
-            "t_from": begun[order],
-            "t_to": end[order],
-            "holders": holders[order],
-        }
+def _hops(hops: Columns, transaction: Any, counts: Any, names: Sequence[str]) -> Columns:
+    seq = np.arange(len(transaction)) - np.repeat(np.cumsum(counts) - counts, counts)
+    order = np.lexsort((seq, transaction))
+    where = hops["resource"][order]
+    return {
+        "txn": transaction[order],
+        "seq": seq[order].astype(np.int32),
+        "resource": coded(names, where),
+        "place": where,
+        **{name: hops[name][order] for name in ("t_in", "t_start", "t_out", "service_ns", "wait_ns")},
+        "bytes": hops["nbytes"][order],
+    }
+
+
+def _waits(waits: Columns, names: Sequence[str], ended: Any) -> Columns:
+    transaction, holder, resource, holders, seq, lost, begun, end = waits.values()
+    order = np.lexsort((seq, resource, holder, transaction))
+    # Where the run has failed, a holder may be a transaction that never ended and so is not in the record.
+    order = order[np.isin(holder[order], ended)]
+    return {
+        "txn": transaction[order],
+        "holder": holder[order],
+        "seq": seq[order].astype(np.int32),
+        "resource": coded(names, resource[order]),
+        "ns": lost[order],
+        "t_from": begun[order],
+        "t_to": end[order],
+        "holders": holders[order],
+    }
 
 
 def coded(names: Sequence[str], index: Any) -> Any:
@@ -207,16 +132,6 @@ def words(values: Sequence[str], order: Any) -> Any:
     names = sorted(set(values))
     number = {name: i for i, name in enumerate(names)}
     return coded(names, np.fromiter((number[v] for v in values), dtype=np.int64, count=len(values))[order])
-
-
-def _joined(first: Wait, second: Wait) -> Wait:
-    """Two waits of one transaction on one holder at one hop."""
-    return first._replace(
-        ns=first.ns + second.ns,
-        holders=max(first.holders, second.holders),
-        t_from=min(first.t_from, second.t_from),
-        t_to=max(first.t_to, second.t_to),
-    )
 
 
 def _routes(place: Any, counts: Any, resources: Sequence[Server]) -> tuple[Columns, Any, Columns]:

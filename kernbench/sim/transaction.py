@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import fsum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kernbench.compiled import built_on, core
 from kernbench.errors import RoutingError, UsageError
 from kernbench.sim.node import TRANSIT, FabricNode, Link
 from kernbench.sim.server import Held
@@ -87,9 +88,9 @@ class Transaction:
     """One request and its answer. ``t_submit``, ``t_done`` in ns; ``parent`` is the id of its cause or -1."""
 
     __slots__ = (
-        "access", "address", "channel", "dst", "hops", "id", "ids", "is_write", "kind", "message", "nbytes",
-        "on_done", "on_served", "op", "parent", "path", "src", "t_done", "t_first", "t_submit",
-        "traced", "wait_ns", "waits",
+        "_hops", "_waits", "access", "address", "channel", "dst", "id", "ids", "is_write", "kind", "message",
+        "nbytes", "note_hop", "on_done", "on_served", "op", "parent", "path", "src", "t_done", "t_first",
+        "t_submit", "traced", "wait_ns",
     )  # fmt: skip
 
     def __init__(
@@ -136,24 +137,44 @@ class Transaction:
         self.on_served: Callable[[], None] | None = None
         """Called when the memory has served its last flit: a read is sampled, a write committed."""
         self.traced = traced
-        self.hops: list[Hop] = []
-        self.waits: list[Wait] = []
+        self.forget()
         self.t_first = 0.0
         """When the first byte of the answer to a read came, ns."""
         self.wait_ns = 0.0
         """Time for which it stood behind others, ns; known once it has ended."""
 
+    def forget(self) -> None:
+        """Its hops and waits have been gathered: keep them no longer."""
+        self._hops: list[Hop] = []
+        self._waits: list[Wait] = []
+        self.note_hop: Callable[[Hop], None] = self._hops.append
+        """Note a hop; for traced transactions alone."""
+
+    @property
+    def hops(self) -> Sequence[Hop]:
+        """Its hops so far."""
+        return tuple(self._hops)
+
     @property
     def rows(self) -> list[HopRow]:
-        """Its hops so far."""
-        return [HopRow(*hop) for hop in self.hops]
+        """Its hops so far, by name of field."""
+        return [HopRow(*hop) for hop in self._hops]
+
+    @property
+    def waits(self) -> Sequence[Wait]:
+        """Its waits so far."""
+        return tuple(self._waits)
+
+    def waited(self) -> float:
+        """The time for which it has stood behind others so far, ns."""
+        return fsum([wait.ns for wait in self._waits])
 
     def record_waits(self, resource: int, held: Sequence[Held]) -> float:
         """Note the holders of ``resource`` (:meth:`Server.waited_for`); return the ns waited in all."""
         total = 0.0
-        seq = len(self.hops)  # the hop is noted next
+        seq = len(self._hops)  # the hop is noted next
         for holder, ns, t_from, t_to, holders in held:
-            self.waits.append(Wait(holder.id, resource, ns, holders, seq, t_from, t_to))
+            self._waits.append(Wait(holder.id, resource, ns, holders, seq, t_from, t_to))
             total += ns
         return total
 
@@ -238,3 +259,13 @@ class Packet:
         self.feed_hop = -1
         self.turn: Any = None
         """Scratch of the destination while flits come in."""
+
+
+if not TYPE_CHECKING and core is not None:
+    Transaction = built_on(core.Transaction, Transaction)
+    Path = built_on(core.Path, Path)
+    Packet = built_on(core.Packet, Packet)
+    core.register(
+        hop_row=HopRow, wait=Wait, routing_error=RoutingError, usage_error=UsageError, exact_sum=fsum,
+        node=FabricNode, link=Link, packet=Packet,
+    )  # fmt: skip

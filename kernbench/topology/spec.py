@@ -19,8 +19,8 @@ from kernbench.topology.mesh import CubeLayout, Zone, layout
 from kernbench.topology.overrides import Override
 from kernbench.topology.pe_spec import Pe
 
-MAX_SIPS = 16
-"""Packages that the 4-bit ``sip_id`` of a physical address can name (ADR-0001 D2.2)."""
+MAX_SIPS = 256
+"""Packages of a machine. Beyond 16, ``sip_id`` is wider than the 4 bits of ADR-0001 D2.2."""
 MAX_CUBES = 16
 """Cubes of a package that an address can name: dies 0..15 (ADR-0001 D2.2)."""
 MAX_IO_CHIPLETS = 5

@@ -11,13 +11,13 @@ from textual.screen import Screen
 
 from kernbench.api import Run
 from kernbench.errors import KernBenchError
+from kernbench.report.targets import Target
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.compare_page import compare_page
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
 from kernbench.tui.models.pages import Page
 from kernbench.tui.models.resource_page import resource_page
 from kernbench.tui.models.run_page import run_page
-from kernbench.tui.models.targets import Target
 from kernbench.tui.models.watch import Watched
 from kernbench.tui.models.window import Window, choices
 from kernbench.tui.screens.base import BrowserScreen

@@ -11,10 +11,11 @@ import pytest
 from kernbench_graph.opening import open_store
 from kernbench_graph.store import GraphStore
 
+from tests.conformance.graph_records import steps
 from tests.neo4j_server import empty
 
 SAME_IN_MEMORY = ("test_store_hostile.py", "test_store_routes.py", "test_store_graph.py")
-"""What they test, ``memory:`` shares with the embedded store, which adds the files; CI runs both."""
+"""``memory:`` shares what they test with the embedded store, which adds the files; CI runs both."""
 
 NewStore = Callable[[], AbstractContextManager[GraphStore]]
 
@@ -37,14 +38,20 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> NewStore:
 
         def emptied() -> AbstractContextManager[GraphStore]:
             empty(server)
-            return closing(open_store(url))
+            return closing(_opened(url))
 
         return emptied
 
     def make() -> AbstractContextManager[GraphStore]:
-        return closing(open_store("memory:" if request.param == "memory" else mkdtemp(dir=tmp_path)))
+        return closing(_opened("memory:" if request.param == "memory" else mkdtemp(dir=tmp_path)))
 
     return make
+
+
+def _opened(url: str) -> GraphStore:
+    store = open_store(url)
+    store.computed = steps
+    return store
 
 
 @pytest.fixture

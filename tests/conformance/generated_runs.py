@@ -17,6 +17,7 @@ from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
 
 from kernbench import api
 from tests.conformance.graph_records import runs, topologies
+from tests.conformance.tensor_oracle import TENSORS
 from tests.conformance.traffic_oracle import TRAFFIC
 
 T = TypeVar("T")
@@ -129,7 +130,7 @@ def parameters(draw: Any, name: str, run: RunRecord, topology: TopologyRecord) -
         wired = sorted(set(topology.tables["Link"]["src"].to_pylist()))
         values["src"] = st.just(draw(st.sampled_from(wired[:-1])))
         values["dst"] = st.sampled_from(["", wired[-1]])
-    if name in TRAFFIC and run.info["sim_ns"] >= 1.0:
+    if name in (*TRAFFIC, *TENSORS) and run.info["sim_ns"] >= 1.0:
         from_ns = draw(st.sampled_from([0.0, 0.0, 0.25, run.info["sim_ns"] / 4]))
         values["from_ns"] = st.just(from_ns)
         values["to_ns"] = st.sampled_from([-1.0, from_ns + 0.5, run.info["sim_ns"] / 2])

@@ -148,7 +148,7 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
             "number": number, "kind": "memory", "name": "dma_read", "stage": "", "bytes": 256,
             "launch": draw(st.integers(-1, launches - 1)),
             "component": draw(st.sampled_from(["", *components])), "parent": draw(st.integers(-1, ops - 1)),
-            "t_ready": 0.0, "t_start": 1.0, "t_end": 2.0, "label": draw(TEXT),
+            "t_ready": 0.0, "t_start": number / 4, "t_end": number / 4 + 2.0, "label": draw(TEXT),
         }
         for number in range(ops)
     ]  # fmt: skip
@@ -221,7 +221,7 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
     info = {
         "bench": draw(st.sampled_from(["gemm", "copy", "it's \"x\""])), "topology": topology.id,
         "params": {"m": 4}, "started_at": f"2025-01-0{draw(st.integers(1, 9))}T00:00:00Z", "status": "ok",
-        "sim_ns": draw(QUARTERS), "wall_s": 0.5, "hops": len(hops), "tags": [draw(TEXT)],
+        "sim_ns": draw(QUARTERS), "wall_s": 0.5, "hops": len(hops), "tags": [draw(TEXT)], "tensors": tensors,
     }  # fmt: skip
     return RunRecord(info, tables)
 
@@ -320,3 +320,25 @@ def sample(bench: str = "gemm", **info: Any) -> tuple[RunRecord, TopologyRecord]
     )  # fmt: skip
     tables = {"Component": table("Component", components), "Link": table("Link", links)}
     return run, TopologyRecord("0123456789abcdef", "small", "spec: 1", tables, "1", 256, 0.01)
+
+
+def steps(run: RunRecord) -> dict[str, pa.Table]:
+    """A critical path for these tests: a step for each transaction, in order of numbers."""
+    used = run.tables["Use"]["resource"].to_pylist()
+    launches = {-1, *run.tables["Launch"]["number"].to_pylist()}
+    rows = [
+        {
+            "number": n, "cause": "queue", "ns": txn["t_done"] - txn["t_submit"], "t_from": txn["t_submit"],
+            "t_to": txn["t_done"], "resource": txn["src"], "activity": f"{txn['kind']} {n}", "source": "",
+            "launch": txn.get("launch", -1) if txn.get("launch", -1) in launches else -1, "seq": n - 1,
+            "place": txn["src"] if txn["src"] in used else "", "txn": txn["number"], "op": txn["op"],
+            "before": n - 1,
+        }
+        for n, txn in enumerate(run.tables["Transaction"].to_pylist())
+    ]  # fmt: skip
+    return {"Step": table("Step", rows)}
+
+
+def with_steps(run: RunRecord) -> RunRecord:
+    """The run as its graph has it, with what was worked out."""
+    return RunRecord(run.info, {**run.tables, **steps(run)})

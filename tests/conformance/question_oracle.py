@@ -14,6 +14,7 @@ from tests.conformance.distance_oracle import DISTANCE
 from tests.conformance.launch_oracle import LAUNCHES
 from tests.conformance.oracle_columns import Oracle, Rows, columns, first, kinds_of
 from tests.conformance.roofline_oracle import ROOFLINE
+from tests.conformance.tensor_oracle import TENSORS
 from tests.conformance.traffic_oracle import TRAFFIC
 
 
@@ -316,4 +317,5 @@ ORACLES: dict[str, Oracle] = {
     **CAUSES,
     **LAUNCHES,
     **ROOFLINE,
+    **TENSORS,
 }

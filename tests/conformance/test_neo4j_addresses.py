@@ -20,7 +20,7 @@ PASSWORD_OF_IT = "-of this 'tést' \"only\" \\n #"
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a certificate for this machine that nobody has signed."""
+    """A folder with a certificate for this machine that no authority has signed."""
     folder = tmp_path_factory.mktemp("certificates")
     command = [
         "openssl",

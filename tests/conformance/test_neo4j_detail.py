@@ -18,7 +18,7 @@ from kernbench_graph.stores.neo4j.detail import DETAILS, kept_names, least_detai
 import kernbench as kb
 from kernbench import api
 from tests.conformance.generated_runs import LIBRARY
-from tests.conformance.graph_records import sample
+from tests.conformance.graph_records import sample, steps
 from tests.conftest import Ended
 
 NAMES = [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
@@ -134,3 +134,14 @@ def test_from_the_command_line(neo4j_url: str, cli: Callable[..., Ended]) -> Non
     assert ended.status == 2
     assert "--detail summary is not for store 'here'; use full, or a server" in ended.err
     assert os.path.isdir("here")
+
+
+def test_a_run_that_was_pushed_without_its_critical_path_says_so(neo4j_url: str) -> None:
+    text = "MATCH (:Run {id: $run})-[:TOOK_TIME_IN]->(s:Step) RETURN count(s) AS n"
+    with open_store(neo4j_url) as store:
+        store.keep(*sample(id="older"))
+        with pytest.raises(QueryError, match=r"'older' was pushed without its critical path.*push it again"):
+            store.query(text, run="older")
+        store.computed = steps
+        store.keep(*sample(id="newer"))
+        assert store.query(text, run="newer").rows == [(2,)]

@@ -1,4 +1,4 @@
-"""What every store must do alike."""
+"""Behaviour that all stores share."""
 
 from __future__ import annotations
 

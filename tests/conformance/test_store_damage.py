@@ -1,4 +1,4 @@
-"""What breaks on disk: a damaged record is refused by name, a damaged cache costs time only."""
+"""Damage on disk: a damaged record is refused by name, a damaged cache costs time only."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ from tests.conformance.graph_records import sample
 
 COUNT = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
 USED = "MATCH (r:Run)-[:USED]->(u:Use)-[:OF]->(l:Link) RETURN count(l) AS n"
+
+
+@pytest.fixture(autouse=True)
+def whole_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs of small runs are kept in the cache as those of large ones are."""
+    monkeypatch.setattr("kernbench_graph.stores.embedded.part.SMALL_HOPS", -1)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -202,7 +208,7 @@ def test_a_damaged_history_is_no_base(root: Path, damage: Callable[[Path], objec
 
 
 def test_an_incomplete_history_is_no_base(root: Path) -> None:
-    """What could not be read once may be readable again."""
+    """A file that could not be read once may be readable again."""
     path = root / "runs" / "b" / "Use.parquet"
     whole = path.read_bytes()
     shutil.rmtree(root / "cache")

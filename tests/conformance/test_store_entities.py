@@ -11,7 +11,7 @@ from kernbench_graph.networkx_view import run_graph
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import LIBRARY, GraphStore, RunRecord
 
-from tests.conformance.graph_records import nodes_of_run, sample
+from tests.conformance.graph_records import nodes_of_run, sample, with_steps
 
 PAIRS = [(source, rel.type, target) for rel in SCHEMA.relationships for source, target in rel.pairs]
 
@@ -30,7 +30,7 @@ def kept(store: GraphStore) -> GraphStore:
 
 def test_a_path_between_every_pair_of_labels(kept: GraphStore) -> None:
     run = kept.load("a")
-    graph = run_graph(run, kept.load_topology(run.info["topology"]))
+    graph = run_graph(with_steps(run), kept.load_topology(run.info["topology"]))
     nodes = {data["id"]: data for _, data in graph.nodes(data=True)}
     for engine in (None, LIBRARY):
         for source, type_, target in PAIRS:

@@ -13,13 +13,13 @@ from kernbench_graph.store import LIBRARY, GraphStore, RunRecord, TopologyRecord
 from kernbench.api import load_topology
 from kernbench.pgraph import topology_graph, topology_id, topology_record
 from tests.conformance.generated_runs import made_up
-from tests.conformance.graph_records import nodes_of_run, sample, table
+from tests.conformance.graph_records import nodes_of_run, sample, table, with_steps
 
 
 def compare(store: GraphStore, run_id: str, engine: str | None) -> None:
     run = store.load(run_id)
     topology = store.load_topology(run.info["topology"])
-    graph = run_graph(run, topology)
+    graph = run_graph(with_steps(run), topology)
     for label in SCHEMA.labels:
         names = _properties(label.name, topology)
         wanted = Counter(

@@ -96,7 +96,7 @@ def test_two_writers_of_the_same_topology_do_not_meet(tmp_path: Path) -> None:
 def test_a_topology_is_not_removed_from_under_a_run_that_is_being_kept(
     tmp_path: Path, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    """Two processes keep and remove runs on one topology: whoever removes the last takes it along."""
+    """Two processes keep and remove runs on one topology: the last run to go takes it along."""
     url = str(tmp_path / "store") if kind == "embedded" else request.getfixturevalue("neo4j_url")
     for process in [start(COMER, url, 12, name) for name in ("x", "y")]:
         _, errors = process.communicate(timeout=240)

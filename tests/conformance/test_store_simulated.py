@@ -198,7 +198,7 @@ def length(step: Mapping[str, Any]) -> Fraction:
 
 
 def check_way(case: Simulated, store: GraphStore) -> None:
-    """What the first read of each pair of ends went through is the way that the library names."""
+    """The first read of each pair of ends took the route that the library names."""
     seen = set()
     for sent in case.record.tables["Transaction"].to_pylist():
         pair = (sent["src"], sent["dst"])
@@ -214,8 +214,8 @@ def check_way(case: Simulated, store: GraphStore) -> None:
 
 def test_what_a_chain_cannot_be_asked(store: GraphStore) -> None:
     run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=store)
-    for launch, told in ((7, "no launch 7"), (-2, "no launch -2"), ("some", "launch 'some' is none")):
-        with pytest.raises((UsageError, QueryError), match=told):
+    for launch, message in ((7, "no launch 7"), (-2, "no launch -2"), ("some", "launch 'some' is none")):
+        with pytest.raises((UsageError, QueryError), match=message):
             api.ask("critical-path/steps", run.id, store, {"launch": launch})
     store.keep(RunRecord({"bench": "none", "id": "empty"}, {}), store.load_topology(run.info["topology_id"]))
     with pytest.raises(UsageError, match="no trace"):

@@ -45,7 +45,7 @@ def test_a_component_is_added_as_the_page_says(tmp_path: Path) -> None:
 
 
 def _kernbench(arguments: list[str], checkout: Path, folder: Path) -> str:
-    """What the command prints, run on the copy."""
+    """The output of the command, run on the copy."""
     path = os.pathsep.join(map(str, (checkout, checkout / "graph")))
     done = subprocess.run(
         [sys.executable, "-m", "kernbench", *arguments],

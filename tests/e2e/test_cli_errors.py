@@ -1,4 +1,4 @@
-"""What goes wrong ends in one line on stderr, an exit status, and no half record."""
+"""A failure ends in one line on stderr, an exit status, and no half record."""
 
 from __future__ import annotations
 

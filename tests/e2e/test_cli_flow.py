@@ -8,6 +8,8 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -209,8 +211,8 @@ def contexts() -> list[click.Context]:
 
 
 TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"
-LONG = ("kernbench probe", "kernbench traffic")
-"""Their examples measure the default machine."""
+LONG = ("kernbench probe", "kernbench traffic", "kernbench web")
+"""Their examples measure the default machine, or start servers."""
 
 
 @pytest.fixture(scope="session")
@@ -221,6 +223,16 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run = kb.run("gemm-single-pe", "minimal", store=str(folder))
     run.query("bottleneck/busiest-links")
     return folder
+
+
+def _serves(argv: list[str]) -> bool:
+    """Whether a command serves a page, at any free port and without opening a window, until it is ended."""
+    command = [sys.executable, "-m", "kernbench", *argv, "--no-open", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        said = server.stdout.readline()
+        server.terminate()
+    return said.startswith("serving http://") and server.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -252,6 +264,9 @@ def test_help_ends_with_examples_that_work(
         # The line that a shell is to evaluate holds the command that prints it.
         name, *argv = shlex.split(re.sub(r'eval "\$\((.*)\)"|(.*) > \S+', r"\1\2", line))
         assert name == "kernbench"
+        if path == ["web"]:
+            assert _serves(argv), line
+            continue
         ended = cli(*argv)
         if path == ["tui"] and "--svg" not in argv:
             assert (ended.status, ended.out) == (2, "")

@@ -84,7 +84,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def told(stream: io.StringIO, times: list[float]) -> str:
+def progress_shown(stream: io.StringIO, times: list[float]) -> str:
     clock = iter([0.0, *times])
     with Progress(stream, clock=lambda: next(clock)) as progress:
         for time in times:
@@ -93,15 +93,15 @@ def told(stream: io.StringIO, times: list[float]) -> str:
 
 
 def test_progress_is_silent_for_two_seconds_and_then_frugal() -> None:
-    assert told(Terminal(), [0.1, 1.0, 1.9]) == ""
-    shown = told(Terminal(), [1.0, 2.5, 2.6, 3.0])
+    assert progress_shown(Terminal(), [0.1, 1.0, 1.9]) == ""
+    shown = progress_shown(Terminal(), [1.0, 2.5, 2.6, 3.0])
     assert (shown.count("2.5 k events"), shown.count("3.0 k events")) == (1, 2)  # once more at the end
     assert "simulated 2.500 us, 2.5 k events, 1.0 k events/s" in shown
     assert shown.endswith(WIPED)
 
 
 def test_progress_is_silent_in_a_pipe() -> None:
-    assert told(io.StringIO(), [1.0, 5.0, 50.0]) == ""
+    assert progress_shown(io.StringIO(), [1.0, 5.0, 50.0]) == ""
 
 
 def test_progress_is_wiped_when_work_fails() -> None:

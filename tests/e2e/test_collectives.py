@@ -57,6 +57,7 @@ MACHINES = [
     (16, "ring_1d", None), (6, "torus_2d", (3, 2)), (6, "torus_2d", (2, 3)), (16, "torus_2d", (4, 4)),
     (3, "torus_2d", (3, 1)), (2, "torus_2d", (1, 2)), (6, "mesh_2d_no_wrap", (3, 2)),
     (6, "mesh_2d_no_wrap", (2, 3)), (16, "mesh_2d_no_wrap", (4, 4)), (5, "mesh_2d_no_wrap", (5, 1)),
+    (20, "ring_1d", None),
 ]  # fmt: skip
 
 

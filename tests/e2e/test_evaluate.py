@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kernbench as kb
@@ -157,6 +158,17 @@ def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
         assert math.fsum(parts) == pytest.approx(row["makespan_ns"])
     assert rows["host, 1 MB", "write"]["bytes"] == 2**20
 
+    formula = {(row["scenario"], row["op"]): row for row in found["tables"]["records"]}
+    assert list(formula) == [key for key, row in rows.items() if row["flows"] == 1]
+    local = formula["local slice", "write"]
+    assert local["formula_ns"] == pytest.approx(2 + 4096 / 256)  # a router, and the bytes at 256 GB/s
+    for key, row in formula.items():
+        extra = row["ours_ns"] - row["formula_ns"]
+        assert row["ours_ns"] == rows[key]["slowest_ns"]
+        assert row["way_ns"] + row["flits_ns"] == pytest.approx(extra)
+        assert bool(row["because"]) == (abs(row["difference"]) > 0.1)
+    assert "PCIe endpoint takes in the whole message" in formula["host, 1 MB", "write"]["because"]
+
 
 def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:
     command = ("evaluate", "pe2pe", "--topology", "m.yaml", "--out", "o", "--set", "nbytes=256")
@@ -212,6 +224,26 @@ def test_gqa_counts_panels(cli: Cli, machine: Path) -> None:
         times = [row["latency_ns"] for row in rows if row["panel"] == panel]
         assert times == sorted(times)
     assert "capacity" not in found["tables"]
+    heads = {(row["panel"], row["kv_heads"]): row for row in found["tables"]["kv_heads"]}
+    places = {"single": (1, 2, 4), "multi": (1, 2, 4, 8)}  # four cubes, eight PEs in each
+    assert list(heads) == [
+        (f"{users}-user {phase}", n)
+        for users in places
+        for phase in ("prefill", "decode")
+        for n in places[users]
+    ]
+    one = {row["panel"]: row for row in rows if row["q_heads"] == 4}
+    for (panel, number), row in heads.items():
+        assert row["verified"] is True
+        if number == 1:
+            assert row["latency_ns"] == one[panel]["latency_ns"]
+            assert row["run_id"] == one[panel]["run_id"]
+        else:  # heads on cubes of their own meet on the way to them alone, heads on the same cubes in it
+            apart = panel.startswith("single")
+            assert row["latency_ns"] > one[panel]["latency_ns"]
+            assert (row["latency_ns"] < 1.1 * one[panel]["latency_ns"]) == apart
+    images = [Path(file).stem for file in found["files"] if file.endswith(".png")]
+    assert images[-3:] == ["panels", "scaling", "kv-heads"]
 
 
 class Limited:
@@ -228,7 +260,7 @@ class Limited:
 def test_gqa_says_where_full_scale_stops() -> None:
     from kernbench.evaluations.milestone_gqa_llama70b import _capacity
 
-    found = _capacity(Limited(), "multi-user decode")  # type: ignore[arg-type]
+    found = _capacity(Limited(), {"d_head": 128}, "multi-user decode")  # type: ignore[arg-type]
     assert (found["most_kv_tokens"], found["stopped_at"], found["because"]) == (4096, 8192, "too large")
 
 
@@ -237,6 +269,43 @@ def test_gqa_is_checked_against_attention(workdir: Path) -> None:
     bench = "kernbench.evaluations._gqa_attention:gqa-attention"
     for phase, rows in (("prefill", 16), ("decode", 1)):
         params = {"phase": phase, "q_tokens": rows, "q_heads": 2, "kv_tokens": 64, "d_head": 16}
-        run = kb.run(bench, "m.yaml", True, params=params, store="memory:")
-        assert run.verified is True
-        assert (run.ops["kind"] == "gemm").sum() == (16 * 8 if phase == "prefill" else 2 * 8)
+        times = {}
+        for causal in (True, False):
+            run = kb.run(bench, "m.yaml", True, params={**params, "causal": causal}, store="memory:")
+            assert run.verified is True
+            assert (run.ops["kind"] == "gemm").sum() == (16 * 8 if phase == "prefill" else 2 * 8)
+            times[causal] = run.latency_ns
+        # The mask costs passes of the vector unit in prefill; one new token sees all keys anyway.
+        assert (times[True] > times[False]) == (phase == "prefill")
+
+
+@pytest.mark.slow
+def test_gqa_values_depend_on_the_mask_and_on_every_head(workdir: Path) -> None:
+    from kernbench.evaluations import _gqa_attention as gqa
+
+    machine = MACHINE.replace("w: 1, h: 1", "w: 2, h: 2").format(gbs=32.0)
+    (workdir / "m.yaml").write_text(machine, encoding="utf-8")
+    bench = "kernbench.evaluations._gqa_attention:gqa-attention"
+    for users in gqa.RANKS:
+        for phase, rows in (("prefill", 16), ("decode", 1)):
+            # As many keys as new tokens: some ranks get blocks of which they must see nothing.
+            for keys in (16, 64) if phase == "prefill" else (64,):
+                params = {"users": users, "phase": phase, "q_tokens": rows, "q_heads": 2, "kv_heads": 4,
+                          "kv_tokens": keys, "d_head": 16}  # fmt: skip
+                run = kb.run(bench, "m.yaml", True, params=params, store="memory:")
+                assert run.verified is True
+    q, k, v = (np.random.default_rng(i).standard_normal((8, 4)).astype(np.float32) for i in range(3))
+    masked, free = gqa.attention(q, k, v, 2, True), gqa.attention(q, k, v, 2, False)
+    assert np.allclose(masked[-2:], free[-2:])  # the last token's two heads see all
+    assert not np.allclose(masked[:-2], free[:-2], atol=0.1)
+    # Token 0 of 4 new ones among 8 keys sees the first five.
+    weights = np.exp(q[:2] @ k[:5].T / 2.0)
+    assert np.allclose(masked[:2], weights / weights.sum(axis=1, keepdims=True) @ v[:5], atol=1e-5)
+    for params, message in (
+        ({"kv_heads": 5}, "kv_heads = 5 are more than the 4 cubes of the topology"),
+        ({"users": "multi", "kv_heads": 9}, "kv_heads = 9 are more than the 8 PEs in a cube of the topology"),
+        ({"kv_tokens": 8}, "kv_tokens = 8 are fewer than the new tokens, 16"),
+        ({"kv_tokens": 12, "phase": "decode"}, "kv_tokens = 12 is not divisible by 8 ranks"),
+    ):
+        with pytest.raises(kb.KernBenchError, match=message):
+            kb.run(bench, "m.yaml", params=params, store="memory:")

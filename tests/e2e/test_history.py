@@ -63,9 +63,9 @@ def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
 
 @pytest.mark.parametrize("share", ["five", "-1%", "nan", "inf"])
 def test_a_threshold_is_a_share(cli: Cli, share: str) -> None:
-    told = cli("runs", "compare", "a", "b", f"--threshold={share}")
-    assert told.status == 2
-    assert "write it as 5% or 0.05" in told.err
+    refused = cli("runs", "compare", "a", "b", f"--threshold={share}")
+    assert refused.status == 2
+    assert "write it as 5% or 0.05" in refused.err
 
 
 def test_tags_come_and_go(cli: Cli, two: list[str]) -> None:

@@ -19,7 +19,7 @@ COMMAND = [*RUN, "--topology", "minimal", "--store"]
 
 
 def run_whole(store: Path) -> None:
-    """A run that nobody kills; when it fails, with all that it said."""
+    """A run that is not killed; a failure shows its whole output."""
     done = subprocess.run([*COMMAND, str(store)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
 

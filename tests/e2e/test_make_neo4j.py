@@ -35,7 +35,7 @@ def free_port() -> int:
 
 
 def read_until(terminal: int, wanted: str, seconds: float) -> str:
-    """What the terminal shows until ``wanted`` has come, or nothing more does."""
+    """The output of the terminal until ``wanted`` has come, or nothing more does."""
     shown, end = "", time.monotonic() + seconds
     while wanted not in shown and (left := end - time.monotonic()) > 0:
         if not select.select([terminal], [], [], left)[0]:

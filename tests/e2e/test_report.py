@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -12,18 +14,16 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.report.browser import files
 
 Cli = Callable[..., Any]
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
-VOID = {"meta", "br", "img"}
-TITLES = [
-    "Launches", "Where the time went", "By source line", "Time line", "Machine", "Busiest links",
-    "Busiest engines", "Longest waits", "Speed of light",
-]  # fmt: skip
+VOID = {"meta", "br", "img", "link"}
+INSIDE = {"overview", "timeline", "path", "waits", "roofline", "questions"}
 
 
 class Page(HTMLParser):
-    """A page whose tags must match; texts, headings, attributes."""
+    """A page whose tags must match: its texts by tag, its attributes, and the data inside."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -41,82 +41,146 @@ class Page(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.given += [(name, value or "") for name, value in attrs]
-
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
         if data.strip() and self.open:
-            self.texts.setdefault(self.open[-1], []).append(data.strip())
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.texts["script"][0])
+        return found
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.data["answers"]
+        return found
 
 
 def page_of(path: Path) -> Page:
     return Page(path.read_text(encoding="utf-8"))
 
 
-def test_a_report_has_all_inside_and_loads_nothing(cli: Cli, workdir: Path) -> None:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[kb.Run, Path]:
+    """A run with one before it, and the folder of its reports."""
+    folder = tmp_path_factory.mktemp("report")
+    store = str(folder / "store")
+    first = kb.run("gemm-single-pe", "minimal", store=store)
+    run = kb.run("gemm-single-pe", "minimal", params={"k": 64}, store=store)
+    kb.write_report(run, folder / "plain.html")
+    kb.write_report(run, folder / "sub" / "compared.html", launch=0, against=first.id)
+    kb.write_report(run, folder / "setup.html", launch="setup", to_ns=100.0)
+    return run, folder
+
+
+def test_the_command_writes_the_last_run(cli: Cli, workdir: Path) -> None:
     cli(*RUN)
     done = cli("report")
     assert (done.status, done.out) == (0, "file\nreport.html\n")
-    page = page_of(workdir / "report.html")
-    assert page.texts["h2"] == TITLES
-    assert page.texts["title"][0] == "gemm-single-pe on minimal"
-    assert page.tags.count("svg") == 5  # the time line and four views
-    assert not {"script", "link", "iframe", "object", "img"} & set(page.tags)
-    assert not [value for name, value in page.given if name in ("src", "href") and not value.startswith("#")]
+    assert page_of(workdir / "report.html").data["run"] == kb.open_run("last").id
+    done = cli("report", "--launch", "0", "--out", "sub/x.html", "--format", "json")
+    assert json.loads(done.out) == {"run_id": kb.open_run("last").id, "files": ["sub/x.html"]}
+
+
+def test_a_report_has_all_inside_and_loads_nothing(made: tuple[kb.Run, Path]) -> None:
+    run, folder = made
+    page = page_of(folder / "plain.html")
+    assert page.texts["title"] == ["gemm-single-pe on minimal"]
+    assert INSIDE | {f"machine?view={view}" for view in ("system", "sip", "cube", "pe")} <= set(page.answers)
+    assert "compare" not in page.answers
+    assert not {"link", "iframe", "object", "img", "base", "form"} & set(page.tags)
+    assert not [value for name, value in page.given if name in ("src", "href", "style")]
     assert not [name for name, _ in page.given if name.startswith("on")]
-    assert "default-src 'none'" in dict(page.given)["content"] or any(
-        "default-src 'none'" in value for name, value in page.given if name == "content"
-    )
-    run = kb.open_run("last")
-    shown = " ".join(page.texts["b"])
-    for cause, ns in run.summary()["by_cause"].items():
-        assert cause in page.texts["span"]
-        assert f"{ns / run.latency_ns:.1%}" in shown
-    assert (workdir / "report.html").stat().st_size < 5_000_000
+    assert page.data["run"] == run.id
+    assert page.answers["overview"]["causes"] == [[k, ns] for k, ns in run.summary()["by_cause"].items()]
+    assert (folder / "plain.html").stat().st_size < 5_000_000
+    assert str(folder) not in (folder / "plain.html").read_text(encoding="utf-8")
 
 
-def test_the_same_run_gives_the_same_file(cli: Cli, workdir: Path) -> None:
-    cli(*RUN)
-    files = [
-        Path(json.loads(cli("report", "--out", f"{n}.html", "--format", "json").out)["files"][0])
-        for n in "ab"
-    ]
-    assert files[0].read_bytes() == files[1].read_bytes()
+def test_only_its_own_script_and_style_are_allowed(made: tuple[kb.Run, Path]) -> None:
+    page = page_of(made[1] / "plain.html")
+    policy = next(value for name, value in page.given if name == "content" and "default-src" in value)
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    script, style = page.texts["script"][1], page.texts["style"][0]
+    for text in (script, style):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert page.tags.count("script") == 2
+    assert not re.search(r"\b(eval|innerHTML|outerHTML|insertAdjacentHTML|document\.write)\b", script)
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", script + style)
 
 
-def test_a_window_and_an_earlier_run(cli: Cli, workdir: Path) -> None:
-    cli(*RUN)
-    cli(*RUN, "--set", "k=64")
-    cli("report", "--launch", "0", "--against", "last~1", "--out", "sub/x.html")
-    page = page_of(workdir / "sub" / "x.html")
-    assert page.texts["h2"] == ["Compared with an earlier run", *TITLES]
-    assert "launch 0, " in " ".join(page.texts["dd"])
-    cells = page.texts["td"]
-    at = cells.index("k")
-    assert cells[at : at + 3] == ["k", "128", "64"]
-    cli("report", "--launch", "setup", "--to", "100", "--out", "setup.html")
-    assert page_of(workdir / "setup.html").texts["h2"] == TITLES[:-1]
+def test_every_module_of_the_page_is_in_the_one_file(made: tuple[kb.Run, Path]) -> None:
+    modules = sorted((Path(files.__file__).parent / "static").glob("*.js"))
+    assert len(modules) > 10
+    script = page_of(made[1] / "plain.html").texts["script"][1]
+    for module in modules:
+        first = module.read_text(encoding="utf-8").splitlines()[0]
+        assert script.count(first) == 1, module.name
 
 
-def test_what_users_call_things_is_text(workdir: Path) -> None:
+def test_the_same_run_gives_the_same_file(made: tuple[kb.Run, Path]) -> None:
+    run, folder = made
+    kb.write_report(run.id, folder / "again.html", folder / "store")
+    assert (folder / "again.html").read_bytes() == (folder / "plain.html").read_bytes()
+
+
+def test_a_window_and_an_earlier_run(made: tuple[kb.Run, Path]) -> None:
+    answers = page_of(made[1] / "sub" / "compared.html").answers
+    assert answers["compare"]["configured"]["rows"] == [["parameter", "k", 128, 64]]
+    assert answers["overview"]["window"] == "launch 0"
+    setup = page_of(made[1] / "setup.html").answers
+    assert setup["timeline"]["ns"] == 100.0
+    assert setup["machine?view=cube"]["use"]["ns"] == 100.0
+    assert "roofline is of whole launches" in setup["roofline"]["error"]
+
+
+def test_answers_are_of_the_window(made: tuple[kb.Run, Path]) -> None:
+    run, folder = made
+    launch, setup = (page_of(folder / name).answers for name in ("sub/compared.html", "setup.html"))
+    question = "ask?question=bottleneck/busiest-links"
+    assert launch[question]["table"]["rows"] != setup[question]["table"]["rows"]
+    found = run.query("bottleneck/busiest-links", launch="0")
+    assert launch[question]["table"]["rows"][0][0] == found.rows[0][0]
+    asked = {question["name"] for question in launch["questions"]["questions"]}
+    assert {key[13:] for key in launch if key.startswith("ask?")} == asked
+    assert "routing/path" not in asked  # needs parameters
+
+
+def test_names_that_users_give_stay_text(workdir: Path) -> None:
     def kernel(x: Any, tl: Any) -> None:
         tl.load(x)
 
     def bench(torch: Any) -> None:
-        torch.launch("<script>alert(1)</script>", kernel, torch.zeros(4, 4, name="</template>'\"&"))
+        torch.launch(
+            "</script><script>alert(1)</script><!--", kernel, torch.zeros(4, 4, name="</template>'\"&")
+        )
 
     run = kb.run(bench, "minimal", store="runs", tags=["<b>tag</b>"])
     path = Path(kb.write_report(run, "x.html", "runs"))
-    text = path.read_text(encoding="utf-8")
-    assert "<script" not in text
-    assert "<b>tag" not in text
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
-    page_of(path)
-    assert re.search(r"&lt;b&gt;tag&lt;/b&gt;", text)
+    page = page_of(path)
+    assert page.tags.count("script") == 2
+    assert "<b>" not in path.read_text(encoding="utf-8")
+    assert page.answers["overview"]["launches"]["rows"][0][1] == "</script><script>alert(1)</script><!--"
+    assert ["tags", "<b>tag</b>"] in page.answers["overview"]["facts"]
+
+
+def test_its_parts_are_named_as_they_are_made(made: tuple[kb.Run, Path]) -> None:
+    run, folder = made
+    named: list[str] = []
+    kb.write_report(run, folder / "named.html", progress=named.append)
+    assert named[:2] == ["overview", "path"]
+    assert "bottleneck/busiest-links" in named
+    assert len(named) == len(page_of(folder / "named.html").answers)
+
+
+def test_a_run_in_memory_is_reported_from_its_own_store(workdir: Path) -> None:
+    run = kb.run("gemm-single-pe", "minimal", store="memory:")
+    assert page_of(Path(kb.write_report(run, "x.html"))).data["run"] == run.id
 
 
 def test_wrong_use(cli: Cli, workdir: Path) -> None:
@@ -131,6 +195,9 @@ def test_wrong_use(cli: Cli, workdir: Path) -> None:
         done = cli("report", *argv)
         assert done.status == 2, done.err
         assert said in done.err
+    cli("run", "--bench", "softmax", "--topology", "minimal", "--set", "rows=8")
+    done = cli("report", "--against", "last~1")
+    assert (done.status, "another bench" in done.err) == (2, True)
     assert [path.name for path in workdir.iterdir() if path.suffix == ".html"] == []
 
 

@@ -34,8 +34,9 @@ OF_TOOLS = {
     "--parts",
     "--rounds",
     "--seeds",
+    "--nthreads",
 }
-"""Options of ``make neo4j`` and of the programs in ``tools``."""
+"""Options of ``make neo4j``, of the programs in ``tools``, and of ``dask worker``."""
 
 
 def name(path: Path) -> str:
@@ -53,7 +54,7 @@ def comments(path: Path) -> str:
 
 
 def said(path: Path) -> str:
-    """What a page or the comments of a configuration say; generated pages are left out elsewhere."""
+    """The text of a page, or the comments of a configuration; generated pages are left out elsewhere."""
     return comments(path) if path.suffix == ".yaml" else path.read_text(encoding="utf-8")
 
 

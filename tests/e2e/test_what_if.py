@@ -63,9 +63,9 @@ def test_the_measured_run_is_that_of_a_file_with_the_override(
     command, topology, where = CASES[case]
     (workdir / "flows.yaml").write_text(FLOWS, encoding="utf-8")
     kept = json.loads(cli(*command, "--format", "json").out)
-    told = cli("what-if", "--speed", f"{where}={speed}", "--launch", "run", "--format", "json")
-    assert (told.status, told.err) == (0, "")
-    found = json.loads(told.out)
+    shown = cli("what-if", "--speed", f"{where}={speed}", "--launch", "run", "--format", "json")
+    assert (shown.status, shown.err) == (0, "")
+    found = json.loads(shown.out)
 
     shipped = Path(__file__).parents[2] / "configs" / "topologies" / f"{topology}.yaml"
     text = shipped.read_text(encoding="utf-8").replace(f"name: {topology}\n", f"name: {topology}.what-if\n")
@@ -118,9 +118,9 @@ def test_what_is_told(cli: Cli) -> None:
     ]
     assert (only["measured"], only["difference_ns"], only["saved_ns"]) == (None, None, pytest.approx(64.0))
     assert only["changes"] == [{"where": "kind:pe_gemm", "speed": 2.0}]
-    told = cli("what-if", "--speed", "kind:pe_gemm=2", "--launch", "0", "--no-rerun").out.splitlines()
-    assert told[0] == "gemm-single-pe on minimal, launch 0: kind:pe_gemm 2 times as fast"
-    assert told[-1] == "estimated: 397.1 ns instead of 461.1, 64 ns less (13.9%); nothing was run"
+    shown = cli("what-if", "--speed", "kind:pe_gemm=2", "--launch", "0", "--no-rerun").out.splitlines()
+    assert shown[0] == "gemm-single-pe on minimal, launch 0: kind:pe_gemm 2 times as fast"
+    assert shown[-1] == "estimated: 397.1 ns instead of 461.1, 64 ns less (13.9%); nothing was run"
 
     both = cli("what-if", "--speed", "kind:pe_gemm=2", "--speed", "kind:pcie_ep=free", "--launch", "0")
     lines = both.out.splitlines()
@@ -144,9 +144,9 @@ def test_a_run_that_gets_slower_is_told(cli: Cli) -> None:
     With several reads in flight nothing waits for such a read, so the DMA engine here is a serial one.
     """
     cli("run", "--bench", "qkv-gemm", "--topology", "minimal", "--topo", "pe.pe_dma.outstanding=1")
-    told = cli("what-if", "--speed", "kind:pe_gemm=2").out.splitlines()[-1]
-    assert " ns more (" in told
-    assert " ns more than estimated; run " in told
+    shown = cli("what-if", "--speed", "kind:pe_gemm=2").out.splitlines()[-1]
+    assert " ns more (" in shown
+    assert " ns more than estimated; run " in shown
 
 
 def test_settings_of_the_run_are_kept(workdir: Path) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import venv
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -27,7 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not given:
         for name in SHIPPED:
             shutil.copytree(ROOT / name, source / name, ignore=LEFT_OUT)
-        for name in ("pyproject.toml", "README.md"):
+        for name in ("pyproject.toml", "README.md", "hatch_build.py"):
             shutil.copy(ROOT / name, source / name)
     target = tmp_path_factory.mktemp("wheel")
     subprocess.run(
@@ -56,6 +56,12 @@ def test_the_wheel_holds_data_and_types_and_nothing_else(wheel: Path) -> None:
         for path in sorted((ROOT / kind).glob(folder)):
             assert f"kernbench/_data/{kind}/{path.relative_to(ROOT / kind).as_posix()}" in names
     assert {"kernbench/py.typed", "kernbench_graph/py.typed", "kernbench/__init__.pyi"} <= set(names)
+    core = [name for name in names if name.startswith("kernbench/compiled/") and not name.endswith(".py")]
+    if shutil.which("cc"):
+        assert [PurePosixPath(name).name.partition(".")[0] for name in core] == ["_core"]
+        assert not wheel.name.endswith("-none-any.whl")
+    else:
+        assert core == []
 
 
 def test_the_main_job_and_a_query_run_from_the_wheel(installed: Path, tmp_path: Path) -> None:

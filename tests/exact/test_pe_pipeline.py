@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernbench.components.pe_component import Token
+from kernbench.components.pe_scheduler import PeScheduler, Pipeline
 from kernbench.errors import LaunchError
 from kernbench.kernels import KernelCall
 from kernbench.machine.machine import Machine
@@ -317,6 +319,46 @@ def test_tile_buffers_never_run_over_and_hold_back_the_feed() -> None:
         LaunchError, match=r"a tile needs 10240 bytes of buffers, the scheduler's TCM has 8192"
     ):
         tight.run(kernel)
+
+
+def _four_by_four(a: int, b: int, out: int, tl: Any) -> None:
+    """Sixteen tiles that need 10 KiB of buffers each: two operands and the result."""
+    tl.composite("gemm", tl.ref(a, (128, 64), "f16"), tl.ref(b, (64, 128), "f16"), out)
+
+
+def test_tiles_that_fill_the_buffers_exactly_fit() -> None:
+    exactly_two, nearly_three, one = (
+        Bench(pe__pe_tcm__scheduler_reserved_bytes=f"{kib} KiB").run(_four_by_four)[0] for kib in (20, 28, 12)
+    )
+    assert exactly_two == near(nearly_three)
+    assert exactly_two < one
+
+
+def test_no_more_tiles_are_under_way_than_the_buffers_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    under_way = []
+    done = PeScheduler._tile_done
+
+    def counted(self: PeScheduler, pipeline: Pipeline, token: Token) -> None:
+        under_way.append(pipeline.under_way)
+        done(self, pipeline, token)
+
+    monkeypatch.setattr(PeScheduler, "_tile_done", counted)
+    Bench(pe__pe_tcm__scheduler_reserved_bytes="20 KiB").run(_four_by_four)
+    assert (len(under_way), max(under_way)) == (4 * 4, 2)
+
+
+def test_tiles_are_cut_at_both_edges() -> None:
+    matrix = Matrix(33, 65, HALF, 0)
+    tiles = {(row, col): matrix.tile(row, col, 32, 64)[1] for row in (0, 32) for col in (0, 64)}
+    assert tiles == {(0, 0): 32 * 64 * HALF, (0, 64): 32 * HALF, (32, 0): 64 * HALF, (32, 64): HALF}
+
+
+def test_each_access_to_tcm_pays_its_overhead() -> None:
+    def kernel(a: int, b: int, out: int, tl: Any) -> None:
+        tl.dot(tl.zeros((32, 64)), tl.zeros((64, 32)))
+
+    free, paid = Bench(), Bench(pe__pe_tcm__overhead_ns=3.0)
+    assert paid.run(kernel)[0] == near(free.run(kernel)[0] + 2 * 3.0)  # one fetch, one store
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the trace counts at places: use of pseudo-channels, busy times, waits."""
+"""Counts of the trace at places: use of pseudo-channels, busy times, waits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernbench.components.dma import Job
+from kernbench.components.pe_dma import PeDma
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
+from kernbench.program.operations import Op
 from kernbench.sim.server import Server
 from kernbench.sim.trace import TraceRecorder
 from tests.compiled import compiled
@@ -144,3 +147,40 @@ def test_a_server_that_never_rests_forgets_what_is_over() -> None:
     assert server.waited_for("new", 9999.0, 10_002.0) == [
         (turn, 1.0, turn + 2.0, turn + 3.0, 1) for turn in (9997, 9998, 9999)
     ]
+
+
+def test_engines_side_by_side_share_their_time() -> None:
+    """A read on one of two engines keeps the DMA half busy."""
+    busy = {
+        engines: use(
+            play(graph_of({"pe.pe_dma.read_engines": engines}), ("sip0.cube0.pe0", 0, 4096, False))[1],
+            "busy_ns",
+        )["sip0.cube0.pe0.pe_dma"]
+        for engines in (1, 2)
+    }
+    assert busy[1] > 0
+    assert busy[2] == pytest.approx(busy[1] / 2)
+
+
+def test_a_transfer_waits_as_long_as_the_request_that_waits_longest() -> None:
+    """Its last request is answered last and waits for none; its first one stands behind another PE's."""
+    graph = graph_of({})
+    machine = Machine(graph, [recorder := TraceRecorder()], check=True)
+    last = int(graph.node(SLICE).properties["slice_bytes"]) - 256
+    before = [
+        machine.flow(f"sip0.cube0.pe{pe}", SLICE, last + 256 - 8192, 8192, is_write=False) for pe in (1, 2, 3)
+    ]
+    dma = machine.component("sip0.cube0.pe0.pe_dma")
+    assert isinstance(dma, PeDma)
+    op = Op(machine.next_op_id(), "memory", "dma_read", (), None)
+    address = machine.addresses.hbm(0, 0, 0, last)
+    across = Job(op, "dma_read", ((address, 256 + 65536),), lambda: None)
+    machine.clock.call_at(machine.clock.now + 30.0, dma.submit, across)
+    machine.wait(*before)
+    machine.settle()
+    table = recorder.tables(machine.resources, machine.clock.now)["Transaction"]
+    from_pe0 = [src == "sip0.cube0.pe0.pe_dma" for src in table["src"].to_pylist()]
+    ends, waits = (np.asarray(table[name])[from_pe0] for name in ("t_done", "wait_ns"))
+    assert len(waits) == 2
+    assert waits[np.argmax(ends)] < waits.max()
+    assert across.wait_ns == waits.max()

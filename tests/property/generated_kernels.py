@@ -325,7 +325,7 @@ class Program:
         self.open.append(done)
 
     def _branch(self, i: int, j: int) -> Any:
-        """What is loaded and was never computed may be looked at."""
+        """Loaded values that were never computed may be inspected."""
         row = self.tl.load(self.at(self.x, j % self.programs), (COLS,), self.x.dtype)
         return row * 2 if float(row[i % COLS]) > 0 else None
 

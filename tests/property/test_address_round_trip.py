@@ -1,11 +1,14 @@
-"""Every field of every kind survives encode and decode; every 51-bit number decodes or says why not."""
+"""Every field of every kind survives encode and decode; every number of the width decodes or says why not."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.address import ADDRESS_SPACE, Kind, PhysAddr
+from kernbench.address import ADDRESS_BITS, ADDRESS_SPACE, Kind, PhysAddr, address_bits
 from kernbench.address.layout import BUDGETS, LAYOUTS, UNITS
 from kernbench.errors import AddressError
 
@@ -34,6 +37,24 @@ def test_round_trip_of_every_field(addr: PhysAddr) -> None:
     bits = addr.encode()
     assert 0 <= bits < ADDRESS_SPACE
     assert PhysAddr.decode(bits) == addr
+
+
+@given(addresses(), st.integers(17, 256), st.data())
+def test_beyond_16_packages_sip_id_alone_grows(addr: PhysAddr, packages: int, data: st.DataObject) -> None:
+    bits = address_bits(packages)
+    assert 1 << (bits - 47) >= packages > 1 << (bits - 48)
+    sip = data.draw(st.integers(0, packages - 1))
+    wide = replace(addr, sip_id=sip, bits=bits)
+    assert wide.encode() == replace(addr, sip_id=0).encode() + (sip << 47)
+    assert PhysAddr.decode(wide.encode(), bits) == wide
+    with pytest.raises(AddressError, match=f"does not fit {bits} bits"):
+        PhysAddr.decode(wide.encode() + (1 << bits), bits)
+    with pytest.raises(AddressError, match=f"sip_id {1 << (bits - 47)} does not fit its bits"):
+        replace(wide, sip_id=1 << (bits - 47))
+
+
+def test_up_to_16_packages_an_address_has_the_bits_of_the_record() -> None:
+    assert {address_bits(packages) for packages in range(1, 17)} == {ADDRESS_BITS}
 
 
 @settings(deadline=None, max_examples=300)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernbench.address import ADDRESS_SPACE as LA_BASE
 from kernbench.address import AddressMap, Baaw, PhysicalRequest
-from kernbench.address.baaw import LA_BASE
 from kernbench.pgraph import Node, PropertyGraph, Value
 
 BURST = 4

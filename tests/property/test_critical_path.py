@@ -150,7 +150,7 @@ def test_a_run_without_transactions_has_no_chain() -> None:
 
 SHARDED = {"va": small("va"), "one_to_one": small("one_to_one"), "oblong": machine(OBLONG)}
 BETWEEN = ("", "wait", "read", "part", "copy", "write", "make")
-"""What the host does after a launch."""
+"""Actions of the host after a launch."""
 
 
 @pytest.mark.parametrize("model", ["va", "one_to_one", pytest.param("oblong", marks=pytest.mark.slow)])

@@ -1,4 +1,4 @@
-"""Kernels and semantics on shapes and values that nobody thought of."""
+"""Kernels and semantics on generated shapes and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for routes over any topology: generated machines against an independent shortest path."""
+"""Properties of routes over any topology: generated machines against an independent shortest path."""
 
 from __future__ import annotations
 

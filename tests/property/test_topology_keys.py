@@ -44,7 +44,7 @@ BESIDE: dict[str, dict[str, object]] = {
     "pe.pe_ipcq.sram": {"pe.pe_ipcq.buffer_kind": "sram"},
     "pe.pe_ipcq.hbm": {"pe.pe_ipcq.buffer_kind": "hbm"},
 }
-"""What else must be set for keys that begin so to have a meaning."""
+"""Other keys that must be set for keys with this prefix to have a meaning."""
 TO: dict[str, object] = {
     "schema_version": 2,
     "name": "another",
@@ -144,7 +144,7 @@ def kernel(x: Any, y: Any, local: Any, shared: Any, out: Any, tl: Any) -> None:
 
 
 def observed(graph: PropertyGraph) -> dict[str, object]:
-    """What the machine of ``graph`` does, and what fits into it."""
+    """The behaviour of the machine of ``graph``, and the sizes that fit into it."""
     machine = Machine(graph, [data := DataPlane(verify=False)], check=False)
     torch = Context(machine, data, device="all")
     every, times = DPPolicy("row_wise", "row_wise"), []
@@ -205,7 +205,14 @@ def unchanged(beside: tuple[tuple[str, object], ...]) -> dict[str, object]:
 KEYS = {key: (annotation, value) for key, annotation, value in keys(load(None, BASE))}
 
 
-@pytest.mark.parametrize("key", KEYS)
+EVERY_DAY = 3
+"""One key in so many is changed every day, all of them in CI: each runs a machine."""
+
+
+@pytest.mark.parametrize(
+    "key",
+    [pytest.param(key, marks=[pytest.mark.slow] if n % EVERY_DAY else []) for n, key in enumerate(KEYS)],
+)
 def test_a_key_acts_or_is_refused(key: str) -> None:
     beside = next((more for start, more in BESIDE.items() if key.startswith(start)), {})
     changes = {**beside, key: other(key, *KEYS[key])}

@@ -69,7 +69,7 @@ class Driver:
         await self.pilot.pause()
 
     def lines(self) -> list[str]:
-        """What the terminal shows, line by line."""
+        """The lines that the terminal shows."""
         return [
             "".join(segment.text for segment in strip)
             for strip in self.app.screen._compositor.render_strips()

@@ -11,6 +11,7 @@ import pytest
 
 from kernbench import api
 from kernbench.errors import KernBenchError, UsageError
+from kernbench.report.targets import Target
 from kernbench.tui.models.browser import Browser, OpenRun
 from kernbench.tui.models.compare_page import compare_page
 from kernbench.tui.models.cypher import asked, complete
@@ -22,7 +23,6 @@ from kernbench.tui.models.questions import answer, form, questions_table
 from kernbench.tui.models.resource_page import resource_page, utilisation
 from kernbench.tui.models.run_page import run_page, runs_table
 from kernbench.tui.models.table import Table
-from kernbench.tui.models.targets import Target
 from kernbench.tui.models.window import Window, choices
 
 WHOLE = Window("run")

@@ -10,8 +10,8 @@ import pytest
 
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphNode, GraphPath
+from kernbench.report.targets import Target, targets_of
 from kernbench.tui.models.table import Column, Table
-from kernbench.tui.models.targets import Target, targets_of
 
 COLUMNS = (Column("transaction"), Column("kind"), Column("wait_ns", "ns"), Column("share", percent=True))
 ROWS = [

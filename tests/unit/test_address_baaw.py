@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kernbench.address import ADDRESS_SPACE as LA_BASE
 from kernbench.address import AddressMap, AddressModel, Baaw, LogicalAllocator, address_model
-from kernbench.address.baaw import LA_BASE
 from kernbench.errors import AddressError, AllocationError
 from tests.compiled import compiled
 

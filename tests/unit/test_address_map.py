@@ -1,4 +1,4 @@
-"""What a topology implements of the address space, and the allocators over it."""
+"""The part of the address space that a topology implements, and the allocators over it."""
 
 from __future__ import annotations
 

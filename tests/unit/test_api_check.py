@@ -28,7 +28,7 @@ def test_a_machine_of_a_test_that_is_marked_is_checked() -> None:
 
 @pytest.fixture
 def lazy_channels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pseudo-channel begins a nanosecond after it could; nobody looks unless asked to."""
+    """A pseudo-channel begins a nanosecond after it could; it goes unseen unless checks are on."""
     monkeypatch.delenv("KERNBENCH_CHECK", raising=False)
     lazy_channel(monkeypatch)
 

@@ -137,10 +137,10 @@ def test_an_interrupted_run_is_not_kept(machine: Any, kernbench_store: GraphStor
 
 
 def test_progress_is_told_forwards(machine: Any) -> None:
-    told: list[tuple[float, int]] = []
-    kb.run("gemm-single-pe", machine, trace=False, progress=lambda ns, events: told.append((ns, events)))
-    assert told
-    assert told == sorted(told)
+    reported: list[tuple[float, int]] = []
+    kb.run("gemm-single-pe", machine, trace=False, progress=lambda ns, events: reported.append((ns, events)))
+    assert reported
+    assert reported == sorted(reported)
 
 
 def test_one_configuration_has_one_hash(machine: Any) -> None:

@@ -10,6 +10,12 @@ import kernbench as kb
 from kernbench.errors import KernBenchError
 
 
+@pytest.fixture(autouse=True)
+def whole_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs of small runs are kept in the cache as those of large ones are."""
+    monkeypatch.setattr("kernbench_graph.stores.embedded.part.SMALL_HOPS", -1)
+
+
 def cached(store: Path) -> dict[str, int]:
     """Bytes of each kept graph of a run."""
     return {file.parent.name: file.stat().st_size for file in store.rglob("graph.lbdb")}

@@ -1,4 +1,4 @@
-"""What goes wrong in a kernel or at a launch is told with its cause, and the machine goes on afterwards."""
+"""An error in a kernel or at a launch names its cause, and the machine stays usable."""
 
 from __future__ import annotations
 

@@ -22,6 +22,20 @@ REFUSED = {
     "MATCH (c:Router) RETURN c.name": "label: 'Router'",
     "RETURN 4 IN [1, null, 3]": "lists",
     "RETURN '1' = 1": "text with numbers",
+    "MATCH (t:Transaction) WHERE t.kind < 'a' AND 1 < 'a' RETURN t": "text with numbers",
+    "MATCH (t:Transaction) WHERE (t)-[:CAUSED_BY]->() RETURN t": "patterns outside of MATCH",
+    "MATCH (t:Transaction) RETURN size((t)--()) AS n": "patterns outside of MATCH",
+    "RETURN {a: 1} = {a: 1} AS same": "maps",
+    "MATCH (t:Transaction) RETURN coalesce({a: 1}, t) AS x": "maps",
+    "RETURN 0.0 / 0.0 > 1 AS x": "division by zero",
+    "RETURN 9223372036854775808 AS x": "too large",
+    "RETURN 1.5e999 AS x": "too large",
+    "MATCH (u:Use) WHERE u.resource CONTAINS '' RETURN u": "within a text",
+    "MATCH (u:Use) WHERE u.resource STARTS WITH null RETURN u": "within a text",
+    "MATCH (u:Use) WHERE (null OR true) AND u.resource ENDS WITH (null OR true) RETURN u": "within a text",
+    "RETURN 1 AS a, 2 AS a": "two columns of one name",
+    "MATCH p = (p)-[:OF]->(l:Link) RETURN p": "'p' as a path",
+    "MATCH (u:Use) RETURN properties(u)": r"properties\(\)",
     "RETURN $l[1]": "places in lists",
     "RETURN substring('hello', 1, 3)": "substring",
     "OPTIONAL MATCH p = (t)-[:R]->(u) RETURN p": "paths of an OPTIONAL MATCH",
@@ -40,8 +54,26 @@ def test_it_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("params", "refused"),
+    [
+        ({"sizes": [1, None]}, "null or nothing, as in \\$sizes"),
+        ({"sizes": []}, "null or nothing"),
+        ({"sizes": None}, "null or nothing"),
+        ({"begin": ""}, "empty text \\$begin"),
+    ],
+)
+def test_values_of_parameters_are_refused(params: dict[str, object], refused: str) -> None:
+    text = "MATCH (a:Use) WHERE a.resource STARTS WITH $begin AND a.bytes IN $sizes RETURN a"
+    given = {"begin": "sip", "sizes": [1, 2]}
+    assert dialect(text, given) == text
+    with pytest.raises(QueryError, match=refused):
+        dialect(text, {**given, **params})
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "MATCH (a:Use {kind: 'router'})-[o:OF {}]->(b {name: 'x'}) RETURN a.bytes / 2 AS half, -1 AS n",
         "MATCH (t:Transaction) RETURN t.kind AS kind, count(*) AS n ORDER BY kind LIMIT 3",
         "MATCH (r:Run {id: $run})-[:SENT]->(t)-[h:HOP]->(u:Use)-[:OF]->(l:Link) RETURN l.kind, count(h)",
         "MATCH (a)-[:R]->()-[:R]->(b) RETURN a.id, b.id",

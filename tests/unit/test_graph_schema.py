@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kernbench_graph.drawing import schema_svg
 from kernbench_graph.errors import StoreUrlError
 from kernbench_graph.opening import open_store
 from kernbench_graph.projection import HISTORY
@@ -70,6 +71,7 @@ def test_the_engine_takes_the_tables(made: list[str]) -> None:
 def test_reference_pages_are_current() -> None:
     """Otherwise: ``python -m kernbench_graph.reference``."""
     folder = ROOT / "docs" / "reference"
+    assert (folder / "schema.svg").read_text(encoding="utf-8") == schema_svg() + "\n"
     assert (folder / "schema.md").read_text(encoding="utf-8") == schema_page()
     assert (folder / "questions.md").read_text(encoding="utf-8") == questions_page(
         load_library(ROOT / "queries")

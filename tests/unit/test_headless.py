@@ -1,4 +1,4 @@
-"""What importing costs: the core needs no user interface, no database server, no plotting library."""
+"""The cost of an import: the core needs no user interface, no database server, no plotting library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-OPTIONAL = ("textual", "neo4j", "matplotlib")
+OPTIONAL = ("textual", "neo4j", "matplotlib", "werkzeug", "waitress", "playwright")
 HEAVY = ("numpy", "pyarrow", "networkx", "pydantic", "scipy", "ladybug", "simpy", "yaml")
 
 

@@ -1,4 +1,4 @@
-"""What can be looked at while time is simulated, what cannot, and where values live."""
+"""Which values a kernel can inspect during simulation, which it cannot, and where values live."""
 
 from __future__ import annotations
 

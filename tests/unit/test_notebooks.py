@@ -13,7 +13,7 @@ from kernbench.pgraph import Result
 
 
 def _html(thing: Any) -> ET.Element:
-    """What a notebook shows; fails where it is not well formed."""
+    """The HTML that a notebook shows; fails where it is not well formed."""
     text = thing._repr_html_()
     return ET.fromstring(f"<div>{text.replace('&rarr;', '→').replace('&larr;', '←')}</div>")
 

@@ -425,8 +425,8 @@ def test_the_host_may_launch_the_other_end_later() -> None:
     rig.close()
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_a_message_orders_accesses_to_memory(told: bool) -> None:
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_message_orders_accesses_to_memory(announced: bool) -> None:
     """Without the message the two PEs' accesses to one tensor are a race."""
     rig = Rig()
     x = rig.torch.zeros(64, dtype="i32")
@@ -435,18 +435,18 @@ def test_a_message_orders_accesses_to_memory(told: bool) -> None:
 
     def first(x: Any, out: Any, tl: Any) -> None:
         tl.recv("pe_W", dst_addr=x)
-        if told:
+        if announced:
             tl.send("pe_E")
 
     def second(x: Any, out: Any, tl: Any) -> None:
         tl.send("pe_E", tl.full((64,), 3, "i32"))
-        if told:
+        if announced:
             tl.recv("pe_W")
         else:
             tl.cycles(5000)
         tl.store(out, tl.load(x))
 
     rig.run([first, second], x, out)
-    assert bool(rig.data.races.races) is not told
+    assert bool(rig.data.races.races) is not announced
     assert np.unique(out.numpy()).tolist() == [3]
     rig.close()

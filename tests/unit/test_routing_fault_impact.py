@@ -1,4 +1,4 @@
-"""What a loss does where each channel of a slice has a router, and so a route, of its own."""
+"""The effect of a loss where each channel of a slice has a router, and so a route, of its own."""
 
 from __future__ import annotations
 

@@ -276,6 +276,7 @@ def test_tables_are_the_same_by_either_way_of_making_them(
     policy = ConnectionPolicy(default, core)
     made = []
     for few in (0, tables.FEW):
+        monkeypatch.setattr(tables, "core", None)
         monkeypatch.setattr(tables, "FEW", few)
         for within_cube in (False, True):
             maker = tables.Tables(core, within_cube)

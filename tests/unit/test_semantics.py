@@ -1,4 +1,4 @@
-"""What operations mean, against numpy written out by hand."""
+"""The meaning of operations, against numpy written out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens at one time happens in the order that the clock documents."""
+"""Events at one time happen in the order that the clock documents."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.sim.server import HOLDERS_NAMED, Held, Server
+from kernbench.sim.server import HOLDERS_NAMED, Held, PlainServer, Server
 
 ARRIVALS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 5), st.sampled_from("abc")), min_size=1, max_size=40
@@ -121,7 +121,7 @@ def test_attribution_takes_no_longer_in_a_longer_queue() -> None:
                 Counted.seen += 1
                 yield entry
 
-    server = Server("s")
+    server = PlainServer("s")
     server._runs = Counted()
     for owner in range(4000):
         start = server.occupy(0.0, 1.0, owner)

@@ -17,7 +17,7 @@ def test_the_shipped_default_says_what_the_code_defaults_to() -> None:
 
 
 def test_default_file_names_every_key() -> None:
-    """Whoever copies default.yaml sees every figure; the keys it leaves out are the optional ones."""
+    """default.yaml, which people copy, shows every figure; the keys it leaves out are the optional ones."""
     file = yaml.safe_load(find(None).read_text(encoding="utf-8"))
     missing = sorted(_missing(load(), file))
     optional = ("attributes", "impl", "cubes", "ports", "slices", "w", "h", "row", "col", "components_file")

@@ -167,7 +167,7 @@ def test_a_spec_is_kept_and_read_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "told"),
+    ("where", "message"),
     [
         ("kind:ruter", "'kind:ruter' matches nothing, did you mean 'kind:router'?"),
         ("kind:pe", "'kind:pe' matches nothing, "),
@@ -179,18 +179,18 @@ def test_a_spec_is_kept_and_read_again() -> None:
         ("sip0.cube0.pe0.pe_scheduler", "takes no time on this machine, "),
     ],
 )
-def test_a_place_that_means_nothing_is_told_with_its_line(where: str, told: str) -> None:
+def test_a_place_that_means_nothing_is_reported_with_its_line(where: str, message: str) -> None:
     text = HEAD + f"overrides:\n  - speed: 2.0\n    where: '{where}'\n"
     with pytest.raises(ConfigError) as wrong:
         compile_topology(parse(text, "m.yaml"))
     assert str(wrong.value).startswith("m.yaml:7: overrides.0.where: ")
-    assert told in str(wrong.value)
+    assert message in str(wrong.value)
     with pytest.raises(ConfigError, match=r"^topology 'x': overrides\.0\.where: "):
         compile_topology(TopologySpec(name="x", overrides=(Override(where="nowhere", speed=2.0),)))
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         ("{where: tray}", "overrides.0: has neither speed nor free, expected one of"),
         ("{where: tray, free: false}", "overrides.0: has neither speed nor free"),
@@ -202,10 +202,10 @@ def test_a_place_that_means_nothing_is_told_with_its_line(where: str, told: str)
         ("{speed: 2}", "overrides.0.where: is missing"),
     ],
 )
-def test_an_entry_that_is_wrong_is_told_with_its_line(entry: str, told: str) -> None:
+def test_an_entry_that_is_wrong_is_reported_with_its_line(entry: str, message: str) -> None:
     with pytest.raises(ConfigError) as wrong:
         parse(HEAD + f"overrides:\n  - {entry}\n", "m.yaml")
-    assert str(wrong.value).startswith(f"m.yaml:6: {told}")
+    assert str(wrong.value).startswith(f"m.yaml:6: {message}")
 
 
 def test_speeds_that_multiply_beyond_all_bounds_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise
 
 import pytest
@@ -191,3 +192,52 @@ def test_equal_topologies_give_equal_views() -> None:
     again = compile_topology(load(OBLONG))
     for name in VIEWS:
         assert VIEWS[name](again, None) == view(OBLONG, name)
+
+
+@pytest.mark.parametrize(("topology", "name"), EVERY)
+def test_what_stands_for_no_component_is_in_the_machine_too(topology: str, name: str) -> None:
+    """Frames and labels: packages, cubes and chiplets by their names, with the counts of the machine."""
+    g, drawn = graph(topology), view(topology, name)
+    places = [names.parse(node.id) for node in g.nodes() if node.properties["impl"]]
+    sips = {f"sip{place.sip}" for place in places if place.sip >= 0}
+    cubes = {f"cube{place.cube}" for place in places if place.sip == 0 and place.cube >= 0}
+    chiplets = {str(place.io) for place in places if place.sip == 0 and place.io}
+    ways_out = {
+        f"{names.parse(e.source).io}.switch"
+        for e in g.edges("LINK")
+        if e.properties["kind"] == "pcie" and e.source.startswith("sip0.")
+    }
+    zone = {"hbm_zone"} if any("hbm" in node.id for node in inside(g, "sip0.cube0")) else set()
+    frames = {"system": sips, "sip": cubes | chiplets | ways_out, "cube": {"cube"} | zone, "pe": set()}[name]
+    bare = [box for box in drawn.boxes if not box.components]
+    assert {box.id.removesuffix(".label") for box in bare} == frames
+
+    pes = [node for node in g.nodes() if node.properties["kind"] == "pe_cpu"]
+    a_sip = sum(node.id.startswith("sip0.") for node in pes)
+    a_cube = sum(node.id.startswith("sip0.cube0.") for node in pes)
+    slices = [node for node in inside(g, "sip0.cube0") if node.properties["kind"] == "hbm_ctrl"]
+    gib = sum(int(node.properties["slice_bytes"]) for node in slices) / 2**30
+    said = [line for box in bare for line in box.lines] + list(drawn.facts)
+    for line in said:
+        for count, what in re.findall(r"([\d.]+) (PEs|GiB|slices|SIPs)\b", line):
+            found = {"PEs": a_sip if name == "system" else a_cube, "GiB": gib, "slices": len(slices),
+                     "SIPs": len(sips)}[what]  # fmt: skip
+            assert float(count) == found, line
+        for w, h in re.findall(r"(\d+) x (\d+) cubes", line):
+            assert int(w) * int(h) == len(cubes), line
+    assert name == "pe" or said
+
+
+@pytest.mark.parametrize("name", ["sip", "cube", "pe"])
+@pytest.mark.parametrize("topology", ["minimal", "crowded"])
+def test_every_one_of_a_machine_is_drawn_from_its_own_parts(topology: str, name: str) -> None:
+    """By name nothing is folded: each box and wire holds components and links of the very graph."""
+    g = graph(topology)
+    last = {"sip": "sip0", "cube": "sip0.cube0", "pe": "sip0.cube0.pe0"}[name]
+    drawn = view(topology, name, last)
+    parts = {node.id for node in g.nodes()}
+    links = {edge.id for edge in g.edges("LINK")}
+    assert drawn.instance == last
+    assert {part for box in drawn.boxes for part in box.components} <= parts
+    assert {link for wire in drawn.wires for link in wire.links} <= links
+    assert drawn.wires or topology == "minimal"

@@ -58,6 +58,14 @@ def canonical_tables(record: Record, tables: Mapping[str, pa.Table], what: str) 
     }
 
 
+def canonical_table(name: str, data: pa.Table, what: str) -> pa.Table:
+    """One table in canonical form, one that is computed too; ``what`` names its record in errors.
+
+    ``ArchiveError`` as for :func:`canonical_tables`.
+    """
+    return _canonical(SCHEMA.table(name), data, what)
+
+
 def _canonical(table: Table, data: pa.Table, what: str) -> pa.Table:
     names = [column.name for column in table.columns]
     defaults = {column.name: column.default for column in table.columns if column.default is not None}

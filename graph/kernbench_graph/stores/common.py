@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import Self
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Self
 
 from kernbench_graph.errors import RunNotFoundError, StoreError
+from kernbench_graph.store import RunRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _log = logging.getLogger(__name__)
 
@@ -22,6 +27,7 @@ class OpenedStore:
         self._lock = threading.RLock()
         self._closed = False
         self.notes: list[str] = []
+        self.computed: Callable[[RunRecord], Mapping[str, pa.Table]] | None = None
         self.progress: Callable[[int, int], None] | None = None
 
     @property
@@ -42,6 +48,16 @@ class OpenedStore:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError(f"store '{self._url}' is closed; open it again")
+
+    def _with_computed(self, run: RunRecord) -> RunRecord:
+        """The run with the tables that are worked out from its others, where anything works them out."""
+        if self.computed is None:
+            return run
+        from kernbench_graph.archive.canonical import canonical_table
+
+        what = f"run '{run.info['id']}'"
+        tables = {name: canonical_table(name, data, what) for name, data in self.computed(run).items()}
+        return RunRecord(run.info, ChainMap(tables, run.tables))  # type: ignore[arg-type]  # it is only read
 
     def _check_detail(self, detail: str) -> None:
         if detail not in self.details:

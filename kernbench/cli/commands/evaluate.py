@@ -12,6 +12,7 @@ from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
     assignments,
+    executor_options,
     opened,
     share,
     store_option,
@@ -48,9 +49,7 @@ _SHOWN = 30
     callback=lambda _ctx, _param, items: assignments("--topo", items),
     help="Change a key of the topology; may be repeated.",
 )  # fmt: skip
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Points to run at the same time."
-)
+@executor_options
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")
 @click.option("--against", metavar="TAG", help="Compare with the runs of this tag; runs every point anew.")
 @click.option(
@@ -68,6 +67,8 @@ def command(
     topology: str | None,
     topo: dict[str, str],
     jobs: int,
+    executor: str | None,
+    scheduler: str | None,
     tags: tuple[str, ...],
     against: str | None,
     threshold: float,
@@ -96,6 +97,8 @@ def command(
             topology=topology_file(topology),
             topo=topo,
             jobs=jobs,
+            executor=executor,
+            scheduler=scheduler,
             store=kept_in,
             tags=tags,
             against=against,

@@ -11,7 +11,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_until_options
 from kernbench.cli.output import emit, format_option
 
-_FILES = {"perfetto": ".pftrace", "chakra": ""}
+_FILES = {"perfetto": ".pftrace", "chakra": "", "npe": ".npe.json"}
 """How files end by format; tables are a folder of files."""
 _WHOLE = ("csv", "parquet")
 """Formats that hold the whole run where no window is given."""
@@ -29,10 +29,10 @@ _WHOLE = ("csv", "parquet")
 @run_argument
 @click.option(
     "--to",
-    type=click.Choice(["perfetto", "chakra", "csv", "parquet"]),
+    type=click.Choice(["perfetto", "chakra", "csv", "parquet", "npe"]),
     required=True,
     help="perfetto: a trace for ui.perfetto.dev; chakra: execution traces, OUT.0.et for SIP 0, ...; csv, "
-    "parquet: a folder with a file for each table.",
+    "parquet: a folder with a file for each table; npe: meshes of routers over time, for TT-NN Visualizer.",
 )
 @click.option(
     "--out",
@@ -88,9 +88,13 @@ def command(
         if to == "perfetto":
             files = kept.to_perfetto(path, **window, links=links, waits=waits, ticks=ticks)
         else:
-            files = {"csv": kept.to_csv, "parquet": kept.to_parquet, "chakra": kept.to_chakra}[to](
-                path, **window
-            )
+            writers = {
+                "csv": kept.to_csv,
+                "parquet": kept.to_parquet,
+                "chakra": kept.to_chakra,
+                "npe": kept.to_npe,
+            }
+            files = writers[to](path, **window)
         name = kept.window(**window).name
     payload = {"run_id": kept.id, "to": to, "window": name, "files": files}
     emit(fmt, payload, ("file",), [(file,) for file in files], lambda: [f"{kept.bench}, {name}"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -12,7 +12,7 @@ from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import RUN_HELP, assignments, opened, store_option, window_options
-from kernbench.cli.output import emit, fold, format_option
+from kernbench.cli.output import emit, fold, format_option, print_table
 from kernbench.cli.progress import Progress
 from kernbench.pgraph import GraphStore, QueryError, QueryTimeoutError, ReadOnlyError, Result
 
@@ -93,8 +93,9 @@ def command(
     """Ask the question NAME of a kept run, by default the last; 'query NAME --help' shows its parameters.
 
     A question that can look at a window of the run looks at its launches, unless --launch, --from or --to
-    say otherwise. Free Cypher without --run is asked of the graph over all runs where that has what it names
-    (Run, Topology, USED), and of the last run where it does not.
+    say otherwise. Rows of a table that differ only in numbers of names are one, with their count as alike;
+    --param limit=N counts the rows that are then left. Free Cypher without --run is asked of the graph over
+    all runs where that has what it names (Run, Topology, USED), and of the last run where it does not.
     """
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
@@ -113,12 +114,20 @@ def command(
         kept_in.progress = progress.of_graph
         if name is not None:
             window = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns} if windowed else {}
-            result = api.ask(name, run, kept_in, values, queries=queries, **window)
+
+            def ask(params: Mapping[str, Any]) -> Result:
+                assert name is not None
+                return api.ask(name, run, kept_in, params, queries=queries, **window)
+
+            if fmt == "table" and not no_fold:
+                _print_folded(ask, values, api.question(name, queries))
+                return
+            result = ask(values)
         else:
             assert cypher is not None
             bound = {key: _literal(text) for key, text in values.items()}
             result = _ask_cypher(cypher, run, kept_in, bound, engine, timeout_s)
-    payload = {"name": name, "columns": result.columns, "rows": result.rows}
+    payload: dict[str, Any] = {"name": name, "columns": result.columns, "rows": result.rows}
     columns: list[str] = list(result.columns)
     rows: list[Sequence[Any]] = list(result.rows)
     if fmt == "table" and not no_fold:
@@ -126,6 +135,18 @@ def command(
     emit(fmt, payload, columns, rows)
     if fmt == "table" and not rows:
         print("kernbench: note: no rows: nothing there fits what was asked for", file=sys.stderr)
+
+
+def _print_folded(
+    ask: Callable[[Mapping[str, Any]], Result], values: Mapping[str, str], question: dict[str, Any]
+) -> None:
+    """A table whose rows are folded before they are cut to the question's ``limit``."""
+    columns, rows, notes = api.ask_folded(ask, values, question)
+    print_table(columns, rows)
+    if not rows:
+        notes.append("no rows: nothing there fits what was asked for")
+    for note in notes:
+        print(f"kernbench: note: {note}", file=sys.stderr)
 
 
 def _given(name: str) -> bool:

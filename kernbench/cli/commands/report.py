@@ -9,6 +9,7 @@ from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit, format_option
+from kernbench.cli.progress import Progress
 
 
 @click.command(
@@ -35,15 +36,16 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Write RUN as one HTML file to send to somebody, with its tables and pictures inside.
+    """Write RUN as one HTML file to send to somebody: the page of 'kernbench web' with its data inside.
 
-    Launches, where their time went, the time line, the machine with utilisation, busiest links and engines,
-    longest waits, and how close operations came to the speed of light. It holds no script, loads nothing and
-    opens in any browser.
+    The machine with its use over time, the time line, where the time went, the critical path, waits,
+    roofline, and the answers of the questions that need no parameter. It loads nothing and opens in any
+    browser.
     """
-    with opened(store) as kept_in:
+    with opened(store) as kept_in, Progress() as progress:
         kept = api.open_run(run, kept_in)
         file = api.write_report(
-            kept, out, kept_in, launch=launch, from_ns=from_ns, to_ns=to_ns, against=against
+            kept, out, kept_in, launch=launch, from_ns=from_ns, to_ns=to_ns, against=against,
+            progress=progress.of_page,
         )  # fmt: skip
     emit(fmt, {"run_id": kept.id, "files": [file]}, ("file",), [(file,)])

@@ -17,7 +17,10 @@ from kernbench.cli.options import (
     change_options,
     check_option,
     details_option,
+    device_option,
     kept_options,
+    limit_options,
+    settings_option,
     store_option,
     topology_file,
     topology_option,
@@ -49,20 +52,12 @@ if TYPE_CHECKING:
 )
 @topology_option
 @change_options
-@click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
+@device_option
 @click.option(
     "--verify-data", is_flag=True, help="Compute the results and check them against the bench's reference."
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A bench parameter; may be repeated.",
-    shell_complete=completion.bench_settings,
-)
-@click.option("--max-ns", type=float, metavar="NS", help="End the run after so much simulated time.")
-@click.option("--max-events", type=int, metavar="N", help="End the run after so many events.")
+@settings_option
+@limit_options
 @click.option(
     "--keep-partial", is_flag=True, help="Keep what there is of a run that fails or is interrupted, marked."
 )

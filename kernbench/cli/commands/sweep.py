@@ -10,7 +10,14 @@ import click
 from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import assignments, change_options, opened, store_option, topology_file
+from kernbench.cli.options import (
+    assignments,
+    change_options,
+    executor_options,
+    opened,
+    store_option,
+    topology_file,
+)
 from kernbench.cli.output import emit, format_option, number
 from kernbench.cli.progress import Progress
 from kernbench.cli.sweep_chart import chart
@@ -54,9 +61,7 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 )  # fmt: skip
 @click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
 @click.option("--verify-data", is_flag=True, help="Check the values that each point computes.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Points to run at the same time."
-)
+@executor_options
 @click.option(
     "--tag", "tags", multiple=True, metavar="TAG",
     help="Mark the kept runs; may be repeated.  [default: sweep-BENCH]",
@@ -82,6 +87,8 @@ def command(
     device: str | None,
     verify_data: bool,
     jobs: int,
+    executor: str | None,
+    scheduler: str | None,
     tags: tuple[str, ...],
     fresh: bool,
     out: str | None,
@@ -123,6 +130,8 @@ def command(
                 store=kept_in,
                 tags=tags or None,
                 jobs=jobs,
+                executor=executor,
+                scheduler=scheduler,
                 fresh=fresh,
                 progress=progress.of_points,
                 on_point=measured.append,

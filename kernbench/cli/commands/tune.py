@@ -13,6 +13,9 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import (
     assignments,
     change_options,
+    device_option,
+    limit_options,
+    settings_option,
     store_option,
     topology_file,
     topology_option,
@@ -39,19 +42,11 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
 )
 @topology_option
 @change_options
-@click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
+@device_option
 @click.option("--verify-data", is_flag=True, help="Leave out configurations that give wrong values.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A bench parameter; may be repeated.",
-    shell_complete=completion.bench_settings,
-)
+@settings_option
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")
-@click.option("--max-ns", type=float, metavar="NS", help="End each run after so much simulated time.")
-@click.option("--max-events", type=int, metavar="N", help="End each run after so many events.")
+@limit_options
 @store_option
 @format_option
 def command(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kernbench.report.targets import Target
 from kernbench.tui.models.table import Table
-from kernbench.tui.models.targets import Target
 
 Facts = Sequence[tuple[str, str]]
 

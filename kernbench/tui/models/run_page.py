@@ -9,10 +9,10 @@ import numpy as np
 
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.report.cells import number
+from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, Section
 from kernbench.tui.models.table import Column, Table
-from kernbench.tui.models.targets import Target
 from kernbench.tui.models.window import Window
 
 if TYPE_CHECKING:

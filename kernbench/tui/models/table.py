@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
 from kernbench.report.cells import fold, is_number, number, plain, shown, text
+from kernbench.report.targets import Target, targets_of
 from kernbench.tui.models.filters import Values, matching
-from kernbench.tui.models.targets import Target, targets_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,7 @@ from textual.widgets import Footer, Static
 from textual.worker import Worker
 
 from kernbench.errors import KernBenchError
-from kernbench.tui.models.targets import Target
+from kernbench.report.targets import Target
 
 if TYPE_CHECKING:
     from kernbench.tui.app import KernBenchApp

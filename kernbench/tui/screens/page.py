@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static, Tab, Tabs
 
+from kernbench.report.targets import Target
 from kernbench.tui.models.pages import Page, Section
 from kernbench.tui.models.table import Table
-from kernbench.tui.models.targets import Target
 from kernbench.tui.models.window import Window
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Choose

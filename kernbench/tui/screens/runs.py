@@ -8,9 +8,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
+from kernbench.report.targets import Target
 from kernbench.tui.models.run_page import runs_table
 from kernbench.tui.models.table import Table
-from kernbench.tui.models.targets import Target
 from kernbench.tui.screens.page import TableScreen
 
 

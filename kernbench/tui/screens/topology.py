@@ -14,10 +14,10 @@ from textual.widgets.tree import TreeNode
 
 from kernbench.report.cells import text
 from kernbench.report.colours import STEPS
+from kernbench.report.targets import Target
 from kernbench.tui.models.machine import Machine
 from kernbench.tui.models.mesh import MeshMap
 from kernbench.tui.models.resource_page import utilisation
-from kernbench.tui.models.targets import Target
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.widgets.mesh import MeshWidget, heat
 

@@ -1,4 +1,4 @@
-"""What happens when: a plain heap, and FIFO servers whose queues can be looked at.
+"""The order of events: a plain heap, and FIFO servers whose queues can be looked at.
 
 Order at equal times, as ``kernbench/sim/clock.py`` documents it: first whatever a server has finished
 (it was under way before that moment), then flits by transaction, place and number, then callbacks in the

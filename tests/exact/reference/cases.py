@@ -134,7 +134,7 @@ class Bench:
         return self.pieces_at(address, flow.nbytes, source, traffic)
 
     def pieces_at(self, address: int, length: int, source: str, traffic: Traffic) -> list[Piece]:
-        """What ``source`` sends for ``length`` bytes at a physical address."""
+        """The messages that ``source`` sends for ``length`` bytes at a physical address."""
         found = []
         for pa, nbytes in self.addresses.split(address, length):
             target = self.addresses.resolve(pa)

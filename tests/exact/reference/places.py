@@ -15,7 +15,7 @@ Properties = dict[str, Any]
 
 @dataclass
 class Piece:
-    """What one transaction moves: ``nbytes`` at byte ``offset`` of memory ``target``, over ``route``.
+    """The payload of one transaction: ``nbytes`` at byte ``offset`` of memory ``target``, over ``route``.
 
     With channel routers: the only ``channel`` that it touches, and whether it ``opens`` an access that others
     behind it belong to.
@@ -167,7 +167,7 @@ class Transit(Place):
         self.worker.enter(lambda: cost, lambda: self.onward(message, place, flit))
 
     def cost(self, message: Message) -> float:
-        """What the first flit of a message pays."""
+        """ns that the first flit of a message pays."""
         return self.overhead if message.pays else 0.0
 
 
@@ -207,7 +207,7 @@ class Memory(Place, ABC):
         self.flit_bytes = flit_bytes
 
     def entry(self) -> float:
-        """What the first flit pays at the door."""
+        """ns that the first flit pays at the door."""
         return self.overhead
 
     @abstractmethod

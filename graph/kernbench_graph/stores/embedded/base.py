@@ -18,15 +18,22 @@ from kernbench_graph.query.names import used_names
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, Result, RunRecord, TopologyRecord, resolve_ref
 from kernbench_graph.stores.common import OpenedStore
+from kernbench_graph.stores.embedded import part
 from kernbench_graph.stores.embedded.cache import Base, D, Database, Engine, ProjectionCache
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, engines, ladybug_files
-from kernbench_graph.stores.embedded.loading import data_bytes, project_run, project_topology
+from kernbench_graph.stores.embedded.loading import (
+    data_bytes,
+    project_computed,
+    project_run,
+    project_topology,
+)
 
 if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 _OPEN_DATABASES = 4
+_COMPUTED = SCHEMA.computed_names()
 _MORE_HISTORY = frozenset(HISTORY) - frozenset(SMALL_HISTORY)
 
 
@@ -87,7 +94,7 @@ class LocalStore(OpenedStore, ABC):
         check_read_only(cypher)
         values = dict(params or {})
         chosen = self._chosen(engine)
-        asked = dialect(cypher) if chosen == LADYBUG and engine != LIBRARY else cypher
+        asked = dialect(cypher, values) if chosen == LADYBUG and engine != LIBRARY else cypher
         if run is None:
             _check_history(cypher)
         else:
@@ -95,7 +102,7 @@ class LocalStore(OpenedStore, ABC):
             values.setdefault("run", run)
         try:
             while True:
-                database = self._database(asked, run, chosen)
+                database = self._database(asked, run, chosen, library=engine == LIBRARY)
                 try:
                     result = database.query(asked, values, timeout_s)
                 except StoreError:
@@ -128,12 +135,78 @@ class LocalStore(OpenedStore, ABC):
             )
         return engine
 
-    def _database(self, cypher: str, run: str | None, engine: str) -> Database:
+    def _database(self, cypher: str, run: str | None, engine: str, *, library: bool = False) -> Database:
         with self._lock:
             self._check_open()
             if run is None:
                 return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
-            return self._run_database(run, engine)
+            if _COMPUTED.isdisjoint(words(cypher)):
+                partial = self._partial_graph(run) if library else None
+                if partial is not None:
+                    return partial
+                return self._run_database(run, engine)
+            if self.computed is None:
+                raise QueryError(
+                    f"{', '.join(sorted(_COMPUTED))} are worked out by KernBench when first asked for; "
+                    "open the store with kernbench.open_store"
+                )
+            return self._computed_database(run, engine)
+
+    def _partial_graph(self, run_id: str) -> Database | None:
+        """The graph of a small run that is in no cache, as far as it is asked for; None for all others."""
+        run = self.load(run_id)
+        if int(run.info["hops"] or 0) > part.SMALL_HOPS:
+            return None
+        topology = self.load_topology(run.info["topology"])
+        cache = self._cache(ladybug_files())
+        name = cache.name(f"run-{run_id}", self._content(run_id), run.info["tags"], topology.id)
+        key = f"run {run_id} part {LADYBUG} "
+        if key + name in self._open:
+            return self._cached(key + name, lambda: self._open[key + name])
+        if f"run {run_id} {LADYBUG} {name}" in self._open or cache.is_there(name):
+            return None
+        file = cache.made(
+            cache.name("topology", topology.id),
+            lambda database: project_topology(database, topology),
+            lambda: data_bytes(topology),
+        )
+        if file is None:
+            return None
+        self._forget(key)
+        try:
+            made = part.PartialGraph(file, run, topology)
+        except (OSError, StoreError):  # no room, or the file has gone meanwhile or cannot be read
+            return None
+        return self._cached(key + name, lambda: made)
+
+    def _computed_database(self, run_id: str, engine: str) -> Database:
+        """The graph of one run with what is worked out from it."""
+        run = self.load(run_id)
+        topology = self.load_topology(run.info["topology"])
+        if engine == ARCADE:
+            return self._free_database(run_id, run, topology, computed=True)
+        self._run_database(run_id, engine)  # from a copy of which it is made
+        cache = self._cache(ladybug_files())
+        contents = self._content(run_id), run.info["tags"], topology.id
+        name = cache.name(f"steps-{run_id}", *contents)
+        whole: list[RunRecord] = []
+
+        def more(database: LadybugDatabase) -> None:
+            whole[:] = whole or [self._with_computed(run)]
+            project_computed(database, whole[0], topology)
+
+        def fill(database: LadybugDatabase) -> None:
+            project_topology(database, topology)
+            project_run(database, run, topology)
+            more(database)
+
+        def build() -> Database:
+            self._forget(f"run {run_id} steps {LADYBUG} ")
+            cache.prune(f"steps-{run_id}~", keep=name)
+            base: Base[LadybugDatabase] = Base(cache.name(f"run-{run_id}", *contents), add=more)
+            return cache.open(name, fill, runs=1, size=lambda: data_bytes(run, topology), base=base)
+
+        return self._cached(f"run {run_id} steps {LADYBUG} {name}", build)
 
     def _run_database(self, run_id: str, engine: str) -> Database:
         """The graph of one run, ready to be read."""
@@ -160,29 +233,34 @@ class LocalStore(OpenedStore, ABC):
 
         return self._cached(f"run {run_id} {LADYBUG} {name}", build)
 
-    def _free_database(self, run_id: str, run: RunRecord, topology: TopologyRecord) -> Database:
-        """The graph of one run in ArcadeDB."""
+    def _free_database(
+        self, run_id: str, run: RunRecord, topology: TopologyRecord, *, computed: bool = False
+    ) -> Database:
+        """The graph of one run in ArcadeDB, with what is worked out from it only when it is asked for."""
         from kernbench_graph.stores.arcade.loading import project_run
 
         cache = self._cache(arcade_files())
-        name = cache.name(f"free-{run_id}", self._content(run_id), run.info["tags"], topology.id)
+        prefix = f"free-steps-{run_id}" if computed else f"free-{run_id}"
+        name = cache.name(prefix, self._content(run_id), run.info["tags"], topology.id)
+        key = f"run {run_id} {'steps ' if computed else ''}{ARCADE} "
 
         def build() -> Database:
-            self._forget(f"run {run_id} {ARCADE} ")
-            cache.prune(f"free-{run_id}~", keep=name)
+            self._forget(key)
+            cache.prune(f"{prefix}~", keep=name)
+            whole = self._with_computed(run) if computed else run
             return cache.open(
                 name,
-                lambda database: project_run(database, run, topology, self.progress),
+                lambda database: project_run(database, whole, topology, self.progress),
                 runs=1,
                 size=lambda: data_bytes(run, topology),
             )
 
-        return self._cached(f"run {run_id} {ARCADE} {name}", build)
+        return self._cached(key + name, build)
 
     def _prune(self, run_id: str) -> None:
         """Remove the caches of a run's graph."""
         cache = self._cache(ladybug_files())
-        for prefix in ("run", "free"):
+        for prefix in ("run", "steps", "free", "free-steps"):
             cache.prune(f"{prefix}-{run_id}~")
 
     def _cached(self, key: str, make: Callable[[], Database]) -> Database:

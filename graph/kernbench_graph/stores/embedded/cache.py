@@ -154,6 +154,25 @@ class ProjectionCache(Generic[D]):
                 with suppress(OSError, ValueError, KeyError, TypeError):
                     yield place.name, dict(json.loads((place / _CHECK).read_bytes())["about"])
 
+    def is_there(self, name: str) -> bool:
+        """Whether there is such an entry, whole or not."""
+        return (self._folder / name).exists()
+
+    def made(self, name: str, fill: Fill[D], size: Callable[[], int]) -> Path | None:
+        """The file of an entry, which is built when it is not there or not whole; None where that fails."""
+        place = self._folder / name
+        try:
+            if not self._is_whole(place):
+                with suppress(FileNotFoundError):
+                    remove_folder(place)
+                with suppress(FileExistsError):
+                    self._build(place, fill, None, size())
+                self._shrink({name})
+            _touch(place)
+        except (OSError, StoreError):
+            return None
+        return place / self._engine.file
+
     def prune(self, prefix: str, keep: str = "") -> None:
         """Remove entries whose name starts with ``prefix``, but for ``keep``, and what dead writers left."""
         with suppress(OSError):

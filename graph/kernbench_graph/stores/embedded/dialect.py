@@ -9,19 +9,21 @@ here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kernbench_graph.errors import QueryError
 from kernbench_graph.projection import second_label
 from kernbench_graph.query.guard import tokens
 from kernbench_graph.query.names import Names, check_names, used_names
 from kernbench_graph.schema import SCHEMA
+from kernbench_graph.stores.embedded.dialect_values import check_values
+from kernbench_graph.stores.embedded.refusing import INSTEAD, Token, refused
 
-Token = tuple[str, str, int]
 _AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "collect"))
 _FUNCTIONS = _AGGREGATES | frozenset(
-    ("abs", "ceil", "coalesce", "floor", "length", "nodes", "properties", "relationships", "size", "sqrt")
+    ("abs", "ceil", "coalesce", "floor", "length", "nodes", "relationships", "size", "sqrt")
 )
 """Functions that were found to give what Neo4j gives."""
 _BEFORE_GROUP = frozenset(
@@ -39,24 +41,30 @@ _SCHEMA_NAMES = Names(
     frozenset(rel.type for rel in SCHEMA.relationships),
     frozenset(SCHEMA.properties()),
 )
-_INSTEAD = "or install arcadedb, which answers it"
 
 
-def dialect(cypher: str) -> str:
-    """``cypher`` as LadybugDB must be asked; ``QueryError`` where it would answer something else."""
-    found = [token for token in tokens(cypher) if token[1] != ";"]
+def dialect(cypher: str, params: Mapping[str, Any] | None = None) -> str:
+    """``cypher`` as LadybugDB must be asked; ``QueryError`` where it would answer something else.
+
+    ``params`` are the values of its parameters.
+    """
     _check_names(cypher)
+    return safe(cypher, params or {})
+
+
+def safe(cypher: str, params: Mapping[str, Any]) -> str:
+    """As :func:`dialect`, of a graph with any labels and properties."""
+    found = [token for token in tokens(cypher) if token[1] != ";"]
     _check_words(found)
     _check_brackets(found)
+    check_values(cypher, found, params)
     for clause in _clauses(found):
         if clause[0][1].upper() == "MATCH":
             _check_pattern(clause)
+        elif _has_pattern(clause):
+            raise refused("patterns outside of MATCH", "write them as MATCH or OPTIONAL MATCH")
     _check_order(found)
     return _with_sums(cypher, found)
-
-
-def _refuse(shape: str, instead: str) -> QueryError:
-    return QueryError(f"the engine 'ladybug' may answer wrongly: {shape}; {instead}, {_INSTEAD}")
 
 
 def _check_names(cypher: str) -> None:
@@ -65,7 +73,7 @@ def _check_names(cypher: str) -> None:
         if name not in _LABELS and name not in _SCHEMA_NAMES.types and second_label(name):
             raise QueryError(
                 f"the engine 'ladybug' gives a node one label, and there is none called '{name}'; for a kind "
-                f"of component write (c:Component {{label: '{name}'}}), {_INSTEAD}"
+                f"of component write (c:Component {{label: '{name}'}}), {INSTEAD}"
             )
     folded = {name.lower(): name for name in _SCHEMA_NAMES.properties}
     for _, name in used.properties:
@@ -81,16 +89,16 @@ def _check_words(found: list[Token]) -> None:
         if kind != "word" or previous in (".", ":"):
             continue
         if upper == "CALL" or (upper in ("EXISTS", "COUNT", "COLLECT") and following == "{"):
-            raise _refuse("subqueries", "write them as OPTIONAL MATCH and WITH")
+            raise refused("subqueries", "write them as OPTIONAL MATCH and WITH")
         if upper in ("CASE", "XOR"):
-            raise _refuse(f"some uses of {upper}", "return the values that it decides by")
+            raise refused(f"some uses of {upper}", "return the values that it decides by")
         if upper == "UNION":
-            raise _refuse("some uses of UNION", "ask one part at a time")
+            raise refused("some uses of UNION", "ask one part at a time")
         if following == "(" and upper not in _BEFORE_GROUP and upper not in _CLAUSES:
             if text.lower() not in _FUNCTIONS:
-                raise _refuse(f"some uses of {text}()", f"use {', '.join(sorted(_FUNCTIONS))} alone")
+                raise refused(f"some uses of {text}()", f"use {', '.join(sorted(_FUNCTIONS))} alone")
             if upper == "SIZE" and at + 2 < len(found) and found[at + 2][0] == "string":
-                raise _refuse("size() of some texts", "ask for lists only")
+                raise refused("size() of some texts", "ask for lists only")
 
 
 def _check_brackets(found: list[Token]) -> None:
@@ -103,15 +111,13 @@ def _check_brackets(found: list[Token]) -> None:
             *_CLAUSES,
         )
         if text == "[" and (names or before[1] in ")]"):
-            raise _refuse("places in lists, which it counts from 1", "UNWIND the list")
+            raise refused("places in lists, which it counts from 1", "UNWIND the list")
         if text == "[" and before[1] not in "-":
-            raise _refuse("some lists", "give the list as a parameter")
+            raise refused("some lists", "give the list as a parameter")
         if text == "{" and names and not _in_pattern(found, at):
-            raise _refuse("map projections", "return the properties as columns")
+            raise refused("map projections", "return the properties as columns")
         if text == "%" or text == "^" or (text == "=" and found[at + 1 : at + 2] and found[at + 1][1] == "~"):
-            raise _refuse(f"some uses of {'=~' if text == '=' else text}", "return the operands")
-        if text == "=" and _sort(before) != _sort(found[at + 1]) != "" != _sort(before):
-            raise _refuse("comparison of text with numbers", "compare values of one type")
+            raise refused(f"some uses of {'=~' if text == '=' else text}", "return the operands")
 
 
 def _in_pattern(found: list[Token], at: int) -> bool:
@@ -121,10 +127,6 @@ def _in_pattern(found: list[Token], at: int) -> bool:
         if depth < 0:
             return True
     return False
-
-
-def _sort(token: Token) -> str:
-    return token[0] if token[0] in ("string", "number") else ""
 
 
 def _clauses(found: list[Token]) -> Iterator[list[Token]]:
@@ -160,10 +162,17 @@ def _check_pattern(clause: list[Token]) -> None:
                 len(steps) == 2 and step.direction == other.direction != "" and other.start == step.start + 1
             )
             if not straight:
-                raise _refuse(
+                raise refused(
                     "relationships of one type in one MATCH, of which it takes one for both",
                     "write a MATCH for each, and compare a property of the two",
                 )
+
+
+def _has_pattern(clause: list[Token]) -> bool:
+    try:
+        return any(True for _ in _relationships(clause))
+    except QueryError:  # one that no clause may have
+        return True
 
 
 def _relationships(clause: list[Token]) -> Iterator[_Relationship]:
@@ -177,7 +186,7 @@ def _relationships(clause: list[Token]) -> Iterator[_Relationship]:
             end = text.index("]", at)
             inside = text[at + 2 : end]
             if "*" in inside:
-                raise _refuse(
+                raise refused(
                     "patterns of variable length, in which it repeats relationships",
                     "write the steps one by one",
                 )
@@ -193,7 +202,7 @@ def _relationships(clause: list[Token]) -> Iterator[_Relationship]:
             continue
         direction = "<" if at and text[at - 1] == "<" else ">" if after == ["-", ">"] else ""
         if not direction:
-            raise _refuse("relationships in both directions", "write them with an arrow")
+            raise refused("relationships in both directions", "write them with an arrow")
         commas = sum(1 for place in range(at) if text[place] == "," and not _in_pattern(clause, place))
         number += 1
         yield _Relationship(types, direction, number + 100 * commas)
@@ -214,13 +223,13 @@ def _check_order(found: list[Token]) -> None:
                 for at, (kind, text, _) in enumerate(clause)
             )
             if cut and aggregates:
-                raise _refuse(
+                raise refused(
                     "an aggregate over rows that were cut by LIMIT or SKIP",
                     "return the rows, and add them up yourself",
                 )
             again = [texts[at + 1] for at, text in enumerate(texts[:-1]) if text.upper() == "AS"]
             if ordered and (taken := [name for name in again if name in known]):
-                raise _refuse(
+                raise refused(
                     f"ORDER BY, where '{taken[0]}' means two things", "give the column another name"
                 )
             known |= set(again)
@@ -230,8 +239,14 @@ def _check_order(found: list[Token]) -> None:
             cut = True
         elif word == "MATCH":
             if optional and "=" in texts and re.fullmatch(r"\w+", texts[1]) and texts[2:3] == ["="]:
-                raise _refuse("paths of an OPTIONAL MATCH", "name the nodes and relationships")
-            known |= {texts[at + 1] for at, text in enumerate(texts[:-1]) if text in ("(", "[")}
+                raise refused("paths of an OPTIONAL MATCH", "name the nodes and relationships")
+            own = {texts[at + 1] for at, text in enumerate(texts[:-1]) if text in ("(", "[")}
+            if (
+                paths := {texts[at - 1] for at, text in enumerate(texts) if texts[at : at + 2] == ["=", "("]}
+                & own
+            ):
+                raise refused(f"'{paths.pop()}' as a path and a part of it", "give the path another name")
+            known |= own
         optional = word == "OPTIONAL"
 
 

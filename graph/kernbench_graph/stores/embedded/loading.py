@@ -13,7 +13,7 @@ from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.ddl import history_statements, statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
-PROJECTION_VERSION = 1
+PROJECTION_VERSION = 2
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
 
 HISTORY_TABLES = ("Use", "Launch")
@@ -34,6 +34,11 @@ def project_topology(database: LadybugDatabase, topology: TopologyRecord) -> Non
 def project_run(database: LadybugDatabase, run: RunRecord, topology: TopologyRecord) -> None:
     """Add a run to the database of its topology."""
     _copy(database, Projection(topology, run).parts("run"))
+
+
+def project_computed(database: LadybugDatabase, run: RunRecord, topology: TopologyRecord) -> None:
+    """Add what was worked out from a run to its database."""
+    _copy(database, Projection(topology, run).parts("run", tuple(sorted(SCHEMA.computed_names()))))
 
 
 def project_history(

@@ -65,10 +65,16 @@ def create(server: Server) -> None:
         what: set(server.read(lambda tx, w=what: tx.run(_PRESENT.format(w)).single(strict=True)["names"]))  # type: ignore[misc]
         for what in ("CONSTRAINTS", "INDEXES")
     }
-    for statement in statements():
-        what = "CONSTRAINTS" if statement.startswith("CREATE CONSTRAINT") else "INDEXES"
-        if statement.split()[2] not in present[what]:
-            create_one(server, statement)
+    missing = [
+        statement
+        for statement in statements()
+        if statement.split()[2]
+        not in present["CONSTRAINTS" if statement.startswith("CREATE CONSTRAINT") else "INDEXES"]
+    ]
+    if not missing:
+        return
+    for statement in missing:
+        create_one(server, statement)
     server.write(lambda tx: tx.run("CALL db.awaitIndexes(60)").consume())
 
 
@@ -119,9 +125,11 @@ def version(server: Server, url: str) -> int:
 def prepare(server: Server, url: str) -> None:
     """Make the database ready where no KernBench has used it. Several processes may do it at once.
 
-    When it is interrupted it is done again, as far as it came: the version is written at the end.
+    When it is interrupted it is done again, as far as it came: the version is written at the end. A database
+    that an older KernBench made ready gets the constraints that labels of newer ones need.
     """
-    if not version(server, url):
-        create(server)
+    known = version(server, url)
+    create(server)
+    if not known:
         values = {"version": VERSION, "schema": SCHEMA_VERSION}
         server.write(lambda tx: tx.run(_SET, values).consume())

@@ -41,6 +41,9 @@ _PLANS = 500
 """Queries whose plans are remembered as reading ones."""
 _RECORDS = 4
 """Runs and topologies whose tables are kept at hand: two runs are compared, each on a topology."""
+_COMPUTED = SCHEMA.computed_names()
+_STEPS = """MATCH (r:Run {id: $id})
+RETURN EXISTS { (r)-[:TOOK_TIME_IN]->() } AS steps, EXISTS { (r)-[:SENT]->() } AS sent"""
 _OF_RUNS = frozenset(label.name for label in SCHEMA.labels) - set(HISTORY)
 
 
@@ -94,7 +97,7 @@ class Neo4jStore(OpenedStore):
         tables = canonical_tables("run", run.tables, what)
         topology = canonical_topology(topology)
         check_references({**topology.tables, **tables}, what)
-        record = RunRecord(info, tables)
+        record = self._with_computed(RunRecord(info, tables))
         with files.archived_run(info, tables) as archived:
             content = files.run_content(archived.manifest)
             self._prepare()
@@ -198,10 +201,21 @@ class Neo4jStore(OpenedStore):
                 "on a server a query sees every run, and this one does not say which; begin at the run, as "
                 "in MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction) or ...-[:RAN_ON]->(m:Topology)"
             )
+        if not _COMPUTED.isdisjoint(query.names):
+            self._check_computed(asked.id)
         result = self._rows(query, values, timeout_s)
         if self._entry(asked.id).token != asked.token:
             raise self._unknown(asked.id)  # removed meanwhile: the rows may be some of them
         return result
+
+    def _check_computed(self, run_id: str) -> None:
+        """``QueryError`` for a run that was pushed without its critical path."""
+        row = self._server.read(lambda tx: tx.run(_STEPS, id=run_id).single())
+        if row is not None and row["sent"] and not row["steps"]:
+            raise QueryError(
+                f"run '{run_id}' was pushed without its critical path, as older versions of KernBench did; "
+                "remove it and push it again"
+            )
 
     def _plan(self, shown: str, text: str, values: Mapping[str, Any], timeout_s: float) -> reading.Planned:
         """The query, found to read only; plans of queries that were asked before are remembered."""

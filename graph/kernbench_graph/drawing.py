@@ -1,0 +1,182 @@
+"""Nodes and relationships drawn as SVG: boxes in columns, so that relationships lead to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import accumulate, pairwise
+from statistics import fmean
+
+import networkx as nx
+
+from kernbench_graph.entities import GraphNode, GraphRelationship
+from kernbench_graph.schema import SCHEMA
+
+MOST_NODES = 60
+"""More boxes than these are no picture that anyone reads."""
+
+_WIDTH, _HEIGHT, _ACROSS, _DOWN, _GAP, _MARGIN = 176, 34, 300, 64, 30, 14
+Place = tuple[float, float]
+_COLOURS = ("#3366aa", "#b3541e", "#2f7d4f", "#8a3ffc", "#a8325e", "#0f7b8a", "#6b7280", "#946200")
+_LONGEST = 23
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node as it is drawn: a small ``label`` above its ``text``; ``more`` is shown under the pointer."""
+
+    label: str
+    text: str
+    more: str = ""
+
+
+def entities_svg(nodes: Sequence[GraphNode], relationships: Sequence[GraphRelationship]) -> str:
+    """A picture of nodes and the relationships between them; empty for none or too many of them."""
+    boxes = {node.id: _box(node) for node in nodes}
+    joined = [(rel.start, rel.end, rel.type) for rel in relationships]
+    return svg(boxes, [edge for edge in joined if edge[0] in boxes and edge[1] in boxes])
+
+
+def schema_svg() -> str:
+    """A picture of the schema: labels, and the types of the relationships between them."""
+    boxes = {label.name: Box(label.record, label.name, label.doc) for label in SCHEMA.labels}
+    return svg(boxes, [(*pair, rel.type) for rel in SCHEMA.relationships for pair in rel.pairs])
+
+
+def svg(boxes: Mapping[str, Box], edges: Iterable[tuple[str, str, str]]) -> str:
+    """A picture of ``boxes`` and of ``edges`` from one to another with their names.
+
+    Edges between the same two boxes are one line with all their names, those of a box to itself are in it.
+    """
+    if not 0 < len(boxes) <= MOST_NODES:
+        return ""
+    names: dict[tuple[str, str], list[str]] = {}
+    for source, target, name in edges:
+        known = names.setdefault((source, target), [])
+        if name not in known:
+            known.append(name)
+    places, passed = _laid_out(list(boxes), [pair for pair in names if pair[0] != pair[1]])
+    width = max(x for x, _ in places.values()) + _WIDTH + _MARGIN
+    height = max(y for _, y in [*places.values(), *(at for over in passed.values() for at in over)]) + _DOWN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" font-family="sans-serif" font-size="12">',
+        '<defs><marker id="kernbench-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" '
+        'markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#52606d"/></marker></defs>',
+        f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
+    ]
+    lines = [_line(places[a], passed[a, b], places[b], known) for (a, b), known in names.items() if a != b]
+    parts += [line for line, _ in lines]
+    parts += [_drawn(places[key], box, names.get((key, key), [])) for key, box in boxes.items()]
+    parts += [text for _, text in lines]
+    return "".join([*parts, "</svg>"])
+
+
+def _box(node: GraphNode) -> Box:
+    more = "\n".join(f"{name}: {value}" for name, value in node.properties.items())
+    name, number = str(node.get("name") or node.id), node.get("number")
+    if number is not None and not name.endswith(f" {number}"):
+        name = f"{name} {number}"
+    return Box(node.labels[0] if node.labels else "", name, more)
+
+
+def _laid_out(
+    keys: Sequence[Hashable], edges: Sequence[tuple[Hashable, Hashable]]
+) -> tuple[dict[Hashable, Place], dict[tuple[Hashable, Hashable], list[Place]]]:
+    """The left edge and middle of each box, and the points that each line passes between boxes.
+
+    Columns are by the longest way that leads there; a line over several columns has a gap in each.
+    """
+    graph: nx.DiGraph[Hashable] = nx.DiGraph()
+    graph.add_nodes_from(keys)
+    graph.add_edges_from(edges)
+    # What leads in a circle is opened where the walk from the first box comes back.
+    order = {key: at for at, key in enumerate(nx.dfs_postorder_nodes(graph))}
+    straight: nx.DiGraph[Hashable] = nx.DiGraph()
+    straight.add_nodes_from(keys)
+    straight.add_edges_from((a, b) if order[a] > order[b] else (b, a) for a, b in edges)
+    column: dict[Hashable, int] = {}
+    for key in nx.topological_sort(straight):
+        column[key] = 1 + max((column[before] for before in straight.predecessors(key)), default=-1)
+    rows: dict[int, list[Hashable]] = {}
+    for key in keys:
+        rows.setdefault(column[key], []).append(key)
+    beside: dict[Hashable, list[Hashable]] = {key: [] for key in keys}
+    gaps: dict[tuple[Hashable, Hashable], list[Hashable]] = {}
+    for a, b in edges:
+        step = 1 if column[b] > column[a] else -1
+        gaps[a, b] = [(a, b, at) for at in range(column[a] + step, column[b], step)]
+        for gap, at in zip(gaps[a, b], range(column[a] + step, column[b], step), strict=True):
+            rows[at].append(gap)
+        chain = [a, *gaps[a, b], b]
+        for left, right in pairwise(chain):
+            beside.setdefault(left, []).append(right)
+            beside.setdefault(right, []).append(left)
+    middle: dict[Hashable, float] = {}
+    for turn in range(6):
+        for at in sorted(rows, reverse=turn % 2 == 1):
+            near = {key: [middle[other] for other in beside[key] if other in middle] for key in rows[at]}
+            rows[at].sort(key=lambda key: fmean(near[key]) if near[key] else middle.get(key, 0.0))
+            sizes = [_DOWN if key in column else _GAP for key in rows[at]]
+            ends = list(accumulate(sizes))
+            middle.update(
+                {
+                    key: end - size / 2 - ends[-1] / 2
+                    for key, end, size in zip(rows[at], ends, sizes, strict=True)
+                }
+            )
+    top = min(middle.values()) - _DOWN / 2 - _MARGIN
+    places = {key: (_MARGIN + float(column[key] * _ACROSS), middle[key] - top) for key in keys}
+    columns = {key: at for at, row in rows.items() for key in row}
+    passed = {
+        pair: [(_MARGIN + columns[gap] * _ACROSS + _WIDTH / 2, middle[gap] - top) for gap in over]
+        for pair, over in gaps.items()
+    }
+    return places, passed
+
+
+def _line(begin: Place, over: list[Place], end: Place, names: list[str]) -> tuple[str, str]:
+    """The line from one box to another by way of the gaps ``over``, and its names."""
+    away = 1 if end[0] > begin[0] else -1
+    first = (begin[0] + (_WIDTH if away > 0 else 0), begin[1] + 5 * (away < 0))
+    last = (end[0] + (0 if away > 0 else _WIDTH), end[1] + 5 * (away < 0))
+    points = [
+        first,
+        *(side for x, y in over for side in ((x - away * _WIDTH / 2, y), (x + away * _WIDTH / 2, y))),
+        last,
+    ]
+    path = f"M{first[0]:.0f} {first[1]:.0f}"
+    for (x1, y1), (x2, y2) in pairwise(points):
+        bend = (x2 - x1) / 2
+        path += f"C{x1 + bend:.0f} {y1:.0f} {x2 - bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
+    (x1, y1), (x2, y2) = points[0], points[1]
+    x, y = x1 + 0.62 * (x2 - x1), y1 + 0.68 * (y2 - y1) + 9 * (away < 0)
+    line = f'<path d="{path}" fill="none" stroke="#9aa5b1" marker-end="url(#kernbench-arrow)"/>'
+    rows = "".join(
+        f'<tspan x="{x:.0f}" y="{y + 10 * (at - (len(names) - 1) / 2) + 3:.0f}">{escape(name)}</tspan>'
+        for at, name in enumerate(names)
+    )
+    text = (
+        f'<text text-anchor="middle" font-size="9" fill="#52606d" stroke="#ffffff" stroke-width="3" '
+        f'paint-order="stroke">{rows}</text>'
+    )
+    return line, text
+
+
+def _drawn(place: Place, box: Box, own: list[str]) -> str:
+    x, y = place[0], place[1] - _HEIGHT / 2
+    colour = _COLOURS[sum(map(ord, box.label)) % len(_COLOURS)]
+    text = box.text if len(box.text) <= _LONGEST else f"…{box.text[1 - _LONGEST :]}"
+    parts = [
+        f"<g><title>{escape(box.more)}</title>",
+        f'<rect x="{x:.0f}" y="{y:.0f}" width="{_WIDTH}" height="{_HEIGHT}" rx="4" fill="#ffffff" ',
+        f'stroke="{colour}"/>',
+        f'<text x="{x + 6:.0f}" y="{y + 12:.0f}" font-size="9" fill="{colour}">{escape(box.label)}</text>',
+        f'<text x="{x + 6:.0f}" y="{y + 27:.0f}" fill="#1f2933">{escape(text)}</text>',
+    ]
+    if own:
+        names = escape(", ".join(own))
+        where = f'x="{x + 4:.0f}" y="{y + _HEIGHT + 10:.0f}"'
+        parts.append(f'<text {where} font-size="9" fill="#52606d">&#8635; {names}</text>')
+    return "".join([*parts, "</g>"])

@@ -1,0 +1,14 @@
+"""The refusal of a query that LadybugDB may answer wrongly."""
+
+from __future__ import annotations
+
+from kernbench_graph.errors import QueryError
+
+Token = tuple[str, str, int]
+"""Kind, text and start; see :func:`kernbench_graph.query.guard.tokens`."""
+INSTEAD = "or install arcadedb, which answers it"
+
+
+def refused(shape: str, instead: str) -> QueryError:
+    """The error for a query of that shape; ``instead`` says what to write."""
+    return QueryError(f"the engine 'ladybug' may answer wrongly: {shape}; {instead}, {INSTEAD}")

@@ -1,0 +1,43 @@
+"""Rows of a question folded first and cut then: ``limit`` counts the rows that are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kernbench.pgraph import Result
+from kernbench.report.cells import fold
+
+_FACTOR = 8
+_MOST = 20_000
+"""Rows that are asked for at most."""
+
+
+def ask_folded(
+    ask: Callable[[Mapping[str, Any]], Result], params: Mapping[str, Any], question: Mapping[str, Any]
+) -> tuple[list[str], list[Sequence[Any]], list[str]]:
+    """Ask until as many rows as ``limit`` are left after those that are alike are one, or there are no more.
+
+    Args:
+        ask: Asks the question with parameters.
+        params: Those that were given, texts or values.
+        question: As :func:`kernbench.question` describes it.
+
+    Returns:
+        Columns with ``alike`` where rows were folded, the rows, and remarks.
+    """
+    known = next((param for param in question["params"] if param["name"] == "limit"), None)
+    result = ask(params)
+    columns, rows = fold(result.columns, result.rows)
+    if known is None:
+        return columns, rows, list(result.notes)
+    limit = int(params.get("limit", known["default"]))
+    asked = limit
+    while len(rows) < limit and len(result.rows) == asked and asked < _MOST:
+        asked = min(asked * _FACTOR, _MOST)
+        result = ask({**params, "limit": asked})
+        columns, rows = fold(result.columns, result.rows)
+    notes = list(result.notes)
+    if len(result.rows) == asked > limit and len(rows) <= limit:
+        notes.append(f"rows were folded from the first {asked}; there may be more that are alike")
+    return columns, rows[:limit], notes

@@ -1,0 +1,232 @@
+"""The answers that the page asks for, by name: what a server gives one by one, and a report has inside."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from kernbench.api import asking, comparing, kept_runs
+from kernbench.api.folding import ask_folded
+from kernbench.api.page import sections
+from kernbench.api.page.graphs import graph
+from kernbench.api.page.machine import machine, machine_use
+from kernbench.api.page.tables import Col, of_dicts, table
+from kernbench.api.page.times import time_line
+from kernbench.api.result import Run
+from kernbench.api.stores import open_run
+from kernbench.errors import UsageError
+from kernbench.hints import did_you_mean
+from kernbench.pgraph import GraphStore, PropertyGraph, Result, topology_graph
+from kernbench.report.cells import plain
+
+_KEPT = 4
+"""Runs whose tables stay in memory."""
+_RESOURCES = 200
+
+Params = Mapping[str, Any]
+
+
+class OpenRun:
+    """A run and its machine."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @cached_property
+    def graph(self) -> PropertyGraph:
+        """The topology, as it was compiled for the run."""
+        return topology_graph(self.run.topology_record())
+
+
+class Answers:
+    """Answers about the runs of a store. Safe to use from several threads."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self.store = store
+        self._lock = threading.Lock()
+        self._open: dict[str, OpenRun] = {}
+
+    def answer(self, name: str, params: Params) -> Any:
+        """The answer called ``name``, plain data; ``KernBenchError`` says what is wrong with ``params``."""
+        if name not in ANSWERS:
+            raise UsageError(f"there is no answer '{name}'; {did_you_mean(name, ANSWERS)}")
+        return plain(ANSWERS[name](self, params))
+
+    def run(self, params: Params) -> OpenRun:
+        """The run that ``run`` names, by default the last one."""
+        ref = str(params.get("run") or "last")
+        with self._lock:
+            found = self._open.pop(ref, None)
+            if found is None:
+                run = open_run(ref, self.store)
+                found = self._open.pop(run.id, None) or OpenRun(run)
+                ref = run.id
+            self._open[ref] = found
+            while len(self._open) > _KEPT:
+                del self._open[next(iter(self._open))]
+            return found
+
+
+def _window(params: Params) -> dict[str, Any]:
+    """``launch``, ``from`` and ``to`` as :meth:`kernbench.Run.window` takes them."""
+    return {
+        "launch": str(params.get("launch") or "all"),
+        "from_ns": _ns(params, "from"),
+        "to_ns": _ns(params, "to"),
+    }
+
+
+def _ns(params: Params, name: str) -> float | None:
+    given = params.get(name)
+    if given in (None, ""):
+        return None
+    try:
+        return float(given)
+    except ValueError:
+        raise UsageError(f"{name} '{given}' is no time; give ns as a number") from None
+
+
+def _runs(answers: Answers, params: Params) -> Any:
+    rows = [
+        {
+            **row,
+            "params": " ".join(f"{key}={value}" for key, value in row["params"].items()),
+            "changed": "first" if row["changed"] is None else ", ".join(row["changed"]),
+            "started_at": str(row["started_at"])[:19].replace("T", " "),
+            "tags": ", ".join(row["tags"]),
+        }
+        for row in kept_runs.listed(store=answers.store)[::-1]
+    ]
+    columns = ("run_id", "bench", "latency_ns", "params", "topology", "verified", "status", "changed",
+               "started_at", "tags")  # fmt: skip
+    shown = of_dicts(rows, columns, "no runs here; keep one with 'kernbench run --bench qkv-gemm'")
+    return {"runs": [[row["run_id"], row["bench"]] for row in rows], "table": shown}
+
+
+def _overview(answers: Answers, params: Params) -> Any:
+    run = answers.run(params).run
+    return {"run": run.id, **sections.overview(run, **_window(params))}
+
+
+def _machine(answers: Answers, params: Params) -> Any:
+    opened = answers.run(params)
+    of = str(params.get("of") or "") or None
+    view = str(params.get("view") or "cube")
+    return {
+        "picture": machine(opened.graph, view, of),
+        "use": machine_use(opened.run, opened.graph, view, of, **_window(params)),
+    }
+
+
+def _timeline(answers: Answers, params: Params) -> Any:
+    run = answers.run(params).run
+    line = run.timeline(**_window(params), links=True, rows=_count(params, "rows", 16))
+    return time_line(line.drawn, _count(params, "bars", 40_000))
+
+
+def _count(params: Params, name: str, default: int) -> int:
+    given = params.get(name)
+    try:
+        value = default if given in (None, "") else int(str(given))
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise UsageError(f"{name} '{given}' is no number of rows; give one from 0")
+    return value
+
+
+def _path(answers: Answers, params: Params) -> Any:
+    return sections.path(answers.run(params).run, **_window(params))
+
+
+def _waits(answers: Answers, params: Params) -> Any:
+    return sections.waits(answers.run(params).run, **_window(params))
+
+
+def _roofline(answers: Answers, params: Params) -> Any:
+    window = _window(params)
+    if window["from_ns"] is not None or window["to_ns"] is not None or window["launch"] == "setup":
+        raise UsageError("a roofline is of whole launches; choose all of them, or one")
+    return sections.roofline(answers.run(params).run, window["launch"])
+
+
+def _questions(_answers: Answers, _params: Params) -> Any:
+    return {"questions": asking.questions()}
+
+
+def _ask(answers: Answers, params: Params) -> Any:
+    question = asking.question(str(params.get("question") or ""))
+    given = {key: value for key, value in (params.get("params") or {}).items() if str(value).strip()}
+    history = question["scope"] == "history"
+    target = None if history else answers.run(params).run.id
+    names = {param["name"] for param in question["params"]}
+    window = {key: value for key, value in _window(params).items() if key in names and key not in given}
+    seen: list[Result] = []
+
+    def ask(asked: Params) -> Result:
+        seen.append(asking.ask(question["name"], target, answers.store, asked, **({} if history else window)))
+        return seen[-1]
+
+    names_folded, rows, notes = ask_folded(ask, given, question)
+    columns = [Col(c["name"], c["unit"], "0 to 1" in c["help"]) for c in question["returns"]]
+    columns += [Col(name) for name in names_folded[len(columns) :]]
+    empty = "no rows: nothing in this run answers to that"
+    shown = table(columns, rows, empty=empty, notes=notes, folded=False)
+    return {"table": shown, "graph": graph(seen[0].columns, seen[0].rows, question["name"])}
+
+
+def _cypher(answers: Answers, params: Params) -> Any:
+    text = str(params.get("text") or "").strip()
+    if not text:
+        raise UsageError("there is nothing to ask; write a query that begins with MATCH")
+    of_all = params.get("run") == "*"
+    target = None if of_all else answers.run(params).run.id
+    found = asking.ask_cypher(text, target, answers.store)
+    shown = table(found.columns, found.rows, empty="no rows", notes=found.notes, folded=False)
+    return {"table": shown, "graph": graph(found.columns, found.rows)}
+
+
+_CHANGES = (Col("name"), Col("before", "ns"), Col("after", "ns"), Col("change_ns"), Col("change"),
+            Col("slower"))  # fmt: skip
+
+
+def _compare(answers: Answers, params: Params) -> Any:
+    before, after = (str(params.get(name) or "") for name in ("before", "after"))
+    if not before or not after:
+        raise UsageError("a comparison is of two runs; choose the one before and the one after")
+    store = answers.store
+    found = comparing.compare(before, after, store, top=_RESOURCES, any_bench=True, **_window(params))
+    alike = (
+        "configured alike" if found["same_config"] else "configured differently in a way that was not kept"
+    )
+    places = ("resource", "kind", "busy_ns_before", "busy_ns_after", "wait_ns_before", "wait_ns_after",
+              "change_ns")  # fmt: skip
+    return {
+        "before": found["before"],
+        "after": found["after"],
+        "window": found["window"],
+        "slower": found["slower"],
+        "threshold": found["threshold"],
+        "causes": [[c["cause"], c["before"], c["after"]] for c in found["causes"]],
+        "configured": of_dicts(found["configured"], ("what", "key", "before", "after"), alike),
+        "figures": of_dicts(found["figures"], _CHANGES),
+        "resources": of_dicts(found["resources"], places, "nothing took longer"),
+    }
+
+
+ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
+    "runs": _runs,
+    "overview": _overview,
+    "machine": _machine,
+    "timeline": _timeline,
+    "path": _path,
+    "waits": _waits,
+    "roofline": _roofline,
+    "questions": _questions,
+    "ask": _ask,
+    "cypher": _cypher,
+    "compare": _compare,
+}
+"""By name, as the page asks for them."""

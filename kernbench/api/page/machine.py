@@ -1,0 +1,164 @@
+"""The machine as a picture that the page draws itself: a view's geometry, and its use over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbench.analysis.use_over_time import use_over_time
+from kernbench.api.result import Run
+from kernbench.errors import UsageError
+from kernbench.hints import did_you_mean
+from kernbench.kinds import LINK_KINDS
+from kernbench.pgraph import PropertyGraph
+from kernbench.report.colours import IDLE, STEPS, fill
+from kernbench.report.legend import legend, remarks
+from kernbench.report.percents import LEAST, notes_by_id
+from kernbench.report.views import VIEWS, Overlay, View, overlay
+from kernbench.report.views.model import role
+
+BINS = 48
+"""Stretches of time that the slider steps through."""
+_BUSIEST = 5
+
+Floats = NDArray[np.float64]
+
+
+def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str, Any]:
+    """A view's geometry in points, with its texts, colours and legend; see :class:`~...views.model.View`.
+
+    ``instances`` are the names of which ``of`` may be one. ``UsageError`` for another view or part.
+    """
+    if view not in VIEWS:
+        raise UsageError(f"there is no view '{view}'; {did_you_mean(view, VIEWS)}")
+    drawn = VIEWS[view](graph, of)
+    return {
+        "view": view,
+        "topology": drawn.topology,
+        "title": drawn.title,
+        "facts": list(drawn.facts),
+        "width": _point(drawn.width),
+        "height": _point(drawn.height),
+        "instance": drawn.instance,
+        "instances": _instances(graph, view),
+        "boxes": [
+            {"id": b.id, "kind": b.kind, "x": _point(b.x), "y": _point(b.y), "w": _point(b.w),
+             "h": _point(b.h), "lines": list(b.lines), "frame": b.is_frame, "tip": b.tip,
+             "fill": fill(b.kind), "parts": len(b.components)}
+            for b in drawn.boxes
+        ],
+        "wires": [
+            {"id": w.id, "kind": w.kind, "points": [[_point(x), _point(y)] for x, y in w.points],
+             "tip": f"{w.a} - {w.b}: {LINK_KINDS[w.kind].title}, {w.gbs:g} GB/s each way, {w.mm:g} mm",
+             "colour": LINK_KINDS[w.kind].colour, "thick": LINK_KINDS[w.kind].thick,
+             "dashed": LINK_KINDS[w.kind].dashed}
+            for w in drawn.wires
+        ],
+        "notes": [
+            {"text": n.text, "x": _point(n.x), "y": _point(n.y), "anchor": n.anchor} for n in drawn.notes
+        ],
+        "legend": [
+            {"colour": e.colour, "thick": e.thick, "dashed": e.dashed, "text": e.text}
+            for e in legend(drawn)
+        ],
+        "remarks": remarks(drawn),
+        "steps": list(STEPS),
+        "idle": IDLE,
+    }  # fmt: skip
+
+
+def machine_use(
+    run: Run, graph: PropertyGraph, view: str, of: str | None = None, **window: Any
+) -> dict[str, Any]:
+    """Utilisation of a view's wires and boxes, 0 to 1, in a window and in :data:`BINS` stretches of it.
+
+    Gives ``window ns edges whole frames busiest places``: ``edges`` are ns of simulated time, ``whole`` a
+    share by id, ``frames`` a list of shares by id; what was idle is in neither. Of several parts drawn as
+    one the busiest counts, in every frame anew. ``busiest`` has ``[name, share]`` of the busiest parts by id
+    and ``places`` where a percentage finds room.
+    """
+    drawn = VIEWS[view](graph, of)
+    chosen = run.window(**window)
+    used = run.use(**window)
+    shares = dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
+    whole = overlay(drawn, shares)
+    names, edges, over_time = use_over_time(run.tables, chosen, BINS)
+    columns = _columns(drawn, names)
+    frames = {key: over_time[:, at].max(axis=1) for key, at in columns.items()}
+    most = {key: max(float(values.max()), _share(whole, key)) for key, values in frames.items()}
+    room = notes_by_id(drawn, _as_overlay(drawn, most))
+    return {
+        "window": chosen.name,
+        "ns": chosen.ns,
+        "edges": [round(float(edge), 3) for edge in edges],
+        "whole": {key: _digits(share) for key, share in {**whole.boxes, **whole.wires}.items()},
+        "frames": {
+            key: [_digits(float(share)) for share in values]
+            for key, values in frames.items()
+            if values.max() >= LEAST
+        },
+        "busiest": {key: _busiest([names[n] for n in at], shares) for key, at in columns.items()},
+        "places": {key: [_point(note.x), _point(note.y)] for key, note in room.items()},
+    }
+
+
+def _columns(view: View, names: list[str]) -> dict[str, NDArray[np.int64]]:
+    """Columns of resources by the id of the wire or box that stands for them; none without any."""
+    by_role: dict[str, list[int]] = {}
+    for column, name in enumerate(names):
+        by_role.setdefault(role(name, view.name, view.instance), []).append(column)
+    owned: list[tuple[str, Iterable[str]]] = [(wire.id, wire.links) for wire in view.wires]
+    owned += [(box.id, box.components) for box in view.boxes]
+    found = {}
+    for key, roles in owned:
+        if at := [column for one in roles for column in by_role.get(one, ())]:
+            found[key] = np.array(at, np.int64)
+    return found
+
+
+def _busiest(names: list[str], shares: Mapping[str, float]) -> list[list[Any]]:
+    order = sorted(names, key=lambda name: (-round(shares.get(name, 0.0), 9), name))
+    return [[name, _digits(shares.get(name, 0.0))] for name in order[:_BUSIEST]]
+
+
+def _share(found: Overlay, key: str) -> float:
+    return max(found.boxes.get(key, 0.0), found.wires.get(key, 0.0))
+
+
+def _as_overlay(view: View, shares: Mapping[str, float]) -> Overlay:
+    wires = {wire.id for wire in view.wires}
+    return Overlay(
+        {key: share for key, share in shares.items() if key in wires},
+        {key: share for key, share in shares.items() if key not in wires},
+    )
+
+
+_DEPTH = {"sip": 1, "cube": 2, "pe": 3}
+
+
+def _instances(graph: PropertyGraph, view: str) -> list[str]:
+    """SIPs, cubes or PEs by name, in order of the machine; empty for the view of the whole."""
+    if view == "system":
+        return []
+    found: dict[str, None] = {}
+    for node in graph.nodes():
+        parts = node.id.split(".")
+        named = parts[: _DEPTH[view]]
+        if len(named) == _DEPTH[view] and all(
+            part.rstrip("0123456789") == want and part != want
+            for part, want in zip(named, ("sip", "cube", "pe"), strict=False)
+        ):
+            found[".".join(named)] = None
+    return list(found)
+
+
+def _point(value: float) -> float:
+    """A tenth of a point is finer than anyone sees."""
+    return round(value, 1)
+
+
+def _digits(share: float) -> float:
+    return round(share, 4)

@@ -1,0 +1,78 @@
+"""Tables of the page: columns with units, rows, remarks, and what of it can be drawn as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kernbench.report.cells import fold, plain, text
+from kernbench.report.targets import sort_of
+
+PERCENT = frozenset({"utilisation", "share", "change"})
+"""Columns of shares, 0 to 1, wherever they occur."""
+_SHOWN = 10_000
+"""Rows that are sent; more are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Col:
+    """A column."""
+
+    name: str
+    unit: str = ""
+    percent: bool = False
+
+
+def table(
+    columns: Iterable[Col | str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    empty: str = "nothing here",
+    notes: Sequence[str] = (),
+    folded: bool = True,
+) -> dict[str, Any]:
+    """A table: ``columns rows notes empty cut``.
+
+    A column has ``name unit percent leads``; ``leads`` is the sort of thing that its cells name, such as
+    ``resource`` or ``transaction``, or empty. Rows that differ in the numbers of names alone are one, with
+    their count in a last column ``alike``. ``cut`` is how many rows were left out.
+    """
+    known = [Col(one) if isinstance(one, str) else one for one in columns]
+    given = [list(row) for row in rows]
+    names = [one.name for one in known]
+    if folded:
+        names, given = fold(names, given)  # type: ignore[assignment]
+        known += [Col(name) for name in names[len(known) :]]
+    return {
+        "columns": [
+            {"name": c.name, "unit": c.unit or _unit(c.name), "percent": c.percent or c.name in PERCENT,
+             "leads": sort_of(c.name) or ""}
+            for c in known
+        ],
+        "rows": [[cell(value) for value in row] for row in given[:_SHOWN]],
+        "notes": list(notes),
+        "empty": empty,
+        "cut": max(len(given) - _SHOWN, 0),
+    }  # fmt: skip
+
+
+def of_dicts(
+    rows: Iterable[Mapping[str, Any]], columns: Iterable[Col | str], empty: str = "nothing here"
+) -> dict[str, Any]:
+    """The table of these columns of dictionaries."""
+    known = [Col(one) if isinstance(one, str) else one for one in columns]
+    return table(known, ([row.get(c.name) for c in known] for row in rows), empty=empty)
+
+
+def cell(value: Any) -> Any:
+    """A cell as JSON: numbers, truth and None as they are, all else as people read it."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float) or hasattr(value, "tolist"):
+        return plain(value)
+    return text(value)
+
+
+def _unit(name: str) -> str:
+    return "ns" if name == "ns" or name.endswith("_ns") else ""

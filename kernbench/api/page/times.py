@@ -1,0 +1,121 @@
+"""A time line as the page draws it: columns of bars, short ones joined where there are too many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernbench.report.timeline.model import CATEGORIES, WAITING, Floats, Row, TimeLine, merged
+
+Order = dict[str, int]
+
+_FINE = (0.0, 1 / 20000, 1 / 4000, 1 / 1000, 1 / 300)
+"""Shares of the window below which bars are joined with their neighbours, tried in this order."""
+
+
+def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
+    """The time line with ``most`` bars at most, so far as joining short ones leads there.
+
+    Gives ``title start_ns ns remarks left_out joined categories waiting texts groups``. ``joined`` is the
+    length in ns below which bars that touch or nearly so are one. A group has ``place alike rows``, a row
+    ``place label what busy lanes`` and columns by bar: ``begin end`` (ns since ``start_ns``), ``category`` (a
+    number in ``categories``), ``lane``, ``number`` (-1: none), ``name`` and ``source`` (numbers in
+    ``texts``), ``count`` (bars that it stands for); and ``waits``, begins and ends by turns.
+    """
+    bars = sum(len(row.begin) for group in line.groups for row in group.rows)
+    texts: Order = {}
+    for fine in _FINE:
+        shortest = fine * line.ns
+        if bars <= most or fine == _FINE[-1]:
+            break
+        kept = sum(_kept(row, shortest) for group in line.groups for row in group.rows)
+        if fine and kept <= most:
+            break
+    if bars <= most:
+        shortest = 0.0
+    groups = [
+        {
+            "place": group.place,
+            "alike": group.alike,
+            "rows": [_row(line, row, shortest, texts) for row in group.rows],
+        }
+        for group in line.groups
+    ]
+    return {
+        "title": line.title,
+        "start_ns": line.start_ns,
+        "ns": line.ns,
+        "remarks": line.remarks,
+        "left_out": line.left_out,
+        "joined": shortest,
+        "categories": [
+            {"colour": colour, "title": title, "used": name in line.categories}
+            for name, (colour, title) in CATEGORIES.items()
+        ],
+        "waiting": WAITING,
+        "texts": list(texts),
+        "groups": groups,
+    }
+
+
+def _kept(row: Row, shortest: float) -> int:
+    return len(np.unique(_runs(row, shortest)))
+
+
+def _runs(row: Row, shortest: float) -> Any:
+    """By bar the number of the run of short neighbours, of one lane and category, that it belongs to."""
+    count = len(row.begin)
+    order = np.lexsort((row.begin, row.category, row.lane))
+    begin, end = row.begin[order], row.end[order]
+    short = end - begin < shortest
+    same = np.zeros(count, np.bool_)
+    if count > 1:
+        same[1:] = (
+            short[1:] & short[:-1]
+            & (row.lane[order][1:] == row.lane[order][:-1])
+            & (row.category[order][1:] == row.category[order][:-1])
+            & (begin[1:] - end[:-1] < shortest)
+        )  # fmt: skip
+    found = np.empty(count, np.int64)
+    found[order] = np.cumsum(~same)
+    return found
+
+
+def _row(line: TimeLine, row: Row, shortest: float, texts: Order) -> dict[str, Any]:
+    runs = _runs(row, shortest) if shortest else np.arange(len(row.begin))
+    _, first, of, count = np.unique(runs, return_index=True, return_inverse=True, return_counts=True)
+    begin = np.full(len(first), np.inf)
+    end = np.full(len(first), -np.inf)
+    np.minimum.at(begin, of, row.begin)
+    np.maximum.at(end, of, row.end)
+    order = np.argsort(begin, kind="stable")
+    first, count = first[order], count[order]
+    one = count == 1
+    waits = np.column_stack(merged(row.wait_begin, row.wait_end)).ravel()
+    return {
+        "place": row.place,
+        "label": row.label,
+        "what": row.what,
+        "busy": round(line.busy(row), 6),
+        "lanes": row.lanes,
+        "begin": _times(begin[order]),
+        "end": _times(end[order]),
+        "category": row.category[first].tolist(),
+        "lane": row.lane[first].tolist(),
+        "number": np.where(one, row.numbers[first], -1).tolist(),
+        "name": [_text(row.names[at] if alone else "", texts) for at, alone in zip(first, one, strict=True)],
+        "source": [
+            _text(row.sources[at] if alone else "", texts) for at, alone in zip(first, one, strict=True)
+        ],
+        "count": [] if one.all() else count.tolist(),
+        "waits": _times(waits),
+    }
+
+
+def _times(values: Floats) -> list[float]:
+    return [round(value, 4) for value in values.tolist()]
+
+
+def _text(text: str, texts: Order) -> int:
+    return texts.setdefault(text, len(texts))

@@ -1,0 +1,76 @@
+// The roofline: rate over arithmetic intensity, below the roofs of GEMM engines and memories.
+
+import { choice, h, put, s } from "./dom.js";
+import { number, percent } from "./format.js";
+import { panel } from "./panel.js";
+import { table } from "./table.js";
+import { hideTip, showTip } from "./tip.js";
+
+const LEFT = 64, RIGHT = 20, TOP = 20, BOTTOM = 48;
+const MEMORIES = { hbm: ["#0072b2", "circle"], sram: ["#e69f00", "triangle"], tcm: ["#009e73", "square"] };
+
+function decades(low, high) {
+  const found = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
+    for (const digit of [1, 2, 5]) {
+      const at = digit * 10 ** power;
+      if (at >= low && at <= high) found.push([at, digit === 1]);
+    }
+  }
+  return found;
+}
+
+function mark(shape, x, y, colour, props) {
+  if (shape === "circle") return s("circle", { cx: x, cy: y, r: 5.5, fill: colour, ...props });
+  if (shape === "square") return s("rect", { x: x - 5, y: y - 5, width: 10, height: 10, fill: colour, ...props });
+  return s("path", { d: `M${x} ${y - 6}L${x + 6} ${y + 5}H${x - 6}Z`, fill: colour, ...props });
+}
+
+function plot(points, room) {
+  // As wide as there is room for, so that texts are as large on a phone.
+  const W = Math.min(Math.max(room, 320), 1100), H = Math.min(Math.max(W * 0.5, 300), 460);
+  if (!points.length) return h("p", { class: "faint" }, "no GEMM with bytes to set its flops against; there is no roofline to draw");
+  const peak = Math.max(...points.map((p) => p.peak_tflops));
+  const memories = [...new Set(points.map((p) => p.memory))];
+  const roof = Object.fromEntries(memories.map((memory) => [memory, Math.max(...points.filter((p) => p.memory === memory).map((p) => p.peak_gbs))]));
+  const places = [...points.map((p) => p.intensity), ...memories.map((memory) => peak * 1e3 / roof[memory])];
+  const [lowX, highX] = [Math.min(...places) / 3, Math.max(...places) * 3];
+  const [lowY, highY] = [Math.min(...points.map((p) => p.achieved_tflops)) / 3, peak * 1.8];
+  const x = (v) => LEFT + (Math.log(v) - Math.log(lowX)) / (Math.log(highX) - Math.log(lowX)) * (W - LEFT - RIGHT);
+  const y = (v) => H - BOTTOM - (Math.log(v) - Math.log(lowY)) / (Math.log(highY) - Math.log(lowY)) * (H - TOP - BOTTOM);
+  const inside = (v) => Math.max(v, lowY);
+  const svg = s("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "roofline" },
+    decades(lowX, highX).map(([at, named]) => [s("line", { class: "grid", x1: x(at), x2: x(at), y1: TOP, y2: H - BOTTOM }),
+      named || highX / lowX < 300 && W > 500 ? s("text", { x: x(at), y: H - BOTTOM + 16, "text-anchor": "middle" }, number(at)) : null]),
+    decades(lowY, highY).map(([at, named]) => [s("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(at), y2: y(at) }),
+      named || highY / lowY < 300 && H > 300 ? s("text", { x: LEFT - 6, y: y(at) + 4, "text-anchor": "end" }, number(at)) : null]),
+    s("text", { x: (W + LEFT) / 2, y: H - 8, "text-anchor": "middle" }, "flops for each byte of the memory"),
+    s("text", { x: 14, y: H / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${H / 2})` }, "TFLOP/s"),
+    s("line", { class: "roof", x1: x(lowX), x2: x(highX), y1: y(peak), y2: y(peak), stroke: "#d55e00" }),
+    s("text", { x: W - RIGHT - 4, y: y(peak) - 6, "text-anchor": "end" }, `GEMM: ${number(peak)} TFLOP/s`),
+    memories.map((memory) => {
+      const [colour] = MEMORIES[memory] || ["#7b8794"];
+      const gbs = roof[memory], ridge = peak * 1e3 / gbs, low = Math.max(lowX, lowY * 1e3 / gbs);
+      return s("line", { class: "roof", x1: x(low), x2: x(ridge), y1: y(inside(low * gbs / 1e3)), y2: y(peak), stroke: colour });
+    }),
+    points.map((p, n) => mark((MEMORIES[p.memory] || ["", "circle"])[1], x(p.intensity), y(p.achieved_tflops), (MEMORIES[p.memory] || ["#7b8794"])[0], { class: "point", "data-n": n })));
+  svg.addEventListener("pointermove", (event) => {
+    const p = points[event.target.dataset?.n];
+    if (!p) return hideTip();
+    showTip([p.name + (p.alike > 1 ? `, ${p.alike} alike` : ""), p.source, `${number(p.achieved_tflops)} of ${number(p.attainable_tflops)} TFLOP/s attainable: ${percent(p.share)}`,
+      `${number(p.intensity)} flops for each byte of ${p.memory}`, `${number(p.ns)} ns, bound by ${p.bound}`].filter(Boolean).join("\n"), event);
+  });
+  svg.addEventListener("pointerleave", hideTip);
+  return h("div", {}, svg, h("div", { class: "legend" }, memories.map((memory) => h("span", { class: "sample" },
+    s("svg", { width: 16, height: 14, "aria-hidden": "true" }, mark((MEMORIES[memory] || ["", "circle"])[1], 8, 7, (MEMORIES[memory] || ["#7b8794"])[0], {})), `${memory}: ${number(roof[memory])} GB/s`))));
+}
+
+export async function roofline(root, ctx) {
+  const data = await ctx.get("roofline");
+  const place = h("div");
+  const show = (by) => place.replaceChildren(plot(data[by].points, root.clientWidth || 900), panel("Table", table(data[by].table, ctx, `roofline by ${by}`)));
+  put(root,
+    h("p", { class: "faint" }, "light_ns is the least time for these flops and bytes here (speed of light); share is how close the work came to it."),
+    choice("by", [["launch", "launch"], ["pe", "PE"], ["operation", "operation"]], "operation", show), place);
+  show("operation");
+}

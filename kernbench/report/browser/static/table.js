@@ -1,0 +1,93 @@
+// A table that sorts, filters, and leads on from what its cells name.
+
+import { h } from "./dom.js";
+import { cellText } from "./format.js";
+
+const PAGE = 100;
+
+function target(column, value, ctx) {
+  if (column.leads === "run") return ctx.source.live ? ctx.href("overview", { run: value, launch: "", from: "", to: "" }) : null;
+  if (column.leads === "launch") return ctx.source.live && value >= 0 ? ctx.href("overview", { launch: value }) : null;
+  if (column.leads === "transaction") return value >= 0 ? ctx.href("timeline", { find: `transaction ${value}` }) : null;
+  if (column.leads === "operation") return value >= 0 ? ctx.href("timeline", { find: `op ${value}` }) : null;
+  if (column.leads === "resource" && typeof value === "string" && value) return ctx.href("topology", { part: value });
+  return null;
+}
+
+function cell(column, value, ctx, right) {
+  const text = cellText(value, column);
+  const to = target(column, value, ctx);
+  const inner = to ? h("a", { href: to }, text) : text;
+  const bar = column.percent && column.name !== "change" && typeof value === "number" && value > 0
+    ? h("i", { class: "bar", style: { width: `${Math.min(value, 1) * 100}%` } }) : null;
+  return h("td", { class: right ? "number" : null }, bar, inner);
+}
+
+// "busy_ns" says its unit already.
+function heading({ name, unit }) {
+  return unit && name !== unit && !name.endsWith(`_${unit}`) ? `${name}, ${unit}` : name;
+}
+
+function fits(row, words) {
+  const text = row.map((value) => String(value)).join(" ").toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+function compared(a, b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true });
+}
+
+export function table(data, ctx, name) {
+  let rows = data.rows;
+  let sorted = { at: -1, down: false };
+  let shown = PAGE;
+  const body = h("tbody");
+  const more = h("p", { class: "faint" });
+  const numeric = data.columns.map((_, at) => isNumber(at));
+  const heads = data.columns.map((column, at) => h("th", { scope: "col", class: numeric[at] ? "number" : null },
+    h("button", { type: "button", onclick: () => sort(at) }, heading(column))));
+
+  function isNumber(at) {
+    return data.rows.some((row) => typeof row[at] === "number") && data.rows.every((row) => row[at] === null || typeof row[at] === "number");
+  }
+
+  function sort(at) {
+    sorted = { at, down: sorted.at === at ? !sorted.down : numeric[at] };
+    heads.forEach((head, n) => n === at ? head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending") : head.removeAttribute("aria-sort"));
+    draw();
+  }
+
+  function draw() {
+    const order = sorted.at < 0 ? rows : [...rows].sort((a, b) => compared(a[sorted.at], b[sorted.at]) * (sorted.down ? -1 : 1));
+    body.replaceChildren(...order.slice(0, shown).map((row) => h("tr", {}, row.map((value, at) => cell(data.columns[at], value, ctx, numeric[at])))));
+    const left = order.length - shown;
+    more.replaceChildren();
+    if (left > 0) more.append(h("button", { type: "button", onclick: () => { shown += 10 * PAGE; draw(); } }, `show more of ${order.length}`));
+    if (data.cut) more.append(` ${data.cut} further rows are not on this page`);
+  }
+
+  if (!data.rows.length) return h("p", { class: "faint" }, data.empty);
+  const filter = data.rows.length > 8 ? h("input", { type: "search", placeholder: "filter", "aria-label": `filter ${name}`,
+    oninput: (event) => {
+      const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+      rows = words.length ? data.rows.filter((row) => fits(row, words)) : data.rows;
+      shown = PAGE;
+      draw();
+    } }) : null;
+  draw();
+  return h("div", { class: "table" }, filter,
+    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": name },
+      h("table", {}, h("thead", {}, h("tr", {}, heads)), body)),
+    more, data.notes.map((note) => h("p", { class: "faint" }, note)));
+}
+
+// Names with ns as bars, as long as their share of all.
+export function shares(pairs, ns, name) {
+  if (!pairs.length) return h("p", { class: "faint" }, "nothing here");
+  return h("dl", { class: "shares", "aria-label": name }, pairs.map(([what, time]) => {
+    const share = ns > 0 ? time / ns : 0;
+    return h("div", {}, h("dt", {}, what), h("dd", {}, h("b", {}, `${cellText(time, {})} ns`), h("b", {}, `${(share * 100).toFixed(1)}%`),
+      h("span", { class: "track" }, h("i", { class: "bar", style: { width: `${Math.min(share, 1) * 100}%` } }))));
+  }));
+}

@@ -1,0 +1,131 @@
+"""The server's answers to requests: the page, its files, and data as JSON. Nothing here writes."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.exceptions import BadRequest, HTTPException
+from werkzeug.wrappers import Request, Response
+
+from kernbench.api.page.answers import Answers
+from kernbench.api.stores import folder_of
+from kernbench.errors import KernBenchError
+from kernbench.report.browser import files
+from kernbench.web.guard import HEADERS, Guard
+
+if TYPE_CHECKING:
+    from kernbench.pgraph import GraphStore
+
+_LARGEST_QUESTION = 100_000
+"""Bytes of a request's body."""
+_REMEMBERED = 32
+"""Answers that are kept: kept runs do not change."""
+_CHANGING = frozenset({"runs", "questions", "cypher", "ask"})
+_ASKED = frozenset({"cypher", "ask"})
+"""Answers to a question that is sent along, so by POST: a page of another site cannot send JSON unasked."""
+
+
+class App:
+    """A WSGI application for the runs of a store; ``first`` is the run that the page shows at first."""
+
+    def __init__(self, store: GraphStore, address: str = "127.0.0.1", first: str = "") -> None:
+        self.answers = Answers(store)
+        self.guard = Guard(address)
+        self.first = first
+        self.building = ""
+        """How far the store has come with a graph that takes long to build."""
+        self._folder = folder_of(store.url)
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, bytes] = OrderedDict()
+        store.progress = self._built
+
+    def __call__(self, environ: Any, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """As WSGI asks for."""
+        request = Request(environ)
+        request.max_content_length = _LARGEST_QUESTION
+        try:
+            response = self._respond(request)
+        except HTTPException as error:
+            response = _error(error.description or error.name, error.code or 400)
+        for name, value in HEADERS.items():
+            response.headers[name] = value
+        return response(environ, start_response)
+
+    def _built(self, done: int, total: int) -> None:
+        self.building = "" if done >= total else f"building the graph, {done / max(total, 1):.0%}"
+
+    def _respond(self, request: Request) -> Response:
+        path = request.path
+        if reason := self.guard.refusal(request.headers, page=path == "/"):  # type: ignore[arg-type]
+            return _error(reason, 403)
+        asked = path.removeprefix("/api/")
+        method = "POST" if path.startswith("/api/") and asked in _ASKED else "GET"
+        if request.method != method and not (method == "GET" and request.method == "HEAD"):
+            response = _error(f"nothing can be changed here; ask by {method}", 405)
+            response.headers["Allow"] = "POST" if method == "POST" else "GET, HEAD"
+            return response
+        if path == "/":
+            return Response(files.page(self.first), mimetype="text/html")
+        if path.startswith("/api/"):
+            return self._data(asked, request)
+        found = files.served(path.removeprefix("/"))
+        if found is None:
+            return _error("there is no such page", 404)
+        return Response(found[0], mimetype=found[1])
+
+    def _data(self, name: str, request: Request) -> Response:
+        if name == "state":
+            return _json(json.dumps({"building": self.building}).encode())
+        params = self._posted(request) if name in _ASKED else request.args.to_dict()
+        key = f"{name} {json.dumps(params, sort_keys=True)}"
+        # "last" is another run tomorrow.
+        fixed = name not in _CHANGING and "last" not in params.get("run", "last")
+        with self._lock:
+            known = self._known.get(key) if fixed else None
+        if known is not None:
+            return _json(known)
+        try:
+            found = self.answers.answer(name, params)
+        except KernBenchError as error:
+            return _error(self._without_paths(_words(error)), 400)
+        except Exception as error:  # whatever it is, the server goes on
+            return _error(self._without_paths(f"unexpected {type(error).__name__}: {error}"), 500)
+        body = json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        if fixed:
+            with self._lock:
+                self._known[key] = body
+                while len(self._known) > _REMEMBERED:
+                    self._known.popitem(last=False)
+        return _json(body)
+
+    def _posted(self, request: Request) -> dict[str, Any]:
+        if request.mimetype != "application/json":
+            raise BadRequest("ask with a JSON object as application/json")
+        found = request.get_json(silent=True)
+        if not isinstance(found, dict) or not isinstance(found.get("params", {}), dict):
+            raise BadRequest("ask with a JSON object")
+        return found
+
+    def _without_paths(self, message: str) -> str:
+        """A message that does not say where on the disk the store lies."""
+        if self._folder is None:
+            return message
+        for name in (str(self._folder.absolute()), str(self._folder)):
+            message = message.replace(name, "the store")
+        return message
+
+
+def _words(error: KernBenchError) -> str:
+    return str(error)
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, mimetype="application/json")
+
+
+def _error(message: str, status: int) -> Response:
+    return Response(json.dumps({"error": message}), status, mimetype="application/json")

@@ -1,0 +1,138 @@
+"""Start of the server: everything that can be wrong is said before the browser is opened."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from kernbench.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from kernbench.pgraph import GraphStore
+
+PORT = 8765
+_THREADS = 8
+"""A browser asks for six things at once."""
+
+
+def serve(
+    store: GraphStore,
+    run: str | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    open_browser: bool = True,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve the page about the runs of an open store until Ctrl-C or SIGTERM.
+
+    Args:
+        store: Whose runs; it is only read.
+        run: The run that the page shows at first; by default the last.
+        host: The address to listen at: the loopback one, unless others are to see it.
+        port: 0 for any that is free.
+        open_browser: Open the page in the user's browser.
+        say: Is called with the page's address once the server listens.
+
+    Raises:
+        MissingExtraError: werkzeug or waitress is not installed.
+        RunNotFoundError: There is no such run.
+        UsageError: The port is taken, or the address is none of this machine.
+    """
+    require()
+    from waitress.server import create_server
+
+    from kernbench.api.stores import open_run
+    from kernbench.web.app import App
+
+    first = open_run(run, store).id if run is not None else ""
+    address = _address(host)
+    listening = _bound(address, port)
+    server = create_server(App(store, address, first), sockets=[listening], threads=_THREADS, ident=None)
+    url = f"http://{f'[{address}]' if ':' in address else address}:{listening.getsockname()[1]}/"
+    # A question that waits for a thread is no news to the user.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    with _terminated_as_interrupted():
+        try:
+            say(url)
+            if open_browser:
+                threading.Thread(target=_open, args=(url,), daemon=True).start()
+            server.run()  # returns on KeyboardInterrupt
+        finally:
+            server.close()
+
+
+def require() -> None:
+    """:class:`~kernbench.errors.MissingExtraError` when the server's libraries are not installed."""
+    try:
+        import waitress  # noqa: F401
+        import werkzeug  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "the page needs werkzeug and waitress, which are not installed; run: pip install 'kernbench[web]'"
+        ) from None
+
+
+def _address(host: str) -> str:
+    if host == "localhost":
+        return "127.0.0.1"
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        raise UsageError(
+            f"'{host}' is no address; give one of this machine, such as 127.0.0.1 or 0.0.0.0"
+        ) from None
+
+
+def _bound(address: str, port: int) -> socket.socket:
+    """A socket at that address; ``UsageError`` where there can be none."""
+    found = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    try:
+        if os.name == "posix":  # elsewhere it would let two servers have one port
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((address, port))
+    except OSError as error:
+        found.close()
+        raise UsageError(_why(error, address, port)) from None
+    return found
+
+
+def _why(error: OSError, address: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"port {port} is taken, perhaps by another 'kernbench web'; choose another, or --port 0 for any"
+        )
+    if error.errno == errno.EACCES:
+        return f"port {port} is not for everybody to use; choose one from 1024"
+    return f"cannot listen at {address} port {port}: {error.strerror or error}"
+
+
+def _open(url: str) -> None:
+    with suppress(webbrowser.Error):
+        webbrowser.open(url)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM ends the server as Ctrl-C does; signals belong to the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

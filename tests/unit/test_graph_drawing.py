@@ -1,0 +1,55 @@
+"""Pictures of nodes and relationships."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from xml.etree import ElementTree as ET
+
+from kernbench_graph.drawing import MOST_NODES, Box, schema_svg, svg
+from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.store import Result
+
+_RECT = "{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}rect"
+
+
+def boxes_of(picture: str) -> list[tuple[float, float]]:
+    return [(float(box.attrib["x"]), float(box.attrib["y"])) for box in ET.fromstring(picture).findall(_RECT)]
+
+
+def test_no_box_of_the_schema_lies_on_another_and_every_name_is_there() -> None:
+    picture = schema_svg()
+    places = boxes_of(picture)
+    assert len(places) == len(SCHEMA.labels)
+    for (x1, y1), (x2, y2) in combinations(places, 2):
+        assert abs(x1 - x2) >= 176 or abs(y1 - y2) >= 34
+    written = re.split(r"[<>, ]+", picture)
+    assert {rel.type for rel in SCHEMA.relationships} <= set(written)
+
+
+def test_relationships_lead_to_the_right_also_around_a_circle() -> None:
+    boxes = {name: Box("L", name) for name in "abcd"}
+    picture = svg(
+        boxes, [("a", "b", "R"), ("b", "c", "R"), ("a", "c", "R"), ("c", "d", "R"), ("d", "a", "B")]
+    )
+    places = dict(zip("abcd", boxes_of(picture), strict=True))
+    assert places["a"][0] < places["b"][0] < places["c"][0] < places["d"][0]
+    assert picture.count("<path d=") == 1 + 5
+
+
+def test_an_answer_with_paths_draws_itself_and_says_nothing_of_names_as_markup() -> None:
+    nodes = tuple(graph_node(["Op"], {"id": f"r/{n}", "name": f"<b>{n}"}) for n in range(3))
+    rels = tuple(graph_relationship("DEPENDS_ON", f"r/{n}", f"r/{n + 1}", {}) for n in range(2))
+    result = Result(["p"], [(GraphPath(nodes, rels),)])
+    assert len(boxes_of(result.to_svg())) == 3
+    assert "<b>" not in result.to_svg()
+    assert "<svg" in result._repr_html_()
+    assert "<svg" not in Result(["n"], [(1,)])._repr_html_()
+    assert Result(["n"], [(1,)]).to_svg() == ""
+
+
+def test_too_many_are_not_drawn() -> None:
+    boxes = {str(n): Box("L", str(n)) for n in range(MOST_NODES + 1)}
+    assert svg(boxes, []) == ""
+    assert svg(dict(list(boxes.items())[:-1]), []) != ""

@@ -1,0 +1,83 @@
+"""A store with two runs of one bench and one of another, a server of it, and the browser that looks at it."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import kernbench as kb
+from kernbench import api
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The store's folder, and the ids of its runs, oldest first."""
+    folder = tmp_path_factory.mktemp("web") / "store"
+    ids = []
+    with api.borrowed(folder) as store:
+        for bench, params in (
+            ("softmax", {"rows": 16}),
+            ("qkv-gemm", {"tokens": 16}),
+            ("qkv-gemm", {"tokens": 32}),
+        ):
+            ids.append(kb.run(bench, "minimal", True, params=params, store=store).id)
+    return folder, ids
+
+
+@pytest.fixture
+def store(kept: tuple[Path, list[str]]) -> Path:
+    """The store's folder."""
+    return kept[0]
+
+
+@pytest.fixture
+def ids(kept: tuple[Path, list[str]]) -> list[str]:
+    """The runs' ids, oldest first."""
+    return kept[1]
+
+
+@pytest.fixture(scope="session")
+def server(kept: tuple[Path, list[str]]) -> Iterator[str]:
+    """The address of a server of that store."""
+    from waitress.server import create_server
+
+    from kernbench.web.app import App
+
+    with api.borrowed(kept[0]) as opened:
+        server = create_server(App(opened), host="127.0.0.1", port=0, threads=4, ident=None)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.effective_port}/"
+        server.trigger.pull_trigger(server.close)
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; the test is skipped where none is installed.
+
+    It goes with its file: while it is there this thread has a running event loop, so that the tests of the
+    terminal UI could not start their own.
+    """
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = next((path for name in CHROMIUM if (path := shutil.which(name))), None)
+    with playwright.sync_playwright() as driver:
+        if found is None and not Path(driver.chromium.executable_path).exists():
+            pytest.skip(
+                f"no browser: none of {', '.join(CHROMIUM)} is on the path (apt-get install chromium)"
+            )
+        # Within a container there is often no user namespace for the sandbox.
+        opened = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()

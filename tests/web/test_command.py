@@ -1,0 +1,73 @@
+"""``kernbench web`` itself: wrong usage, a missing extra, a taken port, and its end."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("last", "--run", "last"), "the run is given twice"),
+        (("--port", "70000"), "70000"),
+        (("nosuch",), "nosuch"),
+        (("--host", "example.org", "--no-open"), "'example.org' is no address"),
+    ],
+)
+def test_wrong_usage_says_what_to_do(cli: Cli, store: Path, argv: tuple[str, ...], said: str) -> None:
+    ended = cli("web", *argv, "--store", str(store))
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err
+
+
+@pytest.mark.parametrize("library", ["werkzeug", "waitress"])
+def test_without_the_extra_the_remedy_is_named(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    ended = cli("web", "--no-open")
+    assert ended.status == 1
+    assert "pip install 'kernbench[web]'" in ended.err
+
+
+def test_a_taken_port_is_an_error(cli: Cli, store: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ended = cli("web", "--no-open", "--port", str(port), "--store", str(store))
+    assert (ended.status, ended.out) == (2, "")
+    assert f"port {port} is taken" in ended.err
+    assert "--port 0" in ended.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.usefixtures("at_a_terminal")
+def test_it_serves_until_it_is_stopped(store: Path, stop: signal.Signals) -> None:
+    command = [sys.executable, "-m", "kernbench", "web", "--no-open", "--port", "0", "--store", str(store)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        found = re.fullmatch(r"serving (http://127\.0\.0\.1:\d+/) until Ctrl-C\n", line)
+        assert found, line
+        with urllib.request.urlopen(f"{found[1]}api/overview", timeout=20) as answer:
+            assert answer.status == 200
+        server.send_signal(stop)
+        try:
+            out, err = server.communicate(timeout=20)
+        finally:
+            server.kill()  # else a server that goes on would hold up the end of the test
+    assert (server.returncode, out, err) == (0, "", "")

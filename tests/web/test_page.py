@@ -1,0 +1,355 @@
+"""The page in a real browser: every view, with no error on its console."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import kernbench as kb
+from kernbench.api.page.answers import OpenRun
+from kernbench.api.page.machine import machine_use
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.slow
+
+VIEWS = {
+    "overview": "Where the time went",
+    "topology": "The share of time for which a link or part was busy",
+    "timeline": "time 0 is",
+    "path": "the chain of work and waiting",
+    "waits": "Which transactions stood behind which others",
+    "roofline": "light_ns is the least time",
+    "questions": "Choose a question",
+    "cypher": "It may only read",
+    "compare": "Configured differently",
+    "runs": "qkv-gemm",
+}
+ROOT = Path(__file__).resolve().parents[2]
+SIZES = {"phone": (360, 740), "desk": (1400, 900), "wall": (1920, 1080)}
+
+
+@contextmanager
+def opened(browser: Browser, size: str, scheme: str) -> Iterator[Page]:
+    """A page whose console must stay empty, but for what a test expects, and loading all from one place."""
+    wide, high = SIZES[size]
+    context = browser.new_context(viewport={"width": wide, "height": high}, color_scheme=scheme)
+    page = context.new_page()
+    page.expected = []
+    said: list[str] = []
+    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: said.append(f"error: {error}"))
+    loaded: list[str] = []
+    page.on("request", lambda asked: loaded.append(asked.url))
+    yield page
+    origin = re.sub(r"^(\w+://[^/]*/).*", r"\1", page.url)
+    context.close()
+    assert [text for text in said if not any(part in text for part in page.expected)] == []
+    assert [url for url in loaded if not url.startswith(origin)] == []
+
+
+@pytest.fixture(params=[("phone", "dark"), ("desk", "light"), ("wall", "dark")], ids="-".join)
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    """A page of some size and colour scheme."""
+    with opened(browser, *request.param) as found:
+        yield found
+
+
+@pytest.fixture
+def desk(browser: Browser) -> Iterator[Page]:
+    """A page of ordinary size."""
+    with opened(browser, "desk", "light") as found:
+        yield found
+
+
+def show(page: Page, server: str, address: str) -> None:
+    page.goto(f"{server}#{address}")
+    page.wait_for_selector(f'#view[data-shown="#{address}"]', timeout=20_000)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_drawn(page: Page, server: str, view: str) -> None:
+    show(page, server, view)
+    assert VIEWS[view] in page.inner_text("#view")
+    assert page.locator("nav a[aria-current=page]").count() == 1
+    assert page.locator("[role=alert]").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "wider than the window"
+
+
+def share_of(page: Page) -> dict[str, str]:
+    """The percentages on the picture, by place."""
+    found: dict[str, str] = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('.percents text')].map("
+        "(one) => [`${one.getAttribute('x')} ${one.getAttribute('y')}`, one.textContent]))"
+    )
+    return found
+
+
+def open_run(kept: tuple[Path, list[str]]) -> OpenRun:
+    """The last run."""
+    return OpenRun(kb.open_run(kept[1][2], kept[0]))
+
+
+def test_the_views_of_the_machine_and_the_slider(
+    desk: Page, server: str, kept: tuple[Path, list[str]]
+) -> None:
+    for view in ("system", "sip", "cube", "pe"):
+        show(desk, server, f"topology?view={view}")
+        assert desk.locator("svg.machine [data-id]").count() > 0
+    show(desk, server, "topology?view=pe")
+    run = open_run(kept)
+    drawn = machine_use(run.run, run.graph, "pe", launch="all")
+    assert sorted(share_of(desk).values()) == sorted(
+        f"{round(share * 100)}%"
+        for key, share in drawn["whole"].items()
+        if share >= 0.005 and key in drawn["places"]
+    )
+    slider = desk.get_by_label("stretch of time")
+    slider.focus()
+    for _ in range(20):
+        slider.press("ArrowRight")
+    frame = 20
+    assert (
+        desk.get_by_role("button", name="utilisation of the whole window").get_attribute("aria-pressed")
+        == "false"
+    )
+    assert sorted(share_of(desk).values()) == sorted(
+        f"{round(shares[frame] * 100)}%"
+        for key, shares in drawn["frames"].items()
+        if shares[frame] >= 0.005 and key in drawn["places"]
+    )
+    begin, end = drawn["edges"][frame : frame + 2]
+    said = slider.get_attribute("aria-valuetext") or ""
+    shown = [float(text.replace(",", "")) for text in re.findall(r"[\d.,]+", said)]
+    assert shown == pytest.approx([begin, end], abs=1e-3)
+    desk.get_by_role("button", name="utilisation of the whole window").click()
+    assert slider.get_attribute("aria-valuetext", timeout=1000)
+    desk.get_by_role("button", name="play").click()
+    desk.wait_for_timeout(900)
+    assert slider.input_value() not in ("", "20")
+    desk.get_by_role("button", name="play").click()
+
+
+def test_the_picture_zooms_pans_and_tells_about_its_parts(desk: Page, server: str) -> None:
+    show(desk, server, "topology?view=pe")
+    picture = desk.locator("svg.machine")
+    zoom = lambda: float(picture.get_attribute("data-zoom") or 0)  # noqa: E731
+    assert zoom() == 1.0
+    picture.focus()
+    picture.press("+")
+    picture.press("+")
+    assert zoom() == pytest.approx(1.25**2, abs=0.01)
+    before = picture.get_attribute("viewBox")
+    picture.press("ArrowRight")
+    assert picture.get_attribute("viewBox") != before
+    picture.press("0")
+    assert zoom() == 1.0
+    picture.hover()
+    desk.mouse.wheel(0, -100)
+    assert zoom() == pytest.approx(1.25, abs=0.01)
+    desk.get_by_role("button", name="show all").click()
+    assert zoom() == 1.0
+    desk.locator('[data-id="pe_gemm"]').hover()
+    assert "pe_gemm" in desk.inner_text(".tip")
+    assert "busy" in desk.inner_text(".tip")
+    desk.locator('[data-id="pe_gemm"]').click()
+    assert desk.locator(".detail h3").inner_text() == "pe_gemm"
+    assert "sip0.cube0.pe0.pe_gemm" in desk.inner_text(".detail")
+    desk.get_by_placeholder("part or link").fill("sip0.cube0.pe0.pe_dma")
+    desk.get_by_placeholder("part or link").press("Enter")
+    assert desk.locator(".detail h3").inner_text() == "pe_dma"
+    assert zoom() > 1.5
+
+
+def seen(page: Page) -> tuple[float, float]:
+    canvas = page.locator("canvas")
+    return float(canvas.get_attribute("data-from") or -1), float(canvas.get_attribute("data-to") or -1)
+
+
+def test_the_time_line_zooms_and_searches(desk: Page, server: str, kept: tuple[Path, list[str]]) -> None:
+    show(desk, server, "timeline")
+    line = open_run(kept).run.timeline(links=True).drawn
+    assert seen(desk) == pytest.approx((0.0, line.ns))
+    canvas = desk.locator("canvas")
+    canvas.focus()
+    canvas.press("+")
+    begin, end = seen(desk)
+    assert end - begin == pytest.approx(line.ns / 1.5)
+    canvas.press("ArrowLeft")
+    assert seen(desk)[0] < begin
+    canvas.press("0")
+    assert seen(desk) == pytest.approx((0.0, line.ns))
+    wanted = [
+        (row.begin[n], row.names[n])
+        for group in line.groups for row in group.rows for n in range(len(row.begin))
+        if "gemm" in row.names[n].lower() or "gemm" in row.place.lower() or "gemm" in row.sources[n].lower()
+    ]  # fmt: skip
+    assert wanted
+    search = desk.get_by_label("search")
+    search.fill("gemm")
+    assert desk.locator(".tools output").first.inner_text() == f"{len(wanted)} found"
+    search.press("Enter")
+    assert desk.locator(".tools output").first.inner_text() == f"1 of {len(wanted)}"
+    assert desk.locator(".detail h3").inner_text() == min(wanted)[1]
+    desk.get_by_role("button", name="zoom to this bar").click()
+    begin, end = seen(desk)
+    assert begin <= min(wanted)[0] <= end
+    assert end - begin < line.ns
+    desk.get_by_text("what stands behind it").click()
+    desk.wait_for_selector("#view .answer table")
+    assert "causes/" in desk.url.replace("%2F", "/")
+
+
+def test_a_question_is_asked_with_parameters_and_its_rows_lead_on(desk: Page, server: str) -> None:
+    show(desk, server, "questions")
+    desk.get_by_label("find a question").fill("route leads")
+    desk.get_by_text("Which route leads from one component to another").click()
+    desk.get_by_label("src").fill("sip0.cube0.pe0.pe_dma")
+    desk.get_by_label("dst").fill("sip0.cube0.hbm_ctrl.pe0")
+    desk.get_by_role("button", name="Ask").click()
+    desk.wait_for_selector("svg.graph")
+    assert desk.locator("svg.graph .node").count() == desk.locator(".answer tbody tr").count() + 1
+    assert "p.src=sip0.cube0.pe0.pe_dma" in desk.url
+    desk.locator(".answer tbody a").last.click()
+    desk.wait_for_selector("svg.machine")
+    assert desk.locator(".detail h3").count() == 1
+    desk.go_back()
+    desk.wait_for_selector("svg.graph")  # the address holds the question and its parameters
+    desk.get_by_label("dst").fill("nowhere")
+    desk.get_by_role("button", name="Ask").click()
+    assert "nowhere" in desk.locator("[role=alert]").inner_text()
+    # The browser itself notes that a request was answered with an error.
+    desk.expected.append("400")
+
+
+def test_cypher_draws_paths(desk: Page, server: str) -> None:
+    show(desk, server, "cypher")
+    desk.get_by_label("Cypher").fill(
+        "MATCH p = (:Component)-[:CONNECTS]->(:Component {kind: 'pe_tcm'}) RETURN p LIMIT 4"
+    )
+    desk.get_by_label("Cypher").press("Control+Enter")
+    desk.wait_for_selector("svg.graph", timeout=30_000)
+    assert desk.locator("svg.graph .edge").count() == desk.locator(".answer tbody tr").count() > 0
+    desk.locator("svg.graph .node rect").first.hover()
+    assert "kind: " in desk.inner_text(".tip")
+    desk.get_by_label("Cypher").fill("MATCH (n) DELETE n")
+    desk.get_by_role("button", name="Ask").click()
+    desk.wait_for_selector("[role=alert]")
+    desk.expected.append("400")
+
+
+def test_two_runs_are_compared(desk: Page, server: str, ids: list[str]) -> None:
+    show(desk, server, "compare")
+    text = desk.inner_text("#view")
+    assert f"{ids[1]}: qkv-gemm" in text
+    assert f"{ids[2]}: qkv-gemm" in text
+    assert "tokens" in text
+    desk.locator(".tools select").first.select_option(ids[0])
+    desk.wait_for_selector("text=Two different benches")
+
+
+def test_the_window_and_the_run_are_chosen_for_all_pages(desk: Page, server: str, ids: list[str]) -> None:
+    show(desk, server, "overview")
+    desk.get_by_label("window").select_option("setup")
+    desk.wait_for_selector("dd:has-text('setup, ')")
+    desk.get_by_role("link", name="Roofline").click()
+    assert "whole launches" in desk.locator("[role=alert]").inner_text()
+    desk.expected.append("400")
+    desk.get_by_role("link", name=f"run {ids[2]}").click()
+    desk.get_by_role("link", name=ids[0]).click()
+    desk.wait_for_selector("h1:has-text('softmax')")
+
+
+def test_the_page_can_be_used_with_keys_alone(desk: Page, server: str) -> None:
+    show(desk, server, "overview")
+    desk.keyboard.press("Tab")
+    assert desk.evaluate("document.activeElement.textContent") == "to the content"
+    reached = []
+    for _ in range(8):
+        desk.keyboard.press("Tab")
+        reached.append(desk.evaluate("document.activeElement.textContent"))
+        assert desk.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    assert {"Overview", "Topology", "Time line"} <= set(reached)
+    desk.get_by_role("link", name="Critical path").focus()
+    desk.keyboard.press("Enter")
+    desk.wait_for_selector(".path-strip")
+    desk.get_by_label("cause", exact=True).focus()
+    desk.keyboard.press("ArrowRight")
+    assert desk.get_by_label("time by location").count() == 1
+    sort = desk.get_by_role("button", name="ns", exact=True)
+    sort.focus()
+    desk.keyboard.press("Enter")
+    values = [
+        float(text.replace(",", "")) for text in desk.locator("tbody td:nth-child(2)").all_inner_texts()
+    ]
+    assert values == sorted(values, reverse=True)
+
+
+def test_a_report_is_the_same_page_without_a_server(
+    desk: Page, kept: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    folder, ids = kept
+    file = Path(kb.write_report(ids[2], tmp_path / "x.html", folder, against=ids[1]))
+    address = file.as_uri()
+    for view in VIEWS:
+        if view == "runs":
+            continue
+        show(desk, address, view)
+        said = "Free Cypher needs a store" if view == "cypher" else VIEWS[view]
+        assert said in desk.inner_text("#view")
+        assert desk.locator("[role=alert]").count() == 0
+    show(desk, address, "topology?view=sip")
+    desk.get_by_label("stretch of time").press("ArrowRight")
+    show(desk, address, "questions?question=contention%2Fwho-waited-for-whom")
+    desk.wait_for_selector(".answer table")
+    assert desk.get_by_role("link", name="Runs").count() == 0
+
+
+def test_what_the_readme_says_leads_to_the_page(desk: Page, workdir: Path) -> None:
+    """Its commands are typed as they stand there, but that no window opens and any port will do."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"## In the browser\n.*?```sh\n(.*?)```", text, re.DOTALL)
+    assert block
+    lines = block[1].splitlines()
+    assert lines[0] == "pip install 'kernbench[web]'"  # done
+    assert lines[-1] == "kernbench web"
+    for line in lines[1:-1]:
+        words = shlex.split(line)
+        assert words[0] == "kernbench"
+        subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True)
+    command = [sys.executable, "-m", "kernbench", "web", "--no-open", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().split()[1]
+            desk.goto(address)
+            desk.wait_for_selector("h1:has-text('qkv-gemm on default')")
+            for name in (
+                "Topology",
+                "Time line",
+                "Critical path",
+                "Waits",
+                "Roofline",
+                "Questions",
+                "Cypher",
+            ):
+                desk.get_by_role("link", name=name, exact=True).click()
+                desk.wait_for_selector(f"h2:has-text('{name}')")
+                desk.wait_for_selector("#view:not([aria-busy])")
+                assert desk.locator("[role=alert]").count() == 0
+            desk.get_by_role("link", name="Questions", exact=True).click()
+            desk.get_by_text("Which links were busy for the largest share").click()
+            desk.wait_for_selector(".answer table")
+            assert "utilisation" in desk.inner_text(".answer")
+        finally:
+            server.terminate()
+    assert server.returncode == 0

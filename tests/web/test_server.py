@@ -1,0 +1,241 @@
+"""The answers of the server, and its refusals: other hosts, other sites, and to change anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.test import Client, TestResponse
+
+from kernbench import api
+from kernbench.api.page.answers import ANSWERS
+from kernbench.web.app import App
+from kernbench.web.guard import HEADERS, Guard
+
+BASE = "http://127.0.0.1:8765"
+
+
+@pytest.fixture(scope="module")
+def client(kept: tuple[Path, list[str]]) -> Iterator[Client]:
+    with api.borrowed(kept[0]) as store:
+        yield Client(App(store))
+
+
+def ask(client: Client, path: str, **kwargs: Any) -> TestResponse:
+    return client.get(path, base_url=BASE, **kwargs)
+
+
+def post(client: Client, name: str, body: Any, **kwargs: Any) -> TestResponse:
+    return client.post(f"/api/{name}", base_url=BASE, json=body, **kwargs)
+
+
+def test_the_page_and_its_files(client: Client) -> None:
+    page = ask(client, "/")
+    assert (page.status_code, page.mimetype) == (200, "text/html")
+    assert "<script>" not in page.text
+    assert " style=" not in page.text
+    for name, kind in (
+        ("main.js", "text/javascript"),
+        ("page.css", "text/css"),
+        ("icon.svg", "image/svg+xml"),
+    ):
+        found = ask(client, f"/{name}")
+        assert (found.status_code, found.mimetype) == (200, kind)
+
+
+@pytest.mark.parametrize("path", ["/", "/main.js", "/api/runs", "/api/nosuch", "/nosuch", "/api/cypher"])
+def test_every_answer_has_the_headers(client: Client, path: str) -> None:
+    found = ask(client, path)
+    assert {name: found.headers[name] for name in HEADERS} == dict(HEADERS)
+    policy = found.headers["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert policy.startswith("default-src 'none'")
+    assert "Access-Control-Allow-Origin" not in found.headers
+    assert "Set-Cookie" not in found.headers
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8765",
+        "127.0.0.1.evil.example",
+        "192.168.1.5",
+        "localhost.evil",
+        "",
+        "[::2]",
+    ],
+)
+def test_other_hosts_are_refused(client: Client, host: str) -> None:
+    for path in ("/", "/main.js", "/api/runs"):
+        found = ask(client, path, headers={"Host": host})
+        assert found.status_code == 403
+        assert "open it as localhost" in found.json["error"]
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8765", "[::1]:8765", "[::1]"])
+def test_names_of_this_machine_are_answered(client: Client, host: str) -> None:
+    assert ask(client, "/api/runs", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_pages_of_other_sites_get_no_data(client: Client, headers: dict[str, str]) -> None:
+    assert ask(client, "/api/runs", headers=headers).status_code == 403
+    assert post(client, "cypher", {"text": "RETURN 1"}, headers=headers).status_code == 403
+
+
+def test_other_sites_may_link_to_the_page(client: Client) -> None:
+    assert ask(client, "/", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
+    assert (
+        ask(client, "/api/runs", headers={"Origin": BASE, "Sec-Fetch-Site": "same-origin"}).status_code == 200
+    )
+
+
+def test_a_server_for_others_knows_its_address_and_no_foreign_name() -> None:
+    guard = Guard("0.0.0.0")
+    assert guard.refusal({"Host": "192.168.1.5:8765"}, page=True) == ""
+    assert guard.refusal({"Host": "localhost"}, page=True) == ""
+    assert "not this server" in guard.refusal({"Host": "evil.example"}, page=True)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_nothing_can_be_changed(client: Client, method: str) -> None:
+    for path in ("/", "/main.js", "/api/runs", "/api/overview"):
+        found = client.open(path, base_url=BASE, method=method)
+        assert found.status_code == 405
+        assert found.headers["Allow"] == "GET, HEAD"
+    found = client.open("/api/cypher", base_url=BASE, method="OPTIONS")
+    assert (found.status_code, found.headers["Allow"]) == (405, "POST")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE (n:Run {id: 'x'}) RETURN n",
+        "MATCH (n) DETACH DELETE n",
+        "MATCH (n:Run) SET n.bench = 'x' RETURN n",
+    ],
+)
+def test_cypher_may_only_read(client: Client, store: Path, text: str) -> None:
+    before = sorted((path, path.stat().st_mtime_ns) for path in store.rglob("*.parquet"))
+    found = post(client, "cypher", {"text": text})
+    assert found.status_code == 400
+    assert "read" in found.json["error"]
+    assert sorted((path, path.stat().st_mtime_ns) for path in store.rglob("*.parquet")) == before
+
+
+def test_a_question_must_be_json(client: Client) -> None:
+    """A form of another site can send text, but not JSON without being asked first."""
+    found = client.post("/api/cypher", base_url=BASE, data='{"text": "RETURN 1"}', content_type="text/plain")
+    assert found.status_code == 400
+    assert "application/json" in found.json["error"]
+    for body in ([1], {"params": 3}, None):
+        assert post(client, "ask", body).status_code == 400
+    large = client.post(
+        "/api/cypher", base_url=BASE, data=b'"' + b"x" * 200_000 + b'"', content_type="application/json"
+    )
+    assert large.status_code in (400, 413)
+
+
+WINDOWED = ("overview", "machine", "timeline", "path", "waits", "roofline")
+
+
+def test_every_answer_says_nothing_of_the_disk(client: Client, kept: tuple[Path, list[str]]) -> None:
+    folder, ids = kept
+    texts = [
+        ask(client, f"/api/{name}?run={ids[2]}").text for name in (*WINDOWED, "runs", "questions", "state")
+    ]
+    texts += [ask(client, f"/api/compare?before={ids[1]}&after={ids[2]}").text]
+    texts += [
+        ask(client, path).text
+        for path in ("/api/overview?run=nosuch", "/../conftest.py", "/..%2f", "/etc/passwd")
+    ]
+    texts += [post(client, "ask", {"question": "bottleneck/busiest-links"}).text]
+    for text in texts:
+        json.loads(text)
+        for path in (folder, folder.parent, Path(__file__).parents[2], Path.home() / "x"):
+            assert str(path) not in text
+
+
+@pytest.mark.parametrize("name", [*WINDOWED, "runs", "questions"])
+def test_answers_are_what_the_program_gives(client: Client, ids: list[str], name: str) -> None:
+    found = ask(client, f"/api/{name}?run={ids[2]}")
+    assert (found.status_code, found.mimetype) == (200, "application/json")
+    assert found.text == ask(client, f"/api/{name}?run={ids[2]}").text
+    assert name in ANSWERS
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/api/overview?run=nosuch", "nosuch"),
+        ("/api/overview?launch=7", "the run has no launch 7"),
+        ("/api/overview?from=x", "from 'x' is no time"),
+        ("/api/machine?view=moon", "there is no view 'moon'"),
+        ("/api/machine?view=cube&of=sip9.cube9", "sip9.cube9"),
+        ("/api/timeline?rows=-1", "rows '-1' is no number"),
+        ("/api/roofline?launch=setup", "a roofline is of whole launches"),
+        ("/api/compare?before=last", "a comparison is of two runs"),
+        ("/api/nosuch", "there is no answer 'nosuch'"),
+    ],
+)
+def test_wrong_questions_say_what_is_wrong(client: Client, path: str, said: str) -> None:
+    found = ask(client, path)
+    assert found.status_code == 400
+    assert said in found.json["error"]
+
+
+def test_wrong_parameters_of_questions(client: Client) -> None:
+    for body, said in (
+        ({"question": "nosuch"}, "nosuch"),
+        ({"question": "routing/path", "params": {"src": "sip0.cube0.pe0"}}, "dst"),
+        ({"question": "bottleneck/busiest-links", "params": {"kind": "moon"}}, "moon"),
+    ):
+        found = post(client, "ask", body)
+        assert found.status_code == 400
+        assert said in found.json["error"]
+    assert post(client, "cypher", {"text": " "}).json["error"].startswith("there is nothing to ask")
+
+
+def test_a_question_looks_at_the_window_of_the_page(client: Client, ids: list[str]) -> None:
+    asked = {"run": ids[2], "question": "bottleneck/busiest-links"}
+    launch, setup = (post(client, "ask", {**asked, "launch": name}).json for name in ("0", "setup"))
+    assert launch["table"]["rows"] != setup["table"]["rows"]
+    result = api.ask(
+        "bottleneck/busiest-links", ids[2], api.open_store(client.application.answers.store.url), launch="0"
+    )
+    shown = [row[0] for row in launch["table"]["rows"]]
+    assert shown[0] == result.rows[0][0]
+
+
+@pytest.mark.slow
+def test_paths_of_cypher_are_graphs(client: Client, ids: list[str]) -> None:
+    text = "MATCH p = (:Component)-[:CONNECTS]->(:Component {kind: 'router'}) RETURN p LIMIT 3"
+    found = post(client, "cypher", {"text": text, "run": ids[2]}).json
+    assert len(found["graph"]["edges"]) == 3
+    names = {node["id"] for node in found["graph"]["nodes"]}
+    assert all({edge["source"], edge["target"]} <= names for edge in found["graph"]["edges"])
+    assert all(edge["label"] == "CONNECTS" for edge in found["graph"]["edges"])
+    assert post(client, "cypher", {"text": "RETURN 1 AS one"}).json["graph"] is None
+    run = post(client, "cypher", {"text": "MATCH (n:Run) RETURN n"}).text
+    assert str(client.application.answers.store.url) not in run
+
+
+def test_a_route_is_a_graph(client: Client) -> None:
+    route = {"src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube0.hbm_ctrl.pe0"}
+    found = post(client, "ask", {"question": "routing/path", "params": route}).json
+    ends = [found["graph"]["edges"][n][end] for n, end in ((0, "source"), (-1, "target"))]
+    assert ends == [route["src"], route["dst"]]
