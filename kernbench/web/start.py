@@ -67,6 +67,8 @@ def serve(
             if open_browser:
                 threading.Thread(target=_open, args=(url,), daemon=True).start()
             server.run()  # returns on KeyboardInterrupt
+        except KeyboardInterrupt:
+            pass  # it came before the server had begun to run: the same wish
         finally:
             server.close()
 

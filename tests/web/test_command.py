@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from kernbench import api
+from kernbench.web.start import serve
+
 Cli = Callable[..., Any]
 
 
@@ -51,6 +54,24 @@ def test_a_taken_port_is_an_error(cli: Cli, store: Path) -> None:
     assert (ended.status, ended.out) == (2, "")
     assert f"port {port} is taken" in ended.err
     assert "--port 0" in ended.err
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.usefixtures("at_a_terminal")
+def test_it_may_be_stopped_before_it_has_begun_to_serve(store: Path, stop: signal.Signals) -> None:
+    said = []
+
+    def stopped_at_once(url: str) -> None:
+        said.append(url)
+        signal.raise_signal(stop)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with api.borrowed(store) as opened:
+        serve(opened, port=0, open_browser=False, say=stopped_at_once)
+    assert signal.getsignal(signal.SIGTERM) is before
+    (url,) = said
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(url, timeout=20)
 
 
 @pytest.mark.slow
