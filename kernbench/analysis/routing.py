@@ -130,9 +130,9 @@ def shared_links(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 
 
 def reached(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``component weight hops ns`` per component that is reachable from ``src``.
+    """``component reachable weight hops ns`` per component of the kind; zeros where ``reachable`` is false.
 
-    ``RoutingError`` where none of the kind asked for is: no rows would read as if there were none.
+    ``RoutingError`` where none is reachable from ``src``: a whole table of nothing says less than that.
     """
     topology = asked.topology
     found: Rows = []
@@ -142,10 +142,11 @@ def reached(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
         try:
             path = topology.route(params["src"], node.id, params["traffic"])
         except RoutingError:
+            found.append({"component": node.id, "reachable": False, "weight": 0.0, "hops": 0, "ns": 0.0})
             continue
-        ns = topology.latency_ns(path)
-        found.append({"component": node.id, "weight": path.weight, "hops": len(path.links), "ns": ns})
-    if not found:
+        figures = {"weight": path.weight, "hops": len(path.links), "ns": topology.latency_ns(path)}
+        found.append({"component": node.id, "reachable": True, **figures})
+    if not any(row["reachable"] for row in found):
         what = f"every component of kind '{params['kind']}'" if params["kind"] else "every component"
         raise RoutingError(
             f"{what} is unreachable from '{params['src']}' for {params['traffic']} traffic; choose another "

@@ -104,9 +104,12 @@ class Catalogue:
     def _host(self, slices: list[Node]) -> None:
         """For every number of chiplet seams between host and cube, the slice that answers soonest."""
         classes: dict[int, list[Route]] = {}
+        lost = []
         for node in slices:
             route = self._way(names.HOST_CPU, node, Traffic.HOST_MEMORY)
-            if route is not None:
+            if route is None:
+                lost.append(node.id)
+            else:
                 seams = sum(link_kind(link).seam for link in route.links)
                 classes.setdefault(seams, []).append(route)
         nearest = {seams: min(routes, key=self._distance) for seams, routes in sorted(classes.items())}
@@ -115,7 +118,11 @@ class Catalogue:
                 self.cases.append(Case(f"{category}-{seams}hop", category, is_write, route, 0.0))
             if not classes:
                 self.left_out.append(LeftOut(f"{category}-1hop", "the host has no way to any HBM slice"))
-            elif len(classes) == 1:
+                continue
+            if lost:
+                reason = f"the host has no way to {len(lost)} of {len(slices)} slices, first '{lost[0]}'"
+                self.left_out.append(LeftOut(category, reason))
+            if len(classes) == 1:
                 only = next(iter(classes))
                 out = f"{category}-{only + 1}hop"
                 self.left_out.append(LeftOut(out, f"the host reaches every cube in {only} hop"))
@@ -140,11 +147,16 @@ class Catalogue:
     def _level(self, level: str, pe: Node, nodes: list[Node], reason: str, setup_ns: float) -> None:
         """Nearest and farthest of ``nodes``."""
         best, worst = f"{level}-best", f"{level}-worst"
-        found = (self._way(pe.id, node, Traffic.PE_DMA) for node in nodes)
-        routes = sorted((route for route in found if route is not None), key=self._distance)
+        found = {node.id: self._way(pe.id, node, Traffic.PE_DMA) for node in nodes}
+        routes = sorted((route for route in found.values() if route is not None), key=self._distance)
+        lost = [name for name, route in found.items() if route is None]
         if not routes:
+            reason = f"the PE has no way to any such slice ({len(lost)})" if lost else reason
             self.left_out += [LeftOut(name, reason) for name in (best, worst)]
             return
+        if lost:
+            reason = f"the PE has no way to {len(lost)} of {len(nodes)} such slices, first '{lost[0]}'"
+            self.left_out.append(LeftOut(level, reason))
         self._dma(best, routes[0], setup_ns)
         if len(routes) > 1:
             self._dma(worst, routes[-1], setup_ns)

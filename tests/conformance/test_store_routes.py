@@ -114,6 +114,23 @@ def test_routes_are_those_of_the_graph(new_store: NewStore, size: str) -> None:
         assert min(found[name] for name in ROUTES) >= count
 
 
+@pytest.mark.parametrize("traffic", ["PE_DMA", "COMMAND"])
+def test_what_cannot_be_reached_is_said(store: GraphStore, traffic: str) -> None:
+    """Among all components of a machine; a limit leaves out the unreachable first."""
+    graph = api.load_topology("minimal")
+    src = "sip0.cube0.pe0.pe_dma" if traffic == "PE_DMA" else "host.cpu"
+    run = store.keep(RunRecord({"bench": "none"}, {}), topology_record(graph))
+    asking = Asking(store, run, Machine(graph))
+    given: dict[str, object] = {"src": src, "kind": "", "traffic": traffic}
+    rows = asking.ask("distances", **given, limit=10_000)
+    reachable = [row["reachable"] for row in rows]
+    assert {True, False} == set(reachable)
+    asking.check_distances(rows, src, traffic, "")
+    assert asking.ask("distances", **given, limit=reachable.count(True)) == rows[: reachable.count(True)]
+    near = asking.ask("within", **given, within_ns=1e6, limit=10_000)
+    assert [row["component"] for row in near] == [row["component"] for row in rows if row["reachable"]]
+
+
 def _ends(case: Asked) -> list[dict[str, Any]]:
     """The use of the components between which something was sent."""
     names = dict.fromkeys(name for src, dst, _ in case.pairs for name in (src, dst))
@@ -248,20 +265,32 @@ class Asking:
             with pytest.raises(RoutingError, match=f"unreachable from '{src}' for {traffic}"):
                 self.ask("distances", src=src, kind=kind, traffic=traffic)
             rows = []
-        reached = {row["component"]: row for row in rows}
-        for node in self.machine.graph.nodes():
-            if node.properties["kind"] == kind:
-                best = self.machine.best(self.machine.ways(src, node.id, traffic), src, node.id)
-                assert (best is not None) == (node.id in reached)
-                if best:
-                    row = reached.pop(node.id)
-                    assert (row["weight"], row["kind"]) == (best[0], kind)
-                    assert best[1] - 1e-9 <= row["ns"] <= best[2] + 1e-9
-                    if node.id == dst:
-                        assert row["hops"] == len(self.path(src, dst, traffic))
-        assert not reached
-        assert [(r["ns"], r["component"]) for r in rows] == sorted((r["ns"], r["component"]) for r in rows)
+        self.check_distances(rows, src, traffic, kind)
+        for row in rows:
+            if row["component"] == dst and row["reachable"]:
+                assert row["hops"] == len(self.path(src, dst, traffic))
         return rows
+
+    def check_distances(self, rows: list[dict[str, Any]], src: str, traffic: str, kind: str) -> None:
+        """Every component of the kind ("" for any) has its row, without figures where there is no route."""
+        left = {row["component"]: row for row in rows}
+        assert len(left) == len(rows)
+        for node in self.machine.graph.nodes():
+            if not node.properties["impl"] or kind not in ("", node.properties["kind"]):
+                continue
+            best = self.machine.best(self.machine.ways(src, node.id, traffic), src, node.id)
+            if not rows and best is None:
+                continue  # none of the kind is reachable, which is an error that names the kind
+            row = left.pop(node.id)
+            assert (row["kind"], row["reachable"]) == (node.properties["kind"], best is not None)
+            if best is None:
+                assert (row["weight"], row["hops"], row["ns"]) == (None, None, None)
+            else:
+                assert row["weight"] == best[0]
+                assert best[1] - 1e-9 <= row["ns"] <= best[2] + 1e-9
+        assert not left
+        order = [(not row["reachable"], row["ns"] or 0.0, row["component"]) for row in rows]
+        assert order == sorted(order)
 
     def within(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
         kind = str(self.machine.graph.node(dst).properties["kind"])
@@ -272,7 +301,8 @@ class Asking:
             with pytest.raises(RoutingError, match="unreachable"):
                 self.ask("within", **given, within_ns=1.0)
             return []
-        limit = far[len(far) // 2]["ns"] if far else 1.0
+        far = [row for row in far if row.pop("reachable")]
+        limit = far[len(far) // 2]["ns"]
         rows = self.ask("within", **given, within_ns=limit, limit=10_000)
         assert rows == [row for row in far if row["ns"] <= limit]
         assert self.ask("within", **given, within_ns=limit, limit=1) == rows[:1]

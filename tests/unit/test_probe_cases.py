@@ -8,6 +8,7 @@ import pytest
 
 from kernbench.errors import UsageError
 from kernbench.probes.cases import Catalogue
+from kernbench.routing.fault_impact import without
 from tests.compiled import compiled
 
 
@@ -63,6 +64,20 @@ def test_a_level_with_one_slice_has_no_worst() -> None:
     assert "pe-cross-sip-hbm-best" in {case.name for case in found.cases}
     reasons = {out.name: out.reason for out in found.left_out}
     assert reasons["pe-cross-sip-hbm-worst"] == "there is one such slice, that of pe-cross-sip-hbm-best"
+
+
+@pytest.mark.parametrize(("cubes", "level"), [(3, "pe-cross-cube-hbm"), (2, "pe-cross-cube-hbm-best")])
+def test_slices_that_are_cut_off_are_said(cubes: int, level: str) -> None:
+    side = [{"name": "io0", "side": "W"}]
+    machine = {"sip.cube_mesh": {"w": cubes, "h": 1}, "sip.io_chiplets": side}
+    cut, _ = without(compiled("minimal", machine), f"sip0.cube{cubes - 1}")
+    reasons = {out.name: out.reason for out in Catalogue(cut).left_out}
+    lost = f"1 of {cubes} slices, first 'sip0.cube{cubes - 1}.hbm_ctrl.pe0'"
+    assert reasons["h2d"] == reasons["d2h"] == f"the host has no way to {lost}"
+    if cubes == 3:
+        assert reasons[level] == "the PE has no way to 1 of 2 such slices, first 'sip0.cube2.hbm_ctrl.pe0'"
+    else:
+        assert reasons[level] == "the PE has no way to any such slice (1)"
 
 
 def test_a_row_of_cubes_beside_the_host_takes_a_hop_each() -> None:
