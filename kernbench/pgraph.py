@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench_graph.model import Edge, Node, Properties, PropertyGraph, Value
 
 if TYPE_CHECKING:
+    from kernbench_graph.archive.listing import run_names as archived_run_names
     from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship, plain_entities
     from kernbench_graph.errors import (
         QueryError,
@@ -47,6 +48,7 @@ _LATER = {
     "LIBRARY": "kernbench_graph.store",
     "QUERY_TIMEOUT_S": "kernbench_graph.store",
     "Question": "kernbench_graph.query.question",
+    "archived_run_names": "kernbench_graph.archive.listing:run_names",
     "ask": "kernbench_graph.query.library",
     "find_question": "kernbench_graph.query.library:find",
     "load_library": "kernbench_graph.query.library",
@@ -96,6 +98,7 @@ __all__ = [
     "StoreUrlError",
     "TopologyRecord",
     "Value",
+    "archived_run_names",
     "ask",
     "find_question",
     "html_table",

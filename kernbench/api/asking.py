@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from kernbench.api.names import QUERIES_VARIABLE, Folders, question_folders
 from kernbench.api.stores import Store, borrowed, run_id
 from kernbench.data_files import data_dir
 from kernbench.errors import UsageError
 from kernbench.pgraph import Question, Result
-
-QUERIES_VARIABLE = "KERNBENCH_QUERIES"
-"""Names folders with questions of a user's own, separated like those of ``PATH``."""
-
-Folders = Sequence[str | os.PathLike[str]]
 
 
 def library(queries: Folders = ()) -> Mapping[str, Question]:
@@ -23,8 +19,7 @@ def library(queries: Folders = ()) -> Mapping[str, Question]:
 
     ``QueryError`` names the file of a question that is wrong, or whose name another one has already.
     """
-    named = os.environ.get(QUERIES_VARIABLE, "").split(os.pathsep)
-    return _library(tuple(dict.fromkeys(os.fspath(folder) for folder in [*named, *queries] if folder)))
+    return _library(question_folders(queries))
 
 
 @cache

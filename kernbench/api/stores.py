@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernbench.api.result import Run
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, RunNotFoundError, RunRecord, StoreError
 from kernbench.pgraph import open_store as _open_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from kernbench.api.result import Run
 
 STORE_VARIABLE = "KERNBENCH_STORE"
 DEFAULT_FOLDER = ".kernbench"
@@ -95,6 +96,8 @@ def borrowed(store: Store) -> Iterator[GraphStore]:
 
 def runs(store: Store = None) -> list[Run]:
     """All runs kept in ``store``, oldest first. Their tables are read when looked at."""
+    from kernbench.api.result import Run
+
     opened = as_store(store)
     return [Run.kept(opened, info) for info in opened.runs()]
 
@@ -104,6 +107,8 @@ def open_run(ref: str = "last", store: Store = None) -> Run:
 
     Of several runs with that tag the newest. ``RunNotFoundError`` lists the runs that there are.
     """
+    from kernbench.api.result import Run
+
     opened = as_store(store)
     return Run.kept(opened, opened.load(run_id(opened, ref)).info)
 

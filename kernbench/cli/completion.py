@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import click
 
+from kernbench.api import names
 from kernbench.errors import KernBenchError
 
 Complete = Callable[[click.Context, click.Parameter, str], list[str]]
@@ -31,9 +31,7 @@ def _starting(texts: Callable[[click.Context], Iterable[str]]) -> Complete:
 
 
 def _benches(_ctx: click.Context) -> Iterable[str]:
-    from kernbench import api
-
-    return [bench["name"] for bench in api.benches()]
+    return names.bench_names()
 
 
 def _words() -> list[str]:
@@ -42,58 +40,44 @@ def _words() -> list[str]:
 
 
 def _bench_settings(_ctx: click.Context) -> Iterable[str]:
-    from kernbench import api
-
     words, chosen = _words(), None
     if "--bench" in words[:-1]:
         chosen = words[words.index("--bench") + 1]
-    settings = (p for bench in api.benches() if chosen in (None, bench["name"]) for p in bench["params"])
-    return dict.fromkeys(f"{p['name']}=" for p in settings)
+    params = (param for bench, own in names.bench_names().items() if chosen in (None, bench) for param in own)
+    return dict.fromkeys(f"{param}=" for param in params)
 
 
 def _questions(_ctx: click.Context) -> Iterable[str]:
-    from kernbench import api
-
-    names = [question["name"] for question in api.questions()]
-    return [*names, *(name.partition("/")[2] for name in names)]
+    known = names.question_files()
+    return [*known, *(name.partition("/")[2] for name in known)]
 
 
 def _question_parameters(_ctx: click.Context) -> Iterable[str]:
-    from kernbench import api
-
-    words = set(_words())
-    asked = [q for q in api.questions() if {q["name"], q["name"].partition("/")[2]} & words]
-    return dict.fromkeys(f"{param['name']}=" for q in asked or api.questions() for param in q["params"])
+    words, known = set(_words()), names.question_files()
+    asked = [file for name, file in known.items() if {name, name.partition("/")[2]} & words]
+    params = (param for file in asked or known.values() for param in names.question_parameter_names(file))
+    return dict.fromkeys(f"{param}=" for param in params)
 
 
 def _runs(ctx: click.Context) -> Iterable[str]:
-    from kernbench import api
-
-    with api.borrowed(ctx.params.get("store")) as store:
-        kept: list[Any] = api.runs(store)
+    kept = names.run_names(ctx.params.get("store"))
     return [
         "last",
-        *(run.id for run in reversed(kept)),
-        *dict.fromkeys(tag for run in kept for tag in run.tags),
+        *(run for run, _ in reversed(kept)),
+        *dict.fromkeys(tag for _, tags in kept for tag in tags),
     ]
 
 
 def _topologies(_ctx: click.Context) -> Iterable[str]:
-    from kernbench.topology import shipped
-
-    return shipped()
+    return names.topology_names()
 
 
 def _patterns(_ctx: click.Context) -> Iterable[str]:
-    from kernbench import api
-
-    return [f"pattern:{pattern['name']}" for pattern in api.traffic_patterns()]
+    return [f"pattern:{name}" for name in names.pattern_names()]
 
 
 def _evaluations(_ctx: click.Context) -> Iterable[str]:
-    from kernbench import api
-
-    return [evaluation["name"] for evaluation in api.evaluations()]
+    return names.evaluation_names()
 
 
 benches = _starting(_benches)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernbench.api import Run
 from kernbench.cli.output import fold, number, print_csv, print_json, print_table
+
+if TYPE_CHECKING:
+    from kernbench.api import Run
 
 _MANY, _SHOWN = 100_000, 5
 """Resources that are looked at, and rows that are shown once those that are alike are one row."""

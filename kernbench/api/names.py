@@ -1,0 +1,88 @@
+"""Names to choose from, of benches, questions, runs and the like, as fast as a shell wants them completed.
+
+Nothing here imports numpy, pydantic or a store's library where the names can be read from files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernbench.data_files import data_dir
+from kernbench.declared import declared, declared_in
+
+if TYPE_CHECKING:
+    from kernbench.api.stores import Store
+
+QUERIES_VARIABLE = "KERNBENCH_QUERIES"
+"""Names folders with questions of a user's own, separated like those of ``PATH``."""
+
+Folders = Sequence[str | os.PathLike[str]]
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def bench_names() -> dict[str, tuple[str, ...]]:
+    """The names of the parameters of every shipped bench, by its name."""
+    return declared(_PACKAGE / "benches", "bench")
+
+
+def evaluation_names() -> list[str]:
+    """The names of the shipped evaluations."""
+    return list(declared(_PACKAGE / "evaluations", "evaluation"))
+
+
+def pattern_names() -> list[str]:
+    """The names of the built-in patterns of traffic, in the order in which they are listed."""
+    return list(declared_in(_PACKAGE / "probes" / "traffic_patterns.py", "_pattern"))
+
+
+def topology_names() -> list[str]:
+    """The names of the shipped topologies."""
+    return sorted(path.stem for path in (data_dir("configs") / "topologies").glob("*.yaml"))
+
+
+def question_folders(queries: Folders = ()) -> tuple[str, ...]:
+    """Folders of questions of a user's own: those of ``$KERNBENCH_QUERIES``, then ``queries``."""
+    named = os.environ.get(QUERIES_VARIABLE, "").split(os.pathsep)
+    return tuple(dict.fromkeys(os.fspath(folder) for folder in [*named, *queries] if folder))
+
+
+def question_files() -> dict[str, Path]:
+    """The file of every question by name, which is its place in its folder; none of them is read."""
+    roots = [data_dir("queries"), *map(Path, question_folders())]
+    return dict(
+        sorted(
+            (path.relative_to(root).with_suffix("").as_posix(), path)
+            for root in roots
+            for path in root.glob("*/*.yaml")
+        )
+    )
+
+
+def question_parameter_names(file: Path) -> list[str]:
+    """The names of the parameters of the question in ``file`` that one may give; none where it is wrong."""
+    import yaml
+
+    try:
+        content: Any = yaml.load(
+            file.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        )
+        return [name for name, param in content["params"].items() if not param.get("derived")]
+    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError):
+        return []
+
+
+def run_names(store: Store = None) -> list[tuple[str, tuple[str, ...]]]:
+    """(id, tags) of every run in ``store``, oldest first."""
+    from kernbench.api import stores
+
+    url = stores.default_store() if store is None else store
+    folder = stores.folder_of(os.fspath(url)) if isinstance(url, str | os.PathLike) else None
+    if folder is not None:
+        from kernbench.pgraph import archived_run_names
+
+        return archived_run_names(folder)
+    return [(run.id, tuple(run.tags)) for run in stores.runs(url)]
