@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,8 @@ T = TypeVar("T")
 LIBRARY = load_library(Path(__file__).parents[2] / "queries")
 SIZES = ["few", pytest.param("many", marks=pytest.mark.slow)]
 """How many generated runs a test asks about; see :func:`how_many`."""
+ON_A_SERVER = int(os.environ.get("KERNBENCH_SERVER_RUNS", "60"))
+"""Runs for the same tests on a server, where 210 take longer than the rest of the suite."""
 NAMES = ("small", "small", "large", "small.what-if", "it's")
 """Of topologies; each goes by more than one id."""
 
@@ -55,13 +58,10 @@ def examples(strategy: st.SearchStrategy[T], count: int, number: int = 20250101)
 
 
 def how_many(size: str, store: GraphStore) -> int:
-    """Runs for a test of that size: 210, or, for every day, 12 in memory and fewer elsewhere.
-
-    The embedded store makes a file of each run; a server is asked over a connection, and is given fewer.
-    """
+    """Runs for a test of that size: 210, or 6 for every day; a server, asked over a connection, has fewer."""
     if store.engine == "neo4j":
-        return 60 if size == "many" else 4
-    return 210 if size == "many" else 12 if store.url == "memory:" else 6
+        return ON_A_SERVER if size == "many" else 4
+    return 210 if size == "many" else 6
 
 
 @cache
