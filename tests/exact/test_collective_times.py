@@ -39,7 +39,7 @@ def on_one_pe(graph: Any, *actions: Any) -> list[float]:
 
 @pytest.mark.parametrize(("ranks", "skew"), [(2, 0), (3, 0), (4, 0), (6, 0), (2, 20), (3, 20)])
 def test_a_ring_takes_2_n_minus_1_steps(ranks: int, skew: int) -> None:
-    """``skew`` cycles after one another, ranks do not meet at the switch, whose overhead then counts in full."""
+    """``skew`` cycles apart, ranks do not meet at the switch, whose overhead then counts in full."""
     # A store would queue behind the credit that left before it.
     overrides = {"pe.pe_ipcq.credit_bytes": 0}
     if not skew:  # the messages of one step would queue there; of more than three ranks they do anyway
