@@ -53,11 +53,22 @@ def stacked_dot(ops: Sequence[Op], inputs: Sequence[Sequence[Array]]) -> list[Ar
     for op in ops:
         if _signature(op) != first:
             raise UsageError(f"op {op.id} cannot be stacked with op {ops[0].id}: not of its shapes and types")
-    a = np.stack([np.reshape(pair[0], ops[0].inputs[0].shape) for pair in inputs])
-    b = np.stack([np.reshape(pair[1], ops[0].inputs[1].shape) for pair in inputs])
     accumulator = _accumulator(ops[0])
+    a, b = (_stack([pair[i] for pair in inputs], ops[0].inputs[i], accumulator) for i in (0, 1))
     values = cast(_round(_product(a, b, accumulator), accumulator), _output(ops[0]).dtype)
     return list(values)
+
+
+def _stack(arrays: Sequence[Array], operand: Operand, accumulator: str) -> Array:
+    """``arrays``, each of the operand's shape, one above the other, in the type of the product."""
+    shaped = [np.reshape(array, operand.shape) for array in arrays]
+    if not dtypes.dtype(accumulator).is_float:
+        return np.stack(shaped)
+    stack = np.empty((len(shaped), *operand.shape), np.float32)
+    with np.errstate(all="ignore"):
+        for place, array in zip(stack, shaped, strict=True):
+            place[...] = array  # widened on its way: no stack of the narrow type in between
+    return stack
 
 
 def _rule(op: Op) -> Callable[[Op, Sequence[Array]], Array]:
