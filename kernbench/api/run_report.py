@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kernbench.api.exporting import written
-from kernbench.api.page.answers import Answers
+from kernbench.api.page.answers import Answers, window_of
 from kernbench.api.pictures import DIAGRAM_VIEWS
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
@@ -16,6 +16,8 @@ from kernbench.report.browser import files
 
 _BARS = 30_000
 """Bars of the time line: what keeps the file below 5 MB."""
+_BY_NAME = 3
+"""SIPs, cubes and PEs that are in the file by name, of each."""
 
 
 def write_report(
@@ -32,9 +34,10 @@ def write_report(
     """Write a run into one HTML file that opens without a network, and give the file's name.
 
     It is the page of ``kernbench web`` without what needs a store to ask: the machine's four views with
-    utilisation over time, the time line, where the time went by cause and by source line, the longest waits,
-    the roofline, and the answers of the questions that need no parameter. All are of the launches, or of the
-    window that ``launch``, ``from_ns`` and ``to_ns`` choose (:meth:`kernbench.Run.window`).
+    utilisation over time, of the busiest SIPs, cubes and PEs also by name, the time line, where the time went
+    by cause and by source line, the longest waits, the roofline, and the answers of the questions that need
+    no parameter. All are of the launches, or of the window that ``launch``, ``from_ns`` and ``to_ns`` choose
+    (:meth:`kernbench.Run.window`). The file says what is not in it.
 
     Args:
         run: A run, or a reference to one, such as ``last``.
@@ -79,7 +82,11 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
         yield name, answers.answer(name, params)
     yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
     for view in DIAGRAM_VIEWS:
-        yield f"machine?view={view}", answers.answer("machine", {**params, "view": view})
+        found = answers.answer("machine", {**params, "view": view})
+        yield f"machine?view={view}", found
+        for name in _busiest(answers, params, found["picture"]["instances"]):
+            one = answers.answer("machine", {**params, "view": view, "of": name})
+            yield f"machine?of={name}&view={view}", one
     yield "roofline", _or_why_not(answers, "roofline", params)
     asked = [
         question
@@ -90,6 +97,20 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
     for question in asked:
         name = question["name"]
         yield f"ask?question={name}", _or_why_not(answers, "ask", {**params, "question": name})
+
+
+def _busiest(answers: Answers, params: dict[str, Any], names: list[str]) -> list[str]:
+    """The :data:`_BY_NAME` of these SIPs, cubes or PEs with the busiest part, in the order given."""
+    used = answers.run(params).run.use(**window_of(params))
+    shares = zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True)
+    most = dict.fromkeys(names, 0.0)
+    for resource, share in shares:
+        parts = resource.split(".")
+        for depth in (1, 2, 3):
+            if (name := ".".join(parts[:depth])) in most:
+                most[name] = max(most[name], round(share, 9))
+    chosen = sorted(names, key=lambda name: -most[name])[:_BY_NAME]
+    return [name for name in names if name in chosen and most[name] > 0]
 
 
 def _or_why_not(answers: Answers, name: str, params: dict[str, Any]) -> Any:

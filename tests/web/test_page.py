@@ -309,9 +309,16 @@ def test_a_report_is_the_same_page_without_a_server(
         assert desk.locator("[role=alert]").count() == 0
     show(desk, address, "topology?view=sip")
     desk.get_by_label("stretch of time").press("ArrowRight")
+    which = desk.get_by_label("which").locator("option").all_inner_texts()
+    assert which == ["all as one", "sip0"]
+    show(desk, address, "topology?view=sip&of=sip0")
+    assert desk.get_by_label("which").input_value() == "sip0"
     show(desk, address, "questions?question=contention%2Fwho-waited-for-whom")
     desk.wait_for_selector(".answer table")
     assert desk.get_by_role("link", name="Runs").count() == 0
+    show(desk, address, "overview")
+    assert "Not in this file" in desk.inner_text("#view")
+    assert "free Cypher" in desk.inner_text("#view")
 
 
 def test_what_the_readme_says_leads_to_the_page(desk: Page, workdir: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from kernbench import api
+from kernbench.analysis.derived import AskedRun
+from kernbench.api.page import waiting
 from kernbench.api.page.answers import ANSWERS
 from kernbench.web.app import App
 from kernbench.web.guard import HEADERS, Guard
@@ -219,6 +221,36 @@ def test_a_question_looks_at_the_window_of_the_page(client: Client, ids: list[st
     )
     shown = [row[0] for row in launch["table"]["rows"]]
     assert shown[0] == result.rows[0][0]
+
+
+def test_waits_are_those_of_the_questions(client: Client, kept: tuple[Path, list[str]]) -> None:
+    """The page works them out without a graph; rows that it folds have no place here."""
+    some = 0
+    with api.borrowed(kept[0]) as store:
+        for run in kept[1]:
+            asked = AskedRun(store, run)
+            for window in (
+                {"launch": "all", "from_ns": 0.0, "to_ns": -1.0},
+                {"launch": "run", "from_ns": 100.0, "to_ns": 900.0},
+            ):
+                for rows, name in (
+                    (waiting.pairs, "who-waited-for-whom"),
+                    (waiting.places, "waits-by-resource"),
+                ):
+                    expected = api.ask(name, run, store, {**window, "limit": 30})
+                    found = rows(asked, window, 30)
+                    assert found == [pytest.approx(tuple(row), abs=1e-9) for row in expected.rows]
+                    some += len(found)
+    assert some > 100
+
+
+def test_the_time_line_has_as_many_rows_as_are_asked_for(client: Client, ids: list[str]) -> None:
+    few, more = (ask(client, f"/api/timeline?run={ids[2]}&rows={n}").json for n in (2, 5))
+    assert few
+    assert more
+    assert len(few["groups"]) + few["left_out"] == len(more["groups"]) + more["left_out"]
+    assert few["left_out"] > more["left_out"]
+    assert not any("ask for more" in remark for remark in few["remarks"])
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
 from kernbench.api.page import sections
 from kernbench.api.page.graphs import graph
-from kernbench.api.page.machine import machine, machine_use
+from kernbench.api.page.machine import machine, machine_use, over_time_of
 from kernbench.api.page.tables import Col, of_dicts, table
 from kernbench.api.page.times import time_line
 from kernbench.api.result import Run
@@ -33,6 +33,7 @@ class OpenRun:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.over_time = over_time_of(run)
 
     @cached_property
     def graph(self) -> PropertyGraph:
@@ -69,7 +70,7 @@ class Answers:
             return found
 
 
-def _window(params: Params) -> dict[str, Any]:
+def window_of(params: Params) -> dict[str, Any]:
     """``launch``, ``from`` and ``to`` as :meth:`kernbench.Run.window` takes them."""
     return {
         "launch": str(params.get("launch") or "all"),
@@ -107,7 +108,7 @@ def _runs(answers: Answers, params: Params) -> Any:
 
 def _overview(answers: Answers, params: Params) -> Any:
     run = answers.run(params).run
-    return {"run": run.id, **sections.overview(run, **_window(params))}
+    return {"run": run.id, **sections.overview(run, **window_of(params))}
 
 
 def _machine(answers: Answers, params: Params) -> Any:
@@ -116,13 +117,13 @@ def _machine(answers: Answers, params: Params) -> Any:
     view = str(params.get("view") or "cube")
     return {
         "picture": machine(opened.graph, view, of),
-        "use": machine_use(opened.run, opened.graph, view, of, **_window(params)),
+        "use": machine_use(opened.run, opened.graph, view, of, opened.over_time, **window_of(params)),
     }
 
 
 def _timeline(answers: Answers, params: Params) -> Any:
     run = answers.run(params).run
-    line = run.timeline(**_window(params), links=True, rows=_count(params, "rows", 16))
+    line = run.timeline(**window_of(params), links=True, rows=_count(params, "rows", 16))
     return time_line(line.drawn, _count(params, "bars", 40_000))
 
 
@@ -138,15 +139,15 @@ def _count(params: Params, name: str, default: int) -> int:
 
 
 def _path(answers: Answers, params: Params) -> Any:
-    return sections.path(answers.run(params).run, **_window(params))
+    return sections.path(answers.run(params).run, **window_of(params))
 
 
 def _waits(answers: Answers, params: Params) -> Any:
-    return sections.waits(answers.run(params).run, **_window(params))
+    return sections.waits(answers.run(params).run, **window_of(params))
 
 
 def _roofline(answers: Answers, params: Params) -> Any:
-    window = _window(params)
+    window = window_of(params)
     if window["from_ns"] is not None or window["to_ns"] is not None or window["launch"] == "setup":
         raise UsageError("a roofline is of whole launches; choose all of them, or one")
     return sections.roofline(answers.run(params).run, window["launch"])
@@ -162,7 +163,7 @@ def _ask(answers: Answers, params: Params) -> Any:
     history = question["scope"] == "history"
     target = None if history else answers.run(params).run.id
     names = {param["name"] for param in question["params"]}
-    window = {key: value for key, value in _window(params).items() if key in names and key not in given}
+    window = {key: value for key, value in window_of(params).items() if key in names and key not in given}
     seen: list[Result] = []
 
     def ask(asked: Params) -> Result:
@@ -197,7 +198,7 @@ def _compare(answers: Answers, params: Params) -> Any:
     if not before or not after:
         raise UsageError("a comparison is of two runs; choose the one before and the one after")
     store = answers.store
-    found = comparing.compare(before, after, store, top=_RESOURCES, any_bench=True, **_window(params))
+    found = comparing.compare(before, after, store, top=_RESOURCES, any_bench=True, **window_of(params))
     alike = (
         "configured alike" if found["same_config"] else "configured differently in a way that was not kept"
     )

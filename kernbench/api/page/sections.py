@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernbench.analysis.derived import AskedRun
+from kernbench.api.page import waiting
 from kernbench.api.page.tables import Col, of_dicts, table
 from kernbench.api.result import Run
 from kernbench.report.cells import number
@@ -24,7 +26,10 @@ def facts(run: Run, **window: Any) -> list[list[str]]:
     """Pairs of a name and a text: what identifies the run; nothing of where it is kept."""
     info = run.info
     shown = run.window(**window)
-    launched = f"{number(run.latency_ns)} ns in {len(run.launches)} launch{'es' * (len(run.launches) != 1)}"
+    count = len(run.launches)
+    launched = (
+        f"{number(run.latency_ns)} ns in {count} launch{'es' * (count != 1)}" if count else "no launches"
+    )
     pairs = {
         "run": run.id,
         "started": str(info["started_at"]),
@@ -112,17 +117,16 @@ def _strip(found: Any) -> list[list[Any]]:
 
 def waits(run: Run, **window: Any) -> dict[str, Any]:
     """Who waited for whom, and where: ``pairs`` and ``places``, tables."""
-    asked = {
+    asked = AskedRun(run._kept_in(), run.id)
+    within = {
         "launch": "run" if window.get("launch") is None else str(window["launch"]),
         "from_ns": window.get("from_ns") or 0.0,
         "to_ns": -1.0 if window.get("to_ns") is None else window["to_ns"],
     }
-    pairs = run.query("contention/who-waited-for-whom", **asked, limit=200)
-    places = run.query("contention/waits-by-resource", **asked, limit=50)
     nothing = "nothing waited for anything"
     return {
-        "pairs": table(pairs.columns, pairs.rows, empty=nothing),
-        "places": table(places.columns, places.rows, empty=nothing),
+        "pairs": table(waiting.PAIRS, waiting.pairs(asked, within, 200), empty=nothing),
+        "places": table(waiting.PLACES, waiting.places(asked, within, 50), empty=nothing),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
         "title": line.title,
         "start_ns": line.start_ns,
         "ns": line.ns,
-        "remarks": line.remarks,
+        "remarks": dataclasses.replace(line, left_out=0).remarks,  # the page says it in its own words
         "left_out": line.left_out,
         "joined": shortest,
         "categories": [

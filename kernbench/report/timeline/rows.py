@@ -16,7 +16,7 @@ from kernbench.analysis.time_window import ALL, Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.kinds import Group as KindGroup
-from kernbench.report.timeline.model import NAMES, Floats, Group, Row, TimeLine
+from kernbench.report.timeline.model import NAMES, Floats, Group, Row, TimeLine, shares
 
 _ENGINES = {
     "pe_gemm": "gemm", "pe_math": "math", "pe_fetch_store": "move", "pe_scheduler": "composite",
@@ -54,7 +54,7 @@ def time_line(
     pes, rest = _folded(machine.pes(info["launches"]), wanted)
     links: list[Group] = []
     if wanted.links:
-        links, more = _folded(machine.links(end - start), wanted)
+        links, more = machine.links(end - start)
         rest += more
     launched = select(info, ALL) if info["launches"] else None
     inside = launched is not None and all(_within(span, launched.spans) for span in window.spans)
@@ -110,27 +110,50 @@ class _Rows:
             for place, rows in sorted(found.items(), key=lambda item: _natural(item[0]))
         ]
 
-    def links(self, ns: float) -> list[Group]:
-        """A group for each link and memory that was crossed, the busiest first."""
+    def links(self, ns: float) -> tuple[list[Group], int]:
+        """A group for each link and memory to show, the busiest first, and the number of those left out.
+
+        Thousands were crossed and few are shown, so that only the latter become rows.
+        """
         use = (self.tables["Use"][name].to_pylist() for name in ("resource", "is_link", "kind"))
         shown = {name for name, is_link, kind in zip(*use, strict=True) if is_link or _is_memory(kind)}
         lines = time_lines.crossings(self.tables, self.window)
+        whole = np.array([0.0, ns])
         found = []
         for code, chosen in _by_place(lines):
             place = lines.places[code]
-            if place in shown:
-                row = self._row(place, place, chosen, "crossing")
-                share = float(row.shares(np.array([0.0, ns]))[0]) if ns > 0 else 0.0
+            if place in shown and ns > 0:
+                share = float(shares(*self._times(chosen), whole)[0])
                 if share > 0:
-                    found.append((share, place, row))
+                    found.append((share, place, chosen))
         found.sort(key=lambda one: (-round(one[0], 9), _natural(one[1])))
-        return [Group(place, (row,)) for _, place, row in found]
+        alike: dict[object, int] = {}
+        first: list[tuple[str, Lines]] = []
+        for _, place, chosen in found:
+            chosen = _in_order(chosen)
+            key = self._crossings_key(place, chosen) if self.wanted.fold else place
+            if key not in alike:
+                first.append((place, chosen))
+            alike[key] = alike.get(key, 0) + 1
+        limit = self.wanted.groups or len(first)
+        groups = [
+            Group(place, (self._row(place, place, chosen, "crossing"),), count)
+            for (place, chosen), count in zip(first[:limit], alike.values(), strict=False)
+        ]
+        return groups, len(first) - len(groups)
+
+    def _times(self, lines: Lines) -> tuple[Floats, Floats]:
+        return _rounded(lines.begin - self.start), _rounded(lines.end - self.start)
+
+    def _crossings_key(self, place: str, lines: Lines) -> object:
+        """Equal for places that differ in the numbers of their names alone; ``lines`` are in order."""
+        columns = (*self._times(lines), lines.name, *self._waits(lines))
+        return re.sub(r"\d+", "#", place), *(values.tobytes() for values in columns)
 
     def _row(self, place: str, label: str, lines: Lines, category: str) -> Row:
         """The row of lines at one place; ``category`` of all bars, or empty to go by the operation."""
-        order = np.lexsort((lines.end, lines.begin))
-        lines = lines.only(order)
-        begin, end = (_rounded(times - self.start) for times in (lines.begin, lines.end))
+        lines = _in_order(lines)
+        begin, end = self._times(lines)
         ticks = [np.rint(times * _TICKS).astype(np.int64) for times in (begin, end)]
         waits = self._waits(lines)
         return Row(
@@ -207,6 +230,10 @@ def _key(group: Group) -> object:
         for row in group.rows
     )  # fmt: skip
     return re.sub(r"\d+", "#", group.place), tuple((re.sub(r"\d+", "#", row[0]), *row[1:]) for row in rows)
+
+
+def _in_order(lines: Lines) -> Lines:
+    return lines.only(np.lexsort((lines.end, lines.begin)))
 
 
 def _by_place(lines: Lines) -> list[tuple[int, Lines]]:

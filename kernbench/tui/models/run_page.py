@@ -108,13 +108,11 @@ def run_page(opened: OpenRun, window: Window) -> Page:
     chosen = run.window(**window.arguments)
     params = " ".join(f"{key}={value}" for key, value in run.params.items())
     changes = " ".join(f"{key}={value}" for key, value in run.info["topology_changes"].items())
+    launched = f"{number(run.latency_ns)} ns in {_launched(run.launches)}" if run.launches else "no launches"
     facts = [
         ("bench", f"{run.bench} {params}".strip()),
         ("topology", f"{run.topology} with {changes}" if changes else run.topology),
-        (
-            "latency",
-            f"{number(run.latency_ns)} ns in {_launched(run.launches)}, {_VERIFIED[run.verified]}",
-        ),
+        ("latency", f"{launched}, {_VERIFIED[run.verified]}"),
         ("simulated", f"{number(run.sim_ns)} ns, {run.info['hops']} hops; status {run.info['status']}"),
         ("window", f"{chosen.name}, {number(chosen.ns)} ns"),
     ]

@@ -8,6 +8,8 @@ import { hideTip, showTip } from "./tip.js";
 
 const CAUSES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7b8794", "#a05195", "#665191"];
 
+const LEFT_OUT = "Windows other than this one, SIPs, cubes and PEs by name beyond the busiest three, PEs and links that the time line leaves out, questions with parameters of one's own, free Cypher, and other runs.";
+
 export async function overview(root, ctx) {
   const data = await ctx.get("overview");
   put(root,
@@ -19,7 +21,8 @@ export async function overview(root, ctx) {
       panel("Where the time went", h("p", { class: "faint" }, `The critical path of ${data.window}, by cause.`), shares(data.causes, data.ns, "time by cause")),
       panel("By source line", h("p", { class: "faint" }, "The same by line of the kernel."), shares(data.lines, data.ns, "time by source line"))),
     panel("Busiest links", table(data.links, ctx, "busiest links")),
-    panel("Busiest engines", table(data.engines, ctx, "busiest engines")));
+    panel("Busiest engines", table(data.engines, ctx, "busiest engines")),
+    ctx.source.live ? null : panel("Not in this file", h("p", {}, `${LEFT_OUT} 'kernbench web', where run ${ctx.source.run} is kept, shows them.`)));
 }
 
 export async function path(root, ctx) {

@@ -1,6 +1,6 @@
 // Where the page's data come from: the server that sent it, or the file itself.
 
-const IN_WINDOW = ["run", "launch", "from", "to", "bars"];
+const IN_WINDOW = ["run", "launch", "from", "to", "bars", "rows"];
 
 function given(params) {
   return Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
@@ -23,6 +23,7 @@ function ofServer(first) {
   };
   return {
     live: true, run: first, madeBy: "",
+    has: () => true,
     async get(name, params = {}, signal = undefined) {
       return answered(await reach(`api/${name}?${new URLSearchParams(given(params))}`, { signal }));
     },
@@ -35,9 +36,12 @@ function ofServer(first) {
 
 // A report has one run and one window inside, so what names them is no part of a question.
 function ofFile(data) {
-  const find = (name, params) => {
+  const keyOf = (name, params) => {
     const key = given(params).filter(([part]) => !IN_WINDOW.includes(part)).map(([part, value]) => `${part}=${value}`).sort().join("&");
-    const found = data.answers[key ? `${name}?${key}` : name];
+    return key ? `${name}?${key}` : name;
+  };
+  const find = (name, params) => {
+    const found = data.answers[keyOf(name, params)];
     if (found === undefined) throw new Error("this file does not hold that; 'kernbench web' can be asked for it");
     if (found.error) throw new Error(found.error);
     return found;
@@ -45,6 +49,7 @@ function ofFile(data) {
   return {
     live: false, run: data.run, madeBy: data.made_by, compared: "compare" in data.answers,
     questions: Object.keys(data.answers).filter((key) => key.startsWith("ask?question=")).map((key) => key.slice(13)),
+    has: (name, params) => keyOf(name, params) in data.answers,
     async get(name, params = {}) { return find(name, params); },
     async ask(name, body) { return find(name, { question: body.question }); },
   };

@@ -1,6 +1,6 @@
 // The time line: launches, PEs with their engines, links. Zoom, search, and what stands behind a bar.
 
-import { button, clear, h, put } from "./dom.js";
+import { button, clear, h, put, select } from "./dom.js";
 import { number, percent, ticks } from "./format.js";
 import { hideTip, showTip } from "./tip.js";
 
@@ -56,7 +56,8 @@ function matches(data, rows, text) {
 }
 
 export async function timeline(root, ctx) {
-  const data = await ctx.get("timeline", { bars: 40000 });
+  const many = ctx.state.rows || "";
+  const data = await ctx.get("timeline", { bars: 40000, rows: many });
   const { rows, height } = flat(data);
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   let from = 0, to = data.ns, found = [], current = -1, selected = null;
@@ -296,12 +297,14 @@ export async function timeline(root, ctx) {
       button("↑", "the one before", () => next(-1)), button("↓", "the next one", () => next(1)),
       h("span", { class: "zoom" }, button("+", "zoom in", () => zoom(STEP)), button("−", "zoom out", () => zoom(1 / STEP)),
         button("◀", "earlier", () => pan(-0.25)), button("▶", "later", () => pan(0.25)), button("fit", "show all", fit)),
-      ctx.source.live ? button("all pages of this stretch", "make what is seen the window of all pages", zoomed) : null, range),
+      ctx.source.live ? button("all pages of this stretch", "make what is seen the window of all pages", zoomed) : null,
+      ctx.source.live && (data.left_out || many) ? select("rows", [["", "16 PEs and links"], ["64", "64 of each"], ["200", "200 of each"]], many,
+        (rows) => ctx.go("timeline", { rows, find: search.value })) : null, range),
     h("div", { class: "stage" }, scroll, detail),
     h("div", { class: "legend" }, data.categories.filter((one) => one.used).map((one) => h("span", { class: "sample" },
       h("i", { class: "swatch", style: { background: one.colour } }), one.title)),
     h("span", { class: "sample" }, h("i", { class: "swatch thin", style: { background: data.waiting } }), "something waits")),
-    h("p", { class: "faint" }, [...data.remarks, data.joined ? `bars shorter than ${number(data.joined)} ns are drawn together; choose a shorter window to see each` : ""].filter(Boolean).join("; ")));
+    h("p", { class: "faint" }, [...data.remarks, data.left_out ? `${data.left_out} more PEs and links not shown` : "", data.joined ? `bars shorter than ${number(data.joined)} ns are drawn together${ctx.source.live ? "; choose a shorter window to see each" : ""}` : ""].filter(Boolean).join("; ")));
   choose(null);
   draw();
   if (search.value) look(true);

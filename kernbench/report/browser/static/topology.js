@@ -83,7 +83,8 @@ export async function topology(root, ctx) {
   let shown = ctx.state.view || "cube", of = ctx.state.of || "";
   const part = ctx.state.part;
   if (part && !ctx.state.view) [shown, of] = whereIs(part);
-  if (!ctx.source.live) of = "";
+  const inside = (name) => ctx.source.has("machine", { view: shown, of: name });
+  if (!inside(of)) of = "";
   const { picture, use } = await ctx.get("machine", { view: shown, of });
   const bins = use.edges.length - 1;
   let frame = -1, coloured = true, playing = 0, chosen = "";
@@ -203,7 +204,7 @@ export async function topology(root, ctx) {
   put(root,
     h("div", { class: "tools" },
       choice("view", VIEWS, shown, (view) => ctx.go("topology", { view, of: "", part: "" })),
-      ctx.source.live && picture.instances.length ? select("which", [["", "all as one"], ...picture.instances.map((name) => [name, name])], of,
+      picture.instances.length ? select("which", [["", "all as one"], ...picture.instances.filter(inside).map((name) => [name, name])], of,
         (name) => ctx.go("topology", { view: shown, of: name, part: "" })) : null,
       h("label", { class: "field" }, h("span", {}, "find"), h("input", { type: "search", list: "parts", placeholder: "part or link",
         onchange: (event) => find(event.target.value) })), names,
