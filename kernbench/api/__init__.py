@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kernbench.api.diagnosis import doctor
     from kernbench.api.evaluating import Evaluated, evaluate, evaluations
     from kernbench.api.folding import ask_folded
-    from kernbench.api.kept_runs import copy_runs, listed, prune, remove, tag
+    from kernbench.api.kept_runs import copy_runs, listed, prune, remove, tag, tagged
     from kernbench.api.kernel import KernelRun, run_kernel
     from kernbench.api.pictures import (
         BANDWIDTH_BYTES,
@@ -50,7 +50,7 @@ _NAMES = {
     "kernbench.api.diagnosis": "doctor",
     "kernbench.api.evaluating": "Evaluated evaluate evaluations",
     "kernbench.api.folding": "ask_folded",
-    "kernbench.api.kept_runs": "copy_runs listed prune remove tag",
+    "kernbench.api.kept_runs": "copy_runs listed prune remove tag tagged",
     "kernbench.api.kernel": "KernelRun run_kernel",
     "kernbench.api.pictures": (
         "BANDWIDTH_BYTES DIAGRAM_FORMATS DIAGRAM_VIEWS LATENCY_BYTES RUN_FIGURES diagram "
@@ -127,6 +127,7 @@ __all__ = [
     "sweep",
     "sweep_figure",
     "tag",
+    "tagged",
     "topology_counts",
     "topology_overrides",
     "traffic",

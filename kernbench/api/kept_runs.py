@@ -10,16 +10,21 @@ from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, check_detail, open_run, run_id
 from kernbench.api.stores import runs as all_runs
 from kernbench.errors import UsageError
-from kernbench.pgraph import GraphStore, RunRecord
+from kernbench.hints import did_you_mean
+from kernbench.pgraph import GraphStore, RunNotFoundError, RunRecord
 
 
-def listed(bench: str | None = None, store: Store = None) -> list[dict[str, Any]]:
+def listed(bench: str | None = None, store: Store = None, *, tag: str | None = None) -> list[dict[str, Any]]:
     """The kept runs, oldest first: each one's :attr:`Run.info` and what is ``changed`` from the one before.
+
+    With ``bench`` only runs of that bench; with ``tag`` only those that have it, and at least one must
+    (``RunNotFoundError``).
 
     ``changed`` compares with the run before of the same bench: texts such as ``m=128`` or
     ``topology cube.pes=4``, empty where nothing was configured differently, None for a bench's first run.
     """
     with borrowed(store) as opened:
+        wanted = None if tag is None else set(tagged(tag, opened))
         latest: dict[str, Run] = {}
         rows = []
         for run in all_runs(opened):
@@ -31,7 +36,8 @@ def listed(bench: str | None = None, store: Store = None) -> list[dict[str, Any]
                 if before is None
                 else [_text(row) for row in differences(before.properties, run.properties, opened)]
             )
-            rows.append({**run.info, "changed": changed})
+            if wanted is None or run.id in wanted:
+                rows.append({**run.info, "changed": changed})
             latest[run.bench] = run
         return rows
 
@@ -42,6 +48,17 @@ def _text(row: dict[str, Any]) -> str:
         return f"source {row['key']}"
     prefix = "" if row["what"] in ("parameter", "version", "device") else f"{row['what']} "
     return f"{prefix}{row['key']}={row['after']}"
+
+
+def tagged(tag: str, store: Store = None) -> list[str]:
+    """The ids of all runs that have a tag, oldest first; ``RunNotFoundError`` where none has it."""
+    with borrowed(store) as opened:
+        kept = all_runs(opened)
+        if found := [run.id for run in kept if tag in run.tags]:
+            return found
+        tags = sorted({one for run in kept for one in run.tags})
+        there = did_you_mean(tag, tags) if tags else "no run of this store has any"
+        raise RunNotFoundError(f"no run has the tag '{tag}'; {there}")
 
 
 def tag(run: str, add: Sequence[str] = (), remove: Sequence[str] = (), store: Store = None) -> list[str]:

@@ -108,6 +108,29 @@ def test_runs_go_from_store_to_store_whole(cli: Cli, two: list[str]) -> None:
     assert cli("runs", "export", "nothing", "--to", "other").status == 2
 
 
+def test_all_runs_of_a_tag(cli: Cli, two: list[str]) -> None:
+    def ids(*argv: str) -> list[str]:
+        return [row if isinstance(row, str) else row["run_id"] for row in json.loads(cli(*argv).out)["runs"]]
+
+    third = json.loads(cli(*RUN, "--set", "k=64").out)["run_id"]
+    for run in (two[0], third):
+        cli("runs", "tag", run, "swept")
+    as_json = ("--format", "json")
+    assert ids("runs", "list", "--tag", "swept", *as_json) == [two[0], third]
+    assert ids("runs", "export", "swept", "--to", "other", *as_json) == [third]  # one run: the newest
+    assert ids("runs", "export", "--tag", "swept", "--to", "other", *as_json) == [two[0], third]
+    # That store got the newer one first, and lists runs as they came.
+    assert ids("runs", "import", "--tag", "swept", "--from", "other", *as_json) == [third, two[0]]
+    for argv in (("list",), ("rm",), ("export", "--to", "other")):
+        ended = cli("runs", *argv, "--tag", "swep")
+        assert (ended.status, ended.out) == (2, "")
+        assert "no run has the tag 'swep'; " in ended.err
+        assert "swept" in ended.err
+    assert cli("runs", "rm").status == 2
+    assert ids("runs", "rm", "--tag", "swept", *as_json) == [two[0], third]
+    assert [run.id for run in kb.runs()] == [two[1]]
+
+
 def test_why_adds_up(cli: Cli, two: list[str]) -> None:
     found = json.loads(cli("why", two[1], "--launch", "run", "--format", "json").out)
     run = kb.open_run(two[1])

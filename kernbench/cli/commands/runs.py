@@ -20,6 +20,7 @@ from kernbench.cli.options import (
 from kernbench.cli.output import emit, emit_list, format_option
 from kernbench.cli.run_report import print_run
 from kernbench.errors import UsageError
+from kernbench.pgraph import GraphStore
 
 _HERE = "kernbench.cli.commands"
 _COLUMNS = ("run_id", "bench", "params", "topology", "latency_ns", "verified", "status", "changed",
@@ -46,16 +47,17 @@ command = LazyGroup(
     "list", cls=Command, examples=["kernbench runs list", "kernbench runs list --bench qkv-gemm --format csv"]
 )
 @click.option("--bench", metavar="NAME", help="Only runs of this bench.")
+@click.option("--tag", metavar="TAG", help="Only runs that have this tag.")
 @store_option
 @format_option
-def list_runs(bench: str | None, store: str | None, fmt: str) -> None:
+def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -> None:
     """List the kept runs, oldest first: parameters, launch time, and what changed from the run before.
 
     'changed' compares with the run before of the same bench. Wherever a run is asked for, the beginning of
     its id will do, a tag, 'last' for the newest, and 'last~2' for the one two before it.
     """
     with opened(store) as kept_in:
-        kept = api.listed(bench, kept_in)
+        kept = api.listed(bench, kept_in, tag=tag)
     rows = [[row[column] for column in _COLUMNS] for row in kept]
     if fmt == "table":
         rows = [[_cell(column, cell) for column, cell in zip(_COLUMNS, row, strict=True)] for row in rows]
@@ -103,6 +105,16 @@ def show(
             api.roofline_figure(kept, roofline, launch=launch)
 
 
+_every_option = click.option(
+    "--tag", metavar="TAG", help="All runs that have this tag; a tag among RUNS means the newest of them."
+)
+
+
+def _with_tagged(runs: tuple[str, ...], tag: str | None, store: GraphStore) -> tuple[str, ...]:
+    """The runs that are named, and all that have the tag."""
+    return runs if tag is None else (*runs, *api.tagged(tag, store))
+
+
 @click.command(
     "tag",
     cls=Command,
@@ -142,16 +154,19 @@ def prune(keep: int, bench: str | None, tagged: bool, dry_run: bool, store: str 
 
 
 @click.command("rm", cls=Command, examples=["kernbench runs rm last"])
-@click.argument("runs", nargs=-1, required=True, shell_complete=completion.runs)
+@click.argument("runs", nargs=-1, shell_complete=completion.runs)
+@_every_option
 @store_option
 @format_option
-def rm(runs: tuple[str, ...], store: str | None, fmt: str) -> None:
+def rm(runs: tuple[str, ...], tag: str | None, store: str | None, fmt: str) -> None:
     """Remove RUNS and print the id of each. Nothing is removed unless all of them exist.
 
     JSON has runs: the ids.
     """
+    if not runs and tag is None:
+        raise click.UsageError("name the runs to remove, or give --tag for all that have one")
     with opened(store) as kept_in:
-        removed = api.remove(runs, kept_in)
+        removed = api.remove(_with_tagged(runs, tag, kept_in), kept_in)
     emit_list(fmt, "runs", "run_id", removed)
 
 
@@ -169,13 +184,18 @@ def _copy_command(name: str, option: str, text: str, *, outward: bool) -> click.
         option, "other_url", required=True, metavar="URL",
         help=f"Where to copy them {'to' if outward else 'from'}: a folder or a store URL.",
     )  # fmt: skip
+    @_every_option
     @detail_option
     @store_option
     @format_option
-    def copy(runs: tuple[str, ...], other_url: str, detail: str, store: str | None, fmt: str) -> None:
+    def copy(
+        runs: tuple[str, ...], other_url: str, tag: str | None, detail: str, store: str | None, fmt: str
+    ) -> None:
         with opened(store) as kept_in, opened(other_url) as other:
             source, target = (kept_in, other) if outward else (other, kept_in)
-            copied: list[dict[str, Any]] = api.copy_runs(runs, source, target, detail)
+            copied: list[dict[str, Any]] = api.copy_runs(
+                _with_tagged(runs, tag, source), source, target, detail
+            )
             if not copied:
                 raise UsageError(f"the store '{source.url}' holds no runs; there is nothing to copy")
         emit(fmt, {"runs": copied}, ("run_id", "copied"), [(row["run_id"], row["copied"]) for row in copied])
