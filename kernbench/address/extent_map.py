@@ -45,11 +45,17 @@ class ExtentMap(Generic[V]):
 
     def overlapping(self, start: int, end: int) -> list[Extent[V]]:
         """The extents that share a byte with ``[start, end)``, whole, by address."""
+        extent = self._extents.get(start)
+        if extent is not None and start < end <= extent[1]:
+            return [extent]
         first, last = self._span(start, end)
         return [self._extents[s] for s in self._starts[first:last]]
 
     def clipped(self, start: int, end: int) -> list[Extent[V]]:
         """The parts of extents that lie in ``[start, end)``, by address."""
+        extent = self._extents.get(start)
+        if extent is not None and extent[1] == end:
+            return [extent]
         return [self._clip(extent, start, end) for extent in self.overlapping(start, end)]
 
     def gaps(self, start: int, end: int) -> list[tuple[int, int]]:
@@ -66,7 +72,11 @@ class ExtentMap(Generic[V]):
 
     def set(self, start: int, end: int, value: V) -> None:
         """Give ``[start, end)`` (not empty) a value of its own, over whatever was there."""
-        self._replace(start, end, [Extent(start, end, value)])
+        extent = self._extents.get(start)
+        if extent is not None and extent[1] == end:  # the same bytes again: nothing moves
+            self._extents[start] = Extent(start, end, value)
+        else:
+            self._replace(start, end, [Extent(start, end, value)])
 
     def set_all(self, extents: Sequence[Extent[V]]) -> None:
         """Add disjoint extents, ordered by address, where no extent is yet. Maps may share them."""
@@ -78,7 +88,10 @@ class ExtentMap(Generic[V]):
 
     def replace(self, start: int, end: int, extents: Sequence[tuple[int, int, V]]) -> None:
         """Put disjoint ``(start, end, value)``, ordered by address, in place of all in ``[start, end)``."""
-        self._replace(start, end, [Extent(*extent) for extent in extents])
+        if len(extents) == 1 and extents[0][0] == start and extents[0][1] == end:
+            self.set(start, end, extents[0][2])
+        else:
+            self._replace(start, end, [Extent(*extent) for extent in extents])
 
     def remove(self, start: int, end: int) -> None:
         """Take ``[start, end)`` out; extents that reach over an end of it keep the rest."""

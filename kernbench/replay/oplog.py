@@ -7,8 +7,9 @@ lists of the distinct ones with a code for each row. :class:`OpRecord` reads one
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -23,29 +24,49 @@ OUTPUT = -1
 """``position`` of an operation's output in the table ``Operand``; inputs count from 0."""
 
 
-class Texts:
-    """A column of texts, each distinct one kept once."""
+_BATCH = 4096
+"""Operations that are gathered as rows before their columns are extended."""
 
-    def __init__(self) -> None:
-        self._codes: dict[str, int] = {}
+K = TypeVar("K")
+
+
+class _Codes(dict[K, int]):
+    """A number for each distinct key, in the order in which they were first asked for."""
+
+    def __missing__(self, key: K) -> int:
+        code = self[key] = len(self)
+        return code
+
+
+class Coded(Generic[K]):
+    """A column of texts, each distinct one kept once, made of its key by ``text``."""
+
+    def __init__(self, text: Callable[[K], str]) -> None:
+        self._text = text
+        self._codes: _Codes[K] = _Codes()
         self._known: list[str] = []
         self._rows = array("i")
 
-    def append(self, text: str) -> None:
-        """Add a row."""
-        code = self._codes.get(text)
-        if code is None:
-            code = self._codes[text] = len(self._known)
-            self._known.append(text)
-        self._rows.append(code)
+    def extend(self, keys: Iterable[K]) -> None:
+        """Add a row for each of ``keys``."""
+        self._rows.extend(map(self._codes.__getitem__, keys))
 
     def __getitem__(self, row: int) -> str:
-        return self._known[self._rows[row]]
+        return self._texts()[self._rows[row]]
 
     def to_list(self) -> list[str]:
         """The texts of all rows."""
-        known = self._known
-        return [known[code] for code in self._rows]
+        return [*map(self._texts().__getitem__, self._rows)]
+
+    def _texts(self) -> list[str]:
+        """The text of each code."""
+        if len(self._known) < len(self._codes):
+            self._known += map(self._text, islice(self._codes, len(self._known), None))
+        return self._known
+
+
+LabelKey = tuple[str, tuple[tuple[int, ...], ...], tuple[int, ...] | None, str]
+"""What a label is made of: name, shapes of inputs, shape and type of the output."""
 
 
 class OpRecord:
@@ -63,67 +84,67 @@ class OpRecord:
     @property
     def id(self) -> int:
         """Number of the operation."""
-        return self._log.integers["id"][self.row]
+        return self._log.integers()["id"][self.row]
 
     @property
     def launch(self) -> int:
         """Launch it belongs to, -1 when none."""
-        return self._log.integers["launch"][self.row]
+        return self._log.integers()["launch"][self.row]
 
     @property
     def parent(self) -> int:
         """Operation it is a part of, -1 when none."""
-        return self._log.integers["parent"][self.row]
+        return self._log.integers()["parent"][self.row]
 
     @property
     def nbytes(self) -> int:
         """Bytes moved or produced."""
-        return self._log.integers["bytes"][self.row]
+        return self._log.integers()["bytes"][self.row]
 
     @property
     def kind(self) -> str:
         """``memory``, ``gemm``, ``math``, ``view`` or ``tile``."""
-        return self._log.texts["kind"][self.row]
+        return self._log.texts()["kind"][self.row]
 
     @property
     def name(self) -> str:
         """Name within its kind, such as ``dma_read``."""
-        return self._log.texts["name"][self.row]
+        return self._log.texts()["name"][self.row]
 
     @property
     def stage(self) -> str:
         """Stage of a tile pipeline, empty when none."""
-        return self._log.texts["stage"][self.row]
+        return self._log.texts()["stage"][self.row]
 
     @property
     def component(self) -> str:
         """Component that carried it out."""
-        return self._log.texts["component"][self.row]
+        return self._log.texts()["component"][self.row]
 
     @property
     def label(self) -> str:
         """The operation in one phrase."""
-        return self._log.texts["label"][self.row]
+        return self._log.texts()["label"][self.row]
 
     @property
     def source(self) -> str:
         """``file.py:12``, the line of the kernel that asked for it; empty for the host's operations."""
-        return self._log.texts["source"][self.row]
+        return self._log.texts()["source"][self.row]
 
     @property
     def t_ready(self) -> float:
         """When the component received it, ns."""
-        return self._log.times["t_ready"][self.row]
+        return self._log.times()["t_ready"][self.row]
 
     @property
     def t_start(self) -> float:
         """When it began, ns."""
-        return self._log.times["t_start"][self.row]
+        return self._log.times()["t_start"][self.row]
 
     @property
     def t_end(self) -> float:
         """When it was done, ns."""
-        return self._log.times["t_end"][self.row]
+        return self._log.times()["t_end"][self.row]
 
     @property
     def after(self) -> list[tuple[int, str]]:
@@ -154,20 +175,28 @@ class OpLog:
     """
 
     def __init__(self) -> None:
-        self.integers = {name: array("q") for name in ("id", "launch", "parent", "bytes")}
-        self.times = {name: array("d") for name in ("t_ready", "t_start", "t_end")}
-        self.texts = {name: Texts() for name in ("kind", "name", "stage", "component", "label", "source")}
+        self._integers = {name: array("q") for name in ("id", "launch", "parent", "bytes")}
+        self._times = {name: array("d") for name in ("t_ready", "t_start", "t_end")}
+        self._texts: dict[str, Coded[Any]] = {
+            name: Coded(str) for name in ("kind", "name", "stage", "component", "source")
+        }
+        self._texts["label"] = Coded(_label)
         self._at: dict[int, int] = {}
-        # Rows of one operation's transactions and operands adjoin; these are where each operation's end.
-        self._moved_end, self._operand_end = array("q"), array("q")
+        # Rows of one operation's transactions, operands and dependencies adjoin; these are where each ends.
+        self._ends = {name: array("q") for name in ("moved", "operand", "edge")}
         self._moved = array("q")
         self._operand = {n: array("q") for n in ("position", "handle", "address")}
-        self._operand_texts = {n: Texts() for n in ("shape", "dtype")}
+        self._operand_texts: dict[str, Coded[Any]] = {"shape": Coded(_shape), "dtype": Coded(str)}
         self._region_end = array("q")
         self._region = {n: array("q") for n in ("addr", "bytes")}
-        self._edge_op, self._edge_on = array("q"), array("q")
-        self._edge_hazard = Texts()
-        self._edge_end = array("q")
+        self._edge_on = array("q")
+        self._edge_hazard: Coded[str] = Coded(str)
+        # Rows that are not in the columns yet: one call for thousands of them, in place of one for each number.
+        self._new_ops: list[tuple[Any, ...]] = []
+        self._new_operands: list[tuple[Any, ...]] = []
+        self._new_edges: list[tuple[int, str]] = []
+        self._new_regions: list[Region] = []
+        self._operands = self._edges = self._regions = 0
         self.tensors = TensorLog()
         """The run's tensors and their accesses."""
 
@@ -183,7 +212,7 @@ class OpLog:
             raise IndexError(row)
         return OpRecord(self, row)
 
-    def append(self, op: Op, dependencies: Iterable[tuple[int, str]] = ()) -> None:
+    def append(self, op: Op, dependencies: Sequence[tuple[int, str]] = ()) -> None:
         """Add a finished operation and its ``(op id, hazard)`` dependencies.
 
         Raises:
@@ -195,32 +224,87 @@ class OpLog:
                 f"op {op.id} ({op.kind}/{op.name} on {op.component}) was reported twice; "
                 "a component reports an operation once, when it is done"
             )
-        integers, times, texts = self.integers, self.times, self.texts
-        integers["id"].append(op.id)
-        integers["launch"].append(op.launch)
-        integers["parent"].append(op.parent)
-        integers["bytes"].append(op.nbytes)
-        times["t_ready"].append(op.t_ready)
-        times["t_start"].append(op.t_start)
-        times["t_end"].append(op.t_end)
-        texts["kind"].append(op.kind)
-        texts["name"].append(op.name)
-        texts["stage"].append(op.stage)
-        texts["component"].append(op.component)
-        texts["label"].append(label(op))
-        texts["source"].append(op.source)
-        self._moved.extend(dict.fromkeys(op.transactions))
-        self._moved_end.append(len(self._moved))
+        operands = self._new_operands
+        shapes = []
         for position, operand in enumerate(op.inputs):
-            self._append_operand(position, operand)
-        if op.output is not None:
-            self._append_operand(OUTPUT, op.output)
-        self._operand_end.append(len(self._operand["position"]))
-        for on, hazard in dependencies:
-            self._edge_op.append(op.id)
-            self._edge_on.append(on)
-            self._edge_hazard.append(hazard)
-        self._edge_end.append(len(self._edge_on))
+            regions = operand.regions
+            if regions:
+                self._new_regions += regions
+                self._regions += len(regions)
+            shapes.append(operand.shape)
+            operands.append(
+                (position, operand.handle, operand.address, operand.shape, operand.dtype, self._regions)
+            )
+        output = op.output
+        if output is not None:
+            regions = output.regions
+            if regions:
+                self._new_regions += regions
+                self._regions += len(regions)
+            operands.append(
+                (OUTPUT, output.handle, output.address, output.shape, output.dtype, self._regions)
+            )
+            label: LabelKey = (op.name, tuple(shapes), output.shape, output.dtype)
+            self._operands += 1
+        else:
+            label = (op.name, tuple(shapes), None, "")
+        self._operands += len(shapes)
+        if op.transactions:
+            self._moved.extend(dict.fromkeys(op.transactions))
+        if dependencies:
+            self._new_edges += dependencies
+            self._edges += len(dependencies)
+        self._new_ops.append(
+            (
+                op.id, op.launch, op.parent, op.nbytes, op.t_ready, op.t_start, op.t_end,
+                op.kind, op.name, op.stage, op.component, op.source, label,
+                len(self._moved), self._operands, self._edges,
+            )
+        )  # fmt: skip
+        if len(self._new_ops) >= _BATCH:
+            self._gather()
+
+    def integers(self) -> dict[str, array[int]]:
+        """The columns of whole numbers."""
+        self._gather()
+        return self._integers
+
+    def times(self) -> dict[str, array[float]]:
+        """The columns of times, ns."""
+        self._gather()
+        return self._times
+
+    def texts(self) -> dict[str, Coded[Any]]:
+        """The columns of texts."""
+        self._gather()
+        return self._texts
+
+    def _gather(self) -> None:
+        """Bring rows into the columns."""
+        if not self._new_ops:
+            return
+        rows = zip(*self._new_ops, strict=True)
+        for column in (*self._integers.values(), *self._times.values(), *self._texts.values(), *self._ends.values()):
+            column.extend(next(rows))
+        self._new_ops.clear()
+        if self._new_operands:
+            position, handle, address, shape, dtype, ends = zip(*self._new_operands, strict=True)
+            self._operand["position"].extend(position)
+            self._operand["handle"].extend(-1 if one is None else one for one in handle)
+            self._operand["address"].extend(-1 if one is None else one for one in address)
+            self._operand_texts["shape"].extend(shape)
+            self._operand_texts["dtype"].extend(dtype)
+            self._region_end.extend(ends)
+            self._new_operands.clear()
+        if self._new_regions:
+            for column, values in zip(self._region.values(), zip(*self._new_regions, strict=True), strict=True):
+                column.extend(values)
+            self._new_regions.clear()
+        if self._new_edges:
+            on, hazards = zip(*self._new_edges, strict=True)
+            self._edge_on.extend(on)
+            self._edge_hazard.extend(hazards)
+            self._new_edges.clear()
 
     def find(self, op_id: int) -> OpRecord | None:
         """The operation with that id, if it has been reported."""
@@ -230,27 +314,39 @@ class OpLog:
     @property
     def components(self) -> set[str]:
         """Names of the components that carried operations out."""
-        return {name for name in self.texts["component"].to_list() if name}
+        return {name for name in self.texts()["component"].to_list() if name}
 
     def dependencies(self) -> Iterator[tuple[int, int, str]]:
         """All ``(op, on, hazard)``, in report order of ``op``."""
-        return zip(self._edge_op, self._edge_on, self._edge_hazard.to_list(), strict=True)
+        return zip(self._edge_ops().tolist(), self._edge_on, self._edge_hazard.to_list(), strict=True)
 
     def dependencies_of(self, row: int) -> list[tuple[int, str]]:
         """``(op id, hazard)`` of the operation of a row."""
-        rows = range(_start(self._edge_end, row), self._edge_end[row])
+        rows = self._span("edge", row)
         return [(self._edge_on[at], self._edge_hazard[at]) for at in rows]
 
     def transactions_of(self, row: int) -> list[int]:
         """Ids of the transactions that carried out the operation of a row."""
-        return list(self._moved[_start(self._moved_end, row) : self._moved_end[row]])
+        rows = self._span("moved", row)
+        return list(self._moved[rows.start : rows.stop])
 
     def operands_of(self, row: int) -> list[tuple[int, Operand]]:
         """``(position, operand)`` of the operation of a row, inputs first."""
         return [
             (self._operand["position"][at], self._operand_at(at))
-            for at in range(_start(self._operand_end, row), self._operand_end[row])
+            for at in self._span("operand", row)
         ]
+
+    def _span(self, what: str, row: int) -> range:
+        """The rows of an operation's transactions, operands or dependencies."""
+        self._gather()
+        ends = self._ends[what]
+        return range(_start(ends, row), ends[row])
+
+    def _edge_ops(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The operation of each dependency."""
+        ids = self._ids()
+        return np.repeat(ids, _counts(self._ends["edge"]))
 
     def tables(self) -> dict[str, Table]:
         """The archive's tables ``Op``, ``Operand``, ``Region``, ``DependsOn``, ``Awaited``, and of tensors.
@@ -274,7 +370,7 @@ class OpLog:
         there is none; ``shape`` is text such as ``64x32``.
         """
         return {
-            "op": np.repeat(self._ids(), _counts(self._operand_end)),
+            "op": np.repeat(self._ids(), _counts(self._ends["operand"])),
             **{name: np.array(column, np.int64) for name, column in self._operand.items()},
             **{name: column.to_list() for name, column in self._operand_texts.items()},
         }
@@ -288,18 +384,6 @@ class OpLog:
             "position": np.repeat(operands["position"], counts),
             **{name: np.array(column, np.int64) for name, column in self._region.items()},
         }
-
-    def _append_operand(self, position: int, operand: Operand) -> None:
-        columns = self._operand
-        columns["position"].append(position)
-        columns["handle"].append(-1 if operand.handle is None else operand.handle)
-        columns["address"].append(-1 if operand.address is None else operand.address)
-        self._operand_texts["shape"].append(_shape(operand))
-        self._operand_texts["dtype"].append(operand.dtype)
-        for addr, nbytes in operand.regions:
-            self._region["addr"].append(addr)
-            self._region["bytes"].append(nbytes)
-        self._region_end.append(len(self._region["addr"]))
 
     def _operand_at(self, at: int) -> Operand:
         shape = self._operand_texts["shape"][at]
@@ -316,12 +400,12 @@ class OpLog:
         )
 
     def _ids(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        return np.array(self.integers["id"], np.int64)
+        return np.array(self.integers()["id"], np.int64)
 
     def _op_table(self) -> Table:
-        parents = np.array(self.integers["parent"], np.int64)
-        text = {name: column.to_list() for name, column in self.texts.items()}
-        number = {name: np.array(column, np.int64) for name, column in self.integers.items()}
+        parents = np.array(self.integers()["parent"], np.int64)
+        text = {name: column.to_list() for name, column in self._texts.items()}
+        number = {name: np.array(column, np.int64) for name, column in self._integers.items()}
         return {
             "number": number["id"],
             **{name: text[name] for name in ("kind", "name", "stage", "component")},
@@ -329,7 +413,7 @@ class OpLog:
             "parent": np.where(np.isin(parents, number["id"]), parents, -1),
             "bytes": number["bytes"],
             **self._sizes(text["kind"]),
-            **{name: np.array(column, np.float64) for name, column in self.times.items()},
+            **{name: np.array(column, np.float64) for name, column in self._times.items()},
             "source": text["source"],
             "label": text["label"],
         }
@@ -348,7 +432,7 @@ class OpLog:
         return {"m": m, "k": k, "n": n, "flops": 2 * m * k * n, "dtype": dtypes}
 
     def _depends_on_table(self) -> Table:
-        op = np.array(self._edge_op, np.int64)
+        op = self._edge_ops()
         on = np.array(self._edge_on, np.int64)
         known = np.isin(on, self._ids())
         hazards = self._edge_hazard.to_list()
@@ -358,21 +442,22 @@ class OpLog:
 
     def _awaited_table(self) -> Table:
         return {
-            "op": np.repeat(self._ids(), _counts(self._moved_end)),
+            "op": np.repeat(self._ids(), _counts(self._ends["moved"])),
             "txn": np.array(self._moved, np.int64),
         }
 
 
-def label(op: Op) -> str:
-    """The operation in one phrase: ``dot 64x32 32x16 -> 64x16 f16``."""
-    words = [op.name, *(_shape(operand) for operand in op.inputs)]
-    if op.output is not None:
-        words += ["->", _shape(op.output), op.output.dtype]
+def _label(key: LabelKey) -> str:
+    """An operation in one phrase: ``dot 64x32 32x16 -> 64x16 f16``."""
+    name, inputs, output, dtype = key
+    words = [name, *map(_shape, inputs)]
+    if output is not None:
+        words += ["->", _shape(output), dtype]
     return " ".join(words)
 
 
-def _shape(operand: Operand) -> str:
-    return "x".join(map(str, operand.shape)) or "scalar"
+def _shape(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
 
 
 def _start(ends: array[int], row: int) -> int:
