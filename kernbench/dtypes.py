@@ -43,6 +43,10 @@ DTYPES: dict[str, DType] = {
 }
 
 
+SIZES = {name: known.itemsize for name, known in DTYPES.items()}
+"""Bytes per element of each type."""
+
+
 def dtype(name: str) -> DType:
     """The type called ``name``; an unknown name is a :class:`UsageError` that lists the known ones."""
     try:

@@ -17,6 +17,9 @@ _BENCHES = _PACKAGE / "benches"
 _STDLIB = Path(sysconfig.get_path("stdlib"))
 
 
+_basename = cache(basename)
+
+
 @cache
 def is_ours(filename: str) -> bool:
     """Whether the file belongs to KernBench; the shipped benches count as users' code."""
@@ -57,12 +60,14 @@ def raised_at(error: BaseException) -> str:
 def line_of(frame: FrameType | None) -> str:
     """``file.py:12``, the innermost line of the user's own code at or above ``frame``; else ``""``."""
     outside: FrameType | None = None
-    while frame is not None and not is_users(frame.f_code.co_filename):
-        if outside is None and not is_ours(frame.f_code.co_filename):
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if is_users(filename):
+            return f"{_basename(filename)}:{frame.f_lineno}"
+        if outside is None and not is_ours(filename):
             outside = frame
         frame = frame.f_back
-    found = frame or outside
-    return f"{basename(found.f_code.co_filename)}:{found.f_lineno}" if found is not None else ""
+    return f"{_basename(outside.f_code.co_filename)}:{outside.f_lineno}" if outside is not None else ""
 
 
 def line_within(function: Callable[..., Any], frame: FrameType | None) -> str:

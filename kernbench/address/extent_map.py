@@ -100,6 +100,8 @@ class ExtentMap(Generic[V]):
 
     def _replace(self, start: int, end: int, new: list[Extent[V]]) -> None:
         first, last = self._span(start, end)
+        if first == last and not new:
+            return
         starts, extents = self._starts, self._extents
         if first < last:
             left, right = extents[starts[first]], extents[starts[last - 1]]

@@ -55,8 +55,11 @@ class FreeList:
             offset = -(-start // align) * align
             rest = start + size - (offset + nbytes)
             if rest >= 0:
-                parts = ((start, offset - start), (offset + nbytes, rest))
-                self._free[index : index + 1] = [part for part in parts if part[1]]
+                if offset == start and rest:
+                    self._free[index] = (offset + nbytes, rest)
+                else:
+                    parts = ((start, offset - start), (offset + nbytes, rest))
+                    self._free[index : index + 1] = [part for part in parts if part[1]]
                 self._allocated[offset] = nbytes
                 return offset
         raise AllocationError(

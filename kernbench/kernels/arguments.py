@@ -15,6 +15,12 @@ from kernbench.hints import shown
 from kernbench.kernels.pointer import Pointer
 from kernbench.replay.numeric import holds
 
+_BOOLS = (bool, np.bool_)
+_SEQUENCES = (Sequence, np.ndarray)
+_NUMBERS = (bool, int, float, np.generic)
+_INTEGERS = (bool, int, np.integer, np.bool_)
+_NO_REALS = (np.complexfloating, np.flexible)
+
 I32_MIN, I32_MAX = -(2**31), 2**31 - 1
 
 
@@ -27,7 +33,7 @@ class BadArgumentError(Exception):
 
 def integer(argument: str, value: object, minimum: int | None = None) -> int:
     """``value`` as an int, not below ``minimum``; bools and floats are refused."""
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, _BOOLS):
         raise BadArgumentError(argument, f"{shown(value)} is a bool; an integer is needed")
     try:
         number = operator.index(value)  # type: ignore[arg-type]
@@ -50,13 +56,21 @@ def address(argument: str, value: object) -> int:
 
 def shape(argument: str, value: object) -> tuple[int, ...]:
     """A shape: a sequence of positive integers; one integer means one dimension."""
-    if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
+    if type(value) is tuple:
+        for size in value:
+            if type(size) is not int or size < 1:
+                break
+        else:
+            return value
+    if isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES):
         value = (value,)
     return tuple(integer(argument, size, minimum=1) for size in value)
 
 
 def dtype(argument: str, value: object) -> str:
     """The name of a known data type."""
+    if type(value) is str and value in dtypes.SIZES:
+        return value
     try:
         return dtypes.dtype(value).name  # type: ignore[arg-type]
     except UsageError as unknown:
@@ -73,26 +87,26 @@ def axis(argument: str, value: object, ndim: int) -> int:
 
 def is_scalar(value: object) -> bool:
     """True for Python and numpy numbers."""
-    return isinstance(value, bool | int | float | np.generic) and not isinstance(value, Pointer)
+    return isinstance(value, _NUMBERS) and not isinstance(value, Pointer)
 
 
 def scalar(argument: str, value: Any) -> int | float:
     """A Python number; integers must fit 32 bits, the size of the hardware's scalar registers."""
     if not is_scalar(value):
         raise BadArgumentError(argument, f"{shown(value)} is not a number")
-    if isinstance(value, bool | int | np.integer | np.bool_):
+    if isinstance(value, _INTEGERS):
         number = int(value)
         if not I32_MIN <= number <= I32_MAX:
             raise BadArgumentError(argument, f"{number} does not fit 32 bits")
         return number
-    if isinstance(value, np.complexfloating | np.flexible):
+    if isinstance(value, _NO_REALS):
         raise BadArgumentError(argument, f"{shown(value)} is not a real number")
     return float(value)
 
 
 def nbytes(dims: tuple[int, ...], dtype_name: str) -> int:
     """Bytes of an array, row-major without padding."""
-    return math.prod(dims) * dtypes.dtype(dtype_name).itemsize
+    return math.prod(dims) * dtypes.SIZES[dtype_name]
 
 
 def fits(argument: str, ptr: object, size: int) -> None:

@@ -96,7 +96,7 @@ class Issuer:
                     argument, "the handle belongs to another kernel; pass data through memory"
                 )
             return value
-        if isinstance(value, TensorRef | Pointer):
+        if isinstance(value, (TensorRef, Pointer)):
             raise BadArgumentError(argument, "is in memory, not in TCM; tl.load it first")
         raise BadArgumentError(argument, f"{shown(value)} is not a tensor handle; tl.load gives one")
 
@@ -114,18 +114,10 @@ class Issuer:
         params: dict[str, Any] | None,
         size: int,
     ) -> Op:
-        source = line_of(sys._getframe(1))
-        op = Op(
-            op_id,
-            kind,
-            name,
-            inputs,
-            output,
-            params or {},
-            launch=self._pe.launch,
-            nbytes=size,
-            source=source,
-        )
+        op = Op(op_id, kind, name, inputs, output, {} if params is None else params)
+        op.launch = self._pe.launch
+        op.nbytes = size
+        op.source = line_of(sys._getframe(2))  # the first is the tl call's own
         if self._thread is not None:
             if kind in ("memory", "queue"):
                 self._thread.stamp(op)

@@ -314,6 +314,9 @@ class MathCalls(Issuer):
                 raise BadArgumentError(
                     argument, f"{handle.dtype} has no bits to work on; use integers or masks"
                 )
+            if not shape or shape == handle.shape:
+                shape = handle.shape
+                continue
             try:
                 shape = np.broadcast_shapes(shape, handle.shape)
             except ValueError:
@@ -382,9 +385,11 @@ def _known(values: list[Any], rule: MathOp, dtype: str, op: Op) -> Callable[[], 
     All else stays pending, so that no kernel depends on floating-point results while time is simulated.
     """
     assert op.output is not None
+    if any(value is None for value in values):
+        return None
     integers = not any(dtypes.dtype(o.dtype).is_float for o in (*op.inputs, op.output))
     small = math.prod(op.output.shape) <= KNOWN_ELEMENTS
-    if not small or not (integers or rule.result == "mask") or any(value is None for value in values):
+    if not small or not (integers or rule.result == "mask"):
         return None
     value = compute(op, [value() if callable(value) else value for value in values])
     return lambda: value

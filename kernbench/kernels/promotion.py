@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from kernbench import dtypes
 from kernbench.replay.math_ops import MathOp
@@ -14,10 +15,15 @@ def promoted(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
     A float beats an integer, two different floats give f32, i32 beats i8. Python scalars do not widen
     floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
     """
+    return _promoted(tuple(types), any(isinstance(value, float) for value in scalars))
+
+
+@cache
+def _promoted(types: tuple[str, ...], float_scalar: bool) -> str:
     floats = [name for name in types if dtypes.dtype(name).is_float]
     if floats:
         return floats[0] if all(name == floats[0] for name in floats) else "f32"
-    if any(isinstance(value, float) for value in scalars):
+    if float_scalar:
         return "f32"
     return "i8" if types and all(name == "i8" for name in types) else "i32"
 

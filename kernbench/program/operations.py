@@ -9,9 +9,8 @@ operation wrote over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 
 class Region(NamedTuple):
@@ -37,10 +36,17 @@ class Operand:
     regions: tuple[Region, ...] = ()
 
 
+class Known(Protocol):
+    """What is known of other threads at a point of a thread."""
+
+    def of(self, thread: tuple[int, tuple[int, int, int]]) -> int:
+        """The last epoch of ``thread`` that comes before that point, 0 for none."""
+
+
 class Order:
     """The place of an operation among those of other PEs (``kernbench.replay.races``).
 
-    ``thread`` is (launch, PE), ``epoch`` counts in it. ``clock`` holds the epochs of other threads that come
+    ``thread`` is (launch, PE), ``epoch`` counts in it. ``clock`` knows the epochs of other threads that come
     before, ``floor`` the number of the first launch that is not wholly before. ``settled`` is the epoch from
     which on the operation is over for others; ``None`` while a kernel has not waited for its composite.
     """
@@ -51,9 +57,8 @@ class Order:
         self,
         thread: tuple[int, tuple[int, int, int]],
         epoch: int,
-        clock: Mapping[tuple[int, tuple[int, int, int]], int],
+        clock: Known,
         floor: int,
-        *,
         volatile: bool = False,
         settled: bool = True,
     ) -> None:

@@ -19,7 +19,7 @@ from kernbench.address import ADDRESS_BITS
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.program.operations import Op, Region, has_values
 from kernbench.replay.dependencies import Dependency, DependencyBuilder
-from kernbench.replay.executor import Executor, freeze, naming
+from kernbench.replay.executor import FAILURES, Executor, freeze, named
 from kernbench.replay.memory_store import MemoryStore
 from kernbench.replay.oplog import OpLog, OpRecord
 from kernbench.replay.races import RaceDetector, Thread
@@ -91,8 +91,10 @@ class DataPlane(Instrument):
                     if self.verify:
                         self._pending[region] = None
             else:
-                with naming(op):
+                try:
                     self.memory.scatter(output.regions, value)
+                except FAILURES as error:
+                    raise named(op, error) from error
         if output is not None and output.handle is not None:
             if "uses" in op.params:
                 self._uses_left[output.handle] = int(op.params["uses"])
@@ -222,12 +224,16 @@ class DataPlane(Instrument):
             elif self._waits_for(operand.regions) is not None:
                 return None
             else:
-                with naming(op):
+                try:
                     dtype = dtypes.dtype(operand.dtype).numpy
                     value = self.memory.gather(operand.regions, operand.shape, dtype)
+                except FAILURES as error:
+                    raise named(op, error) from error
             inputs.append(value)
-        with naming(op):
+        try:
             value = compute(op, inputs)
+        except FAILURES as error:
+            raise named(op, error) from error
         return value if "data" in op.params else freeze(value)
 
     def _waits_for(self, regions: Sequence[Region]) -> Op | OpRecord | None:

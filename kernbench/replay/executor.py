@@ -108,8 +108,10 @@ class Executor:
                 self._run_stack(ops[start : start + step])
 
     def _run_one(self, op: Op) -> None:
-        with naming(op):
+        try:
             value = freeze(compute(op, self._inputs(op)))
+        except FAILURES as error:
+            raise named(op, error) from error
         self._finish(op, value)
 
     def _run_stack(self, ops: list[Op]) -> None:
@@ -178,10 +180,19 @@ def naming(op: Op) -> Iterator[None]:
     """Errors inside name ``op``; those of numpy become :class:`KernBenchError`."""
     try:
         yield
-    except KernBenchError as error:
-        raise type(error)(f"{describe(op)}: {error}") from error
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise KernBenchError(f"{describe(op)} has no value: {error}") from error
+    except FAILURES as error:
+        raise named(op, error) from error
+
+
+FAILURES = (KernBenchError, ArithmeticError, LookupError, TypeError, ValueError)
+"""What may go wrong where a value is computed."""
+
+
+def named(op: Op, error: Exception) -> KernBenchError:
+    """One of :data:`FAILURES` as an error that names ``op``."""
+    if isinstance(error, KernBenchError):
+        return type(error)(f"{describe(op)}: {error}")
+    return KernBenchError(f"{describe(op)} has no value: {error}")
 
 
 def freeze(array: Array) -> Array:

@@ -116,9 +116,8 @@ class MemoryStore:
 
     def pending(self, region: Region) -> int | None:
         """The operation (the one of highest id) that a byte of ``region`` waits for, if any."""
-        return max(
-            (extent.value for extent in self._pending.overlapping(*self._range(*region))), default=None
-        )
+        found = self._pending.overlapping(*self._range(*region))
+        return max(extent.value for extent in found) if found else None
 
     def _put(self, addr: int, data: Bytes) -> None:
         start, end = self._range(addr, data.size)
@@ -130,9 +129,10 @@ class MemoryStore:
         """The bytes of a range, read-only: a view where one extent holds them all, else a copy."""
         start, end = self._range(addr, nbytes)
         parts = self._bytes.overlapping(start, end)
-        if len(parts) == 1 and parts[0].start <= start and end <= parts[0].end:
-            begin = start - parts[0].start
-            return parts[0].value[begin : begin + nbytes]
+        if len(parts) == 1:
+            first, last, data = parts[0]
+            if first <= start and end <= last:
+                return data if nbytes == last - first else data[start - first : end - first]
         gaps = self._bytes.gaps(start, end)
         if gaps and self.strict:
             raise self._unwritten(start, end, *gaps[0])
@@ -161,8 +161,12 @@ class MemoryStore:
             )
         return addr, addr + nbytes
 
-    def _joined(self, regions: Iterable[Region], nbytes: int) -> list[Region]:
+    def _joined(self, regions: Iterable[Region], nbytes: int) -> Sequence[Region]:
         """``regions``, checked, with those that adjoin made one."""
+        regions = tuple(regions)
+        if len(regions) == 1 and regions[0][1] == nbytes:
+            self._range(*regions[0])
+            return regions
         joined: list[Region] = []
         for addr, size in regions:
             self._range(addr, size)

@@ -191,7 +191,7 @@ class OpLog:
         self._region = {n: array("q") for n in ("addr", "bytes")}
         self._edge_on = array("q")
         self._edge_hazard: Coded[str] = Coded(str)
-        # Rows that are not in the columns yet: one call for thousands of them, in place of one for each number.
+        # Rows that are not in the columns yet: columns are extended once for thousands of them.
         self._new_ops: list[tuple[Any, ...]] = []
         self._new_operands: list[tuple[Any, ...]] = []
         self._new_edges: list[tuple[int, str]] = []
@@ -283,9 +283,11 @@ class OpLog:
         """Bring rows into the columns."""
         if not self._new_ops:
             return
-        rows = zip(*self._new_ops, strict=True)
-        for column in (*self._integers.values(), *self._times.values(), *self._texts.values(), *self._ends.values()):
-            column.extend(next(rows))
+        columns: list[Any] = [
+            *self._integers.values(), *self._times.values(), *self._texts.values(), *self._ends.values()
+        ]  # fmt: skip
+        for column, values in zip(columns, zip(*self._new_ops, strict=True), strict=True):
+            column.extend(values)
         self._new_ops.clear()
         if self._new_operands:
             position, handle, address, shape, dtype, ends = zip(*self._new_operands, strict=True)
@@ -297,8 +299,9 @@ class OpLog:
             self._region_end.extend(ends)
             self._new_operands.clear()
         if self._new_regions:
-            for column, values in zip(self._region.values(), zip(*self._new_regions, strict=True), strict=True):
-                column.extend(values)
+            addresses, sizes = zip(*self._new_regions, strict=True)
+            self._region["addr"].extend(addresses)
+            self._region["bytes"].extend(sizes)
             self._new_regions.clear()
         if self._new_edges:
             on, hazards = zip(*self._new_edges, strict=True)
@@ -332,10 +335,7 @@ class OpLog:
 
     def operands_of(self, row: int) -> list[tuple[int, Operand]]:
         """``(position, operand)`` of the operation of a row, inputs first."""
-        return [
-            (self._operand["position"][at], self._operand_at(at))
-            for at in self._span("operand", row)
-        ]
+        return [(self._operand["position"][at], self._operand_at(at)) for at in self._span("operand", row)]
 
     def _span(self, what: str, row: int) -> range:
         """The rows of an operation's transactions, operands or dependencies."""

@@ -11,7 +11,7 @@ Operations are given in the order of their effects (:meth:`RaceDetector.access`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,32 +27,94 @@ END = 1 << 62
 """Epoch behind all of a thread."""
 
 
+class Knowledge:
+    """Which epochs of other threads come before a point of a thread: a vector clock, worked out when asked.
+
+    A message adds one of these, whatever the number of threads: it says which two pieces of knowledge came
+    together. Most are never asked, as accesses of two threads to the same bytes are rare.
+    """
+
+    __slots__ = ("_before", "_known", "_met", "over")
+
+    def __init__(
+        self, over: frozenset[ThreadKey], before: Knowledge | None = None, met: Sequence[_Met] = ()
+    ) -> None:
+        self.over = over
+        """Threads that had ended before this one began."""
+        self._before = before
+        self._met = met
+        self._known: dict[ThreadKey, int] | None = None
+
+    def of(self, thread: ThreadKey) -> int:
+        """The last epoch of ``thread`` that comes before, 0 for none."""
+        if thread in self.over:
+            return END
+        return self._all().get(thread, 0)
+
+    def _all(self) -> dict[ThreadKey, int]:
+        # Without recursion: a kernel may have received thousands of messages.
+        open_: list[Knowledge] = [self]
+        while open_:
+            one = open_[-1]
+            if one._known is not None:
+                open_.pop()
+                continue
+            needed = [met.knowledge for met in one._met]
+            if one._before is not None:
+                needed.append(one._before)
+            missing = [other for other in needed if other._known is None]
+            if missing:
+                open_ += missing
+                continue
+            known = {} if one._before is None else {**one._before._all()}
+            for met in one._met:
+                for thread, epoch in met.knowledge._all().items():
+                    if thread[0] >= met.floor and epoch > known.get(thread, 0):
+                        known[thread] = epoch
+                if met.epoch > known.get(met.thread, 0):
+                    known[met.thread] = met.epoch
+            one._known, one._before, one._met = known, None, ()
+        assert self._known is not None
+        return self._known
+
+
+class _Met(NamedTuple):
+    """All that is before ``epoch`` of ``thread``; of launches below ``floor`` nothing is asked any more."""
+
+    thread: ThreadKey
+    epoch: int
+    knowledge: Knowledge
+    floor: int = -END
+
+
+NOTHING = Knowledge(frozenset())
+
+
 class Thread:
     """The clock of one run of a kernel on one PE: which epochs of other threads are before it."""
 
-    def __init__(self, key: ThreadKey, clock: Mapping[ThreadKey, int], floor: int) -> None:
+    def __init__(self, key: ThreadKey, clock: Knowledge, floor: int) -> None:
         self.key = key
         self.epoch = 0
-        self.clock = dict(clock)
+        self.clock = clock
         self.floor = floor
 
     def stamp(self, op: Op, *, volatile: bool = False, blocking: bool = True) -> None:
         """Give an operation that is issued now its order."""
         self.epoch += 1
-        op.order = Order(self.key, self.epoch, self.clock, self.floor, volatile=volatile, settled=blocking)
+        op.order = Order(self.key, self.epoch, self.clock, self.floor, volatile, blocking)
 
     def wait(self, order: Order) -> None:
         """The kernel has waited for an asynchronous operation."""
         if order.settled is None:
             order.settled = self.epoch
 
-    def join(self, key: ThreadKey, epoch: int, clock: Mapping[ThreadKey, int]) -> None:
-        """All that was before ``epoch`` of thread ``key`` is before what comes from now on."""
-        # A new dictionary: orders that were stamped before keep the old one.
-        self.clock = {**self.clock}
-        for other, known in (*clock.items(), (key, epoch)):
-            if known > self.clock.get(other, 0):
-                self.clock[other] = known
+    def join(self, order: Order) -> None:
+        """All that was before an operation of another thread is before what comes from now on."""
+        # A new object: orders that were stamped before keep the old one.
+        clock = self.clock
+        assert isinstance(order.clock, Knowledge)
+        self.clock = Knowledge(clock.over, clock, (_Met(order.thread, order.epoch, order.clock),))
         self.epoch += 1
 
 
@@ -61,9 +123,14 @@ class Access(NamedTuple):
 
     op: int
     source: str
-    pe: str
     time: float
     order: Order
+
+    @property
+    def pe(self) -> str:
+        """The PE that made it."""
+        sip, cube, pe = self.order.thread[1]
+        return f"sip{sip}.cube{cube}.pe{pe}"
 
 
 class _History(NamedTuple):
@@ -111,6 +178,8 @@ class RaceDetector:
         self._history: ExtentMap[_History] = ExtentMap(lambda history, _begin, _end: history)
         self._last: dict[Location, Thread] = {}
         self._threads: dict[int, list[Thread]] = {}
+        self._beginnings: dict[int, Knowledge] = {}
+        """What the threads of a launch know when they begin, all at one instant: the same."""
         self._ended: set[int] = set()
         self._first_open = 0
         self._floors: list[int] = []
@@ -131,6 +200,7 @@ class RaceDetector:
     def launch_ended(self, launch: int) -> None:
         """The host has the answers of all PEs of ``launch``."""
         self._threads.pop(launch, None)
+        self._beginnings.pop(launch, None)
         self._ended.add(launch)
         while self._first_open in self._ended:
             self._first_open += 1
@@ -138,14 +208,14 @@ class RaceDetector:
     def thread(self, launch: int, location: Location) -> Thread:
         """The kernel of ``launch`` begins on a PE: it comes after all that its PEs did before."""
         if not 0 <= launch < len(self._targets):
-            return Thread((launch, location), {}, 0)
-        clock: dict[ThreadKey, int] = {}
+            return Thread((launch, location), NOTHING, 0)
         floor = self._floors[launch]
-        for other in sorted(self._targets[launch]):
-            before = self._last.get(other)
-            if before is not None and floor <= before.key[0] < launch:
-                clock.update({key: epoch for key, epoch in before.clock.items() if key[0] >= floor})
-                clock[before.key] = END
+        clock = self._beginnings.get(launch)
+        if clock is None:
+            last = [self._last.get(other) for other in sorted(self._targets[launch])]
+            before = [one for one in last if one is not None and floor <= one.key[0] < launch]
+            met = [_Met(one.key, END, one.clock, floor) for one in before]
+            clock = self._beginnings[launch] = Knowledge(frozenset(one.key for one in before), met=met)
         thread = Thread((launch, location), clock, floor)
         self._threads.setdefault(launch, []).append(thread)
         self._begun(thread)
@@ -167,7 +237,7 @@ class RaceDetector:
         """A message sent by operation ``sender`` has arrived in ``thread``."""
         order = self._sends.pop(sender, None)
         if order is not None:
-            thread.join(order.thread, order.epoch, order.clock)
+            thread.join(order)
 
     # -- accesses -----------------------------------------------------------------------------------
 
@@ -179,9 +249,8 @@ class RaceDetector:
                 for region in op.output.regions:  # the host's: it waits for what uses a tensor
                     self._history.remove(region.addr, region.addr + region.nbytes)
             return
-        sip, cube, pe = order.thread[1]
         time = op.t_effect if op.t_effect >= 0.0 else op.t_end
-        mine = Access(op.id, op.source, f"sip{sip}.cube{cube}.pe{pe}", time, order)
+        mine = Access(op.id, op.source, time, order)
         for operand in op.inputs:
             if operand.handle is None:
                 self._read(operand, mine)
@@ -197,8 +266,7 @@ class RaceDetector:
         for region in operand.regions:
             for _, _, history in self._history.overlapping(region.addr, region.addr + region.nbytes):
                 if history.write is not None and history.write.order.thread != thread.key:
-                    order = history.write.order
-                    thread.join(order.thread, order.epoch, order.clock)
+                    thread.join(history.write.order)
 
     def forget(self, region: Region) -> None:
         """The memory at ``region`` was freed."""
@@ -250,6 +318,6 @@ def _ordered(first: Access, second: Access) -> bool:
     if a.thread[0] < b.floor:
         return True
     if a.settled is None:
-        return b.clock.get(a.thread, 0) == END
-    known = b.epoch if a.thread == b.thread else b.clock.get(a.thread, 0)
-    return bool(known >= a.settled)
+        return b.clock.of(a.thread) == END
+    known = b.epoch if a.thread == b.thread else b.clock.of(a.thread)
+    return known >= a.settled

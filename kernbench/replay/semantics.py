@@ -33,12 +33,21 @@ def compute(op: Op, inputs: Sequence[Array]) -> Array:
     with an input, never modified. An operation without a value (``tile``, unknown) is a
     :class:`UsageError`.
     """
-    if op.output is None:
+    output = op.output
+    if output is None:
         raise UsageError(f"op {op.id} {op.kind}/{op.name} has no output to compute")
-    arrays = [np.reshape(array, operand.shape) for array, operand in zip(inputs, op.inputs, strict=True)]
-    with np.errstate(all="ignore"):
-        value = _rule(op)(op, arrays)
-    return np.reshape(cast(value, op.output.dtype), op.output.shape)
+    arrays = [_shaped(array, operand) for array, operand in zip(inputs, op.inputs, strict=True)]
+    rule = _rule(op)
+    if rule in _MOVES:
+        value = rule(op, arrays)
+    else:
+        with np.errstate(all="ignore"):
+            value = rule(op, arrays)
+    return _shaped(cast(value, output.dtype), output)
+
+
+def _shaped(array: Array, operand: Operand) -> Array:
+    return array if array.shape == operand.shape else np.reshape(array, operand.shape)
 
 
 def stacked_dot(ops: Sequence[Op], inputs: Sequence[Sequence[Array]]) -> list[Array]:
@@ -264,3 +273,6 @@ _RULES: dict[tuple[str, str], Callable[[Op, Sequence[Array]], Array]] = {
     ("view", "zeros"): _zeros,
     ("view", "full"): _full,
 }
+
+_MOVES = frozenset({_read, _written, _bytes_moved, _reshape, _transpose, _slice})
+"""Rules without arithmetic, of which numpy has nothing to warn."""
