@@ -34,6 +34,10 @@ class Target(NamedTuple):
     unit: str = ""
 
 
+_KEPT = 4096
+"""Ranges whose requests are kept: a transfer asks for them when it is checked and when it is sent."""
+
+
 class AddressMap:
     """The addresses of ``graph``; a topology that the layout cannot hold is a :class:`ConfigError`."""
 
@@ -48,6 +52,7 @@ class AddressMap:
         self._sram: dict[tuple[int, int], Window] = {}
         self._tcm: dict[tuple[int, int, int], Window] = {}
         self._tcm_parts: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._found: dict[tuple[int, int], list[PhysicalRequest]] = {}
         self._channels = _channel_routers(graph)
         self.burst_bytes = 1
         """Bytes of an HBM burst (the largest of the topology's controllers)."""
@@ -86,6 +91,9 @@ class AddressMap:
         An HBM slice with channel routers gets one for each of its channels that the range touches. In order
         of first bytes. A range that leaves what is implemented is an error.
         """
+        known = self._found.get((pa, nbytes))
+        if known is not None:
+            return known
         requests: list[PhysicalRequest] = []
         for start, length in self.split(pa, nbytes):
             target = self.resolve(start)
@@ -95,6 +103,9 @@ class AddressMap:
             else:
                 component, offset = target.component, target.offset
                 requests += by_channel(component, start, offset, length, self.burst_bytes, routers)
+        if len(self._found) >= _KEPT:
+            self._found.clear()
+        self._found[pa, nbytes] = requests
         return requests
 
     def hbm(self, sip: int, cube: int, slice: int, offset: int) -> int:

@@ -75,6 +75,9 @@ class PageTable:
         if nbytes == 0:
             return []
         _check_range("address", va, nbytes)
+        extent = self._extents.at(va)
+        if extent is not None and va + nbytes <= extent.end:
+            return [(extent.value + va - extent.start, nbytes)]
         return runs(self._pieces(va, va + nbytes))
 
     def _pieces(self, position: int, end: int) -> Iterator[tuple[int, int]]:

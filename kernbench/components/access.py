@@ -43,6 +43,8 @@ def begin(
         if request.opens:
             pieces.append([])
         pieces[-1].append(transaction)
+    if len(pieces) == 1 and len(pieces[0]) == 1:
+        return pieces[0]
     for piece in pieces:
         if len(piece) > 1:
             access = Access(piece[0].id, len(piece))
@@ -57,6 +59,10 @@ def send(source: Component, transactions: Sequence[Transaction]) -> None:
     Bytes leave in order of address: the requests of one access flit by flit in turn.
     """
     system = source.system
+    if len(transactions) == 1:
+        (one,) = transactions
+        system.fabric.send(Packet(one, one.path, one.nbytes if one.is_write else 0, system.flit_bytes))
+        return
     packets = [Packet(t, t.path, t.nbytes if t.is_write else 0, system.flit_bytes) for t in transactions]
     for _, group in groupby(packets, lambda packet: packet.transaction.access or packet.transaction):
         together = list(group)

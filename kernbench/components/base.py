@@ -15,7 +15,7 @@ from kernbench.pgraph import Node
 from kernbench.program.messages import ControlMessage
 from kernbench.program.operations import Op
 from kernbench.routing import Traffic
-from kernbench.sim.node import FabricNode
+from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.transaction import Packet, Transaction
 
 
@@ -28,6 +28,8 @@ class Component(FabricNode):
         self.node = node
         self.system = system
         self.clock = system.clock
+        self._direct: dict[Component, Link] = {}
+        """The links over which it has passed tokens."""
 
     def number(self, key: str) -> float:
         """Property ``key`` of the node as a float."""
@@ -68,7 +70,9 @@ class Component(FabricNode):
 
     def forward(self, to: Component, function: Callable[..., None], *args: Any) -> None:
         """Pass a token over the direct link to ``to``: after the link's flight time, ``function(*args)``."""
-        link = self.system.link(self.resource, to.resource)
+        link = self._direct.get(to)
+        if link is None:
+            link = self._direct[to] = self.system.link(self.resource, to.resource)
         link.transactions += 1
         if link.delay_ns > 0.0:
             self.clock.call_at(self.clock.now + link.delay_ns, function, *args)

@@ -110,6 +110,8 @@ class EngineGroup:
     def __init__(self, name: str, count: int, outstanding: int) -> None:
         self.engines = [Engine(f"{name}{i}", outstanding) for i in range(count)]
         self.queue: deque[Job] = deque()
+        self.jobs = 0
+        """Jobs queued or in flight."""
 
     def free_engine(self) -> Engine | None:
         """The engine with the fewest requests in flight that can take one more, first by number, or None."""
@@ -119,10 +121,6 @@ class EngineGroup:
             if free and (found is None or engine.in_flight < found.in_flight):
                 found = engine
         return found
-
-    def jobs(self) -> int:
-        """Jobs queued or in flight."""
-        return len(self.queue) + sum(engine.in_flight for engine in self.engines)
 
 
 class DmaEngines:
@@ -170,6 +168,8 @@ class DmaEngines:
         self.requests = requests
         self.translation_ns = translation_ns
         self._used = used
+        self._reached: set[tuple[str, str]] = set()
+        """Memories, with the channel routers that lead there, that have been found fit for transfers."""
         self._reading = EngineGroup(f"{owner.resource}#read", reading, outstanding)
         self._writing = EngineGroup(f"{owner.resource}#write", writing, outstanding)
 
@@ -183,12 +183,15 @@ class DmaEngines:
         if nbytes < 1:
             raise _no_bytes(self.owner, [(address, nbytes)])
         for request in self.requests(address, nbytes):
+            if (request.component, request.via) in self._reached:
+                continue
             if not system.component(request.component).takes_flits:
                 raise AddressError(
                     f"address {request.pa:#x} leads to '{request.component}', which is no memory; "
                     "read and write HBM, SRAM and TCM"
                 )
             system.path(self.owner.resource, request.component, self.traffic, request.via)
+            self._reached.add((request.component, request.via))
 
     def submit(self, job: Job) -> None:
         """Queue a job; ``job.done`` is called when it is over. :meth:`check` it first.
@@ -202,7 +205,9 @@ class DmaEngines:
         job.t_ready = owner.clock.now
         group = self._group(job)
         group.queue.append(job)
-        owner.max_queue = max(owner.max_queue, group.jobs())
+        group.jobs += 1
+        if group.jobs > owner.max_queue:
+            owner.max_queue = group.jobs
         self._next(group)
 
     def _group(self, job: Job) -> EngineGroup:
@@ -234,7 +239,10 @@ class DmaEngines:
 
     def _translated(self, job: Job, engine: Engine, group: EngineGroup) -> None:
         clock = self.owner.clock
-        job.requests = [request for run in job.runs for request in self.requests(*run)]
+        if len(job.runs) == 1:
+            job.requests = self.requests(*job.runs[0])
+        else:
+            job.requests = [request for run in job.runs for request in self.requests(*run)]
         if job.is_write and self._source is not None:
             ready = self._source(job)
             if ready > clock.now:
@@ -273,6 +281,8 @@ class DmaEngines:
         access.send(owner, sent)
 
     def _regions_of(self, job: Job) -> tuple[Region, ...]:
+        if len(job.runs) == 1:
+            return self.regions(*job.runs[0])
         return tuple(region for run in job.runs for region in self.regions(*run))
 
     def _engine_hop(self, transaction: Transaction, job: Job, engine: Engine) -> None:
@@ -322,6 +332,7 @@ class DmaEngines:
         now = self.owner.clock.now
         slot.taken, slot.idle_since = False, now
         engine.in_flight -= 1
+        group.jobs -= 1
         if not engine.in_flight and self._used is not None:
             self._used(job.is_write, (now - engine.busy_since) / len(group.engines))
         self.owner.finish(job.op, job.t_ready, job.t_start, now)
@@ -331,9 +342,9 @@ class DmaEngines:
     def waiting(self) -> list[str]:
         """Transfers that are not answered."""
         return [
-            f"{self.owner.resource} has {group.jobs()} unanswered {word} jobs"
+            f"{self.owner.resource} has {group.jobs} unanswered {word} jobs"
             for group, word in ((self._reading, "read"), (self._writing, "write"))
-            if group.jobs()
+            if group.jobs
         ]
 
 

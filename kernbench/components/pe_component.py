@@ -9,6 +9,9 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage, TilePlan
+from kernbench.sim.node import Link
+
+_COMPUTING = ("GEMM", "MATH")
 
 
 class Token:
@@ -53,6 +56,7 @@ class PeComponent(Component):
         self.busy_by_direction = [0.0, 0.0]
         """Busy ns of reading and of writing, for parts that do both at once."""
         self._siblings: dict[str, Component] = {}
+        self._ways: dict[tuple[Component, bool], tuple[Link, float]] = {}
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
@@ -73,32 +77,32 @@ class PeComponent(Component):
 
     def stage_op(self, token: Token) -> Op:
         """The record for the token's present stage."""
-        (op,) = self.stage_ops(token, 1)
+        op = self._record(token)
+        token.previous = (op.id,)
         return op
 
     def stage_ops(self, token: Token, count: int) -> list[Op]:
         """The ``count`` records for the token's present stage; none of them waits for another."""
-        stage = token.stage
-        before = [(number, "stage") for number in token.previous] or [(n, "buffer") for n in token.fed_by]
-        ops = []
-        for _ in range(count):
-            if token.op is not None and stage.kind in ("GEMM", "MATH"):
-                op = token.op
-            else:
-                op = Op(
-                    self.system.next_op_id(),
-                    "tile",
-                    stage.name or stage.kind.lower(),
-                    launch=token.launch,
-                    parent=token.parent.id,
-                    source=token.parent.source,
-                    nbytes=stage.nbytes,
-                )
-            op.stage = stage.kind
-            op.after += before
-            ops.append(op)
+        ops = [self._record(token) for _ in range(count)]
         token.previous = tuple(op.id for op in ops)
         return ops
+
+    def _record(self, token: Token) -> Op:
+        stage = token.stage
+        if token.op is not None and stage.kind in _COMPUTING:
+            op = token.op
+        else:
+            op = Op(self.system.next_op_id(), "tile", stage.name or stage.kind.lower())
+            op.launch = token.launch
+            op.parent = token.parent.id
+            op.source = token.parent.source
+            op.nbytes = stage.nbytes
+        op.stage = stage.kind
+        if token.previous:
+            op.after += [(number, "stage") for number in token.previous]
+        else:
+            op.after += [(number, "buffer") for number in token.fed_by]
+        return op
 
     def pass_on(self, token: Token) -> None:
         """The token's stage here is over: on to the next, or done."""
@@ -127,15 +131,24 @@ class PeComponent(Component):
         stages = token.plan.stages
         fetched, stored = stages[token.index - 1], stages[token.index]
         if fetched.kind == "FETCH" and fetched.nbytes:
-            tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
-            link = self.system.link(self.resource, following.resource)
-            gbs = min(tcm.number("read_gbs"), self.system.link(tcm.resource, unit.resource).bw_gbs)
+            link, gbs = self._between(following, write=False)
             across = link.stream(now - fetched.nbytes / gbs, fetched.nbytes)
             return max(now, across) if link.bw_gbs < gbs else now
         if stored.kind == "STORE" and stored.nbytes:
-            tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
-            link = self.system.link(self.resource, following.resource)
-            gbs = min(tcm.number("write_gbs"), self.system.link(unit.resource, tcm.resource).bw_gbs)
+            link, gbs = self._between(following, write=True)
             across = link.stream(now, stored.nbytes)
             return max(now, across - stored.nbytes / gbs) if link.bw_gbs < gbs else now
         return now
+
+    def _between(self, following: Component, *, write: bool) -> tuple[Link, float]:
+        """The link to ``following``, and what the TCM and its link to PE_FETCH_STORE move, GB/s."""
+        found = self._ways.get((following, write))
+        if found is None:
+            tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
+            ends = (unit, tcm) if write else (tcm, unit)
+            gbs = min(
+                tcm.number("write_gbs" if write else "read_gbs"),
+                self.system.link(ends[0].resource, ends[1].resource).bw_gbs,
+            )
+            found = self._ways[following, write] = self.system.link(self.resource, following.resource), gbs
+        return found

@@ -22,6 +22,8 @@ from kernbench.topology import names
 
 MAX_IDLE = 100_000
 """Operations that a kernel may issue at one instant; more of them are taken for an endless loop."""
+_UNCHECKED = (c.Define, c.Cycles, c.Wait)
+_OF_QUEUES = (c.Send, c.Receive)
 
 
 class PeCpu(PeComponent):
@@ -137,7 +139,7 @@ class PeCpu(PeComponent):
                 command = kernel.resume()
                 if command is None:
                     break
-                if not isinstance(command, c.Define | c.Cycles | c.Wait):
+                if not isinstance(command, _UNCHECKED):
                     self._check(command, kernel)
             except Exception as error:
                 self._failed(error)
@@ -166,7 +168,7 @@ class PeCpu(PeComponent):
     ) -> None:
         """Refuse a command that the hardware could not carry out, in the name of the call that gave it."""
         try:
-            if isinstance(command, c.Send | c.Receive):
+            if isinstance(command, _OF_QUEUES):
                 self._ipcq.check(command)
             else:
                 self._scheduler.check(command)
@@ -244,7 +246,7 @@ class PeCpu(PeComponent):
             self.forward(self._scheduler, self._scheduler.submit, command, self._run)
             return True
         done = partial(self._command_done, op, self._epoch)
-        if isinstance(command, c.Send | c.Receive):
+        if isinstance(command, _OF_QUEUES):
             self.forward(self._ipcq, self._ipcq.submit, command, done)
             return isinstance(command, c.Receive) and command.completion is not None
         self._blocked = True

@@ -39,6 +39,7 @@ class PeIpcq(PeComponent):
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self._queues: dict[str, _Queue] = {}
+        self._receiving: list[ReceiveQueue] = []
         self._removed: set[int] = set()
         """Rings, own and peers', of directions that were removed: what still comes for them is dropped."""
 
@@ -53,7 +54,7 @@ class PeIpcq(PeComponent):
         self._receiver = QueueReceiver(self, dma, self._channel, self._rings)
 
     def _rings(self) -> list[ReceiveQueue]:
-        return [queue.receiving for queue in self._queues.values()]
+        return self._receiving
 
     # -- setting up -------------------------------------------------------------------------------------
 
@@ -73,6 +74,7 @@ class PeIpcq(PeComponent):
             else:
                 self._queues.pop(entry.direction, None)
                 self._removed |= {entry.address, entry.peer_address}
+        self._receiving = [queue.receiving for queue in self._queues.values()]
         message.request.part_done(self.clock.now, None)
 
     # -- commands of the kernel -------------------------------------------------------------------------

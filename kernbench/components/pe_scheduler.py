@@ -17,8 +17,9 @@ from kernbench.errors import KernelError
 from kernbench.pgraph import Node
 from kernbench.program import commands as c
 from kernbench.program.operations import Operand
-from kernbench.program.tile_plans import Stage, TilePlan, simple, tiles_of
+from kernbench.program.tile_plans import TilePlan, gemm, math, tiles_of
 
+_TRANSFERS = (c.Load, c.Store)
 EngineCommand = c.Load | c.Store | c.Gemm | c.Math
 
 
@@ -70,17 +71,16 @@ class PeScheduler(PeComponent):
             self._translate(command)
             self._feed()
             return
-        if isinstance(command, c.Load | c.Store):
+        if isinstance(command, _TRANSFERS):
             kind = "dma_read" if isinstance(command, c.Load) else "dma_write"
             served = partial(self.system.served, command.op)
             job = Job(command.op, kind, command.runs, done, served)
             self.forward(self._dma, self._dma.submit, job)
             return
         if isinstance(command, c.Gemm):
-            stage = Stage("GEMM", block=(command.m, command.k, command.n))
+            plan = gemm(command.m, command.k, command.n, command.in_bytes, command.out_bytes)
         else:
-            stage = Stage("MATH", elements=command.elements, name=command.op.name)
-        plan = simple(stage.kind, command.in_bytes, command.out_bytes, stage)
+            plan = math(command.op.name, command.elements, command.in_bytes, command.out_bytes)
         self._start(Token(plan, lambda _: done(), command.op, command.op))
 
     def _translate(self, command: c.Composite) -> None:
@@ -133,7 +133,7 @@ class PeScheduler(PeComponent):
         :class:`KernelError` for a composite whose largest tile does not fit the scheduler's TCM,
         :class:`AddressError` or :class:`RoutingError` for memory that does not exist or cannot be reached.
         """
-        if isinstance(command, c.Load | c.Store):
+        if isinstance(command, _TRANSFERS):
             for address, nbytes in command.runs:
                 self._dma.check(address, nbytes)
         if not isinstance(command, c.Composite):

@@ -26,11 +26,9 @@ class Translator(PeComponent, ABC):
     def regions(self, address: int, nbytes: int) -> tuple[Region, ...]:
         """Physical regions behind ``nbytes`` at ``address``, cut where another memory begins: the data."""
         split = self.system.addresses.split
-        return tuple(
-            Region(pa, length)
-            for start, run in self.extents(address, nbytes)
-            for pa, length in split(start, run)
-        )
+        return tuple([
+            Region(*piece) for run in self.extents(address, nbytes) for piece in split(*run)
+        ])  # fmt: skip
 
     @abstractmethod
     def extents(self, address: int, nbytes: int) -> list[tuple[int, int]]:
@@ -75,8 +73,10 @@ class PeMmu(Translator):
 
     def requests(self, address: int, nbytes: int) -> list[PhysicalRequest]:
         """See :meth:`Translator.requests`."""
-        requests = self.system.addresses.requests
-        return [request for pa, run in self.extents(address, nbytes) for request in requests(pa, run)]
+        requests, runs = self.system.addresses.requests, self.extents(address, nbytes)
+        if len(runs) == 1:
+            return requests(*runs[0])
+        return [request for pa, run in runs for request in requests(pa, run)]
 
     def install(self, message: MapMessage) -> None:
         """See :meth:`Translator.install`."""

@@ -34,10 +34,12 @@ Done = Callable[[float], None]
 
 def copy_op(owner: Component, parent: Op, stage: str, nbytes: int) -> Op:
     """The record of a copy to or from a slot, for ``owner``'s command ``parent``."""
-    return Op(
-        owner.system.next_op_id(), "queue", "ipcq_copy",
-        launch=parent.launch, parent=parent.id, stage=stage, nbytes=nbytes,
-    )  # fmt: skip
+    op = Op(owner.system.next_op_id(), "queue", "ipcq_copy")
+    op.launch = parent.launch
+    op.parent = parent.id
+    op.stage = stage
+    op.nbytes = nbytes
+    return op
 
 
 class QueueChannel:
@@ -59,15 +61,18 @@ class QueueChannel:
             True: Server(f"{owner.resource}#queue_write"),
         }
         owner.queue_servers = list(self._slot_servers.values())
+        self._paths: dict[Location, Path] = {}
         self._credit_paths: dict[Location, Path] = {}
         self._tokens_from = 0.0
         """When the last token that was sent left; none overtakes it."""
 
     def path(self, peer: Location) -> Path:
         """The route of tokens to ``peer``'s DMA; credits from there come back over its reverse."""
-        return self._system.path(
-            self._owner.resource, names.pe_part(*peer, "pe_dma"), Traffic.PE_DMA
-        )  # fmt: skip
+        path = self._paths.get(peer)
+        if path is None:
+            to = names.pe_part(*peer, "pe_dma")
+            path = self._paths[peer] = self._system.path(self._owner.resource, to, Traffic.PE_DMA)
+        return path
 
     def send_token(self, token: QueueToken, peer: Location, parent: int) -> None:
         """Put a token onto the fabric; ``parent`` is the transaction whose credit it needed, or -1.

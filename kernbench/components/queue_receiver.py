@@ -15,7 +15,7 @@ from kernbench.program.operations import Op, Operand, Region
 from kernbench.program.queues import Receive, RingEntry
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Receiving:
     """A receive under way: what it is bound to, and how far it has come."""
 
@@ -30,7 +30,7 @@ class Receiving:
     """The reads of its parts by index."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class ReceiveQueue:
     """One direction as it is received from: its ring."""
 
@@ -86,12 +86,17 @@ class QueueReceiver:
 
     def _bind(self, receiving: Receiving) -> None:
         """Find the message that ``receiving`` gets, if there is one."""
-        queues = list(self._queues())
-        for queue in candidates(queues[self._turn :] + queues[: self._turn], receiving):
+        queues = self._queues()
+        direction = receiving.command.direction
+        if direction is None:
+            wanted = [*queues[self._turn :], *queues[: self._turn]]
+        else:
+            wanted = [queue for queue in queues if queue.entry.direction == direction]
+        for queue in wanted:
             token = queue.incoming.first()
             if queue.reader is not None or token is None:
                 continue
-            if receiving.command.direction is None:
+            if direction is None:
                 self._turn = (queues.index(queue) + 1) % len(queues)
             queue.reader = receiving
             receiving.queue = queue

@@ -16,7 +16,7 @@ from kernbench.program.operations import Op, Operand, Region
 from kernbench.program.queues import RingEntry, Send, split
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Part:
     """A part of a message that waits to be sent; ``ready`` when its bytes are with PE_DMA."""
 
@@ -26,7 +26,7 @@ class _Part:
     ready: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Sending:
     """A send under way: the parts that still need a slot."""
 
@@ -41,7 +41,7 @@ class Sending:
     """Parts that are with PE_DMA."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class SendQueue:
     """One direction as it is sent to: room in the peer's ring, sends without a slot, parts without bytes."""
 

@@ -30,7 +30,7 @@ from kernbench.program.queues import RingEntry
 from kernbench.routing import Router, Traffic
 from kernbench.sim import engine
 from kernbench.sim.clock import Finishable
-from kernbench.sim.instrument import Instrument
+from kernbench.sim.instrument import Instrument, Observers
 from kernbench.sim.invariants import InvariantChecker, wanted
 from kernbench.sim.node import Link
 from kernbench.sim.server import Server
@@ -73,7 +73,7 @@ class Machine:
         self.router = Router(graph)
         self.addresses = AddressMap(graph)
         self._launch_times = LaunchTimes()
-        self.instruments: tuple[Instrument, ...] = (self._launch_times, *instruments)
+        self.instruments = (self._launch_times, *instruments)
         self.checker: InvariantChecker | None = None
         self.traced = traced
         self.flit_bytes = int(graph.properties["flit_bytes"])
@@ -96,6 +96,16 @@ class Machine:
         if len(hosts) != 1:
             raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
         self.host = hosts[0]
+
+    @property
+    def instruments(self) -> tuple[Instrument, ...]:
+        """The observers of the run."""
+        return self._instruments
+
+    @instruments.setter
+    def instruments(self, instruments: tuple[Instrument, ...]) -> None:
+        self._instruments = instruments
+        self._observers = Observers(instruments)
 
     def _classes(self, components: Mapping[str, str] | None) -> dict[str, type[Component]]:
         """The classes of all components by ``impl`` name."""
@@ -418,21 +428,21 @@ class Machine:
         transaction.t_done = self.clock.now
         transaction.wait_ns = transaction.waited()
         del self.in_flight[transaction.id]
-        for instrument in self.instruments:
-            instrument.transaction_done(transaction)
+        for transaction_done in self._observers.transaction_done:
+            transaction_done(transaction)
         if transaction.on_done is not None:
             transaction.on_done(transaction)
 
     def served(self, op: Op) -> None:
         """See :meth:`System.served`."""
         op.t_effect = self.clock.now
-        for instrument in self.instruments:
-            instrument.op_served(op)
+        for op_served in self._observers.op_served:
+            op_served(op)
 
     def report(self, op: Op) -> None:
         """See :meth:`System.report`."""
-        for instrument in self.instruments:
-            instrument.op_done(op)
+        for op_done in self._observers.op_done:
+            op_done(op)
 
     def launch_started(self, launch: Launch, time: float) -> None:
         """See :meth:`System.launch_started`."""

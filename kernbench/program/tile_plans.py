@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 
 from kernbench.dtypes import dtype
@@ -98,8 +99,16 @@ class EpilogueStep:
         return self.operand.tile(row if self.operand.rows > 1 else 0, col, rows, cols)
 
 
-def simple(kind: str, in_bytes: int, out_bytes: int, stage: Stage) -> TilePlan:
-    """The plan of a simple command on operands in TCM: FETCH, compute, STORE."""
+@lru_cache(maxsize=1024)
+def gemm(m: int, k: int, n: int, in_bytes: int, out_bytes: int) -> TilePlan:
+    """The plan of a product of operands in TCM: FETCH, GEMM, STORE."""
+    return TilePlan((Stage("FETCH", in_bytes), Stage("GEMM", block=(m, k, n)), Stage("STORE", out_bytes)))
+
+
+@lru_cache(maxsize=1024)
+def math(name: str, elements: int, in_bytes: int, out_bytes: int) -> TilePlan:
+    """The plan of a math operation on operands in TCM: FETCH, MATH, STORE."""
+    stage = Stage("MATH", elements=elements, name=name)
     return TilePlan((Stage("FETCH", in_bytes), stage, Stage("STORE", out_bytes)))
 
 

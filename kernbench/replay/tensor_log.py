@@ -18,6 +18,9 @@ from kernbench.replay.tensor_names import TensorNames
 
 Table = dict[str, Any]
 
+_BATCH = 4096
+"""Accesses that are gathered as rows before the columns are extended."""
+
 
 class TensorLog:
     """Tensors in the order in which they were made, also those that were freed since; append-only."""
@@ -26,6 +29,8 @@ class TensorLog:
         self._texts: dict[str, list[str]] = {n: [] for n in ("name", "shape", "dtype", "memory")}
         self._bytes = array("q")
         self._placed: dict[tuple[int, str], int] = {}
+        self._rows: list[tuple[int, int, bool, int, int]] = []
+        """Accesses that are not in the columns yet."""
         self._access = {n: array("q") for n in ("op", "tensor", "is_write", "offset", "bytes")}
 
     def __len__(self) -> int:
@@ -57,6 +62,9 @@ class TensorLog:
 
     def _add(self, op: int, regions: Iterable[Region], names: TensorNames, *, is_write: bool) -> None:
         """A row for each tensor that ``regions`` touch; bytes that belong to none are left out."""
+        rows = self._rows
+        if len(rows) >= _BATCH:
+            self._gather()
         found: dict[int, tuple[int, int]] = {}
         for addr, nbytes in regions:
             for start, end, shard in names.parts(addr, addr + nbytes):
@@ -66,10 +74,14 @@ class TensorLog:
                     (offset, size) if before is None else (min(offset, before[0]), size + before[1])
                 )
         for tensor, (offset, size) in found.items():
-            for column, value in zip(
-                self._access.values(), (op, tensor, is_write, offset, size), strict=True
-            ):
-                column.append(value)
+            rows.append((op, tensor, is_write, offset, size))
+
+    def _gather(self) -> None:
+        """Bring rows into the columns."""
+        if self._rows:
+            for column, values in zip(self._access.values(), zip(*self._rows, strict=True), strict=True):
+                column.extend(values)
+            self._rows.clear()
 
     def tables(self, ops: Any) -> dict[str, Table]:
         """The archive's tables ``Tensor``, ``Placed`` and ``Access``.
@@ -77,6 +89,7 @@ class TensorLog:
         ``ops`` are the numbers of the operations in the record: accesses by others, which never ended because
         the run failed, are left out.
         """
+        self._gather()
         placed = self._placed
         access = {name: np.array(column, np.int64) for name, column in self._access.items()}
         known = np.isin(access["op"], ops)

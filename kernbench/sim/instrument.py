@@ -6,6 +6,7 @@ transaction or operation, never per flit, in the order in which things finish in
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,3 +35,22 @@ class Instrument:
 
     def launch_ended(self, launch: int) -> None:
         """The host has the answers of all PEs of a launch; none of its operations is still to come."""
+
+
+class Observers:
+    """For what happens most often, the methods of those instruments that look at it."""
+
+    def __init__(self, instruments: Sequence[Instrument]) -> None:
+        self.transaction_done: list[Callable[[Transaction], None]] = [
+            one.transaction_done for one in instruments if _looks(one, "transaction_done")
+        ]
+        self.op_served: list[Callable[[Op], None]] = [
+            one.op_served for one in instruments if _looks(one, "op_served")
+        ]
+        self.op_done: list[Callable[[Op], None]] = [
+            one.op_done for one in instruments if _looks(one, "op_done")
+        ]
+
+
+def _looks(instrument: Instrument, method: str) -> bool:
+    return getattr(type(instrument), method, None) is not getattr(Instrument, method)

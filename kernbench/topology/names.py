@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from kernbench.errors import UsageError
 from kernbench.kinds import COMPONENT_KINDS
@@ -44,6 +45,7 @@ def pe(sip: int, cube: int, pe: int) -> str:
     return of("pe", sip=sip, cube=cube, pe=pe)
 
 
+@cache
 def pe_part(sip: int, cube: int, pe: int, part: str) -> str:
     """A part of a PE; ``part`` is its kind."""
     return of(part, sip=sip, cube=cube, pe=pe)
