@@ -24,7 +24,7 @@ OUTPUT = -1
 """``position`` of an operation's output in the table ``Operand``; inputs count from 0."""
 
 
-_BATCH = 4096
+_BATCH = 1024
 """Operations that are gathered as rows before their columns are extended."""
 
 K = TypeVar("K")

@@ -18,7 +18,7 @@ from kernbench.replay.tensor_names import TensorNames
 
 Table = dict[str, Any]
 
-_BATCH = 4096
+_BATCH = 1024
 """Accesses that are gathered as rows before the columns are extended."""
 
 
