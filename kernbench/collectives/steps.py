@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +35,12 @@ class Vector:
     @property
     def itemsize(self) -> int:
         """Bytes per element."""
-        return dtypes.dtype(self.dtype).itemsize
+        return dtypes.SIZES[self.dtype]
 
     def part(self, begin: int, end: int) -> Vector:
         """The elements from ``begin`` to ``end`` (exclusive), cut off at the end of the vector."""
         begin, end = min(begin, self.elements), min(end, self.elements)
-        return replace(self, address=self.address + begin * self.itemsize, elements=end - begin)
+        return Vector(self.address + begin * self.itemsize, end - begin, self.dtype)
 
     def chunks(self, count: int) -> list[Vector]:
         """``count`` parts whose sizes differ by one element at most; some are empty in a short vector."""

@@ -68,8 +68,9 @@ class PeComponent(Component):
 
     def count_use(self, write: bool, busy_ns: float) -> None:
         """Count use of a part that works in two directions side by side: the busier one is its use."""
-        self.busy_by_direction[write] += busy_ns
-        self.busy_ns = max(self.busy_by_direction)
+        both = self.busy_by_direction
+        both[write] += busy_ns
+        self.busy_ns = both[0] if both[0] > both[1] else both[1]
 
     def accept(self, token: Token) -> None:
         """Take a token whose stage is this component's."""

@@ -22,7 +22,8 @@ from kernbench.topology import names
 
 MAX_IDLE = 100_000
 """Operations that a kernel may issue at one instant; more of them are taken for an endless loop."""
-_UNCHECKED = (c.Define, c.Cycles, c.Wait)
+_WITHOUT_OP = (c.Define, c.Cycles, c.Wait)
+"""Commands that neither an engine nor a queue carries out."""
 _OF_QUEUES = (c.Send, c.Receive)
 
 
@@ -139,7 +140,7 @@ class PeCpu(PeComponent):
                 command = kernel.resume()
                 if command is None:
                     break
-                if not isinstance(command, _UNCHECKED):
+                if not isinstance(command, _WITHOUT_OP):
                     self._check(command, kernel)
             except Exception as error:
                 self._failed(error)
@@ -228,29 +229,35 @@ class PeCpu(PeComponent):
         """Hand a command on. True when the kernel may go on at once."""
         launch = self._launch
         assert launch is not None
-        if isinstance(command, c.Cycles):
-            self.busy_ns += command.count * self._cycle_ns
-            self.clock.call_at(self.clock.now + command.count * self._cycle_ns, self._resume, self._epoch)
-            return False
-        if isinstance(command, c.Wait):
-            return self._after(command.completions, self._run)
-        assert not isinstance(command, c.Define)
+        if isinstance(command, _WITHOUT_OP):
+            return self._pass_time(command)
         op = command.op
         op.launch = launch.id
-        if self._last_op >= 0:
-            op.after.append((self._last_op, "issue"))
-        if self._resumed_by not in (-1, self._last_op):
-            op.after.append((self._resumed_by, "wait"))
+        last, resumed_by = self._last_op, self._resumed_by
+        if last >= 0:
+            op.after.append((last, "issue"))
+        if resumed_by != -1 and resumed_by != last:
+            op.after.append((resumed_by, "wait"))
+        if isinstance(command, _OF_QUEUES):
+            done = partial(self._command_done, op, self._epoch)
+            self.forward(self._ipcq, self._ipcq.submit, command, done)
+            return isinstance(command, c.Receive) and command.completion is not None
         if isinstance(command, c.Composite):
             self._started = [*(one for one in self._started if not one.done), command.completion]
             self.forward(self._scheduler, self._scheduler.submit, command, self._run)
             return True
-        done = partial(self._command_done, op, self._epoch)
-        if isinstance(command, _OF_QUEUES):
-            self.forward(self._ipcq, self._ipcq.submit, command, done)
-            return isinstance(command, c.Receive) and command.completion is not None
         self._blocked = True
+        done = partial(self._command_done, op, self._epoch)
         self.forward(self._scheduler, self._scheduler.submit, command, done)
+        return False
+
+    def _pass_time(self, command: c.Cycles | c.Wait | c.Define) -> bool:
+        """A command that no engine carries out. True when the kernel may go on at once."""
+        if isinstance(command, c.Wait):
+            return self._after(command.completions, self._run)
+        assert isinstance(command, c.Cycles)
+        self.busy_ns += command.count * self._cycle_ns
+        self.clock.call_at(self.clock.now + command.count * self._cycle_ns, self._resume, self._epoch)
         return False
 
     def _command_done(self, op: Op, epoch: int) -> None:

@@ -81,8 +81,9 @@ class PeTcm(Memory):
 
     def _use(self, write: bool, busy_ns: float) -> None:
         """The busier port is the TCM's use."""
-        self._busy_by_port[write] += busy_ns
-        self.busy_ns = max(self._busy_by_port)
+        both = self._busy_by_port
+        both[write] += busy_ns
+        self.busy_ns = both[0] if both[0] > both[1] else both[1]
 
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.commit`."""

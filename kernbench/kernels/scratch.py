@@ -19,12 +19,12 @@ class Block:
 
     def __init__(self, free_list: FreeList, size: int) -> None:
         self._size = size
+        self._free_list: FreeList | None = None  # as it stays where the allocation fails
         self.address = free_list.alloc(size, ALIGNMENT)
-        self._free_list: FreeList | None = free_list
+        self._free_list = free_list
 
     def __del__(self) -> None:
-        # Absent when the allocation in __init__ failed.
-        free_list = getattr(self, "_free_list", None)
+        free_list = self._free_list
         if free_list is not None:
             self._free_list = None
             free_list.free(self.address, self._size)

@@ -221,7 +221,7 @@ class DataPlane(Instrument):
                 value = self._values.get(operand.handle)
                 if value is None:
                     return None
-            elif self._waits_for(operand.regions) is not None:
+            elif any(self.memory.pending(region) is not None for region in operand.regions):
                 return None
             else:
                 try:

@@ -131,7 +131,7 @@ class DependencyBuilder:
                     )
                 for region in output.regions:
                     self._memory.write(region, me, found)
-        return sorted(found)
+        return sorted(found) if len(found) > 1 else list(found)
 
     def writers(self, regions: Sequence[Region]) -> list[tuple[Region, int]]:
         """Which operation wrote which bytes of ``regions`` last, region by region in address order."""

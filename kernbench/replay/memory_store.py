@@ -36,6 +36,7 @@ class MemoryStore:
     ) -> None:
         self.strict = strict
         self._address_bits = address_bits
+        self._space = 1 << address_bits
         self._names = names or TensorNames()
         self._bytes: ExtentMap[Bytes] = ExtentMap(lambda data, begin, end: data[begin:end])
         self._pending: ExtentMap[int] = ExtentMap(lambda op_id, _begin, _end: op_id)
@@ -154,7 +155,7 @@ class MemoryStore:
         return VerificationError(f"read of {whole}: {unwritten} never written; {cause}")
 
     def _range(self, addr: int, nbytes: int) -> tuple[int, int]:
-        if addr < 0 or nbytes < 0 or addr + nbytes > 1 << self._address_bits:
+        if addr < 0 or nbytes < 0 or addr + nbytes > self._space:
             raise AddressError(
                 f"memory range {addr:#x} + {nbytes} bytes is outside the "
                 f"{self._address_bits}-bit physical space"
