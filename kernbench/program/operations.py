@@ -37,7 +37,7 @@ class Operand:
 
 
 class Known(Protocol):
-    """What is known of other threads at a point of a thread."""
+    """The epochs of other threads that come before a point of a thread."""
 
     def of(self, thread: tuple[int, tuple[int, int, int]]) -> int:
         """The last epoch of ``thread`` that comes before that point, 0 for none."""

@@ -185,7 +185,7 @@ def naming(op: Op) -> Iterator[None]:
 
 
 FAILURES = (KernBenchError, ArithmeticError, LookupError, TypeError, ValueError)
-"""What may go wrong where a value is computed."""
+"""Errors that may come up where a value is computed."""
 
 
 def named(op: Op, error: Exception) -> KernBenchError:

@@ -66,7 +66,7 @@ class Coded(Generic[K]):
 
 
 LabelKey = tuple[str, tuple[tuple[int, ...], ...], tuple[int, ...] | None, str]
-"""What a label is made of: name, shapes of inputs, shape and type of the output."""
+"""The parts of a label: name, shapes of inputs, shape and type of the output."""
 
 
 class OpRecord:

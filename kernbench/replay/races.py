@@ -179,7 +179,7 @@ class RaceDetector:
         self._last: dict[Location, Thread] = {}
         self._threads: dict[int, list[Thread]] = {}
         self._beginnings: dict[int, Knowledge] = {}
-        """What the threads of a launch know when they begin, all at one instant: the same."""
+        """The knowledge with which the threads of a launch begin, all at one instant: the same."""
         self._ended: set[int] = set()
         self._first_open = 0
         self._floors: list[int] = []
