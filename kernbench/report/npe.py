@@ -1,8 +1,8 @@
 """A run as an NPE timeline, the JSON that tt-npe writes and TT-NN Visualizer shows: meshes over time.
 
-Version 1.0.0 of the format (``timeline_schema_v1.json`` of tt-npe; names of links as its viewer reads them).
-A device of the file is a cube, and a core one of its routers; a cycle of the file is a picosecond, so that
-times are exact. On a device there are links to four sides, and one into the network and one out of it at each
+Version 1.0.0 of the format (``timeline_schema_v1.json`` of tt-npe). Where its viewer reads other names than
+that file has, such as ``id`` and ``NOC0``, these are the viewer's (``NPEModel.ts``). A device of the file is a
+cube, and a core one of its routers; a cycle of the file is a picosecond, so that times are exact. On a device there are links to four sides, and one into the network and one out of it at each
 core: here of the PE on NOC0, of memories and everything else on NOC1. Links between cubes have no place in
 the format; a transfer goes on in the other cube.
 """
@@ -10,6 +10,7 @@ the format; a transfer goes on in the other cube.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from kernbench.errors import UsageError
 
 ROWS, COLUMNS = 12, 10
 """The most that a device of the format has."""
+NETWORKS = ("NOC0", "NOC1")
 STEPS = 128
 """Stretches of time."""
 _ROUTER = re.compile(r"sip(\d+)\.cube(\d+)\.r(\d+)c(\d+)")
@@ -118,10 +120,12 @@ def write(
                 ],
                 "avg_link_demand": demand.average(shares),
                 "avg_link_util": demand.average(shares),
+                "noc": demand.by_network(shares),
                 "link_demand": [[*place.link, share] for place, share in shares.items()],
             }
         )
-    mean = demand.mean
+    mean = demand.mean()
+    means = {network: demand.mean(network) for network in NETWORKS}
     found = {
         "common_info": {
             "version": "1.0.0",
@@ -135,6 +139,14 @@ def write(
             "link_util": mean,
             "link_demand": mean,
             "max_link_demand": max(step["avg_link_demand"] for step in steps),
+            "noc": {
+                network: {
+                    "avg_link_demand": of,
+                    "avg_link_util": of,
+                    "max_link_demand": max(step["noc"][network]["avg_link_demand"] for step in steps),
+                }
+                for network, of in means.items()
+            },
         },
         "chips": cubes.chips({place.at[0] for place in places.values()}),
         "noc_transfers": transfers,
@@ -149,7 +161,10 @@ class _Demand:
     def __init__(self, tables: Mapping[str, pa.Table], window: Window, places: Mapping[str, Place]) -> None:
         names, edges, shares = use_over_time(tables, window, STEPS)
         self.steps = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        self._all = len({(place.at, place.name) for place in places.values()})
+        distinct = {(place.at, place.name) for place in places.values()}
+        self._all = {
+            network: sum(name.startswith(network) for _, name in distinct) for network in ("", *NETWORKS)
+        }
         columns: dict[tuple[At, str], list[int]] = {}
         self._place: dict[tuple[At, str], Place] = {}
         for column, name in enumerate(names):
@@ -157,9 +172,7 @@ class _Demand:
                 columns.setdefault((place.at, place.name), []).append(column)
                 self._place[place.at, place.name] = place
         self._shares = {key: shares[:, at].max(axis=1) * 100 for key, at in columns.items()}
-        lengths = np.diff(window.covered(edges))
-        sums = sum((values for values in self._shares.values()), np.zeros(STEPS))
-        self.mean = float(np.average(sums, weights=lengths)) / self._all
+        self._lengths = np.diff(window.covered(edges))
 
     def of_step(self, number: int) -> dict[Place, float]:
         """Those that were busy in a stretch."""
@@ -169,9 +182,29 @@ class _Demand:
             if values[number] > 0
         }
 
-    def average(self, shares: Mapping[Place, float]) -> float:
-        """The mean over all links of the file, idle ones too."""
-        return sum(sorted(shares.values())) / self._all
+    def mean(self, network: str = "") -> float:
+        """The mean over all links of a network, or of both, and over the whole window."""
+        of = [values for (_, name), values in self._shares.items() if name.startswith(network)]
+        sums = sum(of, np.zeros(STEPS))
+        return float(np.average(sums, weights=self._lengths)) / max(self._all[network], 1)
+
+    def average(self, shares: Mapping[Place, float], network: str = "") -> float:
+        """The mean over all links of a network, or of both, idle ones too."""
+        of = (share for place, share in shares.items() if place.name.startswith(network))
+        return math.fsum(of) / max(self._all[network], 1)
+
+    def by_network(self, shares: Mapping[Place, float]) -> dict[str, dict[str, float]]:
+        """The means of each network, which the viewer shows when one is chosen, and its busiest link."""
+        return {
+            network: {
+                "avg_link_demand": self.average(shares, network),
+                "avg_link_util": self.average(shares, network),
+                "max_link_demand": max(
+                    (share for place, share in shares.items() if place.name.startswith(network)), default=0.0
+                ),
+            }
+            for network in NETWORKS
+        }
 
 
 def _transfers(

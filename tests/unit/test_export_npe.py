@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 import kernbench as kb
 from kernbench.errors import UsageError
@@ -26,6 +27,117 @@ def file(run: kb.Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
     assert run.to_npe(path) == [str(path)]
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+Link = Literal[
+    "NOC1_NORTH", "NOC0_SOUTH", "NOC0_EAST", "NOC1_WEST", "NOC0_IN", "NOC0_OUT", "NOC1_IN", "NOC1_OUT"
+]
+Network = Literal["NOC0", "NOC1"]
+At = Annotated[list[int], Field(min_length=3, max_length=3)]
+Percent = Annotated[float, Field(ge=0.0, le=100.0)]
+
+
+class Share(Strict):
+    avg_link_demand: Percent
+    avg_link_util: Percent
+    max_link_demand: Percent
+
+
+class Common(Strict):
+    version: Literal["1.0.0"]
+    arch: str
+    mesh_device: str
+    device_name: str
+    congestion_model_name: str
+    cycles_per_timestep: Annotated[int, Field(ge=1)]
+    num_rows: Annotated[int, Field(ge=1, le=12)]
+    num_cols: Annotated[int, Field(ge=1, le=10)]
+    link_util: Percent
+    link_demand: Percent
+    max_link_demand: Percent
+    noc: dict[Network, Share]
+
+
+class Route(Strict):
+    device_id: int
+    src: At
+    dst: list[At]
+    noc_type: Network
+    injection_rate: Annotated[float, Field(ge=0.0)]
+    start_cycle: int
+    end_cycle: int
+    links: list[Annotated[list[Any], AfterValidator(lambda one: _link(one, 4))]]
+
+
+class Transfer(Strict):
+    id: int
+    noc_event_type: str
+    fabric_event_type: bool
+    total_bytes: int
+    src: At
+    dst: list[At]
+    start_cycle: int
+    end_cycle: int
+    route: Annotated[list[Route], Field(min_length=1)]
+
+
+class Step(Strict):
+    start_cycle: int
+    end_cycle: int
+    active_transfers: list[int]
+    avg_link_demand: Percent
+    avg_link_util: Percent
+    noc: dict[Network, Share]
+    link_demand: list[Annotated[list[Any], AfterValidator(lambda one: _link(one, 5))]]
+
+
+class NpeData(Strict):
+    """The types of the viewer's ``NPEModel.ts``, less what it does without: zones, and the use of DRAM and of
+    multicasts, for which it looks only where a file has them."""
+
+    common_info: Common
+    chips: dict[str, Annotated[list[int], Field(min_length=4, max_length=4)]]
+    noc_transfers: Annotated[list[Transfer], Field(min_length=1)]
+    timestep_data: Annotated[list[Step], Field(min_length=1)]
+
+
+def _link(one: list[Any], length: int) -> list[Any]:
+    assert len(one) == length
+    TypeAdapter(At).validate_python(one[:3], strict=True)
+    TypeAdapter(Link).validate_python(one[3])
+    return one
+
+
+def test_it_has_the_types_that_the_viewer_reads(file: dict[str, Any]) -> None:
+    NpeData.model_validate(file)
+    drawn = {int(chip) for chip in file["chips"]}
+    for one in file["noc_transfers"]:
+        assert {at[0] for at in (one["src"], *one["dst"])} <= drawn
+        for part in one["route"]:
+            assert {link[0] for link in part["links"]} == {part["device_id"]}
+            assert {link[3][:4] for link in part["links"]} == {part["noc_type"]}
+
+
+def test_each_network_has_figures_of_its_own(file: dict[str, Any]) -> None:
+    """Together they make those of both; the busiest link of a step is in one of them."""
+    busy = 0
+    for step in file["timestep_data"]:
+        of = step["noc"]
+        busiest = max((one[4] for one in step["link_demand"]), default=0.0)
+        assert max(of[name]["max_link_demand"] for name in of) == busiest
+        low, high = sorted(of[name]["avg_link_demand"] for name in of)
+        assert low - 1e-9 <= step["avg_link_demand"] <= high + 1e-9
+        busy += low != high
+    assert busy
+    whole = file["common_info"]
+    for name, of in whole["noc"].items():
+        assert of["max_link_demand"] == max(s["noc"][name]["avg_link_demand"] for s in file["timestep_data"])
+        mean = [s["noc"][name]["avg_link_demand"] for s in file["timestep_data"]]
+        assert min(mean) <= of["avg_link_demand"] <= max(mean)
 
 
 def router(at: list[int]) -> str:
