@@ -1,8 +1,9 @@
 """A run as an NPE timeline, the JSON that tt-npe writes and TT-NN Visualizer shows: meshes over time.
 
 Version 1.0.0 of the format (``timeline_schema_v1.json`` of tt-npe). Where its viewer reads other names than
-that file has, such as ``id`` and ``NOC0``, these are the viewer's (``NPEModel.ts``). A device of the file is a
-cube, and a core one of its routers; a cycle of the file is a picosecond, so that times are exact. On a device there are links to four sides, and one into the network and one out of it at each
+that file has, such as ``id`` and ``NOC0``, these are the viewer's (``NPEModel.ts``).
+A device of the file is a cube, and a core one of its routers; a cycle of the file is a picosecond, so that
+times are exact. On a device there are links to four sides, and one into the network and one out of it at each
 core: here of the PE on NOC0, of memories and everything else on NOC1. Links between cubes have no place in
 the format; a transfer goes on in the other cube.
 """

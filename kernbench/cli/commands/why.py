@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 import click
 
 from kernbench import api
@@ -55,9 +57,13 @@ def command(
         outside = "(outside of kernels)" if fmt == "table" else ""
         rows = [(name or outside, ns, _share(ns, total, fmt)) for name, ns in sums.items()]
     of = f"{kept.bench} on {kept.topology}, {window.name}"
-    emit(fmt, payload, columns, rows, lambda: [f"{of}: {number(total)} ns in {len(path.steps)} steps"])
+    emit(fmt, payload, columns, rows, lambda: [f"{of}: {number(total)} ns in {_count(path.steps)}"])
 
 
 def _share(ns: float, total: float, fmt: str) -> float | str:
     share = ns / total if total else 0.0
     return f"{share:.1%}" if fmt == "table" else share
+
+
+def _count(steps: Sized) -> str:
+    return "1 step" if len(steps) == 1 else f"{len(steps)} steps"
