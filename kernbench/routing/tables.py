@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,14 @@ class Table:
     """Number of the link to take; -1 at the destination and where there is no route."""
 
 
+class _Rows(NamedTuple):
+    """Links by their targets: their numbers, where those of each target begin, and their sources."""
+
+    links: IntArray
+    indptr: IntArray
+    columns: IntArray
+
+
 class Tables:
     """Makes the tables of one core, with (``within_cube``) or without UCIe links left out."""
 
@@ -52,6 +61,7 @@ class Tables:
         # Links by target: the rows of the reversed graph, on which Dijkstra starts at the destination.
         self._by_target = np.argsort(core.target, kind="stable")
         self._made = 0
+        self._rows = self._rows_of(usable)
         if int(core.weight.sum()) >= EXACT:
             raise ConfigError("routing weights add up to more than 9e9 mm, expected less: nm must stay exact")
 
@@ -59,21 +69,25 @@ class Tables:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""
         links, size = self._core, self._size
         self._made += 1
-        weight = self._distances(self._usable, links.weight, destination)
+        weight = self._distances(self._rows, links.weight, destination)
         shortest = self._usable & (weight[links.source] == links.weight + weight[links.target])
         shortest &= np.isfinite(weight[links.source])
         cost = misalignment * size + 1
-        order = self._distances(shortest, cost, destination)
+        order = self._distances(self._rows_of(shortest), cost, destination)
         best = np.flatnonzero(shortest & (order[links.source] == cost + order[links.target]))[::-1]
         next_link = np.full(size, -1, dtype=np.int32)
         next_link[links.source[best]] = best  # backwards, so that the most preferred link is written last
         return Table(weight, order, memoryview(next_link.data))
 
-    def _distances(self, usable: NDArray[np.bool_], cost: IntArray, start: int) -> FloatArray:
-        """Least cost from every component to ``start`` over the ``usable`` links."""
+    def _rows_of(self, usable: NDArray[np.bool_]) -> _Rows:
+        """The ``usable`` links as the rows of a sparse matrix, by target."""
         chosen = self._by_target[usable[self._by_target]]
-        rows, columns, costs = self._core.target[chosen], self._core.source[chosen], cost[chosen]
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=self._size))))
+        counts = np.bincount(self._core.target[chosen], minlength=self._size)
+        return _Rows(chosen, np.concatenate(([0], np.cumsum(counts))), self._core.source[chosen])
+
+    def _distances(self, rows: _Rows, cost: IntArray, start: int) -> FloatArray:
+        """Least cost from every component to ``start`` over the links of ``rows``."""
+        indptr, columns, costs = rows.indptr, rows.columns, cost[rows.links]
         if core is not None:
             return np.frombuffer(core.distances(indptr, columns, costs, start))
         if self._made * self._size <= FEW:
