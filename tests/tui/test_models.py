@@ -183,6 +183,15 @@ def test_questions_are_listed_filled_in_and_answered(browser: Browser, opened: O
         answer(browser.store, "bottleneck/busiest-links", opened.id, {"limit": "many"})
 
 
+def test_a_field_that_names_something_can_be_emptied_to_mean_all(browser: Browser, opened: OpenRun) -> None:
+    texts = {field.name: field.text for field in form(api.question("distances"), WHOLE)}
+    assert texts["kind"] == "hbm_ctrl"
+    texts["src"] = "sip0.cube0.pe0"
+    some, _ = answer(browser.store, "routing/distances", opened.id, texts)
+    every, _ = answer(browser.store, "routing/distances", opened.id, {**texts, "kind": ""})
+    assert len(some) < len(every)
+
+
 def test_free_cypher_leads_on_from_nodes(browser: Browser, opened: OpenRun) -> None:
     table, _ = asked(
         browser.store,

@@ -231,6 +231,22 @@ def test_a_question_is_asked_with_parameters_and_its_rows_lead_on(desk: Page, se
     desk.expected.append("400")
 
 
+def test_a_field_that_names_something_can_be_emptied_to_mean_all(desk: Page, server: str) -> None:
+    show(desk, server, "questions?question=routing/distances")
+    desk.get_by_label("src").fill("sip0.cube0.pe0")
+    assert desk.get_by_label("kind").input_value() == "hbm_ctrl"
+    desk.get_by_role("button", name="Ask").click()
+    desk.wait_for_selector(".answer table")
+    assert set(desk.locator(".answer tbody td:nth-child(2)").all_inner_texts()) == {"hbm_ctrl"}
+    desk.get_by_label("kind").fill("")
+    desk.get_by_role("button", name="Ask").click()
+    desk.wait_for_selector(".answer td:has-text('pe_tcm')")
+    assert "p.kind=" in desk.url
+    desk.reload()
+    desk.wait_for_selector(".answer td:has-text('pe_tcm')")
+    assert desk.get_by_label("kind").input_value() == ""
+
+
 def test_cypher_draws_paths(desk: Page, server: str) -> None:
     show(desk, server, "cypher")
     desk.get_by_label("Cypher").fill(

@@ -159,7 +159,7 @@ def _questions(_answers: Answers, _params: Params) -> Any:
 
 def _ask(answers: Answers, params: Params) -> Any:
     question = asking.question(str(params.get("question") or ""))
-    given = {key: value for key, value in (params.get("params") or {}).items() if str(value).strip()}
+    given = asking.filled_in(question, params.get("params") or {})
     history = question["scope"] == "history"
     target = None if history else answers.run(params).run.id
     names = {param["name"] for param in question["params"]}

@@ -32,7 +32,7 @@ def facts(run: Run, **window: Any) -> list[list[str]]:
     )
     pairs = {
         "run": run.id,
-        "started": str(info["started_at"]),
+        "started": str(info["started_at"])[:19].replace("T", " ") + " UTC",
         "parameters": " ".join(f"{key}={value}" for key, value in run.params.items()),
         "changed in the topology": " ".join(f"{k}={v}" for k, v in info["topology_changes"].items()),
         "latency": launched,

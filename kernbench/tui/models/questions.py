@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernbench import api
+from kernbench.api.asking import filled_in, names_by_default
 from kernbench.tui.models.table import Column, Table
 from kernbench.tui.models.window import Window
 
@@ -36,7 +37,10 @@ def questions_table() -> Table:
 
 
 def form(question: Mapping[str, Any], window: Window) -> list[Field]:
-    """The parameters of a question; those of a window hold the one that is looked at."""
+    """The parameters of a question; those of a window hold the one that is looked at.
+
+    A field that names something by default holds that: emptied, it stands for all.
+    """
     chosen = {key: value for key, value in window.arguments.items() if value is not None}
     fields = []
     for param in question["params"]:
@@ -44,6 +48,8 @@ def form(question: Mapping[str, Any], window: Window) -> list[Field]:
         text = str(chosen[name]) if name in _WINDOW and name in chosen else ""
         if text == str(default):
             text = ""
+        if names_by_default(param):
+            text = str(default)
         choices = f" One of {', '.join(map(str, param['choices']))}." if param["choices"] else ""
         shown = "needed" if default is None else "empty" if default == "" else f"{default}"
         fields.append(Field(name, text, f"{shown}: {param['help']}{choices}", default is None))
@@ -56,7 +62,7 @@ def answer(store: GraphStore, name: str, run_id: str, params: Mapping[str, str])
     ``KernBenchError`` for a wrong parameter, with the remedy.
     """
     question = api.question(name)
-    given = {key: value.strip() for key, value in params.items() if value.strip()}
+    given = filled_in(question, {key: value.strip() for key, value in params.items()})
     found = api.ask(name, None if question["scope"] == "history" else run_id, store, given)
     columns = [
         Column(column["name"], column["unit"], percent="0 to 1" in column["help"])

@@ -6,6 +6,8 @@ import { panel } from "./panel.js";
 import { table } from "./table.js";
 
 const IN_WINDOW = ["launch", "from_ns", "to_ns"];
+// A field whose default names a thing is filled in with it: emptied, it stands for all.
+const named = (param) => Boolean(param.refers && param.default);
 const EXAMPLES = [
   ["transactions by kind", "MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction)\nRETURN t.kind AS kind, count(t) AS transactions, max(t.wait_ns) AS worst_ns\nORDER BY worst_ns DESC"],
   ["who held whom up", "MATCH p = (t:Transaction)-[:WAITED_FOR*2..3]->(:Transaction)\nWHERE t.launch >= 0\nRETURN p LIMIT 8"],
@@ -46,9 +48,11 @@ export async function questions(root, ctx) {
     }
   }
 
+  const sent = chosen ? chosen.params.filter(named).map((param) => param.name) : [];
+
   function form() {
     const inputs = chosen.params.map((param) => {
-      const value = ctx.state[`p.${param.name}`] ?? "";
+      const value = ctx.state[`p.${param.name}`] ?? (named(param) ? param.default : "");
       const hint = param.default === null ? "needed" : param.default === "" ? "" : String(param.default);
       const input = param.choices
         ? h("select", { name: param.name }, [...(param.default === null ? [] : [""]), ...param.choices].map((one) => h("option", { value: one, selected: String(one) === String(value) }, one === "" ? hint : one)))
@@ -57,8 +61,8 @@ export async function questions(root, ctx) {
     });
     return h("form", { onsubmit: (event) => {
       event.preventDefault();
-      const params = Object.fromEntries([...new FormData(event.target)].filter(([, text]) => text.trim()));
-      ctx.keep(Object.fromEntries(chosen.params.map(({ name }) => [`p.${name}`, params[name] || ""])));
+      const params = Object.fromEntries([...new FormData(event.target)].filter(([name, text]) => text.trim() || sent.includes(name)));
+      ctx.keep(Object.fromEntries(chosen.params.map(({ name }) => [`p.${name}`, params[name]])));
       ask(params);
     } }, h("div", { class: "params" }, inputs), h("button", { type: "submit", class: "main" }, "Ask"));
   }
@@ -71,7 +75,7 @@ export async function questions(root, ctx) {
       : h("p", { class: "faint" }, "Choose a question."), place)));
   const needed = chosen?.params.filter((param) => param.default === null).map((param) => `p.${param.name}`) || [];
   if (chosen && needed.every((name) => ctx.state[name])) {
-    await ask(Object.fromEntries(chosen.params.map(({ name }) => [name, ctx.state[`p.${name}`]]).filter(([, value]) => value)));
+    await ask(Object.fromEntries(chosen.params.map(({ name }) => [name, ctx.state[`p.${name}`]]).filter(([name, value]) => value || (value === "" && sent.includes(name)))));
   }
 }
 

@@ -37,7 +37,7 @@ function parsed() {
 
 function href(view, params = {}) {
   const kept = Object.fromEntries(STAY.filter((name) => state[name]).map((name) => [name, state[name]]));
-  const all = Object.entries({ ...kept, ...params }).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const all = Object.entries({ ...kept, ...params }).filter(([name, value]) => (value !== "" || name.startsWith("p.")) && value !== null && value !== undefined);
   return `#${view}${all.length ? `?${new URLSearchParams(all)}` : ""}`;
 }
 

@@ -298,7 +298,7 @@ export async function timeline(root, ctx) {
       h("span", { class: "zoom" }, button("+", "zoom in", () => zoom(STEP)), button("−", "zoom out", () => zoom(1 / STEP)),
         button("◀", "earlier", () => pan(-0.25)), button("▶", "later", () => pan(0.25)), button("fit", "show all", fit)),
       ctx.source.live ? button("all pages of this stretch", "make what is seen the window of all pages", zoomed) : null,
-      ctx.source.live && (data.left_out || many) ? select("rows", [["", "16 PEs and links"], ["64", "64 of each"], ["200", "200 of each"]], many,
+      ctx.source.live && (data.left_out || many) ? select("rows", [["", "16 PEs, 16 links"], ["64", "64 of each"], ["200", "200 of each"]], many,
         (rows) => ctx.go("timeline", { rows, find: search.value })) : null, range),
     h("div", { class: "stage" }, scroll, detail),
     h("div", { class: "legend" }, data.categories.filter((one) => one.used).map((one) => h("span", { class: "sample" },
