@@ -69,10 +69,10 @@ def _plain(found: Question) -> dict[str, Any]:
 
 
 def filled_in(question: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that a form gives, whose fields are ``texts``: empty ones are left at their defaults.
+    """The parameters that a form with these ``texts`` gives: empty ones are left at their defaults.
 
-    Where the default names a thing, an empty text is a value of its own, "any": such a field holds the default
-    from the start, for which :func:`names_by_default` asks.
+    Where the default names a thing, an empty text is a value of its own, "any": such a field holds the
+    default from the start, for which :func:`names_by_default` asks.
     """
     named = {param["name"] for param in question["params"] if names_by_default(param)}
     return {name: text for name, text in texts.items() if str(text).strip() or name in named}

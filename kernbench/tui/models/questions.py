@@ -48,10 +48,10 @@ def form(question: Mapping[str, Any], window: Window) -> list[Field]:
         text = str(chosen[name]) if name in _WINDOW and name in chosen else ""
         if text == str(default):
             text = ""
-        if names_by_default(param):
-            text = str(default)
         choices = f" One of {', '.join(map(str, param['choices']))}." if param["choices"] else ""
         shown = "needed" if default is None else "empty" if default == "" else f"{default}"
+        if names_by_default(param):
+            text, shown = str(default), "empty"
         fields.append(Field(name, text, f"{shown}: {param['help']}{choices}", default is None))
     return fields
 
