@@ -1,6 +1,6 @@
 """Pass 2: compute the values of logged operations, in an order that dependencies allow (ADR-0020 D6).
 
-Operations wait in a queue until :meth:`Executor.run`. They are then taken in windows of report order, and
+Operations wait in a queue until :meth:`Executor.run`, or until it is long. They are then taken in windows of report order, and
 within a window in waves: an operation is in the first wave after all those it depends on. Operations of
 one wave have no hazard between them, so equal-shaped products among them become one batched ``matmul``.
 Only data hazards count here; what waited for a stage or a slot in time may well be computed together.
@@ -9,7 +9,7 @@ Only data hazards count here; what waited for a stage or a slot in time may well
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ Array = np.ndarray[Any, Any]
 WINDOW = 4096
 """Operations whose waves are formed together: bounds how many loaded tiles are held at once."""
 
+QUEUE = 1 << 16
+"""Operations that wait at most; then they are run, so that a long run does not hold all it has ever done."""
+
 STACK_BYTES = 1 << 25
 """Operand bytes of one batched product; larger batches only cost memory."""
 
@@ -35,7 +38,8 @@ class Executor:
     """Replays operations on ``memory``, of which it is the only writer.
 
     ``window`` is the number of operations whose waves are formed together. ``order`` may permute the
-    operations of a wave (tests use it to show that the order within a wave does not matter).
+    operations of a wave (tests use it to show that the order within a wave does not matter). At most
+    ``queue`` operations wait.
     """
 
     def __init__(
@@ -43,10 +47,12 @@ class Executor:
         memory: MemoryStore,
         window: int = WINDOW,
         order: Callable[[list[Op]], list[Op]] | None = None,
+        queue: int = QUEUE,
     ) -> None:
         self.memory = memory
         self._window = window
         self._order = order
+        self._most = queue
         self._queue: list[tuple[Op, list[int]]] = []
         self._values: dict[int, Array] = {}
         self._uses: dict[int, int] = {}
@@ -65,8 +71,11 @@ class Executor:
 
     def add(self, op: Op, dependencies: Iterable[Dependency]) -> None:
         """Queue ``op``, reported after all operations added before; ``tile`` operations have no value."""
-        if op.kind == "tile":
+        if op.kind == "tile" or self._failure is not None:
             return
+        if len(self._queue) >= self._most:
+            with suppress(KernBenchError):  # the next run raises it again
+                self.run()
         self._queue.append((op, [on for on, hazard in dependencies if hazard in DATA_HAZARDS]))
         for handle in _handles(op.inputs):
             self._uses[handle] = self._uses.get(handle, 0) + 1

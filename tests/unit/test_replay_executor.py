@@ -230,3 +230,28 @@ def test_tiles_have_no_value_and_host_data_are_not_kept():
     assert program.executor.queued == 1
     program.executor.run()
     assert write.params == {}
+
+
+def test_a_long_queue_is_run_before_anyone_asks() -> None:
+    program = Program(queue=8)
+    for step in range(50):
+        value = np.full((4, 4), step, np.float32)
+        program.write(0x1000 * step, value)
+        program.store(program.load(step, 0x1000 * step, (4, 4)), 0x100_0000 + 0x1000 * step)
+        program.executor.retire(step)
+        assert program.executor.queued <= 8
+    program.executor.run()
+    assert program.executor.held == 0
+    for step in range(50):
+        assert (program.read(0x100_0000 + 0x1000 * step, (4, 4)) == step).all()
+
+
+def test_a_failure_in_a_long_queue_is_raised_by_the_next_run_and_every_later_one() -> None:
+    program = Program(queue=4)
+    program.load(0, 0x1000, (4, 4))  # never written
+    for step in range(1, 20):
+        program.write(0x1000 * step + 0x10_0000, np.zeros((4, 4), np.float32))
+    assert program.executor.queued <= 4
+    for _ in range(2):
+        with pytest.raises(VerificationError, match="never written"):
+            program.executor.run()
