@@ -143,7 +143,11 @@ class Recording:
         ops = of_log["Op"]
         columns = {
             **self._recorder.tables(
-                machine.resources, properties.sim_ns, log.components, partial=properties.status == PARTIAL
+                machine.resources,
+                properties.sim_ns,
+                log.components,
+                partial=properties.status == PARTIAL,
+                last=True,
             ),
             **of_log,
             "Launch": _launches(properties.launches),

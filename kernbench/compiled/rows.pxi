@@ -17,6 +17,13 @@ cdef class Block:
     def __releasebuffer__(self, Py_buffer* view):
         self.readers -= 1
 
+    def clear(self):
+        """Let go of the bytes."""
+        if self.readers:
+            raise BufferError("the rows of a trace are being read and cannot go")
+        free(self.data)
+        self.data, self.used, self.room = NULL, 0, 0
+
     cdef int add(self, void* data, size_t nbytes) except -1:
         cdef size_t room
         cdef char* grown

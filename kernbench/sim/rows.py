@@ -43,6 +43,7 @@ class Rows:
             layout: [array("q" if kind == "i8" else "d") for _, kind in layout]
             for layout in (NUMBERS, HOPS, WAITS)
         }
+        self._forgotten = 0
         self._numbers: list[tuple[int, int, int, int, int, int, float, float]] = []
         self._hops: list[Hop] = []
         self._waits: list[tuple[int, int, int, int, int, float, float, float]] = []
@@ -84,16 +85,26 @@ class Rows:
 
     @property
     def hop_count(self) -> int:
-        """Hops gathered so far."""
-        return len(self._columns[HOPS][0]) + len(self._hops)
+        """Hops gathered so far, forgotten ones too."""
+        return self._forgotten + len(self._columns[HOPS][0]) + len(self._hops)
 
     def columns(self, layout: Layout) -> dict[str, Any]:
-        """The columns of :data:`NUMBERS`, :data:`HOPS` or :data:`WAITS` so far, as arrays by name."""
+        """The columns of :data:`NUMBERS`, :data:`HOPS` or :data:`WAITS` so far, as arrays by name.
+
+        They are views of the rows themselves: none can be gathered while there are such arrays.
+        """
         self._settle()
         return {
-            name: np.array(column, dtype=np.int64 if kind == "i8" else np.float64)
+            name: np.frombuffer(column, dtype=kind)
             for (name, kind), column in zip(layout, self._columns[layout], strict=True)
         }
+
+    def forget(self, layout: Layout) -> None:
+        """Let go of the rows of that kind; no array of :meth:`columns` may be left."""
+        self._settle()
+        if layout is HOPS:
+            self._forgotten += len(self._columns[HOPS][0])
+        self._columns[layout] = [array(column.typecode) for column in self._columns[layout]]
 
 
 def _joined(first: Wait, second: Wait) -> Wait:
@@ -112,7 +123,13 @@ if not TYPE_CHECKING and core is not None:
         """Rows of transactions that have ended, one struct after the other."""
 
         def columns(self, layout: Layout) -> dict[str, Any]:
-            """As those of the plain class."""
-            block = {NUMBERS: self.numbers, HOPS: self.hops, WAITS: self.waits}[layout]
-            rows = np.frombuffer(block, dtype=np.dtype(list(layout)))
-            return {name: np.array(rows[name]) for name, _ in layout}
+            """As those of the plain class; the fields of a row lie side by side."""
+            rows = np.frombuffer(self._block(layout), dtype=np.dtype(list(layout)))
+            return {name: rows[name] for name, _ in layout}
+
+        def forget(self, layout: Layout) -> None:
+            """As that of the plain class."""
+            self._block(layout).clear()
+
+        def _block(self, layout: Layout) -> Any:
+            return {NUMBERS: self.numbers, HOPS: self.hops, WAITS: self.waits}[layout]

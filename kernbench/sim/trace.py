@@ -44,24 +44,39 @@ class TraceRecorder(Instrument):
         also: Collection[str] = (),
         *,
         partial: bool = False,
+        last: bool = False,
     ) -> dict[str, Columns]:
         """All tables by name, rows by transaction number.
 
         ``sim_ns`` is the time that utilisation is a share of; ``also`` names resources that the table Use
         must have even where no transaction went through them. In a ``partial`` run, one that was stopped,
-        nothing was busy for longer than that.
+        nothing was busy for longer than that. With ``last`` hops and waits are let go of as they become
+        tables, which a trace of millions has no room for twice, and the recorder has none any more.
         """
         rows = self._rows
         ids, parents, ops, launches, nbytes, counts, submit, done = rows.columns(NUMBERS).values()
-        hops = rows.columns(HOPS)
-        place = np.repeat(np.arange(len(ids)), counts)
-        service, wait = (
-            np.bincount(place, weights=hops[name], minlength=len(ids)) for name in ("service_ns", "wait_ns")
-        )
         order = np.argsort(ids, kind="stable")
         names = [r.resource for r in resources]
-        found = _hops(hops, ids[place], counts, names)
-        routes, route, via = _routes(found.pop("place"), counts[order], resources)
+        hops = rows.columns(HOPS)
+        service, wait = (_sums(hops[name], counts) for name in ("service_ns", "wait_ns"))
+        row, seq = _in_order(counts, order)
+        place = hops["resource"][row]
+        routes, route, via = _routes(place, counts[order], resources)
+        where = coded(names, place)
+        del place  # what is not needed goes before the next is made: each is 8 bytes a hop
+        found = {
+            "txn": np.repeat(ids[order], counts[order]),
+            "seq": seq,
+            "resource": where,
+            **{name: hops[name][row] for name in ("t_in", "t_start", "t_out", "service_ns", "wait_ns")},
+            "bytes": hops["nbytes"][row],
+        }
+        del row, hops
+        if last:
+            rows.forget(HOPS)
+        waits = _waits(rows.columns(WAITS), names, ids)
+        if last:
+            rows.forget(WAITS)
         return {
             "Use": use(resources, sim_ns, {*also, *rows.src, *rows.dst}, partial=partial),
             "Route": routes,
@@ -83,22 +98,25 @@ class TraceRecorder(Instrument):
                 "request": words(rows.request, order),
             },
             "Hop": found,
-            "WaitedFor": _waits(rows.columns(WAITS), names, ids),
+            "WaitedFor": waits,
         }
 
 
-def _hops(hops: Columns, transaction: Any, counts: Any, names: Sequence[str]) -> Columns:
-    seq = np.arange(len(transaction)) - np.repeat(np.cumsum(counts) - counts, counts)
-    order = np.lexsort((seq, transaction))
-    where = hops["resource"][order]
-    return {
-        "txn": transaction[order],
-        "seq": seq[order].astype(np.int32),
-        "resource": coded(names, where),
-        "place": where,
-        **{name: hops[name][order] for name in ("t_in", "t_start", "t_out", "service_ns", "wait_ns")},
-        "bytes": hops["nbytes"][order],
-    }
+def _sums(values: Any, counts: Any) -> Any:
+    """The sum of each transaction's values, which stand together as they were gathered."""
+    return np.bincount(np.repeat(np.arange(len(counts)), counts), weights=values, minlength=len(counts))
+
+
+def _in_order(counts: Any, order: Any) -> tuple[Any, Any]:
+    """Where each hop was gathered, and its number within its transaction, in the order of transactions.
+
+    The hops of a transaction stand together, so they are in order once the transactions are.
+    """
+    taken = counts[order]
+    seq = np.arange(taken.sum()) - np.repeat(np.cumsum(taken) - taken, taken)
+    row = np.repeat((np.cumsum(counts) - counts)[order], taken)
+    row += seq
+    return row, seq.astype(np.int32)
 
 
 def _waits(waits: Columns, names: Sequence[str], ended: Any) -> Columns:
@@ -122,9 +140,11 @@ def coded(names: Sequence[str], index: Any) -> Any:
     """A dictionary-encoded column: ``names[index]``."""
     import pyarrow as pa
 
-    present, position = np.unique(index, return_inverse=True)
-    kept = pa.array([names[i] for i in present], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(position.astype(np.int32).reshape(-1)), kept)
+    present = np.flatnonzero(np.bincount(index, minlength=len(names)))
+    position = np.zeros(len(names), np.int32)
+    position[present] = np.arange(len(present), dtype=np.int32)
+    kept = pa.array([names[i] for i in present.tolist()], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(position[index]), kept)
 
 
 def words(values: Sequence[str], order: Any) -> Any:

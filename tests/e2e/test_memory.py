@@ -1,0 +1,60 @@
+"""Memory of a traced run: ten million hops fit into 2 GB while they are gathered, made tables, and kept."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import json, resource, sys
+import kernbench as kb
+from kernbench.api.recording import Recording
+
+UNIT = 1 if sys.platform == "darwin" else 1024
+found = {}
+
+def peak():
+    return UNIT * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+def stop_clock(self, before=Recording.stop_clock):
+    before(self)
+    found["gathered"] = peak()
+
+Recording.stop_clock = stop_clock
+settings = {"bytes": 64, "count": int(sys.argv[2]), "period_ns": 100.0}
+run = kb.traffic("pattern:uniform-random", params=settings, store=sys.argv[1])
+print(json.dumps(found | {"kept": peak(), "hops": run.info["hops"]}))
+"""
+"""Prints the most memory that the process has had, in bytes: with a run's hops gathered, and with it kept."""
+
+TRANSFERS = (15, 60)
+"""From each PE, in a small run and in a large one: what hops take is the difference."""
+TEN_MILLION, LIMIT = 10_000_000, 2 << 30
+
+
+def measured(store: Path, transfers: int) -> dict[str, int]:
+    """Bytes and hops of a run in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(store), str(transfers)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.mark.slow
+def test_ten_million_hops_fit_into_two_gigabytes(tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    small, large = (measured(tmp_path / "store", transfers) for transfers in TRANSFERS)
+    hops = large["hops"] - small["hops"]
+    assert hops > 1_500_000
+    gathered, kept = ((large[key] - small[key]) / hops for key in ("gathered", "kept"))
+    # 56 bytes for a hop, 64 for each of a third as many waits, and what the transactions take.
+    assert 56 < gathered < 130
+    assert large["kept"] + (TEN_MILLION - large["hops"]) * kept < LIMIT
