@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse
 
+import kernbench as kb
 from kernbench import api
 from kernbench.analysis.derived import AskedRun
 from kernbench.api.page import waiting
@@ -242,6 +243,16 @@ def test_waits_are_those_of_the_questions(client: Client, kept: tuple[Path, list
                     assert found == [pytest.approx(tuple(row), abs=1e-9) for row in expected.rows]
                     some += len(found)
     assert some > 100
+
+
+def test_alike_counts_all_that_are(tmp_path: Path) -> None:
+    """Rows are folded before they are cut, so a row stands for all that are like it."""
+    with api.borrowed(tmp_path / "store") as store:
+        run = kb.traffic("pattern:all-local", "default", store=store, params={"bytes": 256}).id
+        found = Client(App(store)).get(f"/api/overview?run={run}", base_url=BASE).json
+        names = [column["name"] for column in found["links"]["columns"]]
+        rows = [dict(zip(names, row, strict=True)) for row in found["links"]["rows"]]
+        assert sum(row["alike"] for row in rows) > 256
 
 
 def test_the_time_line_has_as_many_rows_as_are_asked_for(client: Client, ids: list[str]) -> None:

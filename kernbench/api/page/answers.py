@@ -24,6 +24,7 @@ from kernbench.report.cells import plain
 _KEPT = 4
 """Runs whose tables stay in memory."""
 _RESOURCES = 200
+_EVERY = 1 << 40
 
 Params = Mapping[str, Any]
 
@@ -198,7 +199,7 @@ def _compare(answers: Answers, params: Params) -> Any:
     if not before or not after:
         raise UsageError("a comparison is of two runs; choose the one before and the one after")
     store = answers.store
-    found = comparing.compare(before, after, store, top=_RESOURCES, any_bench=True, **window_of(params))
+    found = comparing.compare(before, after, store, top=_EVERY, any_bench=True, **window_of(params))
     alike = (
         "configured alike" if found["same_config"] else "configured differently in a way that was not kept"
     )
@@ -213,7 +214,7 @@ def _compare(answers: Answers, params: Params) -> Any:
         "causes": [[c["cause"], c["before"], c["after"]] for c in found["causes"]],
         "configured": of_dicts(found["configured"], ("what", "key", "before", "after"), alike),
         "figures": of_dicts(found["figures"], _CHANGES),
-        "resources": of_dicts(found["resources"], places, "nothing took longer"),
+        "resources": of_dicts(found["resources"], places, "nothing took longer", _RESOURCES),
     }
 
 

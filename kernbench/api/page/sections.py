@@ -18,6 +18,9 @@ _ROOF = ("launch", "op", "name", "source", "flops", "memory", "intensity", "ns",
 _POINT = ("name", "op", "launch", "source", "memory", "intensity", "achieved_tflops", "attainable_tflops",
           "peak_tflops", "peak_gbs", "share", "bound", "ns", "flops")  # fmt: skip
 _ROWS = 20
+_PLACES = 50
+_ALL = 1 << 40
+"""More rows than there are of anything."""
 _VERIFIED = {True: "yes", False: "NO: values are wrong", None: "not asked"}
 NS = "ns"
 
@@ -51,7 +54,7 @@ def overview(run: Run, **window: Any) -> dict[str, Any]:
     ``causes`` and ``lines`` are ``[name, ns]`` of the critical path, longest first; ``windows`` names the
     windows that may be asked for.
     """
-    found = run.summary(_ROWS, **window)
+    found = run.summary(_ALL, **window)
     return {
         "title": f"{run.bench} on {run.topology}",
         "facts": facts(run, **window),
@@ -65,8 +68,8 @@ def overview(run: Run, **window: Any) -> dict[str, Any]:
         "setup_ns": found["window"]["setup_ns"],
         "causes": [[name, ns] for name, ns in found["by_cause"].items()],
         "lines": [[name or "outside of kernels", ns] for name, ns in found["by_line"].items()],
-        "links": of_dicts(found["busiest_links"], _USE, "no link was used"),
-        "engines": of_dicts(found["busiest_engines"], _USE, "no engine was used"),
+        "links": of_dicts(found["busiest_links"], _USE, "no link was used", _ROWS),
+        "engines": of_dicts(found["busiest_engines"], _USE, "no engine was used", _ROWS),
         "windows": windows(run),
     }  # fmt: skip
 
@@ -126,7 +129,7 @@ def waits(run: Run, **window: Any) -> dict[str, Any]:
     nothing = "nothing waited for anything"
     return {
         "pairs": table(waiting.PAIRS, waiting.pairs(asked, within, 200), empty=nothing),
-        "places": table(waiting.PLACES, waiting.places(asked, within, 50), empty=nothing),
+        "places": table(waiting.PLACES, waiting.places(asked, within, _ALL), empty=nothing, first=_PLACES),
     }
 
 

@@ -31,12 +31,14 @@ def table(
     empty: str = "nothing here",
     notes: Sequence[str] = (),
     folded: bool = True,
+    first: int | None = None,
 ) -> dict[str, Any]:
     """A table: ``columns rows notes empty cut``.
 
     A column has ``name unit percent leads``; ``leads`` is the sort of thing that its cells name, such as
     ``resource`` or ``transaction``, or empty. Rows that differ in the numbers of names alone are one, with
-    their count in a last column ``alike``. ``cut`` is how many rows were left out.
+    their count in a last column ``alike``. Of what is left then the ``first`` are taken, so that
+    ``alike`` counts all that there are. ``cut`` is how many rows were left out for being too many to send.
     """
     known = [Col(one) if isinstance(one, str) else one for one in columns]
     given = [list(row) for row in rows]
@@ -44,6 +46,7 @@ def table(
     if folded:
         names, given = fold(names, given)  # type: ignore[assignment]
         known += [Col(name) for name in names[len(known) :]]
+    given = given[:first]
     return {
         "columns": [
             {"name": c.name, "unit": c.unit or _unit(c.name), "percent": c.percent or c.name in PERCENT,
@@ -58,11 +61,14 @@ def table(
 
 
 def of_dicts(
-    rows: Iterable[Mapping[str, Any]], columns: Iterable[Col | str], empty: str = "nothing here"
+    rows: Iterable[Mapping[str, Any]],
+    columns: Iterable[Col | str],
+    empty: str = "nothing here",
+    first: int | None = None,
 ) -> dict[str, Any]:
     """The table of these columns of dictionaries."""
     known = [Col(one) if isinstance(one, str) else one for one in columns]
-    return table(known, ([row.get(c.name) for c in known] for row in rows), empty=empty)
+    return table(known, ([row.get(c.name) for c in known] for row in rows), empty=empty, first=first)
 
 
 def cell(value: Any) -> Any:
