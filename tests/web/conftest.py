@@ -10,44 +10,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import kernbench as kb
 from kernbench import api
+from tests.kept_store import Kept, ids, keep_runs, store
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+__all__ = ["browser", "ids", "kept", "server", "store"]
+
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
+RUNS = [("softmax", {"rows": 16}), ("qkv-gemm", {"tokens": 16}), ("qkv-gemm", {"tokens": 32})]
+
 
 @pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     """The store's folder, and the ids of its runs, oldest first."""
-    folder = tmp_path_factory.mktemp("web") / "store"
-    ids = []
-    with api.borrowed(folder) as store:
-        for bench, params in (
-            ("softmax", {"rows": 16}),
-            ("qkv-gemm", {"tokens": 16}),
-            ("qkv-gemm", {"tokens": 32}),
-        ):
-            ids.append(kb.run(bench, "minimal", True, params=params, store=store).id)
-    return folder, ids
-
-
-@pytest.fixture
-def store(kept: tuple[Path, list[str]]) -> Path:
-    """The store's folder."""
-    return kept[0]
-
-
-@pytest.fixture
-def ids(kept: tuple[Path, list[str]]) -> list[str]:
-    """The runs' ids, oldest first."""
-    return kept[1]
+    return keep_runs(tmp_path_factory.mktemp("web") / "store", RUNS)
 
 
 @pytest.fixture(scope="session")
-def server(kept: tuple[Path, list[str]]) -> Iterator[str]:
+def server(kept: Kept) -> Iterator[str]:
     """The address of a server of that store."""
     from waitress.server import create_server
 
