@@ -57,11 +57,11 @@ def examples(strategy: st.SearchStrategy[T], count: int, number: int = 20250101)
     return found[:count]
 
 
-def how_many(size: str, store: GraphStore) -> int:
-    """Runs for a test of that size: 210, or 6 for every day; a server, asked over a connection, has fewer."""
+def how_many(size: str, store: GraphStore, few: int = 6) -> int:
+    """Runs for a test of that size: 210, or ``few``; a server, asked over a connection, has fewer."""
     if store.engine == "neo4j":
         return ON_A_SERVER if size == "many" else 4
-    return 210 if size == "many" else 6
+    return 210 if size == "many" else few
 
 
 @cache

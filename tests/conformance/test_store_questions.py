@@ -37,7 +37,8 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
     asked: dict[str, set[str]] = {name: set() for name in ORACLES}
     history = History()
     with new_store() as store:
-        cases = made_up(how_many(size, store), tuple(ORACLES))
+        few = 12 if store.url == "memory:" else 6  # fewer do not tell a sum of waits from the largest
+        cases = made_up(how_many(size, store, few), tuple(ORACLES))
         for lot in np.array_split(np.arange(len(cases)), LOTS):
             for number in lot:
                 store.keep(cases[number].run, cases[number].topology)

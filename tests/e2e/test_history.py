@@ -11,6 +11,7 @@ import pytest
 import kernbench as kb
 from kernbench import api
 from kernbench.errors import UsageError
+from kernbench.pgraph import RunRecord
 
 Cli = Callable[..., Any]
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--format", "json")
@@ -66,6 +67,17 @@ def test_a_threshold_is_a_share(cli: Cli, share: str) -> None:
     refused = cli("runs", "compare", "a", "b", f"--threshold={share}")
     assert refused.status == 2
     assert "write it as 5% or 0.05" in refused.err
+
+
+def test_rounding_is_not_slower() -> None:
+    with api.borrowed("memory:") as store:
+        run = kb.run("gemm-single-pe", "minimal", store=store)
+        record, topology = store.load(run.id), store.load_topology(run.info["topology_id"])
+        for name, more in (("rounded", 1e-9), ("slower", 1e-3)):
+            info = {**record.info, "id": name, "sim_ns": record.info["sim_ns"] + more}
+            store.keep(RunRecord(info, record.tables), topology)
+        slower = [api.compare(run.id, name, store, threshold=0.0)["slower"] for name in ("rounded", "slower")]
+    assert slower == [False, True]
 
 
 def test_tags_come_and_go(cli: Cli, two: list[str]) -> None:

@@ -79,3 +79,10 @@ def test_a_slow_link_takes_its_time_once_on_the_way(gbs: float) -> None:
     nbytes = 64 * 64 * 2
     for kernel in (load, store):
         assert slow.run(kernel)[0] == near(fast.run(kernel)[0] + nbytes / gbs - nbytes / 256.0)
+
+
+def test_a_command_takes_the_flight_time_of_its_link() -> None:
+    # No shipped machine has wires of any length within a PE.
+    near_by, far = Bench(), Bench()
+    far.machine.links[f"{PE}.pe_cpu", f"{PE}.pe_scheduler"].delay_ns = 2.5
+    assert far.run(dot)[0] == near(near_by.run(dot)[0] + 2.5)
