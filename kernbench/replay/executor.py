@@ -1,9 +1,10 @@
 """Pass 2: compute the values of logged operations, in an order that dependencies allow (ADR-0020 D6).
 
-Operations wait in a queue until :meth:`Executor.run`, or until it is long. They are then taken in windows of report order, and
-within a window in waves: an operation is in the first wave after all those it depends on. Operations of
-one wave have no hazard between them, so equal-shaped products among them become one batched ``matmul``.
-Only data hazards count here; what waited for a stage or a slot in time may well be computed together.
+Operations wait in a queue until :meth:`Executor.run`, or until it is long. They are then taken in windows
+of report order, and within a window in waves: an operation is in the first wave after all those it depends
+on. Operations of one wave have no hazard between them, so equal-shaped products among them become one
+batched ``matmul``. Only data hazards count here; what waited for a stage or a slot in time may well be
+computed together.
 """
 
 from __future__ import annotations

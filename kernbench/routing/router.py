@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 
 from kernbench.errors import RoutingError
 from kernbench.hints import closest
@@ -16,8 +17,10 @@ from kernbench.routing.route import UCIE_KINDS, Route, forbidden
 from kernbench.routing.tables import Table, Tables
 from kernbench.topology import names
 
-TABLE_BYTES = 64 << 20
+TABLE_BYTES = 128 << 20
 """Memory in bytes that a router spends on tables before it drops the least recently used."""
+FEWEST_TABLES = 16
+"""So many it keeps, however large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Router:
         self._connections = ConnectionPolicy(graph, self._core)
         self._makers = {within: Tables(self._core, within) for within in (False, True)}
         self._tables: OrderedDict[tuple[int, bool], Table] = OrderedDict()
-        self._table_limit = max(16, TABLE_BYTES // (20 * max(len(self._core.names), 1)))
+        self._table_bytes = 0
         self._routes: dict[tuple[str, str, Traffic, str], Route] = {}
 
     def route(self, src: str, dst: str, traffic: Traffic, via: str = "") -> Route:
@@ -92,10 +95,11 @@ class Router:
             for first in self._departures(a, banned):
                 source = index[first[-1].target if first else a.id]
                 attached = (*first, *last)
-                if table.weight[source] != float("inf"):
+                weight, order = table.criteria(source)
+                if weight != inf:
                     yield _Candidate(
-                        float(table.weight[source]) + _nm(attached),
-                        float(table.order[source]) + len(attached),
+                        weight + _nm(attached),
+                        order + len(attached),
                         first,
                         (table, source, index[start]),
                         last,
@@ -130,7 +134,7 @@ class Router:
             table, here, target = candidate.core
             core = self._core
             while here != target:
-                number = table.next_link[here]
+                number = table.link_from(here)
                 links.append(core.links[number])
                 here = core.index[links[-1].target]
         return links
@@ -145,8 +149,9 @@ class Router:
         location = policy.destination(self._core.names[destination])
         table = self._makers[within_cube].table(destination, policy.costs(location))
         self._tables[key] = table
-        if len(self._tables) > self._table_limit:
-            self._tables.popitem(last=False)
+        self._table_bytes += table.nbytes
+        while self._table_bytes > TABLE_BYTES and len(self._tables) > FEWEST_TABLES:
+            self._table_bytes -= self._tables.popitem(last=False)[1].nbytes
         return table
 
     def _links(self, source: str, banned: frozenset[str]) -> Iterator[Edge]:

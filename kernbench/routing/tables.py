@@ -9,6 +9,7 @@ and the next link is the first in the core's order of preference.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heappop, heappush
 from math import inf
 from typing import NamedTuple
@@ -32,8 +33,10 @@ EXACT = 1 << 53
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Routes to one destination, per component of the core."""
+    """Routes to one destination from the components that are joined to it."""
 
+    places: dict[int, int]
+    """Place of a component of the core in the columns below; those without one have no route."""
     weight: FloatArray
     """nm to the destination; infinite where there is no route."""
     order: FloatArray
@@ -41,58 +44,144 @@ class Table:
     next_link: memoryview
     """Number of the link to take; -1 at the destination and where there is no route."""
 
+    def criteria(self, component: int) -> tuple[float, float]:
+        """``weight`` and ``order`` from a component of the core, infinite where there is no route."""
+        at = self.places.get(component)
+        return (inf, inf) if at is None else (float(self.weight[at]), float(self.order[at]))
+
+    def link_from(self, component: int) -> int:
+        """Number of the link to take from a component that has a route."""
+        return int(self.next_link[self.places[component]])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its columns."""
+        return self.weight.nbytes + self.order.nbytes + self.next_link.nbytes
+
 
 class _Rows(NamedTuple):
-    """Links by their targets: their numbers, where those of each target begin, and their sources."""
+    """Links by their targets: their numbers in the part, where those of each target begin, their sources."""
 
     links: IntArray
     indptr: IntArray
     columns: IntArray
 
 
+class _Grouped(NamedTuple):
+    """Numbers in order of the parts they belong to; ascending within a part."""
+
+    numbers: IntArray
+    parts: IntArray
+
+    def of(self, part: int) -> IntArray:
+        """Those of one part."""
+        begin, end = np.searchsorted(self.parts, (part, part + 1))
+        return self.numbers[begin:end]
+
+
+class _Part(NamedTuple):
+    """Components that usable links join, and these links."""
+
+    places: dict[int, int]
+    """Place of each component of the core within the part."""
+    numbers: IntArray
+    """Of its links in the core, ascending."""
+    source: IntArray
+    """Per link, the place of its source; likewise ``target``."""
+    target: IntArray
+    weight: IntArray
+    rows: _Rows
+
+
 class Tables:
-    """Makes the tables of one core, with (``within_cube``) or without UCIe links left out."""
+    """Makes the tables of one core, with (``within_cube``) or without UCIe links left out.
+
+    Without UCIe links each cube is a part of its own, so that a table costs what a cube costs.
+    """
 
     def __init__(self, core: Core, within_cube: bool) -> None:
         self._core = core
         self._size = len(core.names)
-        usable = ~core.is_ucie if within_cube else np.ones(len(core.links), dtype=np.bool_)
-        self._usable = usable
-        # Links by target: the rows of the reversed graph, on which Dijkstra starts at the destination.
-        self._by_target = np.argsort(core.target, kind="stable")
+        self._usable = np.flatnonzero(~core.is_ucie) if within_cube else np.arange(len(core.links))
+        self._parts: dict[int, _Part] = {}
         self._made = 0
-        self._rows = self._rows_of(usable)
+        self._covered = 0
         if int(core.weight.sum()) >= EXACT:
             raise ConfigError("routing weights add up to more than 9e9 mm, expected less: nm must stay exact")
 
     def table(self, destination: int, misalignment: IntArray) -> Table:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""
-        links, size = self._core, self._size
+        links = self._part(destination)
+        start, size = links.places[destination], len(links.places)
         self._made += 1
-        weight = self._distances(self._rows, links.weight, destination)
-        shortest = self._usable & (weight[links.source] == links.weight + weight[links.target])
+        self._covered += size
+        weight = self._distances(links.rows, links.weight, start)
+        shortest = weight[links.source] == links.weight + weight[links.target]
         shortest &= np.isfinite(weight[links.source])
-        cost = misalignment * size + 1
-        order = self._distances(self._rows_of(shortest), cost, destination)
+        cost = misalignment[links.numbers] * self._size + 1
+        order = self._distances(_rows_of(links.source, links.target, size, shortest), cost, start)
         best = np.flatnonzero(shortest & (order[links.source] == cost + order[links.target]))[::-1]
         next_link = np.full(size, -1, dtype=np.int32)
-        next_link[links.source[best]] = best  # backwards, so that the most preferred link is written last
-        return Table(weight, order, memoryview(next_link.data))
+        # Backwards, so that the most preferred link is written last.
+        next_link[links.source[best]] = links.numbers[best]
+        return Table(links.places, weight, order, memoryview(next_link.data))
 
-    def _rows_of(self, usable: NDArray[np.bool_]) -> _Rows:
-        """The ``usable`` links as the rows of a sparse matrix, by target."""
-        chosen = self._by_target[usable[self._by_target]]
-        counts = np.bincount(self._core.target[chosen], minlength=self._size)
-        return _Rows(chosen, np.concatenate(([0], np.cumsum(counts))), self._core.source[chosen])
+    @cached_property
+    def _part_of(self) -> IntArray:
+        """Per component the lowest number among those that usable links, either way round, join to it."""
+        a, b = self._core.source[self._usable], self._core.target[self._usable]
+        lowest = np.arange(self._size)
+        while True:
+            joined = np.minimum(lowest[a], lowest[b])
+            lower = lowest.copy()
+            np.minimum.at(lower, a, joined)
+            np.minimum.at(lower, b, joined)
+            lower = lower[lower]  # and what that one is joined to, which halves the rounds
+            if np.array_equal(lower, lowest):
+                return lowest
+            lowest = lower
+
+    @cached_property
+    def _by_part(self) -> tuple[_Grouped, _Grouped]:
+        """Components, and usable links, part by part."""
+        of_links = self._part_of[self._core.source[self._usable]]
+        return _grouped(np.arange(self._size), self._part_of), _grouped(self._usable, of_links)
+
+    def _part(self, component: int) -> _Part:
+        name = int(self._part_of[component])
+        part = self._parts.get(name)
+        if part is None:
+            core = self._core
+            components, numbers = (grouped.of(name) for grouped in self._by_part)
+            place = np.empty(self._size, dtype=np.int64)
+            place[components] = np.arange(len(components))
+            source, target = place[core.source[numbers]], place[core.target[numbers]]
+            rows = _rows_of(source, target, len(components), np.ones(len(numbers), dtype=np.bool_))
+            places = {number: at for at, number in enumerate(components.tolist())}
+            part = self._parts[name] = _Part(places, numbers, source, target, core.weight[numbers], rows)
+        return part
 
     def _distances(self, rows: _Rows, cost: IntArray, start: int) -> FloatArray:
         """Least cost from every component to ``start`` over the links of ``rows``."""
         indptr, columns, costs = rows.indptr, rows.columns, cost[rows.links]
         if core is not None:
             return np.frombuffer(core.distances(indptr, columns, costs, start))
-        if self._made * self._size <= FEW:
+        if self._covered <= FEW:
             return np.array(_dijkstra(indptr.tolist(), columns.tolist(), costs.tolist(), start))
         return _by_scipy(indptr, columns, costs, start)
+
+
+def _grouped(numbers: IntArray, parts: IntArray) -> _Grouped:
+    order = np.argsort(parts, kind="stable")
+    return _Grouped(numbers[order], parts[order])
+
+
+def _rows_of(source: IntArray, target: IntArray, size: int, chosen: NDArray[np.bool_]) -> _Rows:
+    """The ``chosen`` links as the rows of the reversed graph, on which Dijkstra starts at the destination."""
+    links = np.flatnonzero(chosen)
+    links = links[np.argsort(target[links], kind="stable")]
+    counts = np.bincount(target[links], minlength=size)
+    return _Rows(links, np.concatenate(([0], np.cumsum(counts))), source[links])
 
 
 def _dijkstra(indptr: list[int], columns: list[int], costs: list[int], start: int) -> list[float]:

@@ -49,6 +49,7 @@ def reduced(ranks: int) -> Counter[str]:
     system.drain()
     seen.counts["routes"] = len(system._paths)
     seen.counts["tables"] = sum(maker._made for maker in system.router._makers.values())
+    seen.counts["components in tables of a cube"] = system.router._makers[True]._covered
     return seen.counts
 
 
@@ -59,6 +60,8 @@ def test_setting_ranks_up_is_linear() -> None:
     }
     assert {ranks: counts[ranks]["routes"] for ranks in RANKS} == {ranks: 10 * ranks for ranks in RANKS}
     assert {ranks: counts[ranks]["tables"] for ranks in RANKS} == {ranks: 4 * ranks + 1 for ranks in RANKS}
+    covered = {ranks: counts[ranks]["components in tables of a cube"] / ranks for ranks in RANKS}
+    assert len(set(covered.values())) == 1
 
 
 def test_a_message_is_the_same_with_more_ranks() -> None:
