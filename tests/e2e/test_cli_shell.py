@@ -183,7 +183,7 @@ def completed(words: str, *, cwd: Path) -> list[str]:
 def test_names_are_completed(cli: Cli, workdir: Path) -> None:
     cli(*RUN, "--tag", "baseline")
     assert sorted(completed("kernbench wh", cwd=workdir)) == ["what-if", "why"]
-    assert completed("kernbench run --bench gemm", cwd=workdir) == ["gemm-single-pe"]
+    assert completed("kernbench run --bench gemm-s", cwd=workdir) == ["gemm-single-pe"]
     assert "m=" in completed("kernbench run --bench gemm-single-pe --set ", cwd=workdir)
     assert completed("kernbench query bottleneck/busiest-l", cwd=workdir) == ["bottleneck/busiest-links"]
     assert completed("kernbench query busiest-links --param l", cwd=workdir) == ["launch=", "limit="]
