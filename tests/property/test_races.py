@@ -88,6 +88,33 @@ def test_launches_on_the_same_pes_are_ordered(launches: Any, shift: int, waits: 
     assert not races_of(moved, waits)
 
 
+def signal_then_write(x: Any, tl: Any) -> None:
+    me = (tl.program_id(1), tl.program_id(0))
+    if me == (0, 0):
+        tl.send("pe_E")
+        tl.store(x, tl.zeros((16,), "f32"))
+    elif me == (0, 1):
+        tl.recv("pe_W")
+
+
+def read_by_the_other(_y: Any, x: int, tl: Any) -> None:
+    if tl.program_id(0) == 1:
+        tl.load(x, shape=(16,), dtype="f32")
+
+
+def test_a_launch_comes_after_all_that_its_pes_did_not_only_what_they_told_each_other() -> None:
+    data = DataPlane()
+    torch = Context(Machine(GRAPH, [data]), data, device="sip:0")
+    zeros = np.zeros((16, 16), np.float32)
+    x = torch.from_numpy(zeros, dp=ROWS, name="x")  # on more PEs than the second launch has
+    y = torch.from_numpy(zeros, dp=DPPolicy("row_wise", "row_wise", num_cubes=1), name="y")
+    with torch.install_ipcq("intracube_pe_ring", among=[(0, 0, 0), (0, 0, 1)]):
+        torch.launch("told", signal_then_write, x)
+        torch.launch("reads", read_by_the_other, y, x.va)
+        torch.wait_all()
+    assert data.races.races == []
+
+
 @examples(15, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=genes, types=types, seed=st.integers(0, 99))
 def test_generated_kernels_that_keep_to_their_rows_have_none(steps: Any, types: Any, seed: int) -> None:
