@@ -39,11 +39,12 @@ def push_rows(stores: Sequence[Any]) -> list[str]:
     for store in stores:
         for push in store.pushes:
             rows = push["nodes"] + push["relationships"]
-            built = f"{push['built_s']:.1f}" if push["built_s"] else "-"
+            built, free = (f"{push[key]:.1f}" if push[key] else "-" for key in ("built_s", "free_s"))
             more = push["memory_most"] - push["memory_before"]
             lines.append(
                 f"| {store.name} | {push['hops']:,} | {push['nodes']:,} | {push['relationships']:,} | "
-                f"{push['kept_s']:.1f} | {built} | {rows / (push['kept_s'] + push['built_s']):,.0f} | "
+                f"{push['kept_s']:.1f} | {built} | {free} | "
+                f"{rows / (push['kept_s'] + push['built_s']):,.0f} | "
                 f"{mb(push['memory_before'])} | {mb(more)} |"
             )
     return lines
@@ -112,11 +113,12 @@ It took {seconds:,.0f} s.
 
 ## Keeping a run
 
-*keep* is until the run is safe; *graph* what the first question about it waits for besides. *Memory* is
-that of our process before, and at most on top of it meanwhile.
+*keep* is until the run is safe; *graph* what the first question of the library waits for besides, where it
+needs all of the run's graph; *free* the first free Cypher, whose engine has a graph of its own. Rows a second
+are those of *keep* and *graph*. *Memory* is that of our process before, and at most on top of it meanwhile.
 
-| store | hops | nodes | relationships | keep s | graph s | rows/s | memory MB | more MB |
-|---|---|---|---|---|---|---|---|---|
+| store | hops | nodes | relationships | keep s | graph s | free s | rows/s | memory MB | more MB |
+|---|---|---|---|---|---|---|---|---|---|
 {chr(10).join(push_rows(stores))}
 
 Afterwards, and for the removal of the larger run:

@@ -59,6 +59,10 @@ def tell(**values: Any) -> None:
     print(json.dumps(values), flush=True)
 
 
+EVERYTHING = "MATCH (:Run {id: $run})-[r]->() RETURN count(r) AS n"
+"""Names no type, so that all of a run's graph has to be there."""
+
+
 def memory(name: str) -> int:
     """``VmHWM`` (the most so far) or ``VmRSS`` (now) of this process, in bytes."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
@@ -100,7 +104,10 @@ def push(url: str, hops: int, run_id: str) -> None:
         before = memory("VmRSS")
         kept = timed(store.keep, run, machine)
         most = memory("VmHWM")
-        built = timed(store.query, "RETURN 1 AS one", None, run_id) if store.engine != "neo4j" else 0.0
+        built = free = 0.0
+        if store.engine != "neo4j":
+            built = timed(lambda: store.query(EVERYTHING, {"run": run_id}, run=run_id, engine=LIBRARY))
+            free = timed(lambda: store.query("RETURN 1 AS one", run=run_id))
     tell(
         hops=run.tables["Hop"].num_rows,
         waits=run.tables["WaitedFor"].num_rows,
@@ -108,6 +115,7 @@ def push(url: str, hops: int, run_id: str) -> None:
         relationships=rows[True],
         kept_s=kept,
         built_s=built,
+        free_s=free,
         memory_before=before,
         memory_most=most,
     )
