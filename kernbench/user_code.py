@@ -39,6 +39,12 @@ def is_users(filename: str) -> bool:
     return not installed and not file.is_relative_to(_STDLIB)
 
 
+@cache
+def _whose(filename: str) -> bool | None:
+    """True: the user's own; False: KernBench's; None: somebody else's."""
+    return True if is_users(filename) else False if is_ours(filename) else None
+
+
 def _is_users_file(filename: str) -> bool:
     return filename != "<string>" and is_users(filename)
 
@@ -62,9 +68,10 @@ def line_of(frame: FrameType | None) -> str:
     outside: FrameType | None = None
     while frame is not None:
         filename = frame.f_code.co_filename
-        if is_users(filename):
+        users = _whose(filename)
+        if users:
             return f"{_basename(filename)}:{frame.f_lineno}"
-        if outside is None and not is_ours(filename):
+        if users is None and outside is None:
             outside = frame
         frame = frame.f_back
     return f"{_basename(outside.f_code.co_filename)}:{outside.f_lineno}" if outside is not None else ""

@@ -77,8 +77,10 @@ class AddressMap:
         """
         if nbytes < 0:
             raise AddressError(f"nbytes {nbytes} must not be negative")
-        pieces = []
         end = pa + nbytes
+        if pa < end <= self._windows[self._find(pa)].end:
+            return [(pa, nbytes)]
+        pieces = []
         while pa < end:
             stop = min(end, self._windows[self._find(pa)].end)
             pieces.append((pa, stop - pa))

@@ -273,7 +273,8 @@ class DmaEngines:
             if job.served is not None:
                 transaction.on_served = lambda: self._served(job)
             op.transactions.append(transaction.id)
-            self._engine_hop(transaction, job, engine)
+            if transaction.traced or job.t_start > job.t_ready:
+                self._engine_hop(transaction, job, engine)
         slot.hold(job.t_start, sent[0], waited=job.t_start > job.t_ready)
         engine.issued = sent[0]
         if job.is_write:
@@ -312,8 +313,10 @@ class DmaEngines:
             job.served()
 
     def _answered(self, job: Job, transaction: Transaction) -> None:
-        job.wait_ns = max(job.wait_ns, transaction.wait_ns)
-        job.t_first = min(job.t_first, transaction.t_first)
+        if transaction.wait_ns > job.wait_ns:
+            job.wait_ns = transaction.wait_ns
+        if transaction.t_first < job.t_first:
+            job.t_first = transaction.t_first
         job.open -= 1
         if job.open:
             return

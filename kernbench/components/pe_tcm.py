@@ -10,6 +10,7 @@ from kernbench.components.memory import Memory
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
+from kernbench.sim.node import Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Path
 
@@ -28,7 +29,7 @@ class PeTcm(Memory):
         self.read_gbs = self.number("read_gbs")
         self.write_gbs = self.number("write_gbs")
         self._busy_by_port = [0.0, 0.0]
-        self._paths: dict[tuple[str, bool], Path] = {}
+        self._ways: dict[tuple[Component, bool], tuple[Path, Link, Server, float]] = {}
 
     def access(
         self,
@@ -48,17 +49,11 @@ class PeTcm(Memory):
         """
         system = self.system
         now = self.clock.now
-        path = self._paths.get((caller.resource, write))
-        if path is None:
-            ends = (caller, self) if write else (self, caller)
-            path = Path([caller, self], [system.link(ends[0].resource, ends[1].resource)])
-            self._paths[caller.resource, write] = path
+        path, link, port, own_gbs = self._ways.get((caller, write)) or self._way(caller, write)
         kind = "tcm_write" if write else "tcm_read"
         transaction = system.begin(kind, path, nbytes, now, op=op.id, is_write=write)
         op.transactions.append(transaction.id)
-        port, own_gbs = (self._write_port, self.write_gbs) if write else (self._read_port, self.read_gbs)
-        (link,) = path.links
-        duration = self.overhead_ns + overhead_ns + nbytes / min(own_gbs, gbs, link.bw_gbs)
+        duration = self.overhead_ns + overhead_ns + nbytes / (own_gbs if own_gbs < gbs else gbs)
         self.arrive(now)
         start = port.occupy(now, duration, transaction)
         link.stream(start, nbytes)
@@ -78,6 +73,14 @@ class PeTcm(Memory):
             done(start)
 
         self.clock.call_at(end, over)
+
+    def _way(self, caller: Component, write: bool) -> tuple[Path, Link, Server, float]:
+        """How ``caller`` reaches a port: the path, its link, the port, and what port and link move, GB/s."""
+        ends = (caller, self) if write else (self, caller)
+        link = self.system.link(ends[0].resource, ends[1].resource)
+        port, gbs = (self._write_port, self.write_gbs) if write else (self._read_port, self.read_gbs)
+        way = self._ways[caller, write] = Path([caller, self], [link]), link, port, min(gbs, link.bw_gbs)
+        return way
 
     def _use(self, write: bool, busy_ns: float) -> None:
         """The busier port is the TCM's use."""

@@ -37,10 +37,15 @@ class DataPlane(Instrument):
     ``memory`` is the state of pass 1, ``log`` every operation so far, ``names`` the tensors in memory.
     Without ``verify`` nothing is ever replayed, and no array is kept beyond the contents of memory and the
     loaded values of live handles. ``address_bits`` is the width of the machine's physical addresses.
+    With ``recorded`` False the log of a run that is not verified has only the operations that wrote to
+    memory, which errors name, and no dependencies.
     """
 
-    def __init__(self, *, verify: bool = False, address_bits: int = ADDRESS_BITS) -> None:
+    def __init__(
+        self, *, verify: bool = False, recorded: bool = True, address_bits: int = ADDRESS_BITS
+    ) -> None:
         self.verify = verify
+        self._recorded = recorded or verify
         self.names = TensorNames()
         self.races = RaceDetector(self.names)
         self.memory = MemoryStore(strict=verify, names=self.names, address_bits=address_bits)
@@ -70,13 +75,19 @@ class DataPlane(Instrument):
 
     def op_done(self, op: Op) -> None:
         """Log a finished operation; one that touches no memory takes effect now."""
+        if op.kind == "tile" and not self._recorded:
+            return  # it takes time only
         served = self._in_effect.pop(op.id, None)
-        self.log.append(op, self._apply(op) if served is None else served[1])
+        dependencies = self._apply(op) if served is None else served[1]
+        if self._recorded or (op.output is not None and op.output.regions):
+            self.log.append(op, dependencies)
 
     def _apply(self, op: Op) -> list[Dependency]:
         """Bring ``op`` into effect; returns its dependencies."""
-        dependencies = self._dependencies.add(op)
-        self.log.tensors.follow(op, self.names)
+        dependencies: list[Dependency] = []
+        if self._recorded:
+            dependencies = self._dependencies.add(op)
+            self.log.tensors.follow(op, self.names)
         if not has_values(op):
             return dependencies
         self.races.access(op)
@@ -107,14 +118,14 @@ class DataPlane(Instrument):
             self._replay.add(op, dependencies)
         else:
             op.params.pop("data", None)  # memory has it
-        for operand in op.inputs:
-            self._count_use(operand.handle)
+        if self._uses_left:
+            for operand in op.inputs:
+                if operand.handle in self._uses_left:
+                    self._count_use(operand.handle)
         return dependencies
 
-    def _count_use(self, handle: int | None) -> None:
+    def _count_use(self, handle: int) -> None:
         """Data that hardware keeps by itself, such as a message under way, go with their last use."""
-        if handle is None or handle not in self._uses_left:
-            return
         self._uses_left[handle] -= 1
         if not self._uses_left[handle]:
             del self._uses_left[handle]
@@ -221,9 +232,10 @@ class DataPlane(Instrument):
                 value = self._values.get(operand.handle)
                 if value is None:
                     return None
-            elif any(self.memory.pending(region) is not None for region in operand.regions):
-                return None
             else:
+                for region in operand.regions:
+                    if self.memory.pending(region) is not None:
+                        return None
                 try:
                     dtype = dtypes.dtype(operand.dtype).numpy
                     value = self.memory.gather(operand.regions, operand.shape, dtype)

@@ -129,7 +129,8 @@ def run_bench(
     and ``check`` are the machine's. ``choices`` say which configurations launches of autotuned kernels take.
     With ``catch_interrupt`` a KeyboardInterrupt is in the outcome as well, else it is raised.
     """
-    data = DataPlane(verify=verify, address_bits=address_bits(int(graph.properties["sips"])))
+    bits = address_bits(int(graph.properties["sips"]))
+    data = DataPlane(verify=verify, recorded=traced or bool(check), address_bits=bits)
     machine = Machine(graph, [data, *instruments], components, traced=traced, check=check)
     machine.clock.on_progress = progress
     if max_ns is not None:

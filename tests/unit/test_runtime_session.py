@@ -163,6 +163,34 @@ def test_reading_results_without_verification_says_what_to_do():
     assert run_bench(GRAPH, Mine(run), verify=True).ok
 
 
+def test_a_run_that_nobody_keeps_logs_only_what_wrote_memory():
+    def run(torch):
+        squares(torch)
+
+    kept, bare = run_bench(GRAPH, Mine(run)), run_bench(GRAPH, Mine(run), traced=False)
+    wrote = [op.id for op in kept.data.log if op.output is not None and op.output.regions]
+    assert [op.id for op in bare.data.log] == wrote
+    assert len(wrote) < len(kept.data.log)
+    assert (bare.sim_ns, bare.launches) == (kept.sim_ns, kept.launches)
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_a_result_that_is_not_computed_is_refused_by_name(traced):
+    def run(torch):
+        squares(torch)
+        torch.launch("again", square, y := torch.zeros(4, name="z"), y)
+        y.numpy()
+
+    outcome = run_bench(GRAPH, Mine(run), traced=traced)
+    (written,) = (
+        op for op in run_bench(GRAPH, Mine(run)).data.log if op.launch == 1 and op.name == "dma_write"
+    )
+    assert outcome.completion.error_message.startswith(
+        f"tensor 'z' holds a result of memory/dma_write (op {written.id}) on "
+        f"sip0.cube0.pe0.pe_dma at {written.t_end:.9g} ns, test_runtime_session.py:"
+    )
+
+
 def test_a_wrong_device_is_raised_at_once():
     with pytest.raises(UsageError, match="all, sip:0"):
         run_bench(GRAPH, Mine(squares), device="sip:1")
