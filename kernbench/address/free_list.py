@@ -80,8 +80,12 @@ class FreeList:
         start, end = offset, offset + nbytes
         index = bisect_left(self._free, (offset, 0))
         first, last = index, index
-        if index > 0 and sum(self._free[index - 1]) == start:
-            first, start = index - 1, self._free[index - 1][0]
-        if index < len(self._free) and self._free[index][0] == end:
-            last, end = index + 1, sum(self._free[index])
+        if index > 0:
+            before, size = self._free[index - 1]
+            if before + size == start:
+                first, start = index - 1, before
+        if index < len(self._free):
+            after, size = self._free[index]
+            if after == end:
+                last, end = index + 1, after + size
         self._free[first:last] = [(start, end - start)]

@@ -100,9 +100,11 @@ class PeComponent(Component):
             op.nbytes = stage.nbytes
         op.stage = stage.kind
         if token.previous:
-            op.after += [(number, "stage") for number in token.previous]
+            for number in token.previous:
+                op.after.append((number, "stage"))
         else:
-            op.after += [(number, "buffer") for number in token.fed_by]
+            for number in token.fed_by:
+                op.after.append((number, "buffer"))
         return op
 
     def pass_on(self, token: Token) -> None:

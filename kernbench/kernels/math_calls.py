@@ -246,7 +246,7 @@ class MathCalls(Issuer):
         handle = self._handle("x", x)
         wanted = arguments.shape("shape", shape)
         try:
-            fits = np.broadcast_shapes(handle.shape, wanted) == wanted
+            fits = _broadcast(handle.shape, wanted) == wanted
         except ValueError:
             fits = False
         if not fits:
@@ -318,7 +318,7 @@ class MathCalls(Issuer):
                 shape = handle.shape
                 continue
             try:
-                shape = np.broadcast_shapes(shape, handle.shape)
+                shape = _broadcast(shape, handle.shape)
             except ValueError:
                 raise BadArgumentError(
                     argument, f"shape {handle.shape} does not broadcast with {shape}"
@@ -379,14 +379,21 @@ class MathCalls(Issuer):
         )
 
 
+@functools.lru_cache(maxsize=1024)
+def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a result, by numpy's rules. ``ValueError`` when the two do not go together."""
+    return np.broadcast_shapes(a, b)
+
+
 def _known(values: list[Any], rule: MathOp, dtype: str, op: Op) -> Callable[[], np.ndarray[Any, Any]] | None:
     """The value of index arithmetic: comparisons and integer operations on values that are known.
 
     All else stays pending, so that no kernel depends on floating-point results while time is simulated.
     """
     assert op.output is not None
-    if any(value is None for value in values):
-        return None
+    for value in values:
+        if value is None:
+            return None
     integers = not any(dtypes.dtype(o.dtype).is_float for o in (*op.inputs, op.output))
     small = math.prod(op.output.shape) <= KNOWN_ELEMENTS
     if not small or not (integers or rule.result == "mask"):

@@ -15,7 +15,7 @@ def promoted(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
     A float beats an integer, two different floats give f32, i32 beats i8. Python scalars do not widen
     floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
     """
-    return _promoted(tuple(types), any(isinstance(value, float) for value in scalars))
+    return _promoted(tuple(types), bool(scalars) and any(isinstance(value, float) for value in scalars))
 
 
 @cache

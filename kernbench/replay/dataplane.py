@@ -75,8 +75,12 @@ class DataPlane(Instrument):
 
     def op_done(self, op: Op) -> None:
         """Log a finished operation; one that touches no memory takes effect now."""
-        if op.kind == "tile" and not self._recorded:
-            return  # it takes time only
+        if op.kind == "tile":  # it takes time only
+            if self._recorded:
+                if op.moved:
+                    self.log.tensors.follow(op, self.names)
+                self.log.append(op, self._dependencies.add(op))
+            return
         served = self._in_effect.pop(op.id, None)
         dependencies = self._apply(op) if served is None else served[1]
         if self._recorded or (op.output is not None and op.output.regions):

@@ -106,31 +106,32 @@ class DependencyBuilder:
         data: of them only ``op.after`` counts. Raises :class:`KernBenchError` when ``op`` uses a
         handle that nothing made, or makes one a second time.
         """
+        if op.kind == "tile":
+            return sorted({*op.after}) if len(op.after) > 1 else [*op.after]
         found: dict[Dependency, None] = dict.fromkeys(op.after)
-        if op.kind != "tile":
-            me = op.id
-            for operand in op.inputs:
-                if operand.handle is not None:
-                    maker = self._producer.get(operand.handle)
-                    if maker is None:
-                        raise KernBenchError(
-                            f"op {me} ({op.kind}/{op.name} on {op.component}) uses handle {operand.handle}, "
-                            "which no operation reported before has made; report the maker first"
-                        )
-                    # What an operation puts together from parts of its own ends with the last of them.
-                    if (maker, "part") not in found:
-                        found[(maker, "handle")] = None
-                for region in operand.regions:
-                    self._memory.read(region, me, found)
-            output = op.output
-            if output is not None:
-                if output.handle is not None and self._producer.setdefault(output.handle, me) != me:
+        me = op.id
+        for operand in op.inputs:
+            if operand.handle is not None:
+                maker = self._producer.get(operand.handle)
+                if maker is None:
                     raise KernBenchError(
-                        f"op {me} ({op.kind}/{op.name} on {op.component}) makes handle {output.handle} again "
-                        f"after op {self._producer[output.handle]}; give every value its own handle"
+                        f"op {me} ({op.kind}/{op.name} on {op.component}) uses handle {operand.handle}, "
+                        "which no operation reported before has made; report the maker first"
                     )
-                for region in output.regions:
-                    self._memory.write(region, me, found)
+                # What an operation puts together from parts of its own ends with the last of them.
+                if (maker, "part") not in found:
+                    found[(maker, "handle")] = None
+            for region in operand.regions:
+                self._memory.read(region, me, found)
+        output = op.output
+        if output is not None:
+            if output.handle is not None and self._producer.setdefault(output.handle, me) != me:
+                raise KernBenchError(
+                    f"op {me} ({op.kind}/{op.name} on {op.component}) makes handle {output.handle} again "
+                    f"after op {self._producer[output.handle]}; give every value its own handle"
+                )
+            for region in output.regions:
+                self._memory.write(region, me, found)
         return sorted(found) if len(found) > 1 else list(found)
 
     def writers(self, regions: Sequence[Region]) -> list[tuple[Region, int]]:

@@ -224,31 +224,7 @@ class OpLog:
                 f"op {op.id} ({op.kind}/{op.name} on {op.component}) was reported twice; "
                 "a component reports an operation once, when it is done"
             )
-        operands = self._new_operands
-        shapes = []
-        for position, operand in enumerate(op.inputs):
-            regions = operand.regions
-            if regions:
-                self._new_regions += regions
-                self._regions += len(regions)
-            shapes.append(operand.shape)
-            operands.append(
-                (position, operand.handle, operand.address, operand.shape, operand.dtype, self._regions)
-            )
-        output = op.output
-        if output is not None:
-            regions = output.regions
-            if regions:
-                self._new_regions += regions
-                self._regions += len(regions)
-            operands.append(
-                (OUTPUT, output.handle, output.address, output.shape, output.dtype, self._regions)
-            )
-            label: LabelKey = (op.name, tuple(shapes), output.shape, output.dtype)
-            self._operands += 1
-        else:
-            label = (op.name, tuple(shapes), None, "")
-        self._operands += len(shapes)
+        label = self._add_operands(op) if op.inputs or op.output is not None else (op.name, (), None, "")
         if op.transactions:
             self._moved.extend(dict.fromkeys(op.transactions))
         if dependencies:
@@ -263,6 +239,31 @@ class OpLog:
         )  # fmt: skip
         if len(self._new_ops) >= _BATCH:
             self._gather()
+
+    def _add_operands(self, op: Op) -> LabelKey:
+        """Rows for the operands of ``op``; returns the parts of its label."""
+        operands = self._new_operands
+        shapes = []
+        for position, operand in enumerate(op.inputs):
+            regions = operand.regions
+            if regions:
+                self._new_regions += regions
+                self._regions += len(regions)
+            shapes.append(operand.shape)
+            operands.append(
+                (position, operand.handle, operand.address, operand.shape, operand.dtype, self._regions)
+            )
+        self._operands += len(shapes)
+        output = op.output
+        if output is None:
+            return op.name, tuple(shapes), None, ""
+        regions = output.regions
+        if regions:
+            self._new_regions += regions
+            self._regions += len(regions)
+        operands.append((OUTPUT, output.handle, output.address, output.shape, output.dtype, self._regions))
+        self._operands += 1
+        return op.name, tuple(shapes), output.shape, output.dtype
 
     def integers(self) -> dict[str, array[int]]:
         """The columns of whole numbers."""
