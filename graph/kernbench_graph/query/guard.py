@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from kernbench_graph.errors import QueryError, ReadOnlyError
@@ -33,8 +34,11 @@ _FORBIDDEN = (
 )  # fmt: skip
 _BEFORE_NAME = frozenset(".:")
 """After these marks a word is the name of a property or label, whatever it spells."""
+_TEXTS = 128
+"""So many texts are remembered: a question is asked again and again, and looked at by several fences."""
 
 
+@lru_cache(maxsize=_TEXTS)
 def check_read_only(cypher: str) -> str:
     """``cypher`` without a closing semicolon, when it is one statement that only reads.
 
@@ -89,7 +93,8 @@ def words(cypher: str) -> list[str]:
     return [text.strip("`") for kind, text, _ in tokens(cypher) if kind in ("word", "quoted")]
 
 
-def tokens(cypher: str) -> list[tuple[str, str, int]]:
+@lru_cache(maxsize=_TEXTS)
+def tokens(cypher: str) -> tuple[tuple[str, str, int], ...]:
     """Kind, text and start of every token but spaces and comments; ``QueryError`` where one is not closed."""
     found: list[tuple[str, str, int]] = []
     position = 0
@@ -101,4 +106,4 @@ def tokens(cypher: str) -> list[tuple[str, str, int]]:
         if match.lastgroup != "space":
             found.append((str(match.lastgroup), match.group(), position))
         position = match.end()
-    return found
+    return tuple(found)

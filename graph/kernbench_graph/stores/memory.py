@@ -16,7 +16,7 @@ from kernbench_graph.archive.manifest import json_text
 from kernbench_graph.archive.record import canonical_topology, changed_tags, complete_info, tag_list
 from kernbench_graph.errors import StoreError, StoreUrlError
 from kernbench_graph.projection import HISTORY, SMALL_HISTORY
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord, resolve_ref
 from kernbench_graph.stores.common import taken
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache
@@ -72,6 +72,12 @@ class MemoryStore(LocalStore):
         with self._lock:
             self._check_open()
             return [dict(record.info) for record in self._runs.values()]
+
+    def resolve(self, ref: str) -> str:
+        """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
+        with self._lock:
+            self._check_open()
+            return resolve_ref(ref, list(self._runs))
 
     def remove(self, run_id: str) -> None:
         """Forget a run, and its topology where it was the last on it."""

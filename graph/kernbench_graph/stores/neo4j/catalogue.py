@@ -34,7 +34,8 @@ class Catalogue:
     def runs(self) -> list[Entry]:
         """All kept runs, in the order in which they were kept."""
         text = "MATCH (k:KernbenchRun) WHERE k.state = 'kept' " + _ENTRY + " ORDER BY k.seq"
-        return [_entry(row) for row in self._server.read(lambda tx: tx.run(text).data())]
+        # Not ``data()``, which copies a manifest byte by byte.
+        return self._server.read(lambda tx: [_entry(row) for row in tx.run(text)])
 
     def ids(self) -> list[str]:
         """Ids of all kept runs, in that order."""
