@@ -126,6 +126,7 @@ def _set_password(
         file.flush()
         command = [
             "java",
+            *_QUICK,
             "-Dfile.encoding=UTF-8",
             "-cp",
             classpath,

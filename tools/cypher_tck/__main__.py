@@ -1,8 +1,9 @@
 """Runs the TCK's reading scenarios: ``python -m tools.cypher_tck [--check] [--engine NAME ...]``.
 
 On every engine that answers free Cypher, as the stores ask it: ArcadeDB, LadybugDB, and Neo4j, for which a
-server is started. Writes ``docs/reference/cypher-engines.md``; with ``--check`` it only says whether what
-that page says of these engines is true, and fails where an answer is wrong that the page does not list.
+server is started unless one is named. Writes ``docs/reference/cypher-engines.md``; with ``--check`` it only
+says whether what that page says of these engines is true, and fails where an answer is wrong that the page
+does not list.
 """
 
 from __future__ import annotations
@@ -57,10 +58,10 @@ def _ladybug() -> Engine:
     return Ladybug()
 
 
-def _neo4j() -> Engine:
+def _neo4j(url: str | None = None) -> Engine:
     from tools.cypher_tck.neo4j import Neo4j
 
-    return Neo4j()
+    return Neo4j(url)
 
 
 ENGINES: dict[str, Callable[[], Engine]] = {"arcadedb": _arcade, "ladybug": _ladybug, "neo4j": _neo4j}
@@ -166,13 +167,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--check", action="store_true", help="compare with the page instead of writing it")
     parser.add_argument("--engine", nargs="+", choices=ENGINES, default=list(ENGINES), help="default: all")
+    parser.add_argument(
+        "--neo4j", metavar="URL", help="a Neo4j server whose graph may go (default: one is started)"
+    )
     given = parser.parse_args()
+    engines = ENGINES | {"neo4j": lambda: _neo4j(given.neo4j)}
     if not given.check and set(given.engine) != set(ENGINES):
         parser.error("the page is about all engines: leave --engine out, or give --check")
     written = PAGE.read_text(encoding="utf-8") if given.check else ""
     sections, wrong = [], 0
     for name in given.engine:
-        found = measured(ENGINES[name])
+        found = measured(engines[name])
         sections.append(section(name, found))
         wrong += sum(one not in written for one in found.bad)
     if not given.check:

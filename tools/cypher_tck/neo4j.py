@@ -17,25 +17,36 @@ from tools.cypher_tck.ladybug import plain
 
 
 class Neo4j:
-    """One database, emptied between scenarios."""
+    """One database, emptied where a scenario has another graph than the one before."""
 
     name = "Neo4j"
 
-    def __init__(self) -> None:
+    def __init__(self, url: str | None = None) -> None:
+        """On the server at ``url``, whose graph goes, or on one of its own."""
         self._open = ExitStack()
-        folder = Path(self._open.enter_context(tempfile.TemporaryDirectory()))
-        password = secrets.token_urlsafe(12)
-        running = run_neo4j.running(folder / "home", password, 0, 0, True)
-        bolt, *_ = self._open.enter_context(running)
-        os.environ |= {"KERNBENCH_NEO4J_USER": "neo4j", "KERNBENCH_NEO4J_PASSWORD": password}
-        url = f"bolt://127.0.0.1:{bolt}"
+        if url is None:
+            folder = Path(self._open.enter_context(tempfile.TemporaryDirectory()))
+            password = secrets.token_urlsafe(12)
+            running = run_neo4j.running(folder / "home", password, 0, 0, True)
+            bolt, *_ = self._open.enter_context(running)
+            os.environ |= {"KERNBENCH_NEO4J_USER": "neo4j", "KERNBENCH_NEO4J_PASSWORD": password}
+            url = f"bolt://127.0.0.1:{bolt}"
         self._server = Server(parse(url), url)
         self._open.callback(self._server.close)
+        self._made: list[str] | None = None
 
     def prepare(self, statements: list[str]) -> None:
         """Have the graph that these statements make, and nothing else."""
-        for text in ("MATCH (n) DETACH DELETE n", *statements):
-            self._server.write(lambda tx, text=text: tx.run(text).consume())  # type: ignore[misc]
+        if statements == self._made:
+            return  # queries only read
+
+        def work(tx: Any) -> None:
+            for text in ("MATCH (n) DETACH DELETE n", *statements):
+                tx.run(text).consume()
+
+        self._made = None
+        self._server.write(work)
+        self._made = statements
 
     def ask(self, text: str, params: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
         """Columns and rows, in the form of :mod:`tools.cypher_tck.values`."""
