@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kernbench.topology.fields import Gbs, Mm, Part, Point, Section, Size
+from kernbench.topology.fields import Gbs, Mm, Part, Point, Section, Size, section
 
 MAX_PES = 16
 """PEs of a cube that the 4-bit ``pe_id`` of an address can name (ADR-0001 D2.3.3)."""
@@ -47,9 +47,7 @@ class MCpu(Part):
         default=2, ge=1, le=1024, description="reads, and as many writes, that its DMA has in flight"
     )
     link_gbs: Gbs = Field(default=256.0, description="GB/s between M_CPU and its router, each way")
-    position_mm: Point = Field(
-        default=Point(x=1.5, y=5.5), description="location in the cube; the nearest router serves it"
-    )
+    position_mm: Point = section("location in the cube; the nearest router serves it", x=1.5, y=5.5)
 
 
 class Sram(Part):
@@ -57,9 +55,7 @@ class Sram(Part):
 
     overhead_ns: float = Field(default=2.0, ge=0, description="ns once per transaction")
     link_gbs: Gbs = Field(default=128.0, description="GB/s between SRAM and its router, each way")
-    position_mm: Point = Field(
-        default=Point(x=1.5, y=9.0), description="location in the cube; the nearest router serves it"
-    )
+    position_mm: Point = section("location in the cube; the nearest router serves it", x=1.5, y=9.0)
     size_bytes: Annotated[Size, Field(ge=1, le=MAX_SRAM_BYTES)] = Field(default=32 << 20, description="bytes")
 
 
@@ -83,7 +79,7 @@ class Hbm(Part):
     slices: int | None = Field(
         default=None, ge=1, le=MAX_PES, description="slices, slice P at PE P's router; one for each PE"
     )
-    zone: HbmZone = Field(default_factory=HbmZone, description="cells of the mesh without routers")
+    zone: HbmZone = section("cells of the mesh without routers")
     mapping: Literal["n_to_one", "one_to_one"] = Field(
         default="n_to_one",
         description="n_to_one: an access is one request; one_to_one: one for each channel (address model la)",
@@ -113,14 +109,12 @@ class UciePort(Part):
 class Cube(Section):
     """A cube (chiplet): router mesh, HBM, SRAM, M_CPU, UCIe ports, PEs."""
 
-    size_mm: CubeSize = Field(default_factory=CubeSize, description="outer measures")
-    pes: PeLayout = Field(default_factory=PeLayout, description="processing elements")
-    router: RouterMesh = Field(default_factory=RouterMesh, description="router mesh")
-    m_cpu: MCpu = Field(default_factory=MCpu, description="management CPU")
-    sram: Sram = Field(default_factory=Sram, description="shared SRAM")
-    hbm: Hbm = Field(default_factory=Hbm, description="HBM and its controllers")
-    channel_router: ChannelRouter = Field(
-        default_factory=ChannelRouter, description="channel routers of the slices (mapping one_to_one)"
-    )
-    ucie: UciePort = Field(default_factory=UciePort, description="UCIe ports")
-    ucie_conn: Part = Field(default_factory=Part, description="connections of the UCIe ports")
+    size_mm: CubeSize = section("outer measures")
+    pes: PeLayout = section("processing elements")
+    router: RouterMesh = section("router mesh")
+    m_cpu: MCpu = section("management CPU")
+    sram: Sram = section("shared SRAM")
+    hbm: Hbm = section("HBM and its controllers")
+    channel_router: ChannelRouter = section("channel routers of the slices (mapping one_to_one)")
+    ucie: UciePort = section("UCIe ports")
+    ucie_conn: Part = section("connections of the UCIe ports")

@@ -59,6 +59,15 @@ class Section(BaseModel):
     )  # fmt: skip
 
 
+def section(description: str, **values: object) -> Any:
+    """The field of a section that the file may leave out, as if it gave ``values`` there.
+
+    They are validated with the whole file: a default made of the section's class would need a validator of
+    that class, and thirty of those take longer to build than the one of all.
+    """
+    return Field(default_factory=values.copy, validate_default=True, description=description)
+
+
 class Point(Section):
     """A location in a cube."""
 

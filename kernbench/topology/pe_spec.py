@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from kernbench.hints import did_you_mean
 from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
-from kernbench.topology.fields import Gbs, Part, PowerOfTwo, Section, Size
+from kernbench.topology.fields import Gbs, Part, PowerOfTwo, Section, Size, section
 
 MAX_TCM_BYTES = 2 << 20
 """Budget of PE_TCM in a physical address (ADR-0001 D2.3.3)."""
@@ -53,7 +53,7 @@ class PeGemm(Part):
     """The PE's matrix engine."""
 
     clock_ghz: float = Field(default=1.0, gt=0, description="clock in GHz")
-    tile: Tile = Field(default_factory=Tile, description="native tile")
+    tile: Tile = section("native tile")
     macs_per_cycle: float = Field(default=4096.0, gt=0, description="multiply-accumulates per cycle")
 
 
@@ -138,22 +138,22 @@ class PeIpcq(Part):
     buffer_kind: Literal["tcm", "sram", "hbm"] = Field(
         default="tcm", description="memory of the rings: the PE's TCM, its cube's SRAM or its HBM slice"
     )
-    tcm: Tier = Field(default=Tier(gbs=512.0, overhead_ns=0.0), description="slots in TCM")
-    sram: Tier = Field(default=Tier(gbs=512.0, overhead_ns=2.0), description="slots in SRAM")
-    hbm: Tier = Field(default=Tier(gbs=256.0, overhead_ns=6.0), description="slots in HBM")
+    tcm: Tier = section("slots in TCM", gbs=512.0, overhead_ns=0.0)
+    sram: Tier = section("slots in SRAM", gbs=512.0, overhead_ns=2.0)
+    hbm: Tier = section("slots in HBM", gbs=256.0, overhead_ns=6.0)
 
 
 class Pe(Section):
     """A processing element and its parts."""
 
-    links: Links = Field(default_factory=Links, description="bandwidths of the PE's links")
-    pe_cpu: PeCpu = Field(default_factory=PeCpu, description="control processor")
-    pe_scheduler: Part = Field(default_factory=Part, description="scheduler of tile pipelines")
-    pe_dma: PeDma = Field(default_factory=PeDma, description="DMA")
-    pe_fetch_store: Part = Field(default_factory=Part, description="mover between TCM and registers")
-    pe_gemm: PeGemm = Field(default_factory=PeGemm, description="matrix engine")
-    pe_math: PeMath = Field(default_factory=PeMath, description="vector engine")
-    pe_tcm: PeTcm = Field(default_factory=PeTcm, description="tightly coupled memory")
-    pe_mmu: PeMmu = Field(default_factory=PeMmu, description="address translation")
-    pe_baaw: PeBaaw = Field(default_factory=PeBaaw, description="segment table (address model la)")
-    pe_ipcq: PeIpcq = Field(default_factory=PeIpcq, description="queues to other PEs")
+    links: Links = section("bandwidths of the PE's links")
+    pe_cpu: PeCpu = section("control processor")
+    pe_scheduler: Part = section("scheduler of tile pipelines")
+    pe_dma: PeDma = section("DMA")
+    pe_fetch_store: Part = section("mover between TCM and registers")
+    pe_gemm: PeGemm = section("matrix engine")
+    pe_math: PeMath = section("vector engine")
+    pe_tcm: PeTcm = section("tightly coupled memory")
+    pe_mmu: PeMmu = section("address translation")
+    pe_baaw: PeBaaw = section("segment table (address model la)")
+    pe_ipcq: PeIpcq = section("queues to other PEs")

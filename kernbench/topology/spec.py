@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from kernbench.topology.cube_spec import Cube
-from kernbench.topology.fields import Gbs, Mm, Part, PowerOfTwo, Section
+from kernbench.topology.fields import Gbs, Mm, Part, PowerOfTwo, Section, section
 from kernbench.topology.marked_yaml import Path as KeyPath
 from kernbench.topology.mesh import CubeLayout, Zone, layout
 from kernbench.topology.overrides import Override
@@ -58,7 +58,7 @@ class System(Section):
     """The tray: how many packages, how they are joined, and what holds for the whole machine."""
 
     sips: int = Field(default=2, ge=1, le=MAX_SIPS, description="packages")
-    inter_sip: InterSip = Field(default_factory=InterSip, description="neighbourhood of the packages")
+    inter_sip: InterSip = section("neighbourhood of the packages")
     ns_per_mm: float = Field(default=0.01, ge=0, description="propagation delay of every wire, ns per mm")
     flit_bytes: Annotated[PowerOfTwo, Field(ge=1, le=1 << 16)] = Field(
         default=256, description="bytes of a flit, and of an HBM burst"
@@ -67,8 +67,8 @@ class System(Section):
         default="va",
         description="va: virtual addresses, PE_MMU; pa: physical addresses; la: logical addresses, PE_BAAW",
     )
-    host: Host = Field(default_factory=Host, description="host CPU")
-    switch: Switch = Field(default_factory=Switch, description="switch")
+    host: Host = section("host CPU")
+    switch: Switch = section("switch")
 
 
 class CubeMesh(Section):
@@ -128,20 +128,20 @@ class IoChiplet(Section):
     ports: Annotated[tuple[Phy, ...] | None, Field(strict=False)] = Field(
         default=None, description="instead of cubes, its PHYs one by one: {cube, side, distance_mm}"
     )
-    pcie_ep: PcieEp = Field(default_factory=PcieEp, description="PCIe endpoint")
-    io_cpu: IoCpu = Field(default_factory=IoCpu, description="command processor")
-    io_noc: Part = Field(default_factory=Part, description="internal network")
-    io_ucie: IoUcie = Field(default_factory=IoUcie, description="UCIe PHYs")
-    io_ucie_conn: Part = Field(default_factory=Part, description="connections of the PHYs")
+    pcie_ep: PcieEp = section("PCIe endpoint")
+    io_cpu: IoCpu = section("command processor")
+    io_noc: Part = section("internal network")
+    io_ucie: IoUcie = section("UCIe PHYs")
+    io_ucie_conn: Part = section("connections of the PHYs")
 
 
 class Sip(Section):
     """A package: a mesh of cubes with IO chiplets on its shoreline."""
 
-    cube_mesh: CubeMesh = Field(default_factory=CubeMesh, description="cubes of the package")
+    cube_mesh: CubeMesh = section("cubes of the package")
     io_chiplets: Annotated[
         tuple[IoChiplet, ...], Field(strict=False, min_length=1, max_length=MAX_IO_CHIPLETS)
-    ] = Field(default=(IoChiplet(name="io0"),), description="IO chiplets of the package")
+    ] = Field(default=({"name": "io0"},), validate_default=True, description="IO chiplets of the package")
 
 
 class Routing(Section):
@@ -160,11 +160,11 @@ class TopologySpec(Section):
     name: str = Field(
         description="name of the topology", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64
     )
-    system: System = Field(default_factory=System, description="the tray")
-    sip: Sip = Field(default_factory=Sip, description="every package")
-    cube: Cube = Field(default_factory=Cube, description="every cube")
-    pe: Pe = Field(default_factory=Pe, description="every processing element")
-    routing: Routing = Field(default_factory=Routing, description="routing policy")
+    system: System = section("the tray")
+    sip: Sip = section("every package")
+    cube: Cube = section("every cube")
+    pe: Pe = section("every processing element")
+    routing: Routing = section("routing policy")
     overrides: Annotated[tuple[Override, ...], Field(strict=False)] = Field(
         default=(), description="parts that are faster or slower than the rest of their kind"
     )
