@@ -14,7 +14,6 @@ from string import Formatter
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kernbench_graph.archive.canonical import ARROW_TYPES
 from kernbench_graph.schema import SCHEMA
@@ -122,6 +121,8 @@ class Projection:
         return self._ids(label, data[column]) if self._by_id else data[column]
 
     def _ids(self, label: NodeLabel, keys: pa.ChunkedArray) -> pa.ChunkedArray:
+        import pyarrow.compute as pc
+
         prefix = f"{self._owners[label.record]}/{label.prefix}"
         return pc.binary_join_element_wise(pa.scalar(prefix), keys.cast(pa.string()), "")
 
@@ -185,6 +186,8 @@ def _one_row(label: NodeLabel, info: Mapping[str, Any]) -> pa.Table:
 
 def _titles(template: str, source: pa.Table) -> pa.ChunkedArray:
     """The template filled in with the columns that it names, row by row."""
+    import pyarrow.compute as pc
+
     pieces: list[Any] = []
     for text, column, _, _ in Formatter().parse(template):
         if text:
@@ -196,6 +199,8 @@ def _titles(template: str, source: pa.Table) -> pa.ChunkedArray:
 
 def _kept(rows: Rows, data: pa.Table) -> Any:
     """Which rows make relationships; None for all."""
+    import pyarrow.compute as pc
+
     table = SCHEMA.table(rows.table)
     kept = None
     for column, wanted in ((rows.source[1], True), (rows.target[1], True), (rows.where, True),

@@ -11,15 +11,15 @@ import pyarrow as pa
 import pyarrow.types
 
 Ints = npt.NDArray[np.int64]
+_FEW = 100_000
+"""Texts that Python numbers sooner than ``pyarrow.compute`` is imported, which Arrow's own way needs."""
 
 
 class Texts:
     """A column of texts, each kept once."""
 
     def __init__(self, column: pa.ChunkedArray) -> None:
-        coded = column.combine_chunks().dictionary_encode()
-        self._dictionary = coded.dictionary
-        self.codes = coded.indices.to_numpy()
+        self._dictionary, self.codes = _coded(column)
         """By row a number that stands for the text."""
         self._made: dict[int, str] = {}
 
@@ -41,6 +41,17 @@ class Texts:
         which = np.array([fits(text) for text in self._dictionary.to_pylist()], np.bool_)
         mask: npt.NDArray[np.bool_] = which[self.codes]
         return mask
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[Any]]:
+    """The texts, as they first occur, and by row the number of its text."""
+    if pyarrow.types.is_string(column.type) and len(column) <= _FEW:
+        numbers: dict[str, int] = {}
+        texts = column.to_numpy(zero_copy_only=False).tolist()
+        codes = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int32)
+        return pa.array(list(numbers), column.type), codes
+    coded = column.combine_chunks().dictionary_encode()
+    return coded.dictionary, coded.indices.to_numpy()
 
 
 class Groups:

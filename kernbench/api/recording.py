@@ -135,10 +135,13 @@ class Recording:
         """All tables of a traced run; of an untraced one what its resources counted."""
         import pyarrow as pa
 
-        from kernbench.sim.trace import use
+        from kernbench.sim.trace import arrow, use
+
+        def table(columns: Mapping[str, Any]) -> pa.Table:
+            return pa.table({name: arrow(values) for name, values in columns.items()})
 
         if self._recorder is None:
-            return {"Use": pa.table(use(machine.resources, properties.sim_ns))}
+            return {"Use": table(use(machine.resources, properties.sim_ns))}
         of_log = log.tables()
         ops = of_log["Op"]
         columns = {
@@ -155,7 +158,7 @@ class Recording:
         }
         _leave_out_unfinished(columns["Transaction"], columns["Op"])
         _add_launches(columns["Transaction"], columns["Op"])
-        return {name: pa.table(table) for name, table in columns.items()}
+        return {name: table(of_one) for name, of_one in columns.items()}
 
 
 _LAUNCH = ("kernel", "source", "t_submit", "t_start", "t_done", "pe_ns", "pes", "late_ns")

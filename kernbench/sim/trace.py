@@ -144,7 +144,22 @@ def coded(names: Sequence[str], index: Any) -> Any:
     position = np.zeros(len(names), np.int32)
     position[present] = np.arange(len(present), dtype=np.int32)
     kept = pa.array([names[i] for i in present.tolist()], pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(position[index]), kept)
+    return pa.DictionaryArray.from_arrays(arrow(position[index]), kept)
+
+
+def arrow(values: Any) -> Any:
+    """The Arrow array of a column. Of numbers it shares the memory, as ``pyarrow.array`` does.
+
+    That would import ``numpy.ma``, to see whether any are masked.
+    """
+    import pyarrow as pa
+
+    if not isinstance(values, np.ndarray):
+        return values if isinstance(values, pa.Array) else pa.array(values)
+    if values.dtype.kind not in "iuf":
+        return pa.array(values.tolist(), pa.bool_() if values.dtype.kind == "b" else None)
+    type_ = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(type_, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def words(values: Sequence[str], order: Any) -> Any:

@@ -2,19 +2,25 @@
 
 What the schema calls ``string`` is a plain Arrow string here, whatever encoding a producer used, so that
 equal content gives equal bytes.
+
+``pyarrow.compute`` takes as long to import as keeping a short run takes, so a record of few values is checked
+without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kernbench_graph.errors import ArchiveError
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_types import Record, Table
+
+_FEW = 100_000
+"""Values that Python looks through sooner than ``pyarrow.compute`` is imported."""
 
 ARROW_TYPES: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -85,7 +91,7 @@ def _canonical(table: Table, data: pa.Table, what: str) -> pa.Table:
             continue
         column = data.column(field.name)
         try:
-            column = column.cast(field.type)
+            column = _cast(column, field.type)
         except pa.ArrowException as error:
             reason = str(error).splitlines()[0]
             raise ArchiveError(
@@ -95,9 +101,39 @@ def _canonical(table: Table, data: pa.Table, what: str) -> pa.Table:
             raise ArchiveError(f"{what}: column {table.name}.{field.name} has empty values; fill them")
         columns.append(column)
     result = pa.table(columns, schema=arrow_schema(table))
-    if table.key and pc.count_distinct(result[table.key]).as_py() != result.num_rows:
+    if table.key and not _are_distinct(result[table.key]):
         raise ArchiveError(f"{what}: column {table.name}.{table.key} has an id twice; ids are unique")
     return result
+
+
+def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
+    """``column`` as ``wanted``; :class:`pa.ArrowException` where it does not fit."""
+    if column.type == wanted:
+        return column
+    if not len(column) and column.type == pa.null():
+        return pa.chunked_array([], wanted)
+    if (column.type, wanted) in _PLAIN and not column.null_count and len(column) <= _FEW:
+        with suppress(pa.ArrowException):  # which tells less of what is wrong
+            return pa.chunked_array([pa.array(_values(column), wanted)])
+    return column.cast(wanted)
+
+
+_PLAIN = ((pa.dictionary(pa.int32(), pa.string()), pa.string()), (pa.int64(), pa.int32()))
+"""Types of columns that producers hand over, and those that records hold instead."""
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column without nulls."""
+    values: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+    return values
+
+
+def _are_distinct(column: pa.ChunkedArray) -> bool:
+    if len(column) <= _FEW:
+        return len(set(_values(column))) == len(column)
+    import pyarrow.compute as pc
+
+    return bool(pc.count_distinct(column).as_py() == len(column))
 
 
 def check_references(tables: Mapping[str, pa.Table], what: str) -> None:
@@ -112,25 +148,32 @@ def check_references(tables: Mapping[str, pa.Table], what: str) -> None:
         for column in table.columns:
             if not column.to:
                 continue
-            values = data[column.name]
-            if column.absent is not None:
-                values = values.filter(pc.not_equal(values, pa.scalar(column.absent, values.type)))
             target = SCHEMA.table(column.to)
-            _check(values, tables[target.name][target.key], what, table.name, column.name)
+            known = tables[target.name][target.key]
+            _check(data[column.name], known, what, f"{table.name}.{column.name}", absent=column.absent)
     used = tables.get("Use")
     if used is not None and used.num_rows:
-        links, resources = used["is_link"], used["resource"]
-        for chosen, name in ((links, "Link"), (pc.invert(links), "Component")):
-            _check(resources.filter(chosen), tables[name]["name"], what, "Use", "resource")
+        uses = list(zip(_values(used["resource"]), _values(used["is_link"]), strict=True))
+        for links, name in ((True, "Link"), (False, "Component")):
+            chosen = pa.chunked_array([[at for at, is_link in uses if is_link == links]], pa.string())
+            _check(chosen, tables[name]["name"], what, "Use.resource")
 
 
-def _check(values: Any, known: Any, what: str, table: str, column: str) -> None:
-    distinct = pc.unique(values)
-    strangers = distinct.filter(
-        pc.invert(pc.is_in(distinct, value_set=pa.chunked_array(known).combine_chunks()))
-    )
-    if len(strangers):
+def _check(
+    values: pa.ChunkedArray, known: pa.ChunkedArray, what: str, column: str, absent: Any = None
+) -> None:
+    """Each of ``values`` is ``absent`` or one of ``known``."""
+    if len(values) + len(known) <= _FEW:
+        there = {absent, *_values(known)}
+        strangers = [value for value in _values(values) if value not in there]
+    else:
+        import pyarrow.compute as pc
+
+        distinct = pc.unique(values)
+        among = pc.is_in(distinct, value_set=known.combine_chunks())
+        strangers = [value for value in distinct.filter(pc.invert(among)).to_pylist() if value != absent]
+    if strangers:
         raise ArchiveError(
-            f"{what}: {table}.{column} refers to {strangers[0].as_py()!r}, which is not in the record; "
+            f"{what}: {column} refers to {strangers[0]!r}, which is not in the record; "
             "record that too, or leave the row out"
         )

@@ -236,7 +236,8 @@ def _read_table(path: Path, name: str, files: Mapping[str, Any]) -> pa.Table:
     try:
         # Threads that have read columns outlive the reading, and now and then abort the process at its end.
         table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
-        return table.select(schema.names).cast(schema)
+        chosen = table.select(schema.names)
+        return chosen if chosen.schema.equals(schema) else chosen.cast(schema)
     except (pa.ArrowException, KeyError, ValueError) as error:
         raise ArchiveError(f"{path} does not hold the columns of {name}; {remedy}") from error
 
