@@ -32,6 +32,8 @@ ENOUGH_S = 4.0
 """A question that has taken this long in all is not asked again."""
 TIMEOUT_S = 15.0
 HISTORY_RUNS = 100
+HOPS_OF_MANY = 10_000
+"""Hops of each of :data:`HISTORY_RUNS` runs that are kept beside each other."""
 _TASK = "tools.measure_store_task"
 
 
@@ -44,6 +46,7 @@ class Measured:
     disk: dict[str, int] = field(default_factory=dict)
     server_memory: int = 0
     removal_s: float = 0.0
+    many: dict[str, Any] = field(default_factory=dict)
     cold: dict[str, dict[str, Any]] = field(default_factory=dict)
     warm: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -103,8 +106,15 @@ def embedded(folder: Path, hops: int) -> tuple[Measured, dict[str, Any]]:
     (removed,) = task("remove", url, "run1")
     found.removal_s = removed["s"]
     note(f"history of {HISTORY_RUNS} runs")
-    (history,) = task("history", folder / "many", HISTORY_RUNS)
+    (history,) = task("history", folder / "history", HISTORY_RUNS)
+    many(found, str(folder / "many"))
     return found, history
+
+
+def many(found: Measured, url: str) -> None:
+    """Many runs of one machine in a store that is otherwise empty, or nearly so."""
+    note(f"keeping {HISTORY_RUNS} runs of {HOPS_OF_MANY:,} hops in {url}")
+    (found.many,) = task("many", url, HISTORY_RUNS, HOPS_OF_MANY)
 
 
 def neo4j(folder: Path, hops: int, url: str) -> Measured:
@@ -131,6 +141,7 @@ def neo4j(folder: Path, hops: int, url: str) -> Measured:
         questions(found, f"bolt://127.0.0.1:{bolt}", None)
         (removed,) = task("remove", f"bolt://127.0.0.1:{bolt}", "run1")
         found.removal_s = removed["s"]
+        many(found, f"bolt://127.0.0.1:{bolt}")
     return found
 
 

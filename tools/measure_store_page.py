@@ -81,6 +81,33 @@ def remarks(stores: Sequence[Any]) -> list[str]:
     return ["", "Not answered:", "", *sorted(said)] if said else []
 
 
+def many_rows(stores: Sequence[Any]) -> list[str]:
+    """The section on many runs; empty where no store was measured with them."""
+    found = [(store.name, store.many) for store in stores if store.many]
+    if not found:
+        return []
+    one = found[0][1]
+    return [
+        "",
+        f"## {one['runs']} runs of {one['hops']:,} hops",
+        "",
+        "All of one machine, made up with different seeds, kept one after another. *first*, *second* and",
+        f"*last*: the first question ({one['question']}) of the first run, which also builds",
+        "what belongs to the machine, of the second and of the last. *again*: of the first and of the last,",
+        "asked once more. *two runs*: history/slower-where, of the first and the last.",
+        "",
+        "| store | all kept s | second kept s | last kept s | first ms | second ms | last ms | again ms "
+        "| two runs ms |",
+        "|---" * 9 + "|",
+        *(
+            f"| {name} | {m['kept_s']:.1f} | {m['kept_first_s']:.2f} | {m['kept_last_s']:.2f} | "
+            + " | ".join(f"{s * 1e3:,.0f}" for s in m["first_s"])
+            + f" | {', '.join(f'{s * 1e3:,.0f}' for s in m['again_s'])} | {m['over_all_s'] * 1e3:,.0f} |"
+            for name, m in found
+        ),
+    ]
+
+
 def page(
     stores: Sequence[Any],
     history: dict[str, Any],
@@ -145,4 +172,5 @@ not answered.
 Embedded, {history["runs"]} runs of the default machine with {history["used"]:,} places used each: the first
 question about what they used takes {history["whole_s"]:.1f} s, after one more run {history["grown_s"]:.1f} s,
 and in another process {history["again_s"]:.2f} s.
+{chr(10).join(many_rows(stores))}
 """

@@ -5,6 +5,7 @@ push URL HOPS ID SEED               keep a made-up run, and have its graph built
 ask URL NAME REPEATS ENOUGH LIMIT   a question, or all of them where NAME is empty
 remove URL ID                       remove a run
 history FOLDER RUNS                 the graph over so many runs, made, and made again with one more
+many URL RUNS HOPS                  keep so many runs of one machine; a question of the first and of the last
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ KNOWN: dict[str, Any] = {
 def tell(**values: Any) -> None:
     print(json.dumps(values), flush=True)
 
+
+ASKED_OF_MANY = "contention/slowest-transactions"
 
 EVERYTHING = "MATCH (:Run {id: $run})-[r]->() RETURN count(r) AS n"
 """Names no type, so that all of a run's graph has to be there."""
@@ -131,10 +134,12 @@ def values(store: GraphStore, question: Question) -> dict[str, Any]:
     return {name: known[name] for name in needed}
 
 
-def ask_one(store: GraphStore, question: Question, given: dict[str, Any], limit_s: float) -> int:
+def ask_one(
+    store: GraphStore, question: Question, given: dict[str, Any], limit_s: float, of: str = ""
+) -> int:
     """Ask as ``kernbench query`` does; the number of rows."""
     bound = question.bind({**given, **{name: [] for name in question.derived}})
-    run = None if question.scope == "history" else _run_for(question)
+    run = None if question.scope == "history" else of or _run_for(question)
     bound |= derive(store, question, run, bound)
     return len(ask(store, question, run, limit_s, **bound))
 
@@ -202,6 +207,34 @@ def history(folder: str, runs: int) -> None:
     tell(runs=runs, used=run.tables["Use"].num_rows, whole_s=whole, grown_s=grown, again_s=first_answer())
 
 
+def many(url: str, runs: int, hops: int) -> None:
+    graph = load_topology()
+    machine, question = topology_record(graph), library()[ASKED_OF_MANY]
+    kept: list[float] = []
+    first: list[float] = []
+    with open_store(url) as store:
+        store.runs()
+        for number in range(runs):
+            name = f"many{number:04}"
+            kept.append(timed(store.keep, made_up_run(graph, hops, number, id=name), machine))
+            if number in (0, 1, runs - 1):  # the first of all builds the topology's graph as well
+                first.append(timed(ask_one, store, question, {}, 600.0, name))
+        again = [timed(ask_one, store, question, {}, 600.0, name) for name in ("many0000", name)]
+        across = library()["history/slower-where"]
+        over_all = timed(ask_one, store, across, {"before": "many0000", "after": name}, 600.0)
+    tell(
+        question=ASKED_OF_MANY,
+        runs=runs,
+        hops=hops,
+        kept_s=sum(kept),
+        kept_first_s=kept[1],
+        kept_last_s=kept[-1],
+        first_s=first,
+        again_s=again,
+        over_all_s=over_all,
+    )
+
+
 def main(what: str, *rest: str) -> None:
     if what == "names":
         tell(names=list(library()))
@@ -213,6 +246,8 @@ def main(what: str, *rest: str) -> None:
         remove(rest[0], rest[1])
     elif what == "history":
         history(rest[0], int(rest[1]))
+    elif what == "many":
+        many(rest[0], int(rest[1]), int(rest[2]))
 
 
 if __name__ == "__main__":
