@@ -155,12 +155,15 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile("".join(re.escape(t) + next(fields, "") for t in texts[::2]))
 
 
-_PATTERNS = tuple((kind.kind, _pattern(kind.name)) for kind in COMPONENT_KINDS.values())
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The pattern of each kind, made when the first name is taken apart: most runs take none."""
+    return tuple((kind.kind, _pattern(kind.name)) for kind in COMPONENT_KINDS.values())
 
 
 def parse(name: str) -> Name:
     """Take a name apart; a text that names no component of the scheme is a :class:`UsageError`."""
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in _patterns():
         if match := pattern.fullmatch(name):
             fields = {k: v if k in _FIELDS else int(v) for k, v in match.groupdict().items()}
             return Name(kind, **fields)  # type: ignore[arg-type]

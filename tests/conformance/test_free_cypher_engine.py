@@ -202,7 +202,7 @@ def test_progress_is_reported(tmp_path: Path) -> None:
 
 
 def test_without_it_the_other_engine_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernbench_graph.stores.embedded.engines.is_installed", lambda: False)
+    monkeypatch.setattr("kernbench_graph.stores.arcade.process.is_installed", lambda: False)
     with open_store("memory:") as store:
         store.keep(*sample(id="a"))
         assert store.engines == ("ladybug",)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernbench_graph.stores.arcade.process import is_installed
-
 if TYPE_CHECKING:
     from kernbench_graph.stores.arcade.files import ArcadeFiles
     from kernbench_graph.stores.embedded.files import LadybugFiles
@@ -16,6 +14,8 @@ ARCADE = "arcadedb"
 
 def engines() -> tuple[str, ...]:
     """The engines that answer free Cypher, the better one first."""
+    from kernbench_graph.stores.arcade.process import is_installed
+
     return (ARCADE, LADYBUG) if is_installed() else (LADYBUG,)
 
 
