@@ -246,7 +246,7 @@ class MathCalls(Issuer):
         handle = self._handle("x", x)
         wanted = arguments.shape("shape", shape)
         try:
-            fits = _broadcast(handle.shape, wanted) == wanted
+            fits = np.broadcast_shapes(handle.shape, wanted) == wanted
         except ValueError:
             fits = False
         if not fits:
@@ -296,45 +296,22 @@ class MathCalls(Issuer):
         return self._along("argmin", x, arguments.integer("axis", axis), keep_dims)
 
     def _math(self, name: str, **given: object) -> TensorHandle:
-        rule = MATH_OPS[name]
         scalars: dict[int, int | float] = {}
-        handles: dict[str, TensorHandle] = {}
+        handles: list[TensorHandle] = []
+        known: list[_Argument] = []
         for position, (argument, value) in enumerate(given.items()):
             if isinstance(value, Pointer):
                 raise BadArgumentError(argument, f"'{value.name}' {TENSOR_OF_POINTERS}")
             if arguments.is_scalar(value):
-                scalars[position] = arguments.scalar(argument, value)
+                number = scalars[position] = arguments.scalar(argument, value)
+                known.append((argument, None, type(number).__name__, number))
             else:
-                handles[argument] = self._handle(argument, value)
-        if not handles:
-            raise BadArgumentError(next(iter(given)), "at least one argument must be a tensor handle")
-        shape: tuple[int, ...] = ()
-        for argument, handle in handles.items():
-            if rule.integer_only and dtypes.dtype(handle.dtype).is_float:
-                raise BadArgumentError(
-                    argument, f"{handle.dtype} has no bits to work on; use integers or masks"
-                )
-            if not shape or shape == handle.shape:
-                shape = handle.shape
-                continue
-            try:
-                shape = _broadcast(shape, handle.shape)
-            except ValueError:
-                raise BadArgumentError(
-                    argument, f"shape {handle.shape} does not broadcast with {shape}"
-                ) from None
-        typed = [handle.dtype for argument, handle in handles.items() if argument != "cond"]
-        numbers = list(scalars.values())
-        if rule.integer_only and any(isinstance(number, float) for number in numbers):
-            raise BadArgumentError(list(given)[next(iter(scalars))], "must be an integer")
-        dtype = promotion.math_result(rule, typed, numbers)
-        operand_type = promotion.promoted(typed, numbers)
-        labels = list(given)
-        for position, number in scalars.items():
-            arguments.held(labels[position], number, operand_type)
-        in_bytes = sum(handle.nbytes for handle in handles.values())
+                handle = self._handle(argument, value)
+                handles.append(handle)
+                known.append((argument, handle.shape, handle.dtype, 0))
+        shape, dtype, in_bytes = _elementwise(name, tuple(known))
         params: dict[str, object] = {"scalars": scalars}
-        return self._issue(name, tuple(handles.values()), shape, dtype, math.prod(shape), in_bytes, params)
+        return self._issue(name, tuple(handles), shape, dtype, math.prod(shape), in_bytes, params)
 
     def _along(self, name: str, x: object, axis: object, keep_dims: bool = True) -> TensorHandle:
         handle = self._handle("x", x)
@@ -379,10 +356,42 @@ class MathCalls(Issuer):
         )
 
 
+_Argument = tuple[str, tuple[int, ...] | None, str, int | float]
+"""An argument: name, shape, type, 0; of a number its name, None, Python's type, the number itself."""
+
+
 @functools.lru_cache(maxsize=1024)
-def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of a result, by numpy's rules. ``ValueError`` when the two do not go together."""
-    return np.broadcast_shapes(a, b)
+def _elementwise(name: str, given: tuple[_Argument, ...]) -> tuple[tuple[int, ...], str, int]:
+    """Shape and type of an elementwise result, and the bytes that are read for it.
+
+    ``BadArgumentError`` for arguments that do not go together. Kernels make the same few calls over and over.
+    """
+    rule = MATH_OPS[name]
+    tensors = [(argument, shape, dtype) for argument, shape, dtype, _ in given if shape is not None]
+    if not tensors:
+        raise BadArgumentError(given[0][0], "at least one argument must be a tensor handle")
+    result: tuple[int, ...] = ()
+    for argument, shape, dtype in tensors:
+        if rule.integer_only and dtypes.dtype(dtype).is_float:
+            raise BadArgumentError(argument, f"{dtype} has no bits to work on; use integers or masks")
+        if not result or result == shape:
+            result = shape
+            continue
+        try:
+            result = np.broadcast_shapes(result, shape)
+        except ValueError:
+            raise BadArgumentError(argument, f"shape {shape} does not broadcast with {result}") from None
+    typed = [dtype for argument, _, dtype in tensors if argument != "cond"]
+    numbers = {argument: number for argument, shape, _, number in given if shape is None}
+    for argument, number in numbers.items():
+        if rule.integer_only and isinstance(number, float):
+            raise BadArgumentError(argument, "must be an integer")
+    values = list(numbers.values())
+    dtype = promotion.math_result(rule, typed, values)
+    operand_type = promotion.promoted(typed, values)
+    for argument, number in numbers.items():
+        arguments.held(argument, number, operand_type)
+    return result, dtype, sum(arguments.nbytes(shape, dtype) for _, shape, dtype in tensors)
 
 
 def _known(values: list[Any], rule: MathOp, dtype: str, op: Op) -> Callable[[], np.ndarray[Any, Any]] | None:

@@ -10,6 +10,8 @@ from kernbench.sim.instrument import Instrument
 from kernbench.topology import names
 
 Interval = tuple[float, float]
+_NEITHER = frozenset({"FETCH", "STORE"})
+"""Stages of tiles between TCM and registers: they are neither DMA nor compute."""
 
 
 class LaunchTimes(Instrument):
@@ -20,14 +22,14 @@ class LaunchTimes(Instrument):
 
     def op_done(self, op: Op) -> None:
         """See :meth:`Instrument.op_done`."""
-        if op.launch >= 0 and op.t_end > op.t_start:
+        if op.launch >= 0 and op.t_end > op.t_start and op.stage not in _NEITHER:
             self._worked.setdefault((op.launch, op.component), []).append((op.t_start, op.t_end))
 
     def kernel_ended(self, launch: Launch, target: Target, begin: float, end: float) -> PeTimes:
         """The times of PE ``target``, whose kernel of ``launch`` ran from ``begin`` to ``end``."""
         dma = self._taken(launch, target, "pe_dma")
         compute = self._taken(launch, target, "pe_gemm") + self._taken(launch, target, "pe_math")
-        for part in ("pe_cpu", "pe_scheduler", "pe_fetch_store", "pe_ipcq"):
+        for part in ("pe_cpu", "pe_scheduler", "pe_ipcq"):
             self._taken(launch, target, part)
         return PeTimes(
             exec_ns=end - begin,
