@@ -165,7 +165,7 @@ def _translated(error: RuntimeError, timeout_s: float) -> QueryError:
     if "read-only" in message or "write" in message.lower().split(" in a ")[0]:
         return ReadOnlyError(f"queries only read: {message}")
     if "Undirected rel pattern" in message:
-        return QueryError("the query follows USED in both directions; write (r:Run)-[:USED]->(place)")
+        return QueryError("the query follows HOP in both directions; write (t:Transaction)-[:HOP]->(u:Use)")
     kind = UnknownNameError if _UNKNOWN.search(message) else QueryError
     return kind(f"the query is not valid here: {message}")
 
