@@ -62,6 +62,8 @@ def tell(**values: Any) -> None:
 
 ASKED_OF_MANY = "contention/slowest-transactions"
 
+LATE = """MATCH (:Run {id: $run})-[:SENT]->(a:Transaction)-[w:WAITED_FOR]->(:Transaction)
+RETURN a.number AS id ORDER BY w.ns DESC, id LIMIT 1"""
 EVERYTHING = "MATCH (:Run {id: $run})-[r]->() RETURN count(r) AS n"
 """Names no type, so that all of a run's graph has to be there."""
 
@@ -129,8 +131,7 @@ def values(store: GraphStore, question: Question) -> dict[str, Any]:
     needed = [name for name, p in question.params.items() if p.default is None and not p.derived]
     known = dict(KNOWN)
     if "transaction" in needed:
-        text = "MATCH (a:Transaction)-[w:WAITED_FOR]->() RETURN a.number AS id ORDER BY w.ns DESC, id LIMIT 1"
-        known["transaction"] = store.query(text, run="run1", engine=LIBRARY).rows[0][0]
+        known["transaction"] = store.query(LATE, run="run1", engine=LIBRARY).rows[0][0]
     return {name: known[name] for name in needed}
 
 
