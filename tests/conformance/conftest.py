@@ -14,7 +14,12 @@ from kernbench_graph.store import GraphStore
 from tests.conformance.graph_records import steps
 from tests.neo4j_server import empty
 
-SAME_IN_MEMORY = ("test_store_hostile.py", "test_store_routes.py", "test_store_graph.py")
+SAME_IN_MEMORY = (
+    "test_measured_questions.py",
+    "test_store_hostile.py",
+    "test_store_routes.py",
+    "test_store_graph.py",
+)
 """``memory:`` shares what they test with the embedded store, which adds the files; CI runs both."""
 
 NewStore = Callable[[], AbstractContextManager[GraphStore]]
