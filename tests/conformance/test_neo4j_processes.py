@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,34 @@ def test_a_push_that_was_given_up_can_do_no_harm(neo4j_url: str, monkeypatch: py
         with pytest.raises(StoreError, match="was given up"):
             store.keep(*sample(id="a"))
         assert [run["id"] for run in store.runs()] == ["first"]
+
+
+def test_a_lane_stops_where_the_push_was_given_up(neo4j_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its other lane has begun is over before the run's rest is removed."""
+    batches, lanes = neo4j_push.run_batches_in, set[str]()
+
+    def late(tx: Any, found: Any) -> None:
+        lanes.add(threading.current_thread().name)
+        if len(lanes) > 1:
+            raise StoreError("no more")
+        batches(tx, found)
+        while len(lanes) < 2:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(neo4j_push, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(neo4j_push, "run_batches_in", late)
+    with Neo4jStore(neo4j_url) as store:
+        with pytest.raises(StoreError, match="no more"):
+            store.keep(*sample(id="a"))
+        assert store.runs() == []
+        push = neo4j_push.Push(store._server, "b", "none", "full")
+        assert push.claim() is None
+        push.give_up()
+        for lane in range(neo4j_push.LANES):
+            with pytest.raises(StoreError, match="was given up"):
+                push._once(lambda tx: tx.run("CREATE (:Left)").consume(), lane)
+        left = store._server.read(lambda tx: tx.run(LEFT).single(strict=True)["n"])
+        assert left == 0
 
 
 @pytest.mark.slow

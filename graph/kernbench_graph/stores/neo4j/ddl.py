@@ -39,6 +39,7 @@ def statements() -> list[str]:
         "database": ("KernbenchDatabase", "n.name"),
         "run": ("KernbenchRun", "n.id"),
         "topology": ("KernbenchTopology", "n.id"),
+        "lane": ("KernbenchLane", "n.id"),
         "file": ("KernbenchFile", "n.owner, n.name, n.part"),
         "hidden": (HIDDEN, "n.id"),
     }

@@ -5,35 +5,49 @@ transaction of the push checks the token and counts a step on that node: one tha
 its answer got lost is not done twice, and a pusher that was given up for dead can do no more harm. The run's
 own node is a ``KernbenchHidden`` until the last transaction makes it a ``Run``, and the state ``kept``: only
 then is there a run that anything can be asked of.
+
+Rows are pushed in several lanes at once, each with a connection and a node of its own for token and steps,
+for transactions that count on one node wait for each other: of the first lane it is the run's
+``KernbenchRun``, of others a ``KernbenchLane``. Nodes are all there before the first relationship is made.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
+from threading import Event, Lock
 from typing import Any
 
 from kernbench_graph.errors import StoreError
 from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
 from kernbench_graph.stores.neo4j.files import Archived, write_files
-from kernbench_graph.stores.neo4j.removal import files_owner, owner, remove
+from kernbench_graph.stores.neo4j.removal import end_lanes, files_owner, owner, remove
 from kernbench_graph.stores.neo4j.rows import Batch, run_batches, run_batches_in
 from kernbench_graph.stores.neo4j.server import Server, Transaction
 
-ROWS_AT_ONCE = 40_000
-"""Rows in one transaction, in several batches: about 100 MB of the heap that all pushers share."""
+ROWS_AT_ONCE = 20_000
+"""Rows in one transaction of a lane, in several batches: about 50 MB of the heap that all pushers share."""
+LANES = 2
+"""Transactions at once: the server makes the rows of one while it commits another."""
 _PIECES_AT_ONCE = 8
 
 _CLAIM = """MATCH (d:KernbenchDatabase {name: 'kernbench'})
 MERGE (k:KernbenchRun {id: $id})
   ON CREATE SET k.token = $token, k.state = 'pushing', k.step = 0, k.owner = $owner, k.topology = $topology,
                 k.detail = $detail, k.beat = timestamp()
+FOREACH (lane IN CASE WHEN k.token = $token THEN $lanes ELSE [] END |
+  MERGE (l:KernbenchLane {id: lane}) SET l.token = $token, l.step = 0)
 RETURN k.token = $token AS mine, k.state AS state, k.content AS content, k.detail AS detail"""
-_STEP = """MATCH (k:KernbenchRun {id: $id}) WHERE k.token = $token
-SET k.beat = timestamp() WITH k, k.step AS before SET k.step = $step RETURN before"""
+_STEPS = {
+    label: f"""MATCH (k:{label} {{id: $id}}) SET k.beat = timestamp()
+WITH k WHERE k.token = $token WITH k, k.step AS before SET k.step = $step RETURN before"""
+    for label in ("KernbenchRun", "KernbenchLane")
+}
+"""Written to first, so that the token is looked at when no other process can change it any more."""
 _FINISH = f"""MATCH (k:KernbenchRun {{id: $id}}) MATCH (d:KernbenchDatabase {{name: 'kernbench'}})
 MATCH (r:{HIDDEN} {{id: $id}})
 SET d.kept = d.kept + 1
@@ -48,45 +62,79 @@ class Push:
         """``topology`` is the id of the one that it is on, which stays from now on."""
         self._server, self._id, self._topology, self._detail = server, run_id, topology, detail
         self._token = secrets.token_hex(12)
-        self._step = 0
+        self._steps = [0] * LANES
 
     def claim(self) -> Mapping[str, Any] | None:
         """Begin; None, or ``state``, ``content`` and ``detail`` of what has the id already."""
         values = {"id": self._id, "token": self._token, "owner": owner(), "topology": self._topology,
-                  "detail": self._detail}  # fmt: skip
+                  "detail": self._detail, "lanes": [self._lane(at) for at in range(1, LANES)]}  # fmt: skip
         row = self._server.write(lambda tx: tx.run(_CLAIM, values).single(strict=True))
         return None if row["mine"] else dict(row)
 
     def fill(self, run: RunRecord, topology: TopologyRecord, archived: Archived) -> None:
         """Archive first, then nodes, then relationships."""
         pieces = archived.pieces()
-        while some := list(islice(pieces, _PIECES_AT_ONCE)):
-            self._once(partial(write_files, owner=files_owner(self._id), pieces=some))
-        for group in _grouped(run_batches(run, topology, self._detail)):
-            self._once(partial(run_batches_in, found=group))
+        lots = iter(lambda: list(islice(pieces, _PIECES_AT_ONCE)), [])
+        self._in_lanes(partial(write_files, owner=files_owner(self._id), pieces=some) for some in lots)
+        batches = run_batches(run, topology, self._detail)
+        for _, found in groupby(batches, key=lambda batch: batch.joins):
+            self._in_lanes(partial(run_batches_in, found=group) for group in _grouped(found))
+
+    def _in_lanes(self, works: Iterator[Callable[[Transaction], Any]]) -> None:
+        """Run each of ``works`` in a transaction of its own; when one fails, none is begun any more."""
+        taking, stop = Lock(), Event()
+
+        def lane(number: int) -> None:
+            while True:
+                with taking:
+                    work = None if stop.is_set() else next(works, None)
+                if work is None:
+                    return
+                try:
+                    self._once(work, number)
+                except BaseException:
+                    stop.set()
+                    raise
+
+        with ThreadPoolExecutor(LANES, "kernbench-push") as pool:
+            try:
+                for done in [pool.submit(lane, number) for number in range(LANES)]:
+                    done.result()
+            finally:
+                stop.set()
 
     def finish(self, manifest: bytes, content: str) -> None:
         """Make the run visible, in one transaction."""
         values = {"id": self._id, "content": content, "manifest": manifest}
-        self._once(lambda tx: tx.run(_FINISH, values).consume())
+
+        def work(tx: Transaction) -> None:
+            end_lanes(tx, self._id)
+            tx.run(_FINISH, values).consume()
+
+        self._once(work)
 
     def give_up(self) -> None:
         """Remove what has been pushed so far."""
         remove(self._server, self._id, self._token)
 
-    def _once(self, work: Callable[[Transaction], Any]) -> None:
+    def _lane(self, number: int) -> str:
+        """The id of the node on which a lane counts; of the first one it is the run's in the catalogue."""
+        return f"{self._id}/{number}" if number else self._id
+
+    def _once(self, work: Callable[[Transaction], Any], lane: int = 0) -> None:
         """Run ``work`` in a transaction that is committed once, even where its answer was lost."""
-        self._step += 1
-        values = {"id": self._id, "token": self._token, "step": self._step}
+        self._steps[lane] += 1
+        values = {"id": self._lane(lane), "token": self._token, "step": self._steps[lane]}
+        step = _STEPS["KernbenchLane" if lane else "KernbenchRun"]
 
         def guarded(tx: Transaction) -> None:
-            row = tx.run(_STEP, values).single()
+            row = tx.run(step, values).single()
             if row is None:
                 raise StoreError(
                     f"run '{self._id}' was given up while it was being pushed, for its pusher seemed "
                     "to be dead; push it again"
                 )
-            if row["before"] < values["step"]:
+            if row["before"] < self._steps[lane]:
                 work(tx)
 
         self._server.write(guarded)

@@ -31,6 +31,7 @@ _FIRST = "Transaction"
 _FENCE = f"""MATCH (k:KernbenchRun {{id: $id}}) WHERE k.token IN [$token, $new]
 SET k.state = 'removing', k.token = $new, k.beat = timestamp(), k.owner = $owner
 WITH k OPTIONAL MATCH (r:Run {{id: $id}}) REMOVE r:Run SET r:{HIDDEN} RETURN count(DISTINCT k) AS fenced"""
+_END_LANES = "MATCH (l:KernbenchLane) WHERE l.id STARTS WITH $prefix DELETE l"
 _BEAT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.token = $token SET k.beat = timestamp() RETURN k.id AS id"
 _LEFT = """MATCH (k:KernbenchRun) WHERE k.state <> 'kept'
 RETURN k.id AS id, k.token AS token, k.owner AS owner, (timestamp() - k.beat) / 1000.0 AS silent"""
@@ -43,11 +44,23 @@ def remove(server: Server, run_id: str, token: str) -> bool:
     """
     new = secrets.token_hex(12)
     values = {"id": run_id, "token": token, "new": new, "owner": owner()}
-    if not server.write(lambda tx: tx.run(_FENCE, values).single(strict=True)["fenced"]):
+
+    def fence(tx: Transaction) -> bool:
+        fenced = bool(tx.run(_FENCE, values).single(strict=True)["fenced"])
+        if fenced:
+            end_lanes(tx, run_id)
+        return fenced
+
+    if not server.write(fence):
         return False
     _sweep(server, run_id, new)
     remove_unused_topologies(server)
     return True
+
+
+def end_lanes(tx: Transaction, run_id: str) -> None:
+    """Remove the lanes of a push, once what is under way in them has been committed: none does more then."""
+    tx.run(_END_LANES, prefix=f"{run_id}/").consume()
 
 
 def clean(server: Server) -> int:
