@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +42,8 @@ class Storage:
         self.data = data
         self.memory = DeviceMemory(driver.machine)
         self.settle = settle
-        self._closed = False
+        self._watched: dict[int, weakref.finalize[..., Any]] = {}
+        self._numbers = itertools.count()
         self._code: dict[tuple[int, int, int], tuple[object, ShardRef]] = {}
 
     def allocate(
@@ -124,14 +127,24 @@ class Storage:
         parts = [(shard, tuple(slice(0, n) for n in shard.shape)) for shard in shards]
         return self.peek(parts, tuple(slice(0, n) for n in shape), dtype, what)
 
-    def release_later(self, owner: Program, allocation: Allocation, writes: list[Request]) -> None:
+    def watch(self, tensor: object, allocation: Allocation, writes: list[Request]) -> Callable[[], object]:
+        """Have the memory of ``tensor`` released when that is gone, or when what this returns is called."""
+        owner, number = self.driver.scheduler.current, next(self._numbers)
+        finalizer = weakref.finalize(tensor, self._release_later, number, owner, allocation, writes)
+        finalizer.atexit = False
+        self._watched[number] = finalizer
+        return finalizer
+
+    def _release_later(
+        self, number: int, owner: Program, allocation: Allocation, writes: list[Request]
+    ) -> None:
         """A tensor is gone. Its memory is given back at the next chance: this may run inside anything.
 
         ``writes`` are those of its requests that may be unanswered. No launch uses it: one that is not done
         holds its tensors.
         """
-        if not self._closed:
-            owner.released.append((allocation, writes))
+        self._watched.pop(number, None)
+        owner.released.append((allocation, writes))
 
     def flush(self) -> None:
         """Unmap and free what was released of the current program's tensors."""
@@ -156,5 +169,10 @@ class Storage:
             self.data.forget([Region(s.pa, s.nbytes) for s in allocation.shards if s.pa is not None])
 
     def close(self) -> None:
-        """The run is over: memory released from now on goes with the machine."""
-        self._closed = True
+        """The run is over: memory released from now on goes with the machine.
+
+        That in turn must not be held any longer: finalizers belong to the process, and a tensor that its
+        machine leads to would keep both to the end.
+        """
+        while self._watched:
+            self._watched.popitem()[1].detach()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -70,9 +69,7 @@ class Tensor:
         self._freed = False
         self._kernel_arg: TensorArg | None = None
         self._reference: TensorArgRef | None = None
-        owner = storage.driver.scheduler.current
-        self._finalizer = weakref.finalize(self, storage.release_later, owner, allocation, writes)
-        self._finalizer.atexit = False
+        self._release = storage.watch(self, allocation, writes)
 
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("a tensor", name, dir(self), INSTEAD)
@@ -197,7 +194,7 @@ class Tensor:
         if not self._freed:
             self._storage.settle()
             self._freed = True
-            self._finalizer()
+            self._release()
             self._storage.flush()
 
     @property
