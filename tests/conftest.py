@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +31,10 @@ CHECKED = ("exact", "property")
 """Folders whose machines are checked as they run; elsewhere what is shipped runs as it is shipped."""
 ASKED = os.environ.get("KERNBENCH_CHECK")
 """Set by the caller: ``KERNBENCH_CHECK=1 make test`` checks the machines of all tests."""
+
+
+MOST_MB = most_mb = 1500
+"""A process of tests that is larger lets go, after a test, of all that it can; the least that is large."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,10 +64,42 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
-    """Nor at what a file of tests leaves behind, such as topologies that others share."""
+    """Nor at what a file of tests leaves behind, such as topologies that others share.
+
+    Machines of runs are set aside with it, and stay: until the process has grown large.
+    """
     yield
-    if nextitem is None or nextitem.path != item.path:
+    global most_mb
+    if large := resident_mb() > most_mb:
+        forget()
+        most_mb = max(MOST_MB, resident_mb() * 5 // 4)
+    if large or nextitem is None or nextitem.path != item.path:
         collector.set_aside()
+
+
+def resident_mb() -> int:
+    """Memory of this process; 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def forget() -> None:
+    """Let go of what was set aside and what tests keep for others, which make it again, and of free memory.
+
+    Of that the C library has hundreds of megabytes, which databases have freed.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "tests":
+            for kept in vars(module).values():
+                if str(getattr(kept, "__module__", "")).partition(".")[0] == "tests":
+                    getattr(kept, "cache_clear", int)()
+    gc.unfreeze()
+    gc.collect()
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @dataclass(frozen=True)
