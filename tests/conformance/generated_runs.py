@@ -26,7 +26,9 @@ LIBRARY = load_library(Path(__file__).parents[2] / "queries")
 SIZES = ["few", pytest.param("many", marks=pytest.mark.slow)]
 """How many generated runs a test asks about; see :func:`how_many`."""
 ON_A_SERVER = int(os.environ.get("KERNBENCH_SERVER_RUNS", "60"))
-"""Runs for the same tests on a server, where 210 take longer than the rest of the suite."""
+"""Runs for the same tests on a server, asked over a connection."""
+IN_MEMORY = 60
+"""And in memory, where the engine and the graph are those that the store in a folder asks 210 times."""
 NAMES = ("small", "small", "large", "small.what-if", "it's")
 """Of topologies; each goes by more than one id."""
 
@@ -58,10 +60,12 @@ def examples(strategy: st.SearchStrategy[T], count: int, number: int = 20250101)
 
 
 def how_many(size: str, store: GraphStore, few: int = 6) -> int:
-    """Runs for a test of that size: 210, or ``few``; a server, asked over a connection, has fewer."""
+    """Runs for a test of that size: 210, or ``few``; fewer on a server and, of many, in memory."""
     if store.engine == "neo4j":
         return ON_A_SERVER if size == "many" else 4
-    return 210 if size == "many" else few
+    if size == "few":
+        return few
+    return IN_MEMORY if store.url == "memory:" else 210
 
 
 @cache
@@ -75,7 +79,7 @@ def made_up(count: int, names: tuple[str, ...]) -> list[Case]:
         return [Case(run, topology, {n: parameters(draw, n, run, topology) for n in names}) for run in drawn]
 
     cases: list[Case] = []
-    for number, group in enumerate(examples(several(), count)):
+    for number, group in enumerate(examples(several(), 2 * count // 3 + 2)):  # of two runs on the average
         for case in group:
             info = {
                 **case.run.info,
@@ -90,6 +94,7 @@ def made_up(count: int, names: tuple[str, ...]) -> list[Case]:
                 f"t{number}", NAMES[number % len(NAMES)], case.topology.spec, case.topology.tables
             )
             cases.append(Case(RunRecord(info, case.run.tables), topology, case.params))
+    assert len(cases) >= count
     return cases[:count]
 
 
