@@ -24,7 +24,7 @@ DEAD_AFTER_S = 2 * (WRITE_TIMEOUT_S + RETRY_S)
 """A process of another machine that has not been heard of for this long is taken for dead.
 
 It is heard of at least once in every transaction, which may take its time and be tried again."""
-NODES_AT_ONCE, RELATIONSHIPS_AT_ONCE = 4_000, 40_000
+NODES_AT_ONCE, RELATIONSHIPS_AT_ONCE = 4_000, 20_000
 """Nodes that are deleted in one transaction: as many as have no more than so many relationships in all."""
 _FIRST = "Transaction"
 """The label whose nodes have most relationships and few each; those of others go with them."""
