@@ -18,9 +18,8 @@ PAGE = (ROOT / "docs" / "how-to" / "add-a-component.md").read_text(encoding="utf
 _BLOCK = re.compile(r"^```(?P<language>\S+)(?: file=\"(?P<file>[^\"]+)\")?\n(?P<body>.*?)^```$", re.M | re.S)
 
 
-@pytest.mark.slow
-def test_a_component_is_added_as_the_page_says(tmp_path: Path) -> None:
-    checkout = tmp_path / "checkout"
+def changed(checkout: Path) -> str:
+    """Make a copy of the code, changed as the page says; the commands that the page then runs."""
     for folder in ("kernbench", "graph", "configs", "queries"):
         shutil.copytree(ROOT / folder, checkout / folder, ignore=shutil.ignore_patterns("__pycache__"))
     commands = ""
@@ -30,10 +29,23 @@ def test_a_component_is_added_as_the_page_says(tmp_path: Path) -> None:
         elif block["language"] == "diff":
             apply = ["git", "apply", "--recount", "-C1", "--unidiff-zero", "-"]
             # Outside any repository, or git would take the paths for those of that one.
-            env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path)}
+            env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(checkout.parent)}
             subprocess.run(apply, cwd=checkout, input=block["body"], text=True, check=True, env=env)
         elif block["language"] == "shell-session":
             commands += block["body"]
+    return commands
+
+
+def test_the_changes_of_the_page_fit_the_code(tmp_path: Path) -> None:
+    changed(tmp_path / "checkout")
+    topology = (tmp_path / "checkout" / "kernbench" / "topology" / "pe_spec.py").read_text(encoding="utf-8")
+    assert "pe_mpu: PeMpu" in topology
+
+
+@pytest.mark.slow
+def test_a_component_is_added_as_the_page_says(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    commands = changed(checkout)
     ran = 0
     for part in re.split(r"^\$ ", commands, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
