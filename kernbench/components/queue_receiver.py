@@ -89,15 +89,13 @@ class QueueReceiver:
         queues = self._queues()
         direction = receiving.command.direction
         if direction is None:
-            wanted = [*queues[self._turn :], *queues[: self._turn]]
-        else:
-            wanted = [queue for queue in queues if queue.entry.direction == direction]
-        for queue in wanted:
+            queues = [*queues[self._turn :], *queues[: self._turn]]
+        for queue in candidates(queues, receiving):
             token = queue.incoming.first()
             if queue.reader is not None or token is None:
                 continue
             if direction is None:
-                self._turn = (queues.index(queue) + 1) % len(queues)
+                self._turn = (self._queues().index(queue) + 1) % len(queues)
             queue.reader = receiving
             receiving.queue = queue
             receiving.t_start = float(self._owner.clock.now)

@@ -9,8 +9,8 @@ computed together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -128,8 +128,10 @@ class Executor:
         if len(ops) == 1:
             self._run_one(ops[0])
             return
-        with naming(ops[0]):
+        try:
             values = stacked_dot(ops, [self._inputs(op) for op in ops])
+        except FAILURES as error:
+            raise named(ops[0], error) from error
         for op, value in zip(ops, values, strict=True):
             # A copy: a value that is kept must not keep the whole stack.
             self._finish(op, freeze(value.copy()))
@@ -151,12 +153,14 @@ class Executor:
     def _finish(self, op: Op, value: Array) -> None:
         output = op.output
         if output is not None and output.regions:
-            with naming(op):
+            try:
                 if len(op.inputs) > 1 and op.name == "dma_write":
                     mask = pieces_of(op, self._inputs(op)[1])
                     self.memory.scatter_where(output.regions, value, mask != 0)
                 else:
                     self.memory.scatter(output.regions, value)
+            except FAILURES as error:
+                raise named(op, error) from error
         if output is not None and output.handle is not None:
             if output.handle in self._retired and output.handle not in self._uses:
                 self._retired.discard(output.handle)
@@ -183,15 +187,6 @@ def _waves(window: Sequence[tuple[Op, list[int]]]) -> list[list[Op]]:
             waves.append([])
         waves[mine].append(op)
     return waves
-
-
-@contextmanager
-def naming(op: Op) -> Iterator[None]:
-    """Errors inside name ``op``; those of numpy become :class:`KernBenchError`."""
-    try:
-        yield
-    except FAILURES as error:
-        raise named(op, error) from error
 
 
 FAILURES = (KernBenchError, ArithmeticError, LookupError, TypeError, ValueError)

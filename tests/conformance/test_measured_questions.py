@@ -1,4 +1,4 @@
-"""What the stores are measured with gets an answer to every question of the library, from every store."""
+"""The tool that measures the stores gets an answer to every question of the library, from every store."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_every_question_is_answered(
 
         monkeypatch.setattr(measure_store_task, "open_store", opened)
         measure_store_task.ask_all("", "", 1, 0.0, 60.0)
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert sorted(row["name"] for row in told) == sorted(LIBRARY)
-    assert {row["name"]: row["said"] for row in told if row["said"]} == {}
-    behind = {row["name"]: row["rows"] for row in told if row["name"].startswith(("causes/", "contention/"))}
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(row["name"] for row in rows) == sorted(LIBRARY)
+    assert {row["name"]: row["said"] for row in rows if row["said"]} == {}
+    behind = {row["name"]: row["rows"] for row in rows if row["name"].startswith(("causes/", "contention/"))}
     assert min(behind["causes/behind-transaction"], behind["contention/cone"]) > 10, behind

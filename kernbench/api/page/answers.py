@@ -24,7 +24,6 @@ from kernbench.report.cells import plain
 _KEPT = 4
 """Runs whose tables stay in memory."""
 _RESOURCES = 200
-_EVERY = 1 << 40
 
 Params = Mapping[str, Any]
 
@@ -199,7 +198,7 @@ def _compare(answers: Answers, params: Params) -> Any:
     if not before or not after:
         raise UsageError("a comparison is of two runs; choose the one before and the one after")
     store = answers.store
-    found = comparing.compare(before, after, store, top=_EVERY, any_bench=True, **window_of(params))
+    found = comparing.compare(before, after, store, top=sections.ALL, any_bench=True, **window_of(params))
     alike = (
         "configured alike" if found["same_config"] else "configured differently in a way that was not kept"
     )

@@ -19,7 +19,7 @@ _POINT = ("name", "op", "launch", "source", "memory", "intensity", "achieved_tfl
           "peak_tflops", "peak_gbs", "share", "bound", "ns", "flops")  # fmt: skip
 _ROWS = 20
 _PLACES = 50
-_ALL = 1 << 40
+ALL = 1 << 40
 """More rows than there are of anything."""
 _VERIFIED = {True: "yes", False: "NO: values are wrong", None: "not asked"}
 NS = "ns"
@@ -54,7 +54,7 @@ def overview(run: Run, **window: Any) -> dict[str, Any]:
     ``causes`` and ``lines`` are ``[name, ns]`` of the critical path, longest first; ``windows`` names the
     windows that may be asked for.
     """
-    found = run.summary(_ALL, **window)
+    found = run.summary(ALL, **window)
     return {
         "title": f"{run.bench} on {run.topology}",
         "facts": facts(run, **window),
@@ -129,7 +129,7 @@ def waits(run: Run, **window: Any) -> dict[str, Any]:
     nothing = "nothing waited for anything"
     return {
         "pairs": table(waiting.PAIRS, waiting.pairs(asked, within, 200), empty=nothing),
-        "places": table(waiting.PLACES, waiting.places(asked, within, _ALL), empty=nothing, first=_PLACES),
+        "places": table(waiting.PLACES, waiting.places(asked, within, ALL), empty=nothing, first=_PLACES),
     }
 
 
