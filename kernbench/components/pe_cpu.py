@@ -22,8 +22,8 @@ from kernbench.topology import names
 
 MAX_IDLE = 100_000
 """Operations that a kernel may issue at one instant; more of them are taken for an endless loop."""
-_WITHOUT_OP = (c.Define, c.Cycles, c.Wait)
-"""Commands that neither an engine nor a queue carries out."""
+_OF_CPU = (c.Define, c.Cycles, c.Wait)
+"""Commands that PE_CPU carries out by itself."""
 _OF_QUEUES = (c.Send, c.Receive)
 
 
@@ -140,7 +140,7 @@ class PeCpu(PeComponent):
                 command = kernel.resume()
                 if command is None:
                     break
-                if not isinstance(command, _WITHOUT_OP):
+                if not isinstance(command, _OF_CPU):
                     self._check(command, kernel)
             except Exception as error:
                 self._failed(error)
@@ -229,7 +229,7 @@ class PeCpu(PeComponent):
         """Hand a command on. True when the kernel may go on at once."""
         launch = self._launch
         assert launch is not None
-        if isinstance(command, _WITHOUT_OP):
+        if isinstance(command, _OF_CPU):
             return self._pass_time(command)
         op = command.op
         op.launch = launch.id
