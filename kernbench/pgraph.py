@@ -13,6 +13,7 @@ from kernbench_graph.model import Edge, Node, Properties, PropertyGraph, Value
 
 if TYPE_CHECKING:
     from kernbench_graph.archive.listing import run_names as archived_run_names
+    from kernbench_graph.archive.record import new_run_id
     from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship, plain_entities
     from kernbench_graph.errors import (
         QueryError,
@@ -52,6 +53,7 @@ _LATER = {
     "ask": "kernbench_graph.query.library",
     "find_question": "kernbench_graph.query.library:find",
     "load_library": "kernbench_graph.query.library",
+    "new_run_id": "kernbench_graph.archive.record",
     "SCHEMA": "kernbench_graph.schema",
     "SCHEMA_VERSION": "kernbench_graph.schema",
     "GraphStore": "kernbench_graph.store",
@@ -103,6 +105,7 @@ __all__ = [
     "find_question",
     "html_table",
     "load_library",
+    "new_run_id",
     "open_store",
     "plain_entities",
     "run_graph",

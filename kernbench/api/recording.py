@@ -63,16 +63,17 @@ class Recording:
         store: Where to keep it: an open store, a URL, or None for the default one.
         trace: False records and keeps nothing but what the resources counted.
         detail: How much of it a server is to hold as a graph: ``summary``, ``operations`` or ``full``.
+        run_id: The id to keep it under; empty takes a new one.
 
     Raises:
         StoreError: Nothing can be kept in ``store``; raised at once, before anything is run.
     """
 
-    def __init__(self, store: Store, trace: bool, detail: str = "full") -> None:
+    def __init__(self, store: Store, trace: bool, detail: str = "full", run_id: str = "") -> None:
         from kernbench.sim.trace import TraceRecorder
 
         self._store = keeper(store, detail) if trace else None
-        self._detail = detail
+        self._detail, self._run_id = detail, run_id
         self._recorder = TraceRecorder() if trace else None
         self._started = datetime.now(UTC)
         self._clock = time.perf_counter()
@@ -128,7 +129,8 @@ class Recording:
         }
         if self._store is None:
             return of(info, store=None, tables=tables)
-        run_id = self._store.keep(RunRecord(info, tables), topology_record(graph), self._detail)
+        record = RunRecord({**info, "id": self._run_id}, tables)
+        run_id = self._store.keep(record, topology_record(graph), self._detail)
         return of({**info, "id": run_id}, store=self._store)
 
     def _tables(self, machine: Machine, log: OpLog, properties: RunProperties) -> dict[str, pa.Table]:

@@ -130,17 +130,19 @@ def run_program(
     detail: str = "full",
     keep_partial: bool = False,
     mark_asked: bool = False,
+    run_id: str = "",
 ) -> Run:
     """Run a program on a compiled machine, as :func:`run` does; ``choices`` is filled as it launches.
 
     With ``mark_asked`` the kept run has ``asked_hash`` where its kernels chose configurations of their own:
-    the hash of what was asked for, by which the same request finds it.
+    the hash of what was asked for, by which the same request finds it. ``run_id`` is the id that a traced run
+    is kept under; empty takes a new one.
     """
     from kernbench.kernels import Choices
     from kernbench.runtime import run_bench
 
     choices = Choices(program.settings) if choices is None else choices
-    recording = Recording(store, trace, detail)
+    recording = Recording(store, trace, detail, run_id)
     outcome = run_bench(
         graph,
         program,

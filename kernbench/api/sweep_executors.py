@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Protocol
 
 from kernbench.api.sweep_jobs import Job, Machine, Measured, PointJob, Progress, do
 from kernbench.errors import KernBenchError, UsageError
+from kernbench.pgraph import new_run_id
 
 EXECUTORS = ("local", "dask")
 _START = (
@@ -101,6 +103,8 @@ class Processes:
 
     def _do(self, job: Job) -> Any:
         worker = self._idle.get()
+        if isinstance(job, PointJob):
+            job = replace(job, run_id=new_run_id())
         try:
             status = 0
             for _ in range(_ATTEMPTS):
@@ -110,6 +114,8 @@ class Processes:
                     return worker.do(job)
                 except (EOFError, OSError, pickle.UnpicklingError):
                     status = worker.end()
+                    if isinstance(job, PointJob):
+                        job.undo()
             error = f"its process ended with status {status}, {_ATTEMPTS} times; is there memory enough?"
             return Measured(error=error) if isinstance(job, PointJob) else Machine(error=error)
         finally:

@@ -7,15 +7,17 @@ import pickle
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kernbench.api.kept_runs import remove
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import KernBenchError
-from kernbench.pgraph import PropertyGraph
+from kernbench.pgraph import PropertyGraph, RunNotFoundError
 
 _KEPT_IN_MEMORY = 2
 """Machines that a process holds at a time."""
@@ -69,7 +71,8 @@ class Machine:
 class PointJob:
     """Run one point, and keep it in ``store``.
 
-    ``named`` is the bench's name in the record where it goes by another one here.
+    ``named`` is the bench's name in the record where it goes by another one here. ``run_id`` is the id that
+    the run is kept under; empty takes a new one.
     """
 
     bench: str | Callable[[Any], Any]
@@ -82,6 +85,12 @@ class PointJob:
     max_ns: float | None = None
     max_events: int | None = None
     named: str = ""
+    run_id: str = ""
+
+    def undo(self) -> None:
+        """Remove what was kept under ``run_id``, by a process that died before it could say so."""
+        with suppress(RunNotFoundError):
+            remove([self.run_id], self.store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +162,7 @@ def measure(job: PointJob, progress: Progress | None = None) -> Measured:
             max_ns=job.max_ns,
             max_events=job.max_events,
             mark_asked=True,
+            run_id=job.run_id,
         )
     except RunVerificationError as wrong:
         run = wrong.run

@@ -39,6 +39,21 @@ def run(torch):
     x = torch.from_numpy(np.ones((2, 4), np.float32))
     torch.launch("copy", copy, x, torch.empty(2, 4, dtype="f32"), n)
 """
+DIES_AFTER_KEEPING = """\
+from kernbench.api import sweep_jobs
+
+real = sweep_jobs.measure
+
+def dying(job, progress=None):
+    answer = real(job, progress)
+    marker = pathlib.Path(f"died-{job.params['n']}")
+    if not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return answer
+
+sweep_jobs.measure = dying
+"""
 ROW = ("point", "topology", "params", "topo", "latency_ns", "sim_ns", "verified", "error")
 
 
@@ -137,6 +152,16 @@ def test_a_worker_that_is_killed_is_replaced_and_rows_are_those_of_one_process(w
     assert len(kb.runs()) == 4
     one = kb.sweep("killer.py", store="memory:", **how)
     assert rows(one) == rows(two)
+
+
+def test_a_worker_that_dies_once_its_run_is_kept_does_not_keep_it_twice(process: Cli, workdir: Path) -> None:
+    (workdir / "killer.py").write_text(KILLER + DIES_AFTER_KEEPING, encoding="utf-8")
+    command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "--set", "n=1..6", "--jobs", "2")
+    ended = process(*command, "--format", "json")
+    assert ended.status == 0, ended.err
+    assert len(list(workdir.glob("died-*"))) >= 2
+    assert {run.id for run in kb.runs()} == {point["run_id"] for point in json.loads(ended.out)["points"]}
+    assert len(kb.runs()) == 6
 
 
 def test_a_sweep_that_is_killed_is_completed_by_the_next_call(process: Cli, cli: Cli, workdir: Path) -> None:
