@@ -81,10 +81,9 @@ def _unknown(name: str) -> str:
         return f"kernbench has no '{name}': {_TRITON[name]}"
     if name.startswith("_"):
         return f"module '{__name__}' has no attribute '{name}'"
-    import difflib
+    from kernbench.hints import suggestion
 
-    close = difflib.get_close_matches(name, __dir__(), n=1)
-    meant = f"did you mean '{close[0]}'? " if close else ""
+    meant = suggestion(name, __dir__())
     return f"module '{__name__}' has no attribute '{name}'; {meant}help(kernbench) lists what it has"
 
 
