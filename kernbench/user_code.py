@@ -39,10 +39,15 @@ def is_users(filename: str) -> bool:
     return not installed and not file.is_relative_to(_STDLIB)
 
 
-@cache
-def _whose(filename: str) -> bool | None:
-    """True: the user's own; False: KernBench's; None: somebody else's."""
-    return True if is_users(filename) else False if is_ours(filename) else None
+class _Owners(dict[str, bool | None]):
+    """Whose a file is. True: the user's own; False: KernBench's; None: somebody else's."""
+
+    def __missing__(self, filename: str) -> bool | None:
+        owner = self[filename] = True if is_users(filename) else False if is_ours(filename) else None
+        return owner
+
+
+_OWNERS = _Owners()
 
 
 def _is_users_file(filename: str) -> bool:
@@ -68,7 +73,7 @@ def line_of(frame: FrameType | None) -> str:
     outside: FrameType | None = None
     while frame is not None:
         filename = frame.f_code.co_filename
-        users = _whose(filename)
+        users = _OWNERS[filename]
         if users:
             return f"{_basename(filename)}:{frame.f_lineno}"
         if users is None and outside is None:

@@ -52,11 +52,15 @@ class FreeList:
         if nbytes <= 0 or align <= 0:
             raise AddressError(f"{self.name}: nbytes {nbytes} and align {align} must be positive")
         for index, (start, size) in enumerate(self._free):
+            if size < nbytes:
+                continue
             offset = -(-start // align) * align
             rest = start + size - (offset + nbytes)
             if rest >= 0:
                 if offset == start and rest:
                     self._free[index] = (offset + nbytes, rest)
+                elif offset == start:
+                    del self._free[index]
                 else:
                     parts = ((start, offset - start), (offset + nbytes, rest))
                     self._free[index : index + 1] = [part for part in parts if part[1]]
@@ -78,14 +82,21 @@ class FreeList:
             raise AddressError(f"{self.name}: the block at {offset:#x} has {held} bytes, not {nbytes}")
         del self._allocated[offset]
         start, end = offset, offset + nbytes
-        index = bisect_left(self._free, (offset, 0))
-        first, last = index, index
-        if index > 0:
-            before, size = self._free[index - 1]
-            if before + size == start:
-                first, start = index - 1, before
-        if index < len(self._free):
-            after, size = self._free[index]
+        free = self._free
+        index = bisect_left(free, (offset, 0))
+        joined = False
+        if index < len(free):
+            after, size = free[index]
             if after == end:
-                last, end = index + 1, after + size
-        self._free[first:last] = [(start, end - start)]
+                end, joined = after + size, True
+        if index > 0:
+            before, size = free[index - 1]
+            if before + size == start:
+                free[index - 1] = (before, end - before)
+                if joined:
+                    del free[index]
+                return
+        if joined:
+            free[index] = (start, end - start)
+        else:
+            free.insert(index, (start, end - start))

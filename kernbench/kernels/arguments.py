@@ -33,12 +33,15 @@ class BadArgumentError(Exception):
 
 def integer(argument: str, value: object, minimum: int | None = None) -> int:
     """``value`` as an int, not below ``minimum``; bools and floats are refused."""
-    if isinstance(value, _BOOLS):
+    if type(value) is int:
+        number = value
+    elif isinstance(value, _BOOLS):
         raise BadArgumentError(argument, f"{shown(value)} is a bool; an integer is needed")
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise BadArgumentError(argument, f"{shown(value)} is not an integer") from None
+    else:
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            raise BadArgumentError(argument, f"{shown(value)} is not an integer") from None
     if minimum is not None and number < minimum:
         raise BadArgumentError(argument, f"{number} is below {minimum}")
     return number
@@ -92,6 +95,8 @@ def is_scalar(value: object) -> bool:
 
 def scalar(argument: str, value: Any) -> int | float:
     """A Python number; integers must fit 32 bits, the size of the hardware's scalar registers."""
+    if type(value) is float:
+        return value
     if not is_scalar(value):
         raise BadArgumentError(argument, f"{shown(value)} is not a number")
     if isinstance(value, _INTEGERS):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 from kernbench.errors import KernelError
 from kernbench.hints import did_you_mean
+from kernbench.user_code import is_ours
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SUSPENDABLE = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
@@ -69,6 +71,18 @@ class Binding:
                     meant = did_you_mean(strange, names)
                     problem = f"got an unexpected keyword argument '{strange}'; {meant}"
                 raise KernelError(f"kernel '{self.name}{self._signature}': {problem}") from None
+
+    def has_lines(self, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+        """Whether a line of the user's own code can be running within the kernel.
+
+        Not where the function is KernBench's, as those of collectives are, and is handed nothing to call.
+        """
+        function = self.function
+        if not isinstance(function, FunctionType) or function.__closure__:
+            return True
+        if not is_ours(function.__code__.co_filename):
+            return True
+        return any(callable(value) for value in (*args, *kwargs.values()))
 
     def call(self, args: Sequence[object], kwargs: Mapping[str, object], tl: object) -> None:
         """Run the kernel; its return value is ignored."""

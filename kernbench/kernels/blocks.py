@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,13 +37,14 @@ class BlockPointer:
         """The block further on by ``offsets`` elements in each dimension."""
         return replace(self, offsets=tuple(a + b for a, b in zip(self.offsets, offsets, strict=True)))
 
-    def inside(self, boundary_check: Sequence[int]) -> Mask:
-        """Which elements of the block lie in the array; only dimensions that are checked may leave it."""
-        inside = np.ones(self.block, bool)
+    def inside(self, boundary_check: Sequence[int]) -> Mask | None:
+        """Which elements of the block lie in the array, ``None`` where all do.
+
+        Only dimensions that are checked may leave it.
+        """
+        inside: Mask | None = None
         for axis, (first, extent, size) in enumerate(zip(self.offsets, self.block, self.shape, strict=True)):
-            at = first + np.arange(extent)
-            within = (at >= 0) & (at < size)
-            if within.all():
+            if first >= 0 and first + extent <= size:
                 continue
             if axis not in boundary_check:
                 raise BadArgumentError(
@@ -50,12 +52,15 @@ class BlockPointer:
                     f"elements {first}..{first + extent - 1} of dimension {axis} leave its {size}; pass "
                     f"boundary_check=({axis},) or stop earlier",
                 )
+            at = first + np.arange(extent)
+            within = (at >= 0) & (at < size)
+            if inside is None:
+                inside = np.ones(self.block, bool)
             inside &= within.reshape([-1 if d == axis else 1 for d in range(len(self.block))])
         return inside
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(NamedTuple):
     """The bytes of one load or store, in the order of the block's elements.
 
     ``pieces`` are ``(first element of the block, count)`` of the elements that have an address, ``None`` when
@@ -70,7 +75,8 @@ class Access:
     @property
     def nbytes(self) -> int:
         """Bytes moved."""
-        return sum(nbytes for _, nbytes in self.runs)
+        runs = self.runs
+        return runs[0][1] if len(runs) == 1 else sum([nbytes for _, nbytes in runs])
 
     @property
     def memory_shape(self) -> tuple[int, ...]:
@@ -93,13 +99,18 @@ def access(
     ``mask`` lets elements through, all without. With ``clip`` elements past the end of a pointer's tensor are
     left out instead of refused: a mask that is not known yet may exclude them.
     """
-    itemsize = dtypes.dtype(dtype).itemsize
+    itemsize = dtypes.SIZES[dtype]
     reach = base.reach // itemsize if isinstance(base, Pointer) else None
-    row_major = _row_major(shape)
-    if strides is None and mask is None and not (clip and reach is not None):
-        arguments.fits(argument, base, math.prod(shape) * itemsize)
-        return Access(shape, dtype, ((int(base), math.prod(shape) * itemsize),), None)
-    at = _offsets(shape, strides or row_major)
+    if mask is None:
+        if strides is None and not (clip and reach is not None):
+            nbytes = math.prod(shape) * itemsize
+            arguments.fits(argument, base, nbytes)
+            return Access(shape, dtype, ((int(base), nbytes),), None)
+        extent, runs, pieces = _whole(shape, strides or _row_major(shape), itemsize)
+        if reach is None or extent <= reach:
+            first = int(base)
+            return Access(shape, dtype, tuple([(first + offset, size) for offset, size in runs]), pieces)
+    at = _offsets(shape, strides or _row_major(shape))
     keep = np.ones(at.size, bool) if mask is None else np.broadcast_to(mask, shape).reshape(-1)
     if reach is not None:
         outside = keep & (at >= reach)
@@ -107,6 +118,18 @@ def access(
             _refuse(argument, base, int(np.argmax(outside)), shape, masked=mask is not None)
         keep = keep & ~outside
     return _pieces(int(base), at, keep, shape, dtype, itemsize)
+
+
+@lru_cache(maxsize=256)
+def _whole(
+    shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int
+) -> tuple[int, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...] | None]:
+    """Of a block of which no element is left out: how many elements on it ends, its runs as if it began at
+    address 0, its pieces. Kernels step through an array by blocks of one form.
+    """
+    at = _offsets(shape, strides)
+    found = _pieces(0, at, np.ones(at.size, bool), shape, "", itemsize)
+    return int(at.max()) + 1, found.runs, found.pieces
 
 
 def _pieces(base: int, at: Ints, keep: Mask, shape: tuple[int, ...], dtype: str, itemsize: int) -> Access:

@@ -64,7 +64,7 @@ class TensorHandle:
     constants, and comparisons and integer arithmetic of these.
     """
 
-    __slots__ = ("__weakref__", "_block", "_tl", "_value", "dtype", "id", "origin", "shape")
+    __slots__ = ("__weakref__", "_block", "_operand", "_tl", "_value", "dtype", "id", "origin", "shape")
     # numpy scalars on the left must leave the operation to this class instead of reading the value.
     __array_ufunc__ = None
 
@@ -77,6 +77,7 @@ class TensorHandle:
         block: Block,
         tl: Language,
         value: Array | Callable[[], Array] | None = None,
+        operand: Operand | None = None,
     ) -> None:
         self.id = handle
         self.origin = origin
@@ -85,6 +86,7 @@ class TensorHandle:
         self._block = block
         self._tl = tl
         self._value = value
+        self._operand = operand
 
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("a handle", name, dir(type(self)), INSTEAD)
@@ -136,8 +138,11 @@ class TensorHandle:
         return self._tl.trans(self)
 
     def operand(self) -> Operand:
-        """This value as the operand of an operation."""
-        return Operand(self.shape, self.dtype, handle=self.id)
+        """This value as the operand of an operation: one object, as nothing about it changes."""
+        operand = self._operand
+        if operand is None:
+            operand = self._operand = Operand(self.shape, self.dtype, self.id)
+        return operand
 
     def __repr__(self) -> str:
         state = "pending" if self.pending else "concrete"

@@ -11,13 +11,13 @@ import numpy as np
 
 from kernbench.errors import KernelError
 from kernbench.hints import shown
-from kernbench.kernels.arguments import BadArgumentError, nbytes
+from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.scratch import Block, Scratch
 from kernbench.program.commands import Command, PeContext
 from kernbench.program.operations import Op, Operand
-from kernbench.replay.races import Thread
+from kernbench.replay.races import RaceDetector, Thread
 from kernbench.user_code import line_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="Issuer")
 Array = np.ndarray[Any, Any]
+ValueOf = Callable[[Op], Callable[[], Array] | None]
+"""From an operation to how its value is worked out; None: it cannot be known."""
 
 
 class ValueSource(Protocol):
@@ -75,9 +77,12 @@ class Issuer:
         self._pe = pe
         self._send = send
         self._data = data
+        self._races: RaceDetector | None = getattr(data, "races", None)
         begin = getattr(data, "kernel_begins", None)
         self._thread: Thread | None = begin(pe.launch, (pe.sip, pe.cube, pe.pe)) if begin else None
         self._scratch = Scratch(pe.scratch_base, pe.scratch_bytes)
+        # Whether a line of the user's own code can be above a call.
+        self._has_lines = True
 
     def _place(self) -> str:
         """Kernel, PE and simulated time, as errors begin."""
@@ -113,41 +118,52 @@ class Issuer:
         output: Operand | None,
         params: dict[str, Any] | None,
         size: int,
+        above: int = 3,
     ) -> Op:
+        """The operation of the call being made.
+
+        ``above``: frames from here to that of the kernel, or fewer. Three are always there: this one, that of
+        the call's method and that of ``tl_call``.
+        """
         op = Op(op_id, kind, name, inputs, output, {} if params is None else params)
         op.launch = self._pe.launch
         op.nbytes = size
-        op.source = line_of(sys._getframe(2))  # the first is the tl call's own
+        if self._has_lines:
+            op.source = line_of(sys._getframe(above))
         if self._thread is not None:
-            if kind in ("memory", "queue"):
+            if kind == "memory" or kind == "queue":
                 self._thread.stamp(op)
             elif name.startswith("composite_"):
                 self._thread.stamp(op, blocking=False)
         return op
 
-    def _produce(
+    def _new(
         self,
         kind: str,
         name: str,
         inputs: tuple[Operand, ...],
         shape: tuple[int, ...],
         dtype: str,
-        command: Callable[[Op], Command],
-        *,
         params: dict[str, Any] | None = None,
         size: int = 0,
-        block: Block | None = None,
-        value: Callable[[Op], Callable[[], Array] | None] = lambda op: None,
-    ) -> TensorHandle:
-        """Issue an operation whose result is a new handle, and return the handle when the PE is done.
+        above: int = 4,
+    ) -> Op:
+        """An operation whose result is a new handle; :meth:`_result` makes that when the PE is done.
 
         The handle's id is the operation's: ids are unique in a run, and every operation gives one value.
+        """
+        op_id = self._pe.next_op_id()
+        return self._op(op_id, kind, name, inputs, Operand(shape, dtype, op_id), params, size, above)
+
+    def _result(self, op: Op, block: Block, value: ValueOf | None = None) -> TensorHandle:
+        """The handle to the result of ``op``, which the PE has carried out.
+
         ``value`` says how to get numbers that need no engine when the data plane has none.
         """
-        block = block or self._scratch.take(nbytes(shape, dtype))
-        op_id = self._pe.next_op_id()
-        op = self._op(op_id, kind, name, inputs, Operand(shape, dtype, handle=op_id), params, size)
-        self._send(command(op))
-        known = self._data.value(op_id) if self._data is not None else None
+        output, data = op.output, self._data
+        assert output is not None
+        known: Array | Callable[[], Array] | None = None if data is None else data.value(op.id)
+        if known is None and value is not None:
+            known = value(op)
         tl = cast("Language", self)
-        return TensorHandle(op_id, name, shape, dtype, block, tl, value(op) if known is None else known)
+        return TensorHandle(op.id, op.name, output.shape, output.dtype, block, tl, known, output)

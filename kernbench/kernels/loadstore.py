@@ -14,7 +14,7 @@ from kernbench.kernels.blocks import Access, BlockPointer, Mask, access
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.pointer import Pointer
-from kernbench.program.commands import Command, Define, Load, Store
+from kernbench.program.commands import Define, Load, Store
 from kernbench.program.operations import Op, Operand
 
 DEFAULT_DTYPE = "f16"
@@ -55,7 +55,7 @@ class MemoryCalls(Issuer):
             volatile: Another PE may write the block meanwhile. This is no race, and what that PE did before
                 the store that is seen comes before what this kernel does next.
         """
-        if padding_option not in ("zero", ""):
+        if padding_option != "zero" and padding_option != "":
             raise BadArgumentError(
                 "padding_option", f"{shown(padding_option)} is not known; use 'zero' and other="
             )
@@ -70,26 +70,16 @@ class MemoryCalls(Issuer):
         first = block.runs[0][0] if block.runs else None
         source = Operand(block.memory_shape, block.dtype, address=first)
 
-        made: list[Op] = []
-
-        def command(op: Op) -> Command:
-            made.append(op)
-            if volatile and op.order is not None:
-                op.order.volatile = True
-            return Load(op, block.runs) if block.runs else Define(op)
-
-        handle = self._produce(
-            "memory",
-            "dma_read",
-            (source, *operands),
-            block.shape,
-            block.dtype,
-            command,
-            params=params,
-            size=block.nbytes,
+        room = self._scratch.take(arguments.nbytes(block.shape, block.dtype))
+        op = self._new(
+            "memory", "dma_read", (source, *operands), block.shape, block.dtype, params, block.nbytes
         )
+        if volatile and op.order is not None:
+            op.order.volatile = True
+        self._send(Load(op, block.runs) if block.runs else Define(op))
+        handle = self._result(op, room)
         if volatile:
-            self._saw(made[0])
+            self._saw(op)
         return handle
 
     @tl_call
@@ -177,7 +167,7 @@ class MemoryCalls(Issuer):
 
     def _saw(self, op: Op) -> None:
         """A volatile load is done: what the stores that it saw came after, comes before what follows."""
-        races = getattr(self._data, "races", None)
+        races = self._races
         if races is not None and self._thread is not None:
             races.seen_by(self._thread, op.inputs[0])
 
@@ -199,8 +189,7 @@ class MemoryCalls(Issuer):
             if strides is not None or shape is not None or dtype is not None:
                 raise BadArgumentError("ptr", "a block pointer has its own shape, strides and dtype")
             base, size, steps, name = ptr.base, ptr.block, ptr.strides, ptr.dtype
-            inside = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in boundary_check])
-            known = None if inside.all() else inside
+            known = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in boundary_check])
             step_bytes = arguments.nbytes((1,), name)
             shift = sum(a * b for a, b in zip(ptr.offsets, steps, strict=True)) * step_bytes
             base = _shifted(base, shift)

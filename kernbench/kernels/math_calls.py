@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -233,9 +233,8 @@ class MathCalls(Issuer):
         name = arguments.dtype("dtype", dtype)
         if name == handle.dtype:
             return handle
-        elements = math.prod(handle.shape)
-        params: dict[str, object] = {"scalars": {}}
-        return self._issue("cast", (handle,), handle.shape, name, elements, handle.nbytes, params)
+        plan = _moved("cast", handle.shape, handle.dtype, handle.shape, name)
+        return self._carry_out("cast", [handle], plan, {"scalars": {}})
 
     @tl_call
     def broadcast_to(self, x: TensorHandle, shape: object) -> TensorHandle:
@@ -251,10 +250,8 @@ class MathCalls(Issuer):
             fits = False
         if not fits:
             raise BadArgumentError("shape", f"{handle.shape} cannot be broadcast to {wanted}")
-        params: dict[str, object] = {"scalars": {}}
-        return self._issue(
-            "broadcast_to", (handle,), wanted, handle.dtype, math.prod(wanted), handle.nbytes, params
-        )
+        plan = _moved("broadcast_to", handle.shape, handle.dtype, wanted, handle.dtype)
+        return self._carry_out("broadcast_to", [handle], plan, {"scalars": {}})
 
     @tl_call
     def softmax(self, x: TensorHandle, axis: int = -1) -> TensorHandle:
@@ -299,61 +296,78 @@ class MathCalls(Issuer):
         scalars: dict[int, int | float] = {}
         handles: list[TensorHandle] = []
         known: list[_Argument] = []
-        for position, (argument, value) in enumerate(given.items()):
-            if isinstance(value, Pointer):
+        for argument, value in given.items():
+            if isinstance(value, TensorHandle) and value._tl is self:
+                handles.append(value)
+                known.append((argument, value.shape, value.dtype, 0))
+            elif isinstance(value, Pointer):
                 raise BadArgumentError(argument, f"'{value.name}' {TENSOR_OF_POINTERS}")
-            if arguments.is_scalar(value):
-                number = scalars[position] = arguments.scalar(argument, value)
+            elif arguments.is_scalar(value):
+                number = scalars[len(known)] = arguments.scalar(argument, value)
                 known.append((argument, None, type(number).__name__, number))
             else:
-                handle = self._handle(argument, value)
-                handles.append(handle)
-                known.append((argument, handle.shape, handle.dtype, 0))
-        shape, dtype, in_bytes = _elementwise(name, tuple(known))
-        params: dict[str, object] = {"scalars": scalars}
-        return self._issue(name, tuple(handles), shape, dtype, math.prod(shape), in_bytes, params)
+                self._handle(argument, value)  # says what is wrong with it
+        return self._carry_out(name, handles, _elementwise(name, tuple(known)), {"scalars": scalars})
 
     def _along(self, name: str, x: object, axis: object, keep_dims: bool = True) -> TensorHandle:
         handle = self._handle("x", x)
         index = None if axis is None else arguments.axis("axis", axis, handle.ndim)
-        rule = MATH_OPS[name]
-        shape = list(handle.shape)
-        if rule.kind == "reduce":
-            for reduced in range(handle.ndim) if index is None else (index,):
-                shape[reduced] = 1
-            if not keep_dims:
-                shape = [] if index is None else [*shape[:index], *shape[index + 1 :]]
-                shape = shape or [1]
-        dtype = promotion.math_result(rule, [handle.dtype])
-        elements = math.prod(handle.shape)
-        params: dict[str, object] = {"scalars": {}, "axis": index}
-        return self._issue(name, (handle,), tuple(shape), dtype, elements, handle.nbytes, params)
+        plan = _reduction(name, handle.shape, handle.dtype, index, bool(keep_dims))
+        return self._carry_out(name, [handle], plan, {"scalars": {}, "axis": index})
 
-    def _issue(
-        self,
-        name: str,
-        handles: tuple[TensorHandle, ...],
-        shape: tuple[int, ...],
-        dtype: str,
-        elements: int,
-        in_bytes: int,
-        params: dict[str, object],
+    def _carry_out(
+        self, name: str, handles: list[TensorHandle], plan: _Plan, params: dict[str, object]
     ) -> TensorHandle:
-        out_bytes = arguments.nbytes(shape, dtype)
-        rule = MATH_OPS[name]
-        operands = tuple(handle.operand() for handle in handles)
-        known = functools.partial(_known, [handle._value for handle in handles], rule, dtype)
-        return self._produce(
-            "math",
-            name,
-            operands,
-            shape,
-            dtype,
-            lambda op: Math(op, elements, in_bytes, out_bytes),
-            params=params,
-            size=in_bytes + out_bytes,
-            value=known,
-        )
+        shape, dtype, elements, in_bytes, out_bytes, knowable = plan
+        block = self._scratch.take(out_bytes)
+        operands = tuple([handle.operand() for handle in handles])
+        op = self._new("math", name, operands, shape, dtype, params, in_bytes + out_bytes, 5)
+        self._send(Math(op, elements, in_bytes, out_bytes))
+        return self._result(op, block, functools.partial(_known, handles) if knowable else None)
+
+
+class _Plan(NamedTuple):
+    """The result of a call and the bytes that it moves, by the shapes and types of its arguments."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    elements: int
+    """Elements that PE_MATH works on."""
+    in_bytes: int
+    out_bytes: int
+    knowable: bool
+    """Whether the value is known where those of the operands are: see :func:`_known`."""
+
+
+def _planned(
+    rule: MathOp, inputs: Iterable[str], shape: tuple[int, ...], dtype: str, elements: int, in_bytes: int
+) -> _Plan:
+    """The plan of a call by ``rule`` on operands of types ``inputs``."""
+    integers = not any(dtypes.dtype(one).is_float for one in (*inputs, dtype))
+    knowable = math.prod(shape) <= KNOWN_ELEMENTS and (integers or rule.result == "mask")
+    return _Plan(shape, dtype, elements, in_bytes, arguments.nbytes(shape, dtype), knowable)
+
+
+@functools.lru_cache(maxsize=1024)
+def _moved(name: str, of: tuple[int, ...], of_dtype: str, shape: tuple[int, ...], dtype: str) -> _Plan:
+    """The plan of a call that gives elements another type or place."""
+    in_bytes = arguments.nbytes(of, of_dtype)
+    return _planned(MATH_OPS[name], [of_dtype], shape, dtype, math.prod(shape), in_bytes)
+
+
+@functools.lru_cache(maxsize=1024)
+def _reduction(name: str, of: tuple[int, ...], of_dtype: str, index: int | None, keep_dims: bool) -> _Plan:
+    """The plan of a call along axis ``index`` of a tensor, or over all of it."""
+    rule = MATH_OPS[name]
+    shape = list(of)
+    if rule.kind == "reduce":
+        for reduced in range(len(of)) if index is None else (index,):
+            shape[reduced] = 1
+        if not keep_dims:
+            shape = [] if index is None else [*shape[:index], *shape[index + 1 :]]
+            shape = shape or [1]
+    dtype = promotion.math_result(rule, [of_dtype])
+    return _planned(rule, [of_dtype], tuple(shape), dtype, math.prod(of), arguments.nbytes(of, of_dtype))
 
 
 _Argument = tuple[str, tuple[int, ...] | None, str, int | float]
@@ -361,8 +375,8 @@ _Argument = tuple[str, tuple[int, ...] | None, str, int | float]
 
 
 @functools.lru_cache(maxsize=1024)
-def _elementwise(name: str, given: tuple[_Argument, ...]) -> tuple[tuple[int, ...], str, int]:
-    """Shape and type of an elementwise result, and the bytes that are read for it.
+def _elementwise(name: str, given: tuple[_Argument, ...]) -> _Plan:
+    """The plan of an elementwise call.
 
     ``BadArgumentError`` for arguments that do not go together. Kernels make the same few calls over and over.
     """
@@ -391,21 +405,18 @@ def _elementwise(name: str, given: tuple[_Argument, ...]) -> tuple[tuple[int, ..
     operand_type = promotion.promoted(typed, values)
     for argument, number in numbers.items():
         arguments.held(argument, number, operand_type)
-    return result, dtype, sum(arguments.nbytes(shape, dtype) for _, shape, dtype in tensors)
+    in_bytes = sum(arguments.nbytes(shape, dtype) for _, shape, dtype in tensors)
+    types = [dtype for _, _, dtype in tensors]
+    return _planned(rule, types, result, dtype, math.prod(result), in_bytes)
 
 
-def _known(values: list[Any], rule: MathOp, dtype: str, op: Op) -> Callable[[], np.ndarray[Any, Any]] | None:
+def _known(handles: list[TensorHandle], op: Op) -> Callable[[], np.ndarray[Any, Any]] | None:
     """The value of index arithmetic: comparisons and integer operations on values that are known.
 
     All else stays pending, so that no kernel depends on floating-point results while time is simulated.
     """
-    assert op.output is not None
-    for value in values:
-        if value is None:
-            return None
-    integers = not any(dtypes.dtype(o.dtype).is_float for o in (*op.inputs, op.output))
-    small = math.prod(op.output.shape) <= KNOWN_ELEMENTS
-    if not small or not (integers or rule.result == "mask"):
+    values = [handle._value for handle in handles if handle._value is not None]
+    if len(values) < len(handles):
         return None
-    value = compute(op, [value() if callable(value) else value for value in values])
-    return lambda: value
+    result = compute(op, [value() if callable(value) else value for value in values])
+    return lambda: result

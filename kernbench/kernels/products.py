@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kernbench import dtypes
 from kernbench.kernels import arguments, promotion
 from kernbench.kernels.arguments import BadArgumentError
@@ -28,16 +30,12 @@ class ProductCalls(Issuer):
             promotion.dot_result(x.dtype) if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
         )
         in_bytes, out_bytes = x.nbytes + y.nbytes, arguments.nbytes((m, n), dtype)
-        return self._produce(
-            "gemm",
-            "dot",
-            (x.operand(), y.operand()),
-            (m, n),
-            dtype,
-            lambda op: Gemm(op, m, k, n, in_bytes, out_bytes),
-            params={"acc_dtype": accumulator},
-            size=in_bytes + out_bytes,
-        )
+        block = self._scratch.take(out_bytes)
+        params: dict[str, Any] = {"acc_dtype": accumulator}
+        operands = (x.operand(), y.operand())
+        op = self._new("gemm", "dot", operands, (m, n), dtype, params, in_bytes + out_bytes)
+        self._send(Gemm(op, m, k, n, in_bytes, out_bytes))
+        return self._result(op, block)
 
 
 def product_shape(

@@ -94,12 +94,12 @@ class QueueCalls(MemoryCalls):
         inputs: tuple[Operand, ...] = ()
         address = None
         if src is not None:
-            of_memory = {
-                "src_addr": src_addr, "nbytes": nbytes, "shape": shape, "dtype": dtype, "space": space
-            }  # fmt: skip
-            for argument, value in of_memory.items():
-                if value is not None:
-                    raise BadArgumentError(argument, "goes with src_addr; src says it itself")
+            if not (src_addr is nbytes is shape is dtype is space is None):
+                of_memory = {
+                    "src_addr": src_addr, "nbytes": nbytes, "shape": shape, "dtype": dtype, "space": space
+                }  # fmt: skip
+                argument = next(name for name, value in of_memory.items() if value is not None)
+                raise BadArgumentError(argument, "goes with src_addr; src says it itself")
             handle = self._handle("src", src)
             sizes, name = handle.shape, handle.dtype
             inputs = (handle.operand(),)
@@ -114,7 +114,7 @@ class QueueCalls(MemoryCalls):
         op_id = self._pe.next_op_id()
         op = self._op(op_id, "queue", "ipcq_send", inputs, None, {"direction": ring.direction}, size)
         message = Message(sizes, name, size, parts_of(size, ring.slot_bytes), op_id)
-        races = getattr(self._data, "races", None)
+        races = self._races
         if races is not None and op.order is not None:
             races.sent(op_id, op.order)
         self._send(Send(op, ring.direction, message, address, kind))
@@ -240,12 +240,13 @@ class QueueCalls(MemoryCalls):
         else:
             rings = [self._ring("dir", dir)]
         kind, to = _space("space", space), _space("dst_space", dst_space)
-        for ring in rings:
-            if kind is not None and ring.buffer_kind != kind:
-                raise BadArgumentError(
-                    "space",
-                    f"is '{kind}', but the ring of direction '{ring.direction}' is in {ring.buffer_kind}",
-                )
+        if kind is not None:
+            for ring in rings:
+                if ring.buffer_kind != kind:
+                    raise BadArgumentError(
+                        "space",
+                        f"is '{kind}', but the ring of direction '{ring.direction}' is in {ring.buffer_kind}",
+                    )
         if to is not None and dst_addr is None:
             raise BadArgumentError("dst_space", "goes with dst_addr")
         if shape is None and isinstance(dst_addr, Pointer):
@@ -253,7 +254,7 @@ class QueueCalls(MemoryCalls):
         sizes = None if shape is None else arguments.shape("shape", shape)
         if sizes is None and dtype is not None:
             raise BadArgumentError("dtype", "goes with shape; without both the message's own are taken")
-        name = arguments.dtype("dtype", DEFAULT_DTYPE if dtype is None else dtype)
+        name = DEFAULT_DTYPE if dtype is None else arguments.dtype("dtype", dtype)
         target = None
         if dst_addr is not None:
             if sizes is None:
@@ -277,7 +278,7 @@ class QueueCalls(MemoryCalls):
         command = wanted.command
         message = command.message
         assert message is not None
-        races = getattr(self._data, "races", None)
+        races = self._races
         if races is not None and self._thread is not None:
             races.received(self._thread, message.sender)
         if command.nbytes is not None and message.nbytes != command.nbytes:
@@ -292,8 +293,9 @@ class QueueCalls(MemoryCalls):
             return None
         shape, dtype = wanted.shape or message.shape, wanted.dtype if wanted.shape else message.dtype
         block = wanted.block or self._scratch.take(message.nbytes)
-        known = self._data.value(command.op.id) if self._data is not None else None
-        return TensorHandle(command.op.id, "recv", shape, dtype, block, cast("Language", self), known)
+        op_id = command.op.id
+        known = self._data.value(op_id) if self._data is not None else None
+        return TensorHandle(op_id, "recv", shape, dtype, block, cast("Language", self), known)
 
 
 def _space(argument: str, value: str | None) -> str | None:

@@ -17,17 +17,13 @@ class Block:
 
     __slots__ = ("_free_list", "_size", "address")
 
-    def __init__(self, free_list: FreeList, size: int) -> None:
+    def __init__(self, free_list: FreeList, address: int, size: int) -> None:
+        self.address = address
         self._size = size
-        self._free_list: FreeList | None = None  # as it stays where the allocation fails
-        self.address = free_list.alloc(size, ALIGNMENT)
         self._free_list = free_list
 
     def __del__(self) -> None:
-        free_list = self._free_list
-        if free_list is not None:
-            self._free_list = None
-            free_list.free(self.address, self._size)
+        self._free_list.free(self.address, self._size)
 
 
 class Scratch:
@@ -45,12 +41,13 @@ class Scratch:
     def take(self, nbytes: int) -> Block:
         """A block of at least ``nbytes``; without one, an error gives the bytes wanted, free and in all."""
         size = -(-nbytes // ALIGNMENT) * ALIGNMENT
+        free_list = self._free_list
         try:
-            return Block(self._free_list, size)
+            return Block(free_list, free_list.alloc(size, ALIGNMENT), size)
         except AllocationError:
             gc.collect()  # handles in reference cycles
         try:
-            return Block(self._free_list, size)
+            return Block(free_list, free_list.alloc(size, ALIGNMENT), size)
         except AllocationError:
             raise BadArgumentError(
                 "scratch",

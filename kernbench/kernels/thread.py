@@ -80,6 +80,7 @@ class KernelThread:
         self._args = args
         self._kwargs = kwargs
         self._tl = Language(binding.name, pe, self._issue, data)
+        self._tl._has_lines = binding.has_lines(args, kwargs)
         self._pe = pe
         self._closing = False
         self._interrupted_at = ""
@@ -89,11 +90,14 @@ class KernelThread:
 
     def resume(self) -> Command | None:
         """Run the kernel to its next command; ``None`` when it has returned. Raises what it raised."""
-        if self._greenlet.dead:
+        kernel = self._greenlet
+        if kernel.dead:
             return None
         # The kernel's next command, its return or its exception goes to the greenlet that resumes it.
-        self._greenlet.parent = getcurrent()
-        command: Command | None = self._greenlet.switch()
+        caller = getcurrent()
+        if kernel.parent is not caller:
+            kernel.parent = caller
+        command: Command | None = kernel.switch()
         return command
 
     def close(self) -> None:
@@ -162,13 +166,17 @@ class KernelThread:
 
     def _issue(self, command: Command) -> None:
         """Forward a command to the PE and suspend until it resumes this kernel."""
-        if getcurrent() is not self._greenlet:
+        kernel = self._greenlet
+        if getcurrent() is not kernel:
             raise KernelError(
                 f"kernel '{self._binding.name}': tl is used outside of the kernel, where handles end"
             )
         if self._closing:
             raise GreenletExit
-        parent = self._greenlet.parent
+        if type(command) is Wait:
+            self._waits_for = command.completions
+        elif self._waits_for:
+            self._waits_for = ()
+        parent = kernel.parent
         assert parent is not None
-        self._waits_for = command.completions if isinstance(command, Wait) else ()
         parent.switch(command)

@@ -94,33 +94,24 @@ class ViewCalls(Issuer):
         self, name: str, handle: TensorHandle, shape: tuple[int, ...], params: dict[str, Any] | None = None
     ) -> TensorHandle:
         held = handle._value
-
-        def value(op: Op) -> Callable[[], Array] | None:
-            return None if held is None else lambda: compute(op, [held() if callable(held) else held])
-
-        return self._produce(
-            "view",
-            name,
-            (handle.operand(),),
-            shape,
-            handle.dtype,
-            Define,
-            params=params,
-            block=handle._block,
-            value=value,
-        )
+        value = None if held is None else functools.partial(_viewed, held)
+        op = self._new("view", name, (handle.operand(),), shape, handle.dtype, params)
+        self._send(Define(op))
+        return self._result(op, handle._block, value)
 
     def _constant(
         self, name: str, shape: tuple[int, ...], dtype: str, params: dict[str, Any]
     ) -> TensorHandle:
+        block = self._scratch.take(arguments.nbytes(shape, dtype))
+        op = self._new("view", name, (), shape, dtype, params)
+        self._send(Define(op))
         # Numbers that nothing computes are known at once; built only if the kernel looks at them.
-        return self._produce(
-            "view",
-            name,
-            (),
-            shape,
-            dtype,
-            Define,
-            params=params,
-            value=lambda op: functools.partial(compute, op, ()),
-        )
+        return self._result(op, block, _constant_value)
+
+
+def _viewed(held: Array | Callable[[], Array], op: Op) -> Callable[[], Array]:
+    return lambda: compute(op, [held() if callable(held) else held])
+
+
+def _constant_value(op: Op) -> Callable[[], Array]:
+    return functools.partial(compute, op, ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernbench.program.operations import Op
 
@@ -53,8 +53,7 @@ class RingEntry:
         return self.peer_address + sequence % self.slots * self.slot_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """Description of a message, carried by each of its tokens; ``sender`` is the id of its ``ipcq_send``."""
 
     shape: tuple[int, ...]
