@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernbench import dtypes
 
@@ -24,8 +24,7 @@ OPS = ("sum", "max", "min", "prod", "avg")
 _COMBINE = {"sum": "add", "avg": "add", "max": "maximum", "min": "minimum", "prod": "mul"}
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(NamedTuple):
     """``elements`` adjoining elements of ``dtype`` at a byte address of the PE's memory."""
 
     address: int
@@ -39,8 +38,9 @@ class Vector:
 
     def part(self, begin: int, end: int) -> Vector:
         """The elements from ``begin`` to ``end`` (exclusive), cut off at the end of the vector."""
-        begin, end = min(begin, self.elements), min(end, self.elements)
-        return Vector(self.address + begin * self.itemsize, end - begin, self.dtype)
+        address, elements, dtype = self
+        begin, end = min(begin, elements), min(end, elements)
+        return Vector(address + begin * dtypes.SIZES[dtype], end - begin, dtype)
 
     def chunks(self, count: int) -> list[Vector]:
         """``count`` parts whose sizes differ by one element at most; some are empty in a short vector."""
@@ -50,6 +50,8 @@ class Vector:
     def pieces(self, nbytes: int) -> list[Vector]:
         """Parts of at most ``nbytes`` bytes (at least one element), in order; none of an empty vector."""
         size = max(1, nbytes // self.itemsize)
+        if 0 < self.elements <= size:
+            return [self]
         return [self.part(i, i + size) for i in range(0, self.elements, size)]
 
 
@@ -133,15 +135,13 @@ _Key = tuple[int, int, int]
 """A piece under way: (round, chunk, piece)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sent:
+class _Sent(NamedTuple):
     key: _Key
     source: Vector | None
     """Where the piece is loaded from; None: it is forwarded as it was received."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Taken:
+class _Taken(NamedTuple):
     key: _Key
     take: Callable[[], TensorHandle]
     """Receive the piece, do what is to be done with it, and return what is forwarded."""

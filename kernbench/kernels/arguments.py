@@ -49,6 +49,8 @@ def integer(argument: str, value: object, minimum: int | None = None) -> int:
 
 def address(argument: str, value: object) -> int:
     """A byte address: a :class:`Pointer` or a plain integer, not negative."""
+    if type(value) is int and value >= 0:
+        return value
     if value is None:
         raise BadArgumentError(argument, "an address is needed: a tensor argument or an integer")
     number = integer(argument, value)

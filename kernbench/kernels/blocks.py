@@ -81,7 +81,7 @@ class Access(NamedTuple):
     @property
     def memory_shape(self) -> tuple[int, ...]:
         """Shape of the operand in memory: the block's, or the number of elements that have an address."""
-        return self.shape if self.pieces is None else (sum(count for _, count in self.pieces),)
+        return self.shape if self.pieces is None else (sum([count for _, count in self.pieces]),)
 
 
 def access(

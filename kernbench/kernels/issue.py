@@ -75,6 +75,7 @@ class Issuer:
         # That of the call in which Ctrl-C was pressed; the outermost, as the kernel wrote it.
         self._interrupted_in = ""
         self._pe = pe
+        self._launch = pe.launch
         self._send = send
         self._data = data
         self._races: RaceDetector | None = getattr(data, "races", None)
@@ -126,7 +127,7 @@ class Issuer:
         the call's method and that of ``tl_call``.
         """
         op = Op(op_id, kind, name, inputs, output, {} if params is None else params)
-        op.launch = self._pe.launch
+        op.launch = self._launch
         op.nbytes = size
         if self._has_lines:
             op.source = line_of(sys._getframe(above))

@@ -61,7 +61,8 @@ class MemoryCalls(Issuer):
             )
         number = arguments.scalar("other", other)
         block, operands = self._block(ptr, shape, dtype, strides, mask, boundary_check)
-        arguments.held("other", number, block.dtype)
+        if number:
+            arguments.held("other", number, block.dtype)
         params: dict[str, Any] = {}
         if block.pieces is not None or operands:
             params = {"pieces": block.pieces or ((0, int(np.prod(block.shape))),), "other": number}

@@ -16,7 +16,7 @@ from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.pointer import Pointer
 from kernbench.program.commands import Math
-from kernbench.program.operations import Op
+from kernbench.program.operations import Op, Operand
 from kernbench.replay.math_ops import MATH_OPS, MathOp
 from kernbench.replay.semantics import compute
 
@@ -321,7 +321,9 @@ class MathCalls(Issuer):
         shape, dtype, elements, in_bytes, out_bytes, knowable = plan
         block = self._scratch.take(out_bytes)
         operands = tuple([handle.operand() for handle in handles])
-        op = self._new("math", name, operands, shape, dtype, params, in_bytes + out_bytes, 5)
+        op_id = self._pe.next_op_id()
+        output = Operand(shape, dtype, op_id)
+        op = self._op(op_id, "math", name, operands, output, params, in_bytes + out_bytes, 4)
         self._send(Math(op, elements, in_bytes, out_bytes))
         return self._result(op, block, functools.partial(_known, handles) if knowable else None)
 

@@ -90,7 +90,7 @@ class QueueCalls(MemoryCalls):
             KernelError: the PE has no such direction, or an argument does not fit.
         """
         ring = self._ring("dir", dir)
-        kind = _space("space", space)
+        kind = None if space is None else _space("space", space)
         inputs: tuple[Operand, ...] = ()
         address = None
         if src is not None:
@@ -239,7 +239,8 @@ class QueueCalls(MemoryCalls):
             rings = list(self._pe.queues.values())
         else:
             rings = [self._ring("dir", dir)]
-        kind, to = _space("space", space), _space("dst_space", dst_space)
+        kind = None if space is None else _space("space", space)
+        to = None if dst_space is None else _space("dst_space", dst_space)
         if kind is not None:
             for ring in rings:
                 if ring.buffer_kind != kind:
@@ -298,7 +299,7 @@ class QueueCalls(MemoryCalls):
         return TensorHandle(op_id, "recv", shape, dtype, block, cast("Language", self), known)
 
 
-def _space(argument: str, value: str | None) -> str | None:
-    if value is not None and value not in BUFFER_KINDS:
+def _space(argument: str, value: str) -> str:
+    if value not in BUFFER_KINDS:
         raise BadArgumentError(argument, f"{shown(value)} is no memory; use one of {', '.join(BUFFER_KINDS)}")
     return value
