@@ -16,6 +16,7 @@ from operator import attrgetter
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.buffer cimport PyBuffer_FillInfo
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.math cimport INFINITY
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t, uintptr_t
@@ -49,5 +50,6 @@ include "memory.pxi"
 include "fabric.pxi"
 include "clock.pxi"
 include "rows.pxi"
+include "oplog.pxi"
 include "distances.pxi"
 include "scratch.pxi"

@@ -9,10 +9,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
+from kernbench.compiled import core
 from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay.tensor_log import TensorLog
@@ -46,6 +47,16 @@ class Coded(Generic[K]):
         self._codes: _Codes[K] = _Codes()
         self._known: list[str] = []
         self._rows = array("i")
+
+    @property
+    def codes(self) -> dict[K, int]:
+        """The code of each distinct key."""
+        return self._codes
+
+    @property
+    def rows(self) -> array[int]:
+        """The code of each row."""
+        return self._rows
 
     def extend(self, keys: Iterable[K]) -> None:
         """Add a row for each of ``keys``."""
@@ -199,6 +210,21 @@ class OpLog:
         self._operands = self._edges = self._regions = 0
         self.tensors = TensorLog()
         """The run's tensors and their accesses."""
+        self._compiled: Any = None
+        if core is not None and type(self).append is OpLog.append:
+            self._compiled = self._rows_of_core(core)
+            vars(self)["append"] = self._compiled.append
+
+    def _rows_of_core(self, core: Any) -> Any:
+        """Rows in the compiled core, whose ``append`` stands in for :meth:`append`."""
+        texts, of_operands = [*self._texts.values()], [*self._operand_texts.values()]
+        columns = [
+            *self._integers.values(), *self._times.values(), *(text.rows for text in texts),
+            *self._ends.values(), *self._operand.values(), *(text.rows for text in of_operands),
+            self._region_end, *self._region.values(), self._edge_on, self._edge_hazard.rows, self._moved,
+        ]  # fmt: skip
+        coded = [*texts, *of_operands, self._edge_hazard]
+        return core.OpRows(self._at, [text.codes for text in coded], columns, _refuse)
 
     def __len__(self) -> int:
         return len(self._at)
@@ -220,10 +246,7 @@ class OpLog:
         """
         row = len(self._at)
         if self._at.setdefault(op.id, row) != row:
-            raise KernBenchError(
-                f"op {op.id} ({op.kind}/{op.name} on {op.component}) was reported twice; "
-                "a component reports an operation once, when it is done"
-            )
+            _refuse(op)
         label = self._add_operands(op) if op.inputs or op.output is not None else (op.name, (), None, "")
         if op.transactions:
             self._moved.extend(dict.fromkeys(op.transactions))
@@ -282,6 +305,8 @@ class OpLog:
 
     def _gather(self) -> None:
         """Bring rows into the columns."""
+        if self._compiled is not None:
+            self._compiled.gather()
         if not self._new_ops:
             return
         columns: list[Any] = [
@@ -446,6 +471,13 @@ class OpLog:
             "op": np.repeat(self._ids(), _counts(self._ends["moved"])),
             "txn": np.array(self._moved, np.int64),
         }
+
+
+def _refuse(op: Op) -> NoReturn:
+    raise KernBenchError(
+        f"op {op.id} ({op.kind}/{op.name} on {op.component}) was reported twice; "
+        "a component reports an operation once, when it is done"
+    )
 
 
 def _label(key: LabelKey) -> str:
