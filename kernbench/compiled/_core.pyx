@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: nonecheck=False, auto_pickle=False, binding=False
-"""The event loop in C: the queue, servers, packets, the fabric, HBM and SRAM, and the rows of a trace.
+"""The event loop in C: queue, servers, packets, fabric, HBM, SRAM, parts of a PE, rows of trace and op log.
 
 Each class here does what the Python class of the same purpose does, with the same operations on the same numbers
 in the same order, so that every time comes out the same to its last bit. The Python classes say why; comments here
@@ -49,6 +49,7 @@ include "transaction.pxi"
 include "memory.pxi"
 include "fabric.pxi"
 include "clock.pxi"
+include "pe.pxi"
 include "rows.pxi"
 include "oplog.pxi"
 include "distances.pxi"

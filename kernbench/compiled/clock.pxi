@@ -51,8 +51,8 @@ cdef class Clock:
     cdef int call(self, double time, int order, tuple what) except -1:
         return self.entries.push(time, order, self.next(), 0, PYTHON, what)
 
-    cdef int step_at(self, double time, int order, int what, uint64_t minor, Packet packet) except -1:
-        return self.entries.push(time, order, self.next(), minor, what, packet)
+    cdef int step_at(self, double time, int order, int what, uint64_t minor, object item) except -1:
+        return self.entries.push(time, order, self.next(), minor, what, item)
 
     def step(self):
         cdef Entry e
@@ -74,6 +74,9 @@ cdef class Clock:
             else:
                 self._carry_event(e.time, item)
             return 0
+        if e.what == STEP:
+            self.touched = True
+            return (<Step?>item).go(e.minor)
         cdef Packet packet = <Packet?>item
         if e.what == DEPART:
             return self.fabric.depart(e.minor, packet)

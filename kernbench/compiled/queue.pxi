@@ -6,12 +6,13 @@ cdef enum:
     CALL = -1
 
 cdef enum What:
-    """Kinds of entry: a function or event of Python's, or a step of the fabric, which needs no call into Python."""
+    """Kinds of entry: a function or event of Python's, a step of the fabric, or one of an object of the core."""
     PYTHON
     DEPART
     INJECT
     RECEIVE
     ACKNOWLEDGE
+    STEP
 
 cdef struct Entry:
     double time

@@ -47,6 +47,7 @@ cdef class Server:
     # of a node
     cdef public double overhead_ns
     cdef Memory memory
+    cdef Part part
     # of a link
     cdef public double bw_gbs, delay_ns, flit_ns
     cdef public int64_t streams, streamed_bytes
@@ -119,6 +120,9 @@ cdef class Server:
         self.go(time, nbytes, busy_ns, wait_ns)
 
     def stream(self, double head, int64_t nbytes):
+        return self.flow(head, nbytes)
+
+    cdef double flow(self, double head, int64_t nbytes) except? -1.0:
         cdef double start = self._stream_free if self._stream_free > head else head
         cdef double end = start + nbytes / self.bw_gbs
         self._stream_free = end

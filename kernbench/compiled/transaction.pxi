@@ -4,7 +4,7 @@ DEF HOP_BITS = 12
 DEF FLIT_BITS = 32
 
 cdef object HopRow, Wait, RoutingError, UsageError, fsum
-cdef type FabricNode = None, Link = None, PacketClass = None
+cdef type FabricNode = None, Link = None, TransactionClass = None, PacketClass = None
 
 cdef enum:
     IS_TRANSIT = 1
@@ -34,13 +34,13 @@ cdef struct WaitC:
     double t_to
 
 
-def register(*, hop_row, wait, routing_error, usage_error, exact_sum, node, link, packet):
+def register(*, hop_row, wait, routing_error, usage_error, exact_sum, node, link, transaction, packet):
     """Name the Python classes that this module makes objects of, or asks for."""
-    global HopRow, Wait, RoutingError, UsageError, fsum, FabricNode, Link, PacketClass
+    global HopRow, Wait, RoutingError, UsageError, fsum, FabricNode, Link, TransactionClass, PacketClass
     HopRow, Wait, RoutingError, UsageError, fsum = hop_row, wait, routing_error, usage_error, exact_sum
-    FabricNode, Link, PacketClass = node, link, packet
-    if not issubclass(PacketClass, Packet):
-        raise TypeError("the class of packets is not the compiled one")
+    FabricNode, Link, TransactionClass, PacketClass = node, link, transaction, packet
+    if not issubclass(PacketClass, Packet) or not issubclass(TransactionClass, Transaction):
+        raise TypeError("the class of packets or of transactions is not the compiled one")
 
 
 cdef class Transaction:

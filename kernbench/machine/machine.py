@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count, pairwise
+from typing import Any
 
 from kernbench import collector
 from kernbench.address import AddressMap
-from kernbench.components import compiled_memory
+from kernbench.compiled import core
+from kernbench.components import compiled_memory, compiled_pe
 from kernbench.components.base import Component
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
@@ -73,6 +75,7 @@ class Machine:
         self.router = Router(graph)
         self.addresses = AddressMap(graph)
         self._launch_times = LaunchTimes()
+        self._ledger: Any = None
         self.instruments = (self._launch_times, *instruments)
         self.checker: InvariantChecker | None = None
         self.traced = traced
@@ -106,6 +109,9 @@ class Machine:
     def instruments(self, instruments: tuple[Instrument, ...]) -> None:
         self._instruments = instruments
         self._observers = Observers(instruments)
+        if self._ledger is not None:
+            self._ledger.transaction_done = tuple(self._observers.transaction_done)
+            self._ledger.op_done = tuple(self._observers.op_done)
 
     def _classes(self, components: Mapping[str, str] | None) -> dict[str, type[Component]]:
         """The classes of all components by ``impl`` name."""
@@ -143,12 +149,22 @@ class Machine:
         if compiled:
             for component in self.components.values():
                 compiled_memory.attach(component)
+            self._keep_in_core()
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
         if self.checker is not None:
             engines = {
                 name: c.dma.counts for name, c in self.components.items() if isinstance(c, PeDma | MCpu)
             }
             self.checker.attach(self.resources, engines)
+
+    def _keep_in_core(self) -> None:
+        """Let the compiled core begin and end transactions, and carry out stages of tiles."""
+        if core is None or any(getattr(type(self), name) is not method for name, method in _KEPT.items()):
+            return
+        self._ledger = core.Ledger(self.clock, self.in_flight, self.traced)
+        self.instruments = self.instruments  # which it calls as well
+        vars(self).update({name: getattr(self._ledger, name) for name in _KEPT})
+        compiled_pe.attach(self.components.values(), self._ledger)
 
     # -- the host's requests --------------------------------------------------------------------------
 
@@ -463,3 +479,7 @@ class Machine:
     def next_op_id(self) -> int:
         """See :meth:`System.next_op_id`."""
         return next(self._op_ids)
+
+
+_KEPT = {name: getattr(Machine, name) for name in ("begin", "end", "next_op_id", "report")}
+"""Methods that the compiled core has too."""

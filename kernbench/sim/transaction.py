@@ -267,5 +267,5 @@ if not TYPE_CHECKING and core is not None:
     Packet = built_on(core.Packet, Packet)
     core.register(
         hop_row=HopRow, wait=Wait, routing_error=RoutingError, usage_error=UsageError, exact_sum=fsum,
-        node=FabricNode, link=Link, packet=Packet,
+        node=FabricNode, link=Link, transaction=Transaction, packet=Packet,
     )  # fmt: skip

@@ -1,0 +1,54 @@
+"""Parts of a PE whose stages of tiles the compiled core carries out by itself, with their shipped methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kernbench.compiled import core
+from kernbench.components.base import Component
+from kernbench.components.pe_component import PeComponent, Token
+from kernbench.components.pe_compute import ComputeEngine
+from kernbench.components.pe_fetch_store import PeFetchStore
+from kernbench.components.pe_tcm import PeTcm
+from kernbench.program.operations import Op
+
+_OF_PART = (
+    "_between", "_data_across", "_record", "accept", "count_use", "finish", "forward", "leave", "pass_on",
+    "sibling", "stage_op",
+)  # fmt: skip
+_METHODS = {
+    PeTcm: ("_use", "_way", "access", "leave"),
+    PeFetchStore: (*_OF_PART, "_move"),
+    ComputeEngine: (*_OF_PART, "_over"),
+}
+"""Methods that the core has too; a subclass that overrides one of them runs in Python."""
+_AS_SHIPPED = {cls: {name: getattr(cls, name) for name in names} for cls, names in _METHODS.items()}
+_TOKEN = dict(vars(Token))
+
+
+def attach(components: Iterable[Component], ledger: Any) -> None:
+    """Let the core serve accesses to TCMs and carry out stages of tiles; ``ledger`` keeps transactions."""
+    if core is None or dict(vars(Token)) != _TOKEN:
+        return
+    parts = [one for one in components if isinstance(one, PeTcm | PeComponent)]
+    tcms: dict[Component, Any] = {}
+    for one in parts:
+        if isinstance(one, PeTcm) and _shipped(one, PeTcm):
+            tcms[one] = core.Tcm(one, ledger)
+            vars(one)["access"] = tcms[one].access
+    for one in parts:
+        if isinstance(one, PeFetchStore):
+            tcm = tcms.get(one.sibling("pe_tcm"))
+            if tcm is not None and _shipped(one, PeFetchStore):
+                vars(one)["accept"] = core.FetchStore(one, ledger, Op, tcm).accept
+        elif isinstance(one, ComputeEngine) and _shipped(one, ComputeEngine):
+            vars(one)["accept"] = core.Engine(one, ledger, Op, one.slot).accept
+
+
+def _shipped(component: Component, known: type[Component]) -> bool:
+    """Whether its methods are those of the class ``known``."""
+    methods = _AS_SHIPPED[known]
+    return vars(component).keys().isdisjoint(methods) and all(
+        getattr(type(component), name) is method for name, method in methods.items()
+    )
