@@ -81,6 +81,14 @@ cdef class OpRows:
         self.edges, self.moved = Block(), Block()
 
     def append(self, op, dependencies=()):
+        self.add(op, dependencies)
+
+    def append_stage(self, op):
+        """Add a stage of a tile, with its own dependencies."""
+        after = op.after
+        self.add(op, after if len(after) < 2 else sorted({*after}))
+
+    cdef int add(self, object op, object dependencies) except -1:
         cdef OpRow row
         cdef EdgeRow edge
         cdef int64_t one
@@ -120,6 +128,7 @@ cdef class OpRows:
         row.moved, row.operand, row.edge = self.n_moved, self.n_operands, self.n_edges
         self.ops.add(&row, sizeof(row))
         self.at[op.id] = len(self.at)
+        return 0
 
     cdef int32_t add_operands(self, name, inputs, output) except -1:
         """Rows of an operation's operands; returns the code of its label."""

@@ -11,17 +11,18 @@ cdef class Ledger:
     """``Machine.begin``, ``end``, ``report`` and ``next_op_id``."""
 
     cdef Clock clock
-    cdef dict in_flight
+    cdef dict in_flight, worked
     cdef bint traced
     cdef int64_t transactions, ops
-    cdef public tuple transaction_done, op_done
-    """Observers."""
+    cdef public tuple transaction_done, op_done, stage_done
+    """Observers, without the machine's own LaunchTimes."""
 
-    def __init__(self, Clock clock not None, dict in_flight not None, bint traced):
+    def __init__(self, Clock clock not None, dict in_flight not None, dict worked not None, bint traced):
         self.clock = clock
         self.in_flight = in_flight
+        self.worked = worked
         self.traced = traced
-        self.transaction_done = self.op_done = ()
+        self.transaction_done = self.op_done = self.stage_done = ()
 
     def begin(
         self, kind, Path path not None, int64_t nbytes, double t_submit, *, int64_t parent=-1, int64_t op=-1,
@@ -69,8 +70,24 @@ cdef class Ledger:
         return 0
 
     def report(self, op):
+        launch = op.launch
+        if launch >= 0:
+            t_start, t_end = op.t_start, op.t_end
+            if t_end > t_start:
+                stage = op.stage
+                if not (stage == "FETCH" or stage == "STORE"):
+                    self.work(launch, op.component, t_start, t_end)
         for observer in self.op_done:
             observer(op)
+
+    cdef int work(self, object launch, object component, object t_start, object t_end) except -1:
+        """``LaunchTimes.op_done``."""
+        cdef tuple key = (launch, component)
+        intervals = self.worked.get(key)
+        if intervals is None:
+            intervals = self.worked[key] = []
+        (<list?>intervals).append((t_start, t_end))
+        return 0
 
     def next_op_id(self):
         self.ops += 1
@@ -178,7 +195,6 @@ cdef class Part:
         self.clock = ledger.clock
         self.op_class = op_class
         self.onward = {}
-        node.part = self
 
     def accept(self, token):
         self.take(token)
@@ -209,16 +225,26 @@ cdef class Part:
         token.previous = (op.id,)
         return op
 
-    cdef int finish(self, object op, double t_ready, double t_start, double t_end) except -1:
+    cdef int finish(
+        self, object op, object token, bint works, double t_ready, double t_start, double t_end
+    ) except -1:
+        """``Component.finish``; ``works``: in the compute slot."""
+        cdef Ledger ledger = self.ledger
+        start, end = t_start, t_end
         op.component = self.node.resource
         op.t_ready = t_ready
-        op.t_start = t_start
-        op.t_end = t_end
-        for observer in self.ledger.op_done:
+        op.t_start = start
+        op.t_end = end
+        if works and t_end > t_start:
+            launch = op.launch
+            if launch >= 0:
+                ledger.work(launch, op.component, start, end)
+        for observer in ledger.op_done if op is token.op else ledger.stage_done:
             observer(op)
         return 0
 
     cdef Way way(self, object stage):
+        """To the part that carries out ``stage``."""
         cdef Way way = Way.__new__(Way)
         way.component = self.node.sibling(stage.part)
         way.part = (<Server?>way.component).part
@@ -253,9 +279,13 @@ cdef class Part:
                 over, CALL, (self.node.forward, (way.component, way.component.accept, token))
             )
             return 0
+        return self.hand(way, token)
+
+    cdef int hand(self, Way way, object token) except -1:
+        """``Component.forward`` of a token."""
         way.direct.transactions += 1
         if way.direct.delay_ns > 0.0:
-            self.clock.call(now + way.direct.delay_ns, CALL, (way.component.accept, (token,)))
+            self.clock.call(self.clock.time + way.direct.delay_ns, CALL, (way.component.accept, (token,)))
         elif way.part is not None:
             way.part.take(token)
         else:
@@ -302,6 +332,7 @@ cdef class FetchStore(Part):
         Part.__init__(self, node, ledger, op_class)
         self.tcm = tcm
         self.busy = node.busy_by_direction
+        node.part = self
 
     cdef int take(self, object token) except -1:
         cdef Moving step = Moving.__new__(Moving)
@@ -350,7 +381,9 @@ cdef class Moving(Access):
         part.busy[self.write] = <double>part.busy[self.write] + (node.overhead_ns + now - self.start)
         node._busy_ns = busier(part.busy)
         node.go(now, self.nbytes, 0.0, self.begun - self.ready)
-        part.finish(self.op, self.ready, self.begun if node.overhead_ns > 0.0 else self.start, now)
+        part.finish(
+            self.op, self.token, False, self.ready, self.begun if node.overhead_ns > 0.0 else self.start, now
+        )  # fmt: skip
         return part.pass_on(self.token, self.stages, self.index)
 
 
@@ -362,6 +395,7 @@ cdef class Engine(Part):
     def __init__(self, Server node not None, Ledger ledger not None, op_class, Server slot not None):
         Part.__init__(self, node, ledger, op_class)
         self.slot = slot
+        node.part = self
 
     cdef int take(self, object token) except -1:
         cdef Working step = Working.__new__(Working)
@@ -394,5 +428,114 @@ cdef class Working(Step):
     cdef double ready, start
 
     cdef int go(self, uint64_t number) except -1:
-        self.part.finish(self.op, self.ready, self.start, self.part.clock.time)
+        self.part.finish(self.op, self.token, True, self.ready, self.start, self.part.clock.time)
         return self.part.pass_on(self.token, self.stages, self.index)
+
+
+cdef enum:
+    SUBMIT    # a command is at the scheduler
+    SERVE     # the scheduler's overhead is paid
+
+
+cdef class Dispatcher(Part):
+    """From PE_CPU by way of PE_SCHEDULER to an engine: ``PeCpu._dispatch_later`` and ``PeScheduler.submit``."""
+
+    cdef Server cpu, link
+    cdef object later_in_python, serve_in_python, token_class, transfers, computing, math_class, math, gemm
+
+    def __init__(
+        self, Server scheduler not None, Ledger ledger not None, op_class, Server cpu not None, later, serve,
+        token_class, transfers, computing, math, gemm,
+    ):  # fmt: skip
+        """``later`` and ``serve`` are the Python methods, for commands of other classes than these."""
+        Part.__init__(self, scheduler, ledger, op_class)
+        self.cpu = cpu
+        self.later_in_python = later
+        self.serve_in_python = serve
+        self.token_class = token_class
+        self.transfers = transfers
+        self.computing = computing
+        self.math_class = computing[0]
+        self.math = math
+        self.gemm = gemm
+
+    def later(self, command, epoch):
+        cdef Server cpu = self.cpu
+        cdef Dispatched step
+        kind = type(command)
+        if kind not in self.computing and kind not in self.transfers:
+            self.later_in_python(cpu, command, epoch)
+            return
+        if epoch != cpu._epoch:
+            return
+        op = command.op
+        op.launch = cpu._launch.id
+        last, resumed_by = cpu._last_op, cpu._resumed_by
+        if last >= 0:
+            op.after.append((last, "issue"))
+        if resumed_by != -1 and resumed_by != last:
+            op.after.append((resumed_by, "wait"))
+        cpu._blocked = True
+        step = Dispatched.__new__(Dispatched)
+        step.by = self
+        step.command = command
+        step.op = op
+        step.epoch = epoch
+        if self.link is None:
+            link = cpu._direct.get(self.node)
+            if link is None:
+                link = cpu._direct[self.node] = cpu.system.link(cpu.resource, self.node.resource)
+            self.link = <Server?>link
+        self.link.transactions += 1
+        if self.link.delay_ns > 0.0:
+            self.clock.step_at(self.clock.time + self.link.delay_ns, CALL, STEP, SUBMIT, step)
+        else:
+            step.submit()
+
+
+cdef class Dispatched(Step):
+    """A command that PE_CPU waits for."""
+
+    cdef Dispatcher by
+    cdef object command, op, epoch
+
+    cdef int go(self, uint64_t number) except -1:
+        return self.submit() if number == SUBMIT else self.serve()
+
+    cdef int submit(self) except -1:
+        """``PeScheduler.submit``."""
+        cdef Server node = self.by.node
+        cdef double now = self.by.clock.time, begun, after
+        begun = node.take(now, node.overhead_ns, self.op)
+        after = begun + node.overhead_ns
+        node.come(now)
+        node.go(after, 0, node.overhead_ns, begun - now)
+        if after > now:
+            return self.by.clock.step_at(after, CALL, STEP, SERVE, self)
+        return self.serve()
+
+    cdef int serve(self) except -1:
+        """``PeScheduler._dispatch``."""
+        cdef Dispatcher by = self.by
+        cdef Way way
+        command, op = self.command, self.op
+        kind = type(command)
+        if kind in by.transfers:
+            by.serve_in_python(by.node, command, self.over)
+            return 0
+        if kind is by.math_class:
+            plan = by.math(op.name, command.elements, command.in_bytes, command.out_bytes)
+        else:
+            plan = by.gemm(command.m, command.k, command.n, command.in_bytes, command.out_bytes)
+        token = by.token_class(plan, self.done, op, op)
+        stage = plan.stages[0]
+        way = <Way>by.onward.get(stage.kind)
+        if way is None:
+            way = by.way(stage)
+        return by.hand(way, token)
+
+    def over(self):
+        self.by.cpu._command_done(self.op, self.epoch)
+
+    def done(self, token):
+        self.by.cpu._command_done(self.op, self.epoch)

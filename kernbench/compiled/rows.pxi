@@ -62,7 +62,12 @@ cdef class Rows:
         self.kind, self.src, self.dst, self.request = [], [], [], []
         self.numbers, self.hops, self.waits = Block(), Block(), Block()
 
-    def take(self, Transaction t not None, int64_t launch):
+    def note(self, Transaction t not None):
+        """``TraceRecorder.transaction_done``."""
+        launch = None if t.message is None else getattr(t.message, "launch", None)
+        self.take(t, -1 if launch is None else launch.id)
+
+    cpdef int take(self, Transaction t, int64_t launch) except -1:
         cdef Numbers n
         cdef Py_ssize_t i, j, begin = 0, kept = 0
         cdef WaitC* w = t._waits

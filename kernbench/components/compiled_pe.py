@@ -1,4 +1,4 @@
-"""Parts of a PE whose stages of tiles the compiled core carries out by itself, with their shipped methods."""
+"""Parts of a PE whose commands and tiles the compiled core carries out, with their shipped methods."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from kernbench.compiled import core
 from kernbench.components.base import Component
 from kernbench.components.pe_component import PeComponent, Token
 from kernbench.components.pe_compute import ComputeEngine
+from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_fetch_store import PeFetchStore
+from kernbench.components.pe_scheduler import PeScheduler
 from kernbench.components.pe_tcm import PeTcm
+from kernbench.program import commands as c
 from kernbench.program.operations import Op
+from kernbench.program.tile_plans import gemm, math
 
 _OF_PART = (
     "_between", "_data_across", "_record", "accept", "count_use", "finish", "forward", "leave", "pass_on",
@@ -21,6 +25,8 @@ _METHODS = {
     PeTcm: ("_use", "_way", "access", "leave"),
     PeFetchStore: (*_OF_PART, "_move"),
     ComputeEngine: (*_OF_PART, "_over"),
+    PeCpu: ("_dispatch", "_dispatch_later", "forward"),
+    PeScheduler: ("_dispatch", "_start", "forward", "leave", "sibling", "submit"),
 }
 """Methods that the core has too; a subclass that overrides one of them runs in Python."""
 _AS_SHIPPED = {cls: {name: getattr(cls, name) for name in names} for cls, names in _METHODS.items()}
@@ -44,6 +50,13 @@ def attach(components: Iterable[Component], ledger: Any) -> None:
                 vars(one)["accept"] = core.FetchStore(one, ledger, Op, tcm).accept
         elif isinstance(one, ComputeEngine) and _shipped(one, ComputeEngine):
             vars(one)["accept"] = core.Engine(one, ledger, Op, one.slot).accept
+        elif isinstance(one, PeCpu) and _shipped(one, PeCpu):
+            scheduler = one.sibling("pe_scheduler")
+            if isinstance(scheduler, PeScheduler) and _shipped(scheduler, PeScheduler):
+                vars(one)["_dispatch_later"] = core.Dispatcher(
+                    scheduler, ledger, Op, one, PeCpu._dispatch_later, PeScheduler._dispatch, Token,
+                    (c.Load, c.Store), (c.Math, c.Gemm), math, gemm,
+                ).later  # fmt: skip
 
 
 def _shipped(component: Component, known: type[Component]) -> bool:

@@ -18,12 +18,13 @@ class LaunchTimes(Instrument):
     """Follows the operations of launches; :meth:`kernel_ended` sums them up for one PE."""
 
     def __init__(self) -> None:
-        self._worked: dict[tuple[int, str], list[Interval]] = {}
+        self.worked: dict[tuple[int, str], list[Interval]] = {}
+        """When a component was at work for a launch; the compiled core writes here."""
 
     def op_done(self, op: Op) -> None:
         """See :meth:`Instrument.op_done`."""
         if op.launch >= 0 and op.t_end > op.t_start and op.stage not in _NEITHER:
-            self._worked.setdefault((op.launch, op.component), []).append((op.t_start, op.t_end))
+            self.worked.setdefault((op.launch, op.component), []).append((op.t_start, op.t_end))
 
     def kernel_ended(self, launch: Launch, target: Target, begin: float, end: float) -> PeTimes:
         """The times of PE ``target``, whose kernel of ``launch`` ran from ``begin`` to ``end``."""
@@ -39,7 +40,7 @@ class LaunchTimes(Instrument):
         )
 
     def _taken(self, launch: Launch, target: Target, part: str) -> list[Interval]:
-        return self._worked.pop((launch.id, names.pe_part(*target, part)), [])
+        return self.worked.pop((launch.id, names.pe_part(*target, part)), [])
 
 
 def covered(intervals: Sequence[Interval], begin: float, end: float) -> float:

@@ -110,8 +110,10 @@ class Machine:
         self._instruments = instruments
         self._observers = Observers(instruments)
         if self._ledger is not None:
+            own = self._launch_times.op_done  # which the core does by itself
             self._ledger.transaction_done = tuple(self._observers.transaction_done)
-            self._ledger.op_done = tuple(self._observers.op_done)
+            self._ledger.op_done = tuple(f for f in self._observers.op_done if f != own)
+            self._ledger.stage_done = tuple(f for f in self._observers.stage_done if f != own)
 
     def _classes(self, components: Mapping[str, str] | None) -> dict[str, type[Component]]:
         """The classes of all components by ``impl`` name."""
@@ -161,7 +163,7 @@ class Machine:
         """Let the compiled core begin and end transactions, and carry out stages of tiles."""
         if core is None or any(getattr(type(self), name) is not method for name, method in _KEPT.items()):
             return
-        self._ledger = core.Ledger(self.clock, self.in_flight, self.traced)
+        self._ledger = core.Ledger(self.clock, self.in_flight, self._launch_times.worked, self.traced)
         self.instruments = self.instruments  # which it calls as well
         vars(self).update({name: getattr(self._ledger, name) for name in _KEPT})
         compiled_pe.attach(self.components.values(), self._ledger)

@@ -76,15 +76,19 @@ class DataPlane(Instrument):
     def op_done(self, op: Op) -> None:
         """Log a finished operation; one that touches no memory takes effect now."""
         if op.kind == "tile":  # it takes time only
-            if self._recorded:
-                if op.moved:
-                    self.log.tensors.follow(op, self.names)
-                self.log.append(op, self._dependencies.add(op))
+            if self._recorded and op.moved:
+                self.log.tensors.follow(op, self.names)
+            self.stage_done(op)
             return
         served = self._in_effect.pop(op.id, None)
         dependencies = self._apply(op) if served is None else served[1]
         if self._recorded or (op.output is not None and op.output.regions):
             self.log.append(op, dependencies)
+
+    def stage_done(self, op: Op) -> None:
+        """Log a stage of a tile."""
+        if self._recorded:
+            self.log.append_stage(op)
 
     def _apply(self, op: Op) -> list[Dependency]:
         """Bring ``op`` into effect; returns its dependencies."""

@@ -214,6 +214,7 @@ class OpLog:
         if core is not None and type(self).append is OpLog.append:
             self._compiled = self._rows_of_core(core)
             vars(self)["append"] = self._compiled.append
+            vars(self)["append_stage"] = self._compiled.append_stage
 
     def _rows_of_core(self, core: Any) -> Any:
         """Rows in the compiled core, whose ``append`` stands in for :meth:`append`."""
@@ -262,6 +263,14 @@ class OpLog:
         )  # fmt: skip
         if len(self._new_ops) >= _BATCH:
             self._gather()
+
+    def append_stage(self, op: Op) -> None:
+        """Add a stage of a tile, which is over. It depends on its ``after`` alone.
+
+        Raises:
+            KernBenchError: An operation of that id is in the log already.
+        """
+        self.append(op, sorted({*op.after}) if len(op.after) > 1 else op.after)
 
     def _add_operands(self, op: Op) -> LabelKey:
         """Rows for the operands of ``op``; returns the parts of its label."""

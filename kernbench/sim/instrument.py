@@ -30,6 +30,13 @@ class Instrument:
     def op_done(self, op: Op) -> None:
         """A data operation is over. One that touches no memory takes effect now."""
 
+    def stage_done(self, op: Op) -> None:
+        """A stage of a tile between TCM and registers, or of computing, is over: it moves no values.
+
+        The compiled core calls this in place of :meth:`op_done` where a class defines both.
+        """
+        self.op_done(op)
+
     def launch_started(self, launch: int, name: str, pes: int, t_start: float) -> None:
         """All PEs of a launch have begun, at ``t_start`` ns."""
 
@@ -50,6 +57,16 @@ class Observers:
         self.op_done: list[Callable[[Op], None]] = [
             one.op_done for one in instruments if _looks(one, "op_done")
         ]
+        self.stage_done: list[Callable[[Op], None]] = [
+            one.stage_done if _of_one_class(one) else one.op_done
+            for one in instruments
+            if _looks(one, "op_done")
+        ]
+
+
+def _of_one_class(instrument: Instrument) -> bool:
+    """Whether no subclass overrides ``op_done`` alone."""
+    return "stage_done" in next(vars(cls) for cls in type(instrument).__mro__ if "op_done" in vars(cls))
 
 
 def _looks(instrument: Instrument, method: str) -> bool:
