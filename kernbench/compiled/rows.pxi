@@ -17,13 +17,6 @@ cdef class Block:
     def __releasebuffer__(self, Py_buffer* view):
         self.readers -= 1
 
-    def clear(self):
-        """Let go of the bytes."""
-        if self.readers:
-            raise BufferError("the rows of a trace are being read and cannot go")
-        free(self.data)
-        self.data, self.used, self.room = NULL, 0, 0
-
     cdef int add(self, void* data, size_t nbytes) except -1:
         cdef size_t room
         cdef char* grown
@@ -55,7 +48,7 @@ cdef class Rows:
     """Transactions that have ended, their hops and waits; see the Python class."""
 
     cdef readonly list kind, src, dst, request
-    cdef readonly Block numbers, hops, waits
+    cdef public Block numbers, hops, waits
     cdef readonly int64_t hop_count
 
     def __init__(self):

@@ -100,7 +100,10 @@ class Rows:
         }
 
     def forget(self, layout: Layout) -> None:
-        """Let go of the rows of that kind; no array of :meth:`columns` may be left."""
+        """Let go of the rows of that kind; their memory goes with the last array of :meth:`columns`.
+
+        Some may be left for a moment: profilers and debuggers hold frames of other threads, and their locals.
+        """
         self._settle()
         if layout is HOPS:
             self._forgotten += len(self._columns[HOPS][0])
@@ -118,6 +121,7 @@ def _joined(first: Wait, second: Wait) -> Wait:
 
 
 if not TYPE_CHECKING and core is not None:
+    _BLOCKS = {NUMBERS: "numbers", HOPS: "hops", WAITS: "waits"}
 
     class Rows(core.Rows):
         """Rows of transactions that have ended, one struct after the other."""
@@ -129,7 +133,7 @@ if not TYPE_CHECKING and core is not None:
 
         def forget(self, layout: Layout) -> None:
             """As that of the plain class."""
-            self._block(layout).clear()
+            setattr(self, _BLOCKS[layout], core.Block())
 
         def _block(self, layout: Layout) -> Any:
-            return {NUMBERS: self.numbers, HOPS: self.hops, WAITS: self.waits}[layout]
+            return getattr(self, _BLOCKS[layout])
