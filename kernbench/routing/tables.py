@@ -8,16 +8,16 @@ and the next link is the first in the core's order of preference.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from heapq import heappop, heappush
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.compiled import core
+from kernbench.compiled import core as compiled_core
 from kernbench.errors import ConfigError
 from kernbench.routing.core import Core, IntArray
 
@@ -27,36 +27,71 @@ FEW = 40_000
 """Components in all tables of a core up to which plain Python is quicker than the import of scipy.
 
 The compiled core is quicker than either."""
+EXTENSIONS = 3
+"""So often a table that does not go far enough is worked out anew; the last time, for all of its rows."""
 EXACT = 1 << 53
 """Integers below this are exact as floats, which is what Dijkstra's algorithm adds up here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Routes to one destination from the components that are joined to it."""
+class Columns(NamedTuple):
+    """Routes to one destination: a row for each component that usable links join to it."""
 
-    places: dict[int, int]
-    """Place of a component of the core in the columns below; those without one have no route."""
     weight: FloatArray
     """nm to the destination; infinite where there is no route."""
     order: FloatArray
     """Second criterion: misalignment times the number of components, plus hops."""
     next_link: memoryview
     """Number of the link to take; -1 at the destination and where there is no route."""
+    whole: bool = True
+    """Whether they say it of all rows; else those further than the one asked for count as infinitely far."""
+
+
+class Table:
+    """Routes to one destination from the components that are joined to it.
+
+    ``columns`` works them out as far as a row, or for all rows (-1): most tables of a large machine are asked
+    for neighbours alone, and for few others.
+    """
+
+    def __init__(self, places: dict[int, int], columns: Callable[[int], Columns]) -> None:
+        self.places = places
+        """Row of a component of the core; those without one have no route."""
+        self._columns = columns
+        self._extended = 0
+        self._known: Columns | None = None
+
+    def all(self) -> Columns:
+        """The columns of all rows."""
+        known = self._known
+        if known is None or not known.whole:
+            known = self._known = self._columns(-1)
+        return known
 
     def criteria(self, component: int) -> tuple[float, float]:
         """``weight`` and ``order`` from a component of the core, infinite where there is no route."""
         at = self.places.get(component)
-        return (inf, inf) if at is None else (float(self.weight[at]), float(self.order[at]))
+        if at is None:
+            return inf, inf
+        known = self._known
+        if known is None:
+            known = self._known = self._columns(at)
+        elif known.weight[at] == inf and not known.whole:
+            self._extended += 1
+            known = self._known = self._columns(at if self._extended < EXTENSIONS else -1)
+        return float(known.weight[at]), float(known.order[at])
 
     def link_from(self, component: int) -> int:
-        """Number of the link to take from a component that has a route."""
-        return int(self.next_link[self.places[component]])
+        """Number of the link to take from a component that has a route.
+
+        It is one whose :meth:`criteria` were asked for, or one on the way from there.
+        """
+        known = self._known or self.all()
+        return int(known.next_link[self.places[component]])
 
     @property
     def nbytes(self) -> int:
         """Bytes of its columns."""
-        return self.weight.nbytes + self.order.nbytes + self.next_link.nbytes
+        return len(self.places) * (8 + 8 + 4)
 
 
 class _Rows(NamedTuple):
@@ -91,6 +126,8 @@ class _Part(NamedTuple):
     target: IntArray
     weight: IntArray
     rows: _Rows
+    compiled: Any
+    """The same for the compiled core; None without."""
 
 
 class Tables:
@@ -111,10 +148,25 @@ class Tables:
 
     def table(self, destination: int, misalignment: IntArray) -> Table:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""
-        links = self._part(destination)
-        start, size = links.places[destination], len(links.places)
         self._made += 1
-        self._covered += size
+        links = self._part(destination)
+        self._covered += len(links.places)
+        start = links.places[destination]
+        if links.compiled is None:
+            return Table(links.places, lambda upto: self._columns(links, start, misalignment))
+        routes, scale = links.compiled.routes, self._size
+
+        def columns(upto: int) -> Columns:
+            weight, order, next_link, whole = routes(start, upto, misalignment, scale)
+            return Columns(
+                np.frombuffer(weight), np.frombuffer(order), memoryview(next_link).cast("i"), whole
+            )
+
+        return Table(links.places, columns)
+
+    def _columns(self, links: _Part, start: int, misalignment: IntArray) -> Columns:
+        """All routes to a component of a part."""
+        size = len(links.places)
         weight = self._distances(links.rows, links.weight, start)
         shortest = weight[links.source] == links.weight + weight[links.target]
         shortest &= np.isfinite(weight[links.source])
@@ -124,7 +176,7 @@ class Tables:
         next_link = np.full(size, -1, dtype=np.int32)
         # Backwards, so that the most preferred link is written last.
         next_link[links.source[best]] = links.numbers[best]
-        return Table(links.places, weight, order, memoryview(next_link.data))
+        return Columns(weight, order, memoryview(next_link.data))
 
     @cached_property
     def _part_of(self) -> IntArray:
@@ -158,14 +210,17 @@ class Tables:
             source, target = place[core.source[numbers]], place[core.target[numbers]]
             rows = _rows_of(source, target, len(components), np.ones(len(numbers), dtype=np.bool_))
             places = {number: at for at, number in enumerate(components.tolist())}
-            part = self._parts[name] = _Part(places, numbers, source, target, core.weight[numbers], rows)
+            weight = core.weight[numbers]
+            links = None
+            if compiled_core is not None:
+                by_row = (rows.indptr, rows.columns, weight[rows.links], numbers[rows.links])
+                links = compiled_core.Links(*map(np.ascontiguousarray, by_row))
+            part = self._parts[name] = _Part(places, numbers, source, target, weight, rows, links)
         return part
 
     def _distances(self, rows: _Rows, cost: IntArray, start: int) -> FloatArray:
         """Least cost from every component to ``start`` over the links of ``rows``."""
         indptr, columns, costs = rows.indptr, rows.columns, cost[rows.links]
-        if core is not None:
-            return np.frombuffer(core.distances(indptr, columns, costs, start))
         if self._covered <= FEW:
             return np.array(_dijkstra(indptr.tolist(), columns.tolist(), costs.tolist(), start))
         return _by_scipy(indptr, columns, costs, start)
