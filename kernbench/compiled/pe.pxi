@@ -438,19 +438,19 @@ cdef enum:
 
 
 cdef class Dispatcher(Part):
-    """From PE_CPU by way of PE_SCHEDULER to an engine: ``PeCpu._dispatch_later`` and ``PeScheduler.submit``."""
+    """From PE_CPU by way of PE_SCHEDULER to an engine: ``PeCpu._dispatch`` and ``PeScheduler.submit``."""
 
     cdef Server cpu, link
-    cdef object later_in_python, serve_in_python, token_class, transfers, computing, math_class, math, gemm
+    cdef object dispatch_in_python, serve_in_python, token_class, transfers, computing, math_class, math, gemm
 
     def __init__(
-        self, Server scheduler not None, Ledger ledger not None, op_class, Server cpu not None, later, serve,
+        self, Server scheduler not None, Ledger ledger not None, op_class, Server cpu not None, dispatch, serve,
         token_class, transfers, computing, math, gemm,
     ):  # fmt: skip
-        """``later`` and ``serve`` are the Python methods, for commands of other classes than these."""
+        """``dispatch`` and ``serve`` are the Python methods, for commands of other classes than these."""
         Part.__init__(self, scheduler, ledger, op_class)
         self.cpu = cpu
-        self.later_in_python = later
+        self.dispatch_in_python = dispatch
         self.serve_in_python = serve
         self.token_class = token_class
         self.transfers = transfers
@@ -459,15 +459,12 @@ cdef class Dispatcher(Part):
         self.math = math
         self.gemm = gemm
 
-    def later(self, command, epoch):
+    def dispatch(self, command):
         cdef Server cpu = self.cpu
         cdef Dispatched step
         kind = type(command)
         if kind not in self.computing and kind not in self.transfers:
-            self.later_in_python(cpu, command, epoch)
-            return
-        if epoch != cpu._epoch:
-            return
+            return self.dispatch_in_python(cpu, command)
         op = command.op
         op.launch = cpu._launch.id
         last, resumed_by = cpu._last_op, cpu._resumed_by
@@ -480,7 +477,7 @@ cdef class Dispatcher(Part):
         step.by = self
         step.command = command
         step.op = op
-        step.epoch = epoch
+        step.epoch = cpu._epoch
         if self.link is None:
             link = cpu._direct.get(self.node)
             if link is None:
@@ -491,6 +488,7 @@ cdef class Dispatcher(Part):
             self.clock.step_at(self.clock.time + self.link.delay_ns, CALL, STEP, SUBMIT, step)
         else:
             step.submit()
+        return False
 
 
 cdef class Dispatched(Step):

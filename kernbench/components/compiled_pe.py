@@ -25,7 +25,7 @@ _METHODS = {
     PeTcm: ("_use", "_way", "access", "leave"),
     PeFetchStore: (*_OF_PART, "_move"),
     ComputeEngine: (*_OF_PART, "_over"),
-    PeCpu: ("_dispatch", "_dispatch_later", "forward"),
+    PeCpu: ("_dispatch", "forward"),
     PeScheduler: ("_dispatch", "_start", "forward", "leave", "sibling", "submit"),
 }
 """Methods that the core has too; a subclass that overrides one of them runs in Python."""
@@ -53,10 +53,10 @@ def attach(components: Iterable[Component], ledger: Any) -> None:
         elif isinstance(one, PeCpu) and _shipped(one, PeCpu):
             scheduler = one.sibling("pe_scheduler")
             if isinstance(scheduler, PeScheduler) and _shipped(scheduler, PeScheduler):
-                vars(one)["_dispatch_later"] = core.Dispatcher(
-                    scheduler, ledger, Op, one, PeCpu._dispatch_later, PeScheduler._dispatch, Token,
+                vars(one)["_dispatch"] = core.Dispatcher(
+                    scheduler, ledger, Op, one, PeCpu._dispatch, PeScheduler._dispatch, Token,
                     (c.Load, c.Store), (c.Math, c.Gemm), math, gemm,
-                ).later  # fmt: skip
+                ).dispatch  # fmt: skip
 
 
 def _shipped(component: Component, known: type[Component]) -> bool:

@@ -1,0 +1,117 @@
+"""What the compiled core does inside a PE stands back where a user's class does it otherwise."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.compiled import core
+from kernbench.components.pe_component import PeComponent
+from kernbench.components.pe_compute import PeGemm, PeMath
+from kernbench.components.pe_cpu import PeCpu
+from kernbench.components.pe_fetch_store import PeFetchStore
+from kernbench.components.pe_scheduler import PeScheduler
+from kernbench.components.pe_tcm import PeTcm
+from kernbench.machine.machine import Machine
+from kernbench.program.commands import Command, PeContext, Wait
+from kernbench.program.operations import Op
+from kernbench.replay.dataplane import DataPlane
+from kernbench.sim.instrument import Instrument, Observers
+from tests.compiled import compiled
+from tests.unit.test_components_faults import PE, Script, stream
+
+CALLS: Counter[str] = Counter()
+OVERRIDDEN = {
+    "pe_tcm": (PeTcm, ("access", "_use")),
+    "pe_fetch_store": (PeFetchStore, ("accept", "_move", "pass_on", "finish", "_record")),
+    "pe_math": (PeMath, ("accept", "_over", "duration_ns", "forward")),
+    "pe_gemm": (PeGemm, ("accept", "stage_op", "duration_ns")),
+    "pe_cpu": (PeCpu, ("_dispatch", "_command_done")),
+    "pe_scheduler": (PeScheduler, ("submit", "_start", "check")),
+}
+
+
+def overriding(cls: type[Any], method: str) -> type[Any]:
+    """A subclass whose ``method`` counts its calls and is otherwise that of ``cls``."""
+    above: Callable[..., Any] = getattr(cls, method)
+
+    def counted(self: Any, *args: Any, **named: Any) -> Any:
+        CALLS[f"{cls.__name__}.{method}"] += 1
+        return above(self, *args, **named)
+
+    return type(f"Own{cls.__name__}{method}", (cls,), {method: counted})
+
+
+for _cls, _methods in OVERRIDDEN.values():
+    for _method in _methods:
+        vars(sys.modules[__name__])[f"Own{_cls.__name__}{_method}"] = overriding(_cls, _method)
+
+
+def outcome(impl: dict[str, str]) -> tuple[float, Any]:
+    """End of a run of attention, its operations, transactions, and use of resources."""
+    run = kb.run("flash-attention", params={"d_head": 16}, topo={"system.sips": 1} | impl, store="memory:")
+    names = ("Op", "DependsOn", "Awaited", "Transaction", "Hop", "WaitedFor", "Use", "Launch")
+    return run.sim_ns, {name: run.tables[name].to_pylist() for name in names}
+
+
+@cache
+def of_shipped() -> tuple[float, Any]:
+    return outcome({})
+
+
+@pytest.mark.parametrize(
+    ("part", "method"), [(part, method) for part, (_, methods) in OVERRIDDEN.items() for method in methods]
+)
+def test_a_users_method_is_called_and_changes_nothing_else(part: str, method: str) -> None:
+    cls = OVERRIDDEN[part][0]
+    CALLS.clear()
+    shipped = of_shipped()
+    assert not CALLS
+    assert outcome({f"pe.{part}.impl": f"{__name__}:Own{cls.__name__}{method}"}) == shipped
+    assert CALLS[f"{cls.__name__}.{method}"] > 0
+
+
+@pytest.mark.skipif(core is None, reason="there is no compiled core")
+def test_shipped_parts_are_the_cores() -> None:
+    machine = Machine(compiled("minimal"), check=False)
+    for part, replaced in [("pe_tcm", "access"), ("pe_math", "accept"), ("pe_cpu", "_dispatch")]:
+        component = machine.component(f"sip0.cube0.pe0.{part}")
+        assert replaced in vars(component)
+    assert isinstance(machine.component("sip0.cube0.pe0.pe_math"), PeComponent)
+
+
+def test_a_data_plane_that_overrides_op_done_sees_stages_of_tiles() -> None:
+    class Counting(DataPlane):
+        def op_done(self, op: Op) -> None:
+            super().op_done(op)
+
+    class Stages(Instrument):
+        def op_done(self, op: Op) -> None:
+            pass
+
+    plane, own, plain = Counting(), Stages(), DataPlane()
+    assert Observers([plane, own, plain]).stage_done == [plane.op_done, own.op_done, plain.stage_done]
+
+
+@pytest.mark.skipif(core is None, reason="there is no compiled core")
+def test_an_error_of_an_observer_ends_the_run() -> None:
+    class Failing(Instrument):
+        def op_done(self, op: Op) -> None:
+            if op.stage == "STORE":
+                raise RuntimeError(f"seen {op.id}")
+
+    machine = Machine(compiled("minimal"), [Failing()], check=False)
+    source, target = (machine.addresses.hbm(0, 0, 0, place) for place in (0, 1 << 16))
+
+    def commands(pe: PeContext) -> list[Command]:
+        composite = stream(pe, source, target)
+        return [composite, Wait([composite.completion])]
+
+    with pytest.raises(RuntimeError, match="seen"):
+        machine.wait(machine.launch(Script(commands), [PE]))
