@@ -11,6 +11,7 @@ from kernbench.components.pe_component import PeComponent, Token
 from kernbench.components.pe_compute import ComputeEngine
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_fetch_store import PeFetchStore
+from kernbench.components.pe_ipcq import PeIpcq
 from kernbench.components.pe_scheduler import PeScheduler
 from kernbench.components.pe_tcm import PeTcm
 from kernbench.program import commands as c
@@ -26,6 +27,7 @@ _METHODS = {
     PeFetchStore: (*_OF_PART, "_move"),
     ComputeEngine: (*_OF_PART, "_over"),
     PeCpu: ("_dispatch", "forward"),
+    PeIpcq: ("forward", "leave", "submit"),
     PeScheduler: ("_dispatch", "_start", "forward", "leave", "sibling", "submit"),
 }
 """Methods that the core has too; a subclass that overrides one of them runs in Python."""
@@ -53,9 +55,12 @@ def attach(components: Iterable[Component], ledger: Any) -> None:
         elif isinstance(one, PeCpu) and _shipped(one, PeCpu):
             scheduler = one.sibling("pe_scheduler")
             if isinstance(scheduler, PeScheduler) and _shipped(scheduler, PeScheduler):
+                ipcq = one.sibling("pe_ipcq")
+                queues = ipcq if isinstance(ipcq, PeIpcq) and _shipped(ipcq, PeIpcq) else None
                 vars(one)["_dispatch"] = core.Dispatcher(
                     scheduler, ledger, Op, one, PeCpu._dispatch, PeScheduler._dispatch, Token,
                     (c.Load, c.Store), (c.Math, c.Gemm), math, gemm,
+                    queues, (c.Send, c.Receive),
                 ).dispatch  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from kernbench.components.pe_component import PeComponent
 from kernbench.components.pe_compute import PeGemm, PeMath
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_fetch_store import PeFetchStore
+from kernbench.components.pe_ipcq import PeIpcq
 from kernbench.components.pe_scheduler import PeScheduler
 from kernbench.components.pe_tcm import PeTcm
 from kernbench.machine.machine import Machine
@@ -27,12 +28,14 @@ from tests.compiled import compiled
 from tests.unit.test_components_faults import PE, Script, stream
 
 CALLS: Counter[str] = Counter()
+ATTENTION = ("flash-attention", {"d_head": 16})
 OVERRIDDEN = {
     "pe_tcm": (PeTcm, ("access", "_use")),
     "pe_fetch_store": (PeFetchStore, ("accept", "_move", "pass_on", "finish", "_record")),
     "pe_math": (PeMath, ("accept", "_over", "duration_ns", "forward")),
     "pe_gemm": (PeGemm, ("accept", "stage_op", "duration_ns")),
     "pe_cpu": (PeCpu, ("_dispatch", "_command_done")),
+    "pe_ipcq": (PeIpcq, ("submit", "_begin")),
     "pe_scheduler": (PeScheduler, ("submit", "_start", "check")),
 }
 
@@ -54,15 +57,16 @@ for _cls, _methods in OVERRIDDEN.values():
 
 
 def outcome(impl: dict[str, str]) -> tuple[float, Any]:
-    """End of a run of attention, its operations, transactions, and use of resources."""
-    run = kb.run("flash-attention", params={"d_head": 16}, topo={"system.sips": 1} | impl, store="memory:")
+    """End of a run of attention, or of queues, its operations, transactions, and use of resources."""
+    bench, params = ("ipcq-allreduce", {"elements": 256}) if "pe.pe_ipcq.impl" in impl else ATTENTION
+    run = kb.run(bench, params=params, topo={"system.sips": 1} | impl, store="memory:")
     names = ("Op", "DependsOn", "Awaited", "Transaction", "Hop", "WaitedFor", "Use", "Launch")
     return run.sim_ns, {name: run.tables[name].to_pylist() for name in names}
 
 
 @cache
-def of_shipped() -> tuple[float, Any]:
-    return outcome({})
+def of_shipped(part: str) -> tuple[float, Any]:
+    return outcome({"pe.pe_ipcq.impl": "builtin.pe_ipcq"} if part == "pe_ipcq" else {})
 
 
 @pytest.mark.parametrize(
@@ -71,7 +75,7 @@ def of_shipped() -> tuple[float, Any]:
 def test_a_users_method_is_called_and_changes_nothing_else(part: str, method: str) -> None:
     cls = OVERRIDDEN[part][0]
     CALLS.clear()
-    shipped = of_shipped()
+    shipped = of_shipped(part)
     assert not CALLS
     assert outcome({f"pe.{part}.impl": f"{__name__}:Own{cls.__name__}{method}"}) == shipped
     assert CALLS[f"{cls.__name__}.{method}"] > 0
