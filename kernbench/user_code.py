@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from os.path import basename
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 _PACKAGE = Path(__file__).parent
@@ -68,14 +68,34 @@ def raised_at(error: BaseException) -> str:
     return ""
 
 
+_LINES: dict[int, tuple[CodeType, dict[int, str]]] = {}
+"""Lines by the number of their instruction, of code by its id; with the code itself, which keeps the id."""
+_MOST_CODE = 1024
+"""So much code is kept, at the most."""
+
+
+def _line(frame: FrameType, code: CodeType) -> str:
+    """``file.py:12`` of a frame that runs ``code``; Python itself counts from the start of the code."""
+    known = _LINES.get(id(code))
+    if known is None:
+        if len(_LINES) >= _MOST_CODE:
+            _LINES.clear()
+        known = _LINES[id(code)] = code, {}
+    at = frame.f_lasti
+    text = known[1].get(at)
+    if text is None:
+        text = known[1][at] = f"{_basename(code.co_filename)}:{frame.f_lineno}"
+    return text
+
+
 def line_of(frame: FrameType | None) -> str:
     """``file.py:12``, the innermost line of the user's own code at or above ``frame``; else ``""``."""
     outside: FrameType | None = None
     while frame is not None:
-        filename = frame.f_code.co_filename
-        users = _OWNERS[filename]
+        code = frame.f_code
+        users = _OWNERS[code.co_filename]
         if users:
-            return f"{_basename(filename)}:{frame.f_lineno}"
+            return _line(frame, code)
         if users is None and outside is None:
             outside = frame
         frame = frame.f_back

@@ -47,6 +47,18 @@ def integer(argument: str, value: object, minimum: int | None = None) -> int:
     return number
 
 
+def integers(argument: str, value: object, minimum: int | None = None) -> tuple[int, ...]:
+    """A sequence of integers, not below ``minimum``; one integer means one."""
+    if type(value) is tuple:
+        for number in value:
+            if type(number) is not int or (minimum is not None and number < minimum):
+                break
+        else:
+            return value
+    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    return tuple(integer(argument, number, minimum) for number in listed)
+
+
 def address(argument: str, value: object) -> int:
     """A byte address: a :class:`Pointer` or a plain integer, not negative."""
     if type(value) is int and value >= 0:

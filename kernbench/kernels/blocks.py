@@ -93,14 +93,16 @@ def access(
     mask: Mask | None,
     *,
     clip: bool = False,
+    shift: int = 0,
 ) -> Access:
-    """The access to a block of ``shape`` at ``base``; ``strides`` in elements, row-major without.
+    """The access to a block of ``shape``, ``shift`` bytes on from ``base``; ``strides`` in elements.
 
+    Without strides it is row-major, and nothing is shifted.
     ``mask`` lets elements through, all without. With ``clip`` elements past the end of a pointer's tensor are
     left out instead of refused: a mask that is not known yet may exclude them.
     """
     itemsize = dtypes.SIZES[dtype]
-    reach = base.reach // itemsize if isinstance(base, Pointer) else None
+    reach = (base.reach - shift) // itemsize if isinstance(base, Pointer) else None
     if mask is None:
         if strides is None and not (clip and reach is not None):
             nbytes = math.prod(shape) * itemsize
@@ -108,7 +110,7 @@ def access(
             return Access(shape, dtype, ((int(base), nbytes),), None)
         extent, runs, pieces = _whole(shape, strides or _row_major(shape), itemsize)
         if reach is None or extent <= reach:
-            first = int(base)
+            first = int(base) + shift
             return Access(shape, dtype, tuple([(first + offset, size) for offset, size in runs]), pieces)
     at = _offsets(shape, strides or _row_major(shape))
     keep = np.ones(at.size, bool) if mask is None else np.broadcast_to(mask, shape).reshape(-1)
@@ -117,7 +119,7 @@ def access(
         if outside.any() and not clip:
             _refuse(argument, base, int(np.argmax(outside)), shape, masked=mask is not None)
         keep = keep & ~outside
-    return _pieces(int(base), at, keep, shape, dtype, itemsize)
+    return _pieces(int(base) + shift, at, keep, shape, dtype, itemsize)
 
 
 @lru_cache(maxsize=256)

@@ -143,8 +143,8 @@ class MemoryCalls(Issuer):
         """
         address = arguments.address("base", base)
         sizes = arguments.shape("shape", shape)
-        steps = tuple(arguments.integer("strides", n, minimum=0) for n in _numbers(strides))
-        first = tuple(arguments.integer("offsets", n) for n in _numbers(offsets))
+        steps = arguments.integers("strides", strides, minimum=0)
+        first = arguments.integers("offsets", offsets)
         block = arguments.shape("block_shape", block_shape)
         for argument, numbers in (("strides", steps), ("offsets", first), ("block_shape", block)):
             if len(numbers) != len(sizes):
@@ -161,7 +161,7 @@ class MemoryCalls(Issuer):
         """``ptr`` moved on by ``offsets`` elements in each dimension. No time passes."""
         if not isinstance(ptr, BlockPointer):
             raise BadArgumentError("ptr", f"{shown(ptr)} is no block pointer; tl.make_block_ptr makes one")
-        steps = tuple(arguments.integer("offsets", n) for n in _numbers(offsets))
+        steps = arguments.integers("offsets", offsets)
         if len(steps) != len(ptr.shape):
             raise BadArgumentError("offsets", f"{steps} must have {len(ptr.shape)} entries")
         return ptr.advanced(steps)
@@ -186,20 +186,20 @@ class MemoryCalls(Issuer):
         operands: tuple[Operand, ...] = ()
         base: int
         steps: tuple[int, ...] | None = None
+        shift = 0
         if isinstance(ptr, BlockPointer):
             if strides is not None or shape is not None or dtype is not None:
                 raise BadArgumentError("ptr", "a block pointer has its own shape, strides and dtype")
             base, size, steps, name = ptr.base, ptr.block, ptr.strides, ptr.dtype
             known = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in boundary_check])
             step_bytes = arguments.nbytes((1,), name)
-            shift = sum(a * b for a, b in zip(ptr.offsets, steps, strict=True)) * step_bytes
-            base = _shifted(base, shift)
+            shift = sum([a * b for a, b in zip(ptr.offsets, steps, strict=True)]) * step_bytes
         else:
             if len(boundary_check):
                 raise BadArgumentError("boundary_check", "is for block pointers; use mask=")
             base, size, name = self._described("ptr", ptr, shape, dtype)
             if strides is not None:
-                steps = tuple(arguments.integer("strides", n, minimum=0) for n in _numbers(strides))
+                steps = arguments.integers("strides", strides, minimum=0)
                 if len(steps) != len(size):
                     raise BadArgumentError(
                         "strides", f"{steps} must have {len(size)} entries, as shape {size}"
@@ -217,7 +217,7 @@ class MemoryCalls(Issuer):
             else:
                 chosen = np.broadcast_to(handle.data != 0, size)
                 known = chosen if known is None else known & chosen
-        return access("ptr", base, size, steps, name, known, clip=bool(operands)), operands
+        return access("ptr", base, size, steps, name, known, clip=bool(operands), shift=shift), operands
 
     def _described(
         self, argument: str, ptr: object, shape: object, dtype: object
@@ -248,14 +248,3 @@ class MemoryCalls(Issuer):
         array = TensorRef(int(address), size, name)
         arguments.fits(argument, ptr, array.nbytes)
         return array
-
-
-def _numbers(value: object) -> Sequence[object]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
-
-
-def _shifted(base: int, nbytes: int) -> int:
-    """``base`` further on by ``nbytes``; a pointer keeps its tensor."""
-    if not isinstance(base, Pointer):
-        return base + nbytes
-    return Pointer(int(base) + nbytes, base.name, base.shape, base.dtype, reach=base.reach - nbytes)
