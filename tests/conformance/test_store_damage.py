@@ -30,7 +30,7 @@ USED = "MATCH (r:Run)-[:USED]->(u:Use)-[:OF]->(l:Link) RETURN count(l) AS n"
 @pytest.fixture(autouse=True)
 def whole_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs of small runs are kept in the cache as those of large ones are."""
-    monkeypatch.setattr("kernbench_graph.stores.embedded.part.SMALL_HOPS", -1)
+    monkeypatch.setattr("kernbench_graph.stores.embedded.part.MOST_ROWS", -1)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -13,7 +13,7 @@ from kernbench.errors import KernBenchError
 @pytest.fixture(autouse=True)
 def whole_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs of small runs are kept in the cache as those of large ones are."""
-    monkeypatch.setattr("kernbench_graph.stores.embedded.part.SMALL_HOPS", -1)
+    monkeypatch.setattr("kernbench_graph.stores.embedded.part.MOST_ROWS", -1)
 
 
 def cached(store: Path) -> dict[str, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from kernbench_graph.stores.embedded import part
-from kernbench_graph.stores.embedded.part import needed
+from kernbench_graph.stores.embedded.needs import needed, needs
 
 import kernbench as kb
 from kernbench.pgraph import LIBRARY, GraphStore
@@ -43,6 +43,76 @@ def test_what_a_query_needs(text: str, names: set[str]) -> None:
     assert needed(text) == names
 
 
+_HOPS = "MATCH (:Run {id: $run})-[:USED]->(u:Use)<-[h:HOP]-(t:Transaction) "
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (_HOPS + "WHERE u.resource = $at RETURN count(h) AS n", "x"),
+        (_HOPS + "WHERE u.resource = $at AND NOT h.bytes > 1 WITH t RETURN count(t) AS n", "x"),
+        (_HOPS.replace("[h", "[") + "WHERE u.resource = $at RETURN count(t) AS n", "x"),
+        (_HOPS + "WHERE u.resource = $number RETURN count(h) AS n", None),
+        (_HOPS + "WHERE u.resource = $at OR h.bytes > 1 RETURN count(h) AS n", None),
+        (_HOPS + "WHERE u.resource = $at = $number RETURN count(h) AS n", None),
+        (_HOPS + "WHERE t.resource = $at RETURN count(h) AS n", None),
+        (_HOPS + "WHERE u.kind = $at RETURN count(h) AS n", None),
+        (_HOPS + "RETURN count(h) AS n", None),
+        (_HOPS + "WHERE u.resource = $at MATCH (t)-[g:HOP]->(v:Use) RETURN count(g) AS n", None),
+        (_HOPS + "WHERE u.resource = $at MATCH (t)-[g:`HOP`]->(v:Use) RETURN count(g) AS n", None),
+        (_HOPS + "WHERE u.resource = $at MATCH (t)-[g]->(v:Use) RETURN count(g) AS n", None),
+        ("MATCH (u:Use)<-[h:HOP*1..2]-(t) WHERE u.resource = $at RETURN t", None),
+        ("MATCH (u:Use)<-[h:HOP|FROM]-(t) WHERE u.resource = $at RETURN t", None),
+        ("RETURN '(u:Use)<-[h:HOP]-(t) WHERE u.resource = $at RETURN ' AS n", None),
+    ],
+)
+def test_hops_of_one_resource_are_enough_where_nothing_else_decides(text: str, place: str | None) -> None:
+    assert needs(text, {"run": "r", "at": "x", "number": 1}).place == place
+
+
+def test_hops_are_added_a_resource_at_a_time_and_each_once(store: GraphStore) -> None:
+    run = kb.run("qkv-gemm", compiled("minimal"), store=store, check=False)
+    hops = [(str(hop["resource"]), int(hop["bytes"])) for hop in run.tables["Hop"].to_pylist()]
+    first, second = sorted({place for place, _ in hops})[:2]
+    at_one = _HOPS + "WHERE u.resource = $at RETURN count(h) AS n, coalesce(sum(h.bytes), 0) AS bytes"
+    at_all = _HOPS + "RETURN count(h) AS n, coalesce(sum(h.bytes), 0) AS bytes"
+
+    def asked(text: str, place: str = "") -> list[tuple[object, ...]]:
+        return store.query(text, {"at": place} if place else {}, run.id, engine=LIBRARY).rows
+
+    def there(*places: str) -> list[tuple[int, int]]:
+        found = [moved for place, moved in hops if place in places or not places]
+        return [(len(found), sum(found))]
+
+    for place in (first, second, first, "nowhere"):
+        expected = there(place)
+        assert asked(at_one, place) == expected
+        assert (expected[0][0] > 0) == (place != "nowhere")
+    assert asked(at_all) == there()
+    for place in (second, sorted({place for place, _ in hops})[2]):
+        assert asked(at_one, place) == there(place)
+
+
+def test_a_question_that_needs_too_many_rows_has_the_whole_graph_made(
+    store: GraphStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = kb.run("qkv-gemm", compiled("minimal"), store=store, check=False)
+    hops = run.tables["Hop"].num_rows
+    monkeypatch.setattr(part, "MOST_ROWS", hops - 1)
+
+    def kept() -> set[str]:
+        return {path.name.partition("~")[0] for path in (tmp_path / "store" / "cache").iterdir()}
+
+    place = str(run.tables["Hop"]["resource"][0])
+    assert run.query("bottleneck/queue-depth", resource=place).rows
+    assert f"run-{run.id}" not in kept()
+    counted = store.query(_HOPS + "RETURN count(h) AS n", {}, run.id, engine=LIBRARY).rows
+    assert counted == [(hops,)]
+    assert f"run-{run.id}" in kept()
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert run.query("bottleneck/queue-depth", resource=place).rows
+
+
 def test_a_question_of_a_small_run_leaves_the_topology_alone_in_the_cache(
     store: GraphStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,7 +127,7 @@ def test_a_question_of_a_small_run_leaves_the_topology_alone_in_the_cache(
     assert len(list((tmp_path / "temporary").iterdir())) == 1
     store.close()
     assert list((tmp_path / "temporary").iterdir()) == []
-    monkeypatch.setattr(part, "SMALL_HOPS", -1)
+    monkeypatch.setattr(part, "MOST_ROWS", -1)
     with kb.open_store(tmp_path / "store") as whole:
         assert [kb.ask(name, run.id, whole).rows for name in names] == found
         assert whole.query("MATCH (n) RETURN count(*) AS n", {}, run.id, engine=LIBRARY).rows == counted

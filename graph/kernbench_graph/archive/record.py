@@ -191,6 +191,19 @@ class ArchivedTables(Mapping[str, pa.Table]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def row_count(self, name: str) -> int:
+        """Rows of a table as the manifest has them, without reading it; 0 where that says nothing."""
+        entry = self._files.get(f"{name}.parquet")
+        rows = entry.get("rows") if isinstance(entry, dict) else None
+        return rows if isinstance(rows, int) else 0
+
+
+def row_count(tables: Mapping[str, pa.Table], name: str) -> int:
+    """Rows of one of the tables, 0 where there is none; those of an archive are not read for it."""
+    if isinstance(tables, ArchivedTables):
+        return tables.row_count(name)
+    return tables[name].num_rows if name in tables else 0
+
 
 def _write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
     files: dict[str, Any] = {}

@@ -28,6 +28,7 @@ from kernbench_graph.stores.embedded.loading import (
     project_run,
     project_topology,
 )
+from kernbench_graph.stores.embedded.needs import Needs, needs
 
 if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
@@ -102,7 +103,7 @@ class LocalStore(OpenedStore, ABC):
             values.setdefault("run", run)
         try:
             while True:
-                database = self._database(asked, run, chosen, library=engine == LIBRARY)
+                database = self._database(asked, run, chosen, values if engine == LIBRARY else None)
                 try:
                     result = database.query(asked, values, timeout_s)
                 except StoreError:
@@ -135,13 +136,16 @@ class LocalStore(OpenedStore, ABC):
             )
         return engine
 
-    def _database(self, cypher: str, run: str | None, engine: str, *, library: bool = False) -> Database:
+    def _database(
+        self, cypher: str, run: str | None, engine: str, library: Mapping[str, Any] | None = None
+    ) -> Database:
+        """The graph to ask; ``library`` are the parameters of a text of the library."""
         with self._lock:
             self._check_open()
             if run is None:
                 return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
             if _COMPUTED.isdisjoint(words(cypher)):
-                partial = self._partial_graph(run) if library else None
+                partial = None if library is None else self._partial_graph(run, needs(cypher, library))
                 if partial is not None:
                     return partial
                 return self._run_database(run, engine)
@@ -152,18 +156,21 @@ class LocalStore(OpenedStore, ABC):
                 )
             return self._computed_database(run, engine)
 
-    def _partial_graph(self, run_id: str) -> Database | None:
-        """The graph of a small run that is in no cache, as far as it is asked for; None for all others."""
+    def _partial_graph(self, run_id: str, wanted: Needs) -> Database | None:
+        """The graph of a run that is in no cache, as far as it is asked for; None where that is too much."""
         run = self.load(run_id)
-        if int(run.info["hops"] or 0) > part.SMALL_HOPS:
-            return None
         topology = self.load_topology(run.info["topology"])
         cache = self._cache(ladybug_files())
         name = cache.name(f"run-{run_id}", self._content(run_id), run.info["tags"], topology.id)
         key = f"run {run_id} part {LADYBUG} "
-        if key + name in self._open:
-            return self._cached(key + name, lambda: self._open[key + name])
+        there = self._open.get(key + name)
+        if isinstance(there, part.PartialGraph):
+            if there.lacking_rows(wanted) <= part.MOST_ROWS:
+                return self._cached(key + name, lambda: there)
+            self._forget(key)
         if f"run {run_id} {LADYBUG} {name}" in self._open or cache.is_there(name):
+            return None
+        if wanted.rows(run.tables) > part.MOST_ROWS:
             return None
         file = cache.made(
             cache.name("topology", topology.id),

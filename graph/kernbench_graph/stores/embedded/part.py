@@ -1,7 +1,8 @@
-"""The graph of a small run, as far as the library's questions have asked for it, for one process.
+"""The graph of a run, as far as the library's questions have asked for it, for one process.
 
 A question names the labels and types that it looks at. Copying only these into a copy of the topology's
 graph takes a fraction of the time of the whole graph, which then need not be written, read again and kept.
+Of hops, most of a run's rows, only those of one resource are copied where a question is about that resource.
 """
 
 from __future__ import annotations
@@ -10,27 +11,20 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from kernbench_graph.projection import Projection
-from kernbench_graph.query.guard import tokens
-from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result, RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
+from kernbench_graph.stores.embedded.needs import Needs, needs
 
-SMALL_HOPS = 20_000
-"""A run of more hops is projected whole, and kept in the cache for other processes."""
-
-_OF_RUNS = (
-    frozenset(
-        [label.name for label in SCHEMA.labels if label.record == "run"]
-        + [rel.type for rel in SCHEMA.relationships]
-    )
-    - SCHEMA.computed_names()
-)
-_CLAUSES = frozenset(("MATCH", "WHERE", "AND", "OR", "NOT", "XOR", "RETURN", "WITH", "BY"))
+MOST_ROWS = 250_000
+"""Where a question lacks more rows, the run is projected whole, and kept in the cache for other processes."""
+_HOP = "HOP"
 
 
 class PartialGraph:
@@ -49,7 +43,10 @@ class PartialGraph:
             self._remove()
             raise
         self._projection = Projection(topology, run)
+        self._tables = run.tables
         self._there: set[str] = set()
+        self._places: set[str] = set()
+        """Resources whose hops are there, while not all are."""
         self._lock = threading.Lock()
 
     @property
@@ -60,75 +57,45 @@ class PartialGraph:
     def query(self, cypher: str, params: Mapping[str, Any], timeout_s: float) -> Result:
         """Rows of a query; see :meth:`kernbench_graph.store.GraphStore.query`."""
         with self._lock:
-            missing = needed(cypher) - self._there
-            if missing and not self.is_closed:
-                self._database.write("BEGIN TRANSACTION", {})
-                for part in self._projection.parts("run", tuple(sorted(missing))):
-                    self._database.copy(part.name, part.data, part.ends)
-                self._database.write("COMMIT", {})
-                self._there |= missing
+            lacking = self._lacking(needs(cypher, params))
+            if lacking.names and not self.is_closed:
+                self._add(lacking)
         return self._database.query(cypher, params, timeout_s)
+
+    def lacking_rows(self, wanted: Needs) -> float:
+        """About how many rows have to be copied before a query is asked that needs ``wanted``."""
+        with self._lock:
+            return self._lacking(wanted).rows(self._tables)
+
+    def _lacking(self, wanted: Needs) -> Needs:
+        there = self._there | ({_HOP} if wanted.place in self._places else set())
+        return Needs(wanted.names - there, wanted.place)
+
+    def _add(self, lacking: Needs) -> None:
+        """Copy what is lacking, each row once."""
+        self._database.write("BEGIN TRANSACTION", {})
+        for part in self._projection.parts("run", tuple(sorted(lacking.names))):
+            data = self._hops(part.data, lacking.place) if part.name == _HOP else part.data
+            self._database.copy(part.name, data, part.ends)
+        self._database.write("COMMIT", {})
+        if lacking.place is None:
+            self._there |= lacking.names
+        else:
+            self._there |= lacking.names - {_HOP}
+            self._places.add(lacking.place)
+
+    def _hops(self, data: pa.Table, place: str | None) -> pa.Table:
+        """Of all hops those of one resource, or all of others than are there."""
+        import pyarrow.compute as pc
+
+        if place is not None:
+            return data.filter(pc.equal(data["to"], pa.scalar(place, pa.string())))
+        if not self._places:
+            return data
+        return data.filter(pc.invert(pc.is_in(data["to"], pa.array(sorted(self._places), pa.string()))))
 
     def close(self) -> None:
         """Let go of its file, and remove it."""
         with self._lock:
             self._database.close()
             self._remove()
-
-
-def needed(cypher: str) -> frozenset[str]:
-    """Labels and types of a run that a query looks at; all, where it has a pattern that names none.
-
-    >>> sorted(needed("MATCH (r:Run {id: $run})-[:LAUNCHED]->(l) RETURN count(l) AS n"))
-    ['LAUNCHED', 'Launch', 'Run']
-    >>> needed("MATCH (n) RETURN n") == needed("MATCH (:Run)-[x]->() RETURN x")
-    True
-    """
-    found = [token for token in tokens(cypher) if token[1] != ";"]
-    if not _all_named(found):
-        return _OF_RUNS
-    names = {text.strip("`") for kind, text, _ in found if kind in ("word", "quoted")} & _OF_RUNS
-    ends = {
-        end
-        for rel in SCHEMA.relationships
-        if rel.type in names
-        for pair in rel.pairs
-        for end in pair
-        if end in _OF_RUNS
-    }
-    return frozenset(names | ends)
-
-
-def _all_named(found: Sequence[tuple[str, str, int]]) -> bool:
-    """Whether every relationship has a type, and every node a label or a relationship beside it."""
-    text = [token[1] for token in found] + ["", "", ""]
-    for at, (kind, mark, _) in enumerate(found):
-        if kind != "mark":
-            continue
-        if mark == "[" and at and text[at - 1] == "-":
-            end = text.index("]", at)
-            if ":" not in text[at:end]:
-                return False
-        elif mark == "-" and text[at + 1] == "-":
-            return False
-        elif mark == "(":
-            before = found[at - 1] if at else ("mark", ",", 0)
-            if before[0] == "word" and before[1].upper() not in _CLAUSES:
-                continue  # a function's
-            if not {text[at + 1], text[at + 2]} & {")", "{"}:
-                continue  # a node with a label, or an expression
-            end = _closing(text, at)
-            joined = before[1] in ("-", ">") or text[end + 1] in ("-", "<")
-            if ":" not in text[at : at + 2] and not joined:
-                return False
-    return True
-
-
-def _closing(text: Sequence[str], at: int) -> int:
-    """The place of the bracket that closes the one at a place."""
-    depth = 0
-    for place in range(at, len(text)):
-        depth += (text[place] == "(") - (text[place] == ")")
-        if not depth:
-            return place
-    return len(text) - 2
