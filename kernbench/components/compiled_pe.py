@@ -7,7 +7,7 @@ from typing import Any
 
 from kernbench.compiled import core
 from kernbench.components.base import Component
-from kernbench.components.pe_component import PeComponent, Token
+from kernbench.components.pe_component import Token
 from kernbench.components.pe_compute import ComputeEngine
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_fetch_store import PeFetchStore
@@ -33,40 +33,47 @@ _METHODS = {
 """Methods that the core has too; a subclass that overrides one of them runs in Python."""
 _AS_SHIPPED = {cls: {name: getattr(cls, name) for name in names} for cls, names in _METHODS.items()}
 _TOKEN = dict(vars(Token))
+_TRANSFERS = (c.Load, c.Store)
+_COMPUTING = (c.Math, c.Gemm)
+_OF_QUEUES = (c.Send, c.Receive)
 
 
 def attach(components: Iterable[Component], ledger: Any) -> None:
     """Let the core serve accesses to TCMs and carry out stages of tiles; ``ledger`` keeps transactions."""
     if core is None or dict(vars(Token)) != _TOKEN:
         return
-    parts = [one for one in components if isinstance(one, PeTcm | PeComponent)]
+    kinds: dict[type[Component], Any] = {}  # a machine has thousands of components of a dozen classes
+    parts: dict[Any, Any] = {}
+    for one in components:
+        cls = type(one)
+        if cls not in kinds:
+            kinds[cls] = _kind(cls)
+        known = kinds[cls]
+        if known is not None and vars(one).keys().isdisjoint(_METHODS[known]):
+            parts[one] = known
     tcms: dict[Component, Any] = {}
-    for one in parts:
-        if isinstance(one, PeTcm) and _shipped(one, PeTcm):
-            tcms[one] = core.Tcm(one, ledger)
-            vars(one)["access"] = tcms[one].access
-    for one in parts:
-        if isinstance(one, PeFetchStore):
-            tcm = tcms.get(one.sibling("pe_tcm"))
-            if tcm is not None and _shipped(one, PeFetchStore):
-                vars(one)["accept"] = core.FetchStore(one, ledger, Op, tcm).accept
-        elif isinstance(one, ComputeEngine) and _shipped(one, ComputeEngine):
+    for one, known in parts.items():
+        if known is PeTcm:
+            tcm = tcms[one] = core.Tcm(one, ledger)
+            vars(one)["access"] = tcm.access
+        elif known is ComputeEngine:
             vars(one)["accept"] = core.Engine(one, ledger, Op, one.slot).accept
-        elif isinstance(one, PeCpu) and _shipped(one, PeCpu):
-            scheduler = one.sibling("pe_scheduler")
-            if isinstance(scheduler, PeScheduler) and _shipped(scheduler, PeScheduler):
-                ipcq = one.sibling("pe_ipcq")
-                queues = ipcq if isinstance(ipcq, PeIpcq) and _shipped(ipcq, PeIpcq) else None
-                vars(one)["_dispatch"] = core.Dispatcher(
-                    scheduler, ledger, Op, one, PeCpu._dispatch, PeScheduler._dispatch, Token,
-                    (c.Load, c.Store), (c.Math, c.Gemm), math, gemm,
-                    queues, (c.Send, c.Receive),
-                ).dispatch  # fmt: skip
+    for one, known in parts.items():
+        if known is PeFetchStore and (tcm := tcms.get(one.sibling("pe_tcm"))) is not None:
+            vars(one)["accept"] = core.FetchStore(one, ledger, Op, tcm).accept
+        elif known is PeCpu and parts.get(scheduler := one.sibling("pe_scheduler")) is PeScheduler:
+            queues = one.sibling("pe_ipcq")
+            queues = queues if parts.get(queues) is PeIpcq else None
+            vars(one)["_dispatch"] = core.Dispatcher(
+                scheduler, ledger, Op, one, PeCpu._dispatch, PeScheduler._dispatch, Token,
+                _TRANSFERS, _COMPUTING, math, gemm, queues, _OF_QUEUES,
+            ).dispatch  # fmt: skip
 
 
-def _shipped(component: Component, known: type[Component]) -> bool:
-    """Whether its methods are those of the class ``known``."""
-    methods = _AS_SHIPPED[known]
-    return vars(component).keys().isdisjoint(methods) and all(
-        getattr(type(component), name) is method for name, method in methods.items()
-    )
+def _kind(cls: type[Component]) -> type[Component] | None:
+    """The class whose methods the core has too, where those of ``cls`` are the same."""
+    for known, methods in _AS_SHIPPED.items():
+        if issubclass(cls, known):
+            same = all(getattr(cls, name) is method for name, method in methods.items())
+            return known if same else None
+    return None
