@@ -44,7 +44,6 @@ cdef class Links:
     ``sources`` and ``weights`` are per link, and ``numbers``, by which ``misalignment`` is indexed.
     """
 
-    cdef list arrays
     cdef Py_buffer views[4]
     cdef int held
     cdef Py_ssize_t size, count
