@@ -199,6 +199,95 @@ def test_a_run_is_removed_in_small_lots_where_its_nodes_have_many_relationships(
         assert store.query("MATCH (:Run {id: $run})-->(n) RETURN count(n) AS n", run="b").rows[0][0] > 10
 
 
+def test_lanes_leave_no_relationship_of_a_transaction_to_its_node(
+    neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = neo4j_removal._sweep
+    text = """MATCH (n:Transaction) WHERE n.id STARTS WITH 'a/'
+              RETURN count(n) AS there, sum(COUNT { (n)-->() }) AS joined"""
+
+    def counted(server: Server) -> list[Any]:
+        return server.read(lambda tx: tx.run(text).single(strict=True).values())
+
+    def looked_at(server: Server, run_id: str, token: str) -> None:
+        found.append(counted(server))
+        sweep(server, run_id, token)
+
+    found: list[list[Any]] = []
+
+    with Neo4jStore(neo4j_url) as store:
+        store.keep(*sample(id="a"))
+        there, before = counted(store._server)
+        monkeypatch.setattr(neo4j_removal, "IN_A_LANE", 2)
+        monkeypatch.setattr(neo4j_removal, "_sweep", looked_at)
+        store.remove("a")
+    assert found == [[there, 0]]
+    assert there > 0
+    assert before > 10
+
+
+def test_a_removal_that_ends_in_the_middle_of_its_lanes_is_completed_by_the_next(
+    neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Server.write
+    begun = threading.Lock()
+    lots: list[str] = []
+
+    def ending(self: Server, work: Any) -> Any:
+        name = threading.current_thread().name
+        if name.startswith("kernbench-remove"):
+            with begun:
+                lots.append(name)
+                if len(lots) > 2:
+                    raise StoreError("no more")
+        return run(self, work)
+
+    with Neo4jStore(neo4j_url) as store:
+        store.keep(*sample(id="a"))
+        store.keep(*sample(id="b"))
+        joined = "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[r]->() RETURN count(r) AS n"
+        before = store.query(joined, run="b").rows
+        monkeypatch.setattr(neo4j_removal, "IN_A_LANE", 2)
+        monkeypatch.setattr(Server, "write", ending)
+        with pytest.raises(StoreError, match="no more"):
+            store.remove("a")
+        assert [found["id"] for found in store.runs()] == ["b"]
+        monkeypatch.setattr(Server, "write", run)
+        left = "MATCH (n) WHERE n.id STARTS WITH 'a/' OR n.id = 'a' OR n.owner = 'run/a' RETURN count(n) AS n"
+        assert store.query(left).rows[0][0] > 10
+        monkeypatch.setattr(neo4j_removal, "is_dead", lambda *_: True)
+        open_store(neo4j_url).close()
+        assert store.query(left).rows == [(0,)]
+        assert store.query(joined, run="b").rows == before
+        assert before[0][0] > 10
+
+
+def test_a_lane_of_a_removal_that_was_given_up_deletes_nothing_more(
+    neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process takes the removal over, and the id is another run's by the time the lanes go on."""
+    part = neo4j_removal._part_transactions
+
+    def late(server: Server, run_id: str, token: str) -> None:
+        monkeypatch.setattr(neo4j_removal, "_part_transactions", part)
+        with monkeypatch.context() as patched:
+            patched.setattr(neo4j_removal, "is_dead", lambda *_: True)
+            with Neo4jStore(neo4j_url) as other:
+                other.keep(*sample(id="a"))
+        part(server, run_id, token)
+
+    joined = "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[r]->() RETURN count(r) AS n"
+    with Neo4jStore(neo4j_url) as store:
+        for name in ("a", "b"):
+            store.keep(*sample(id=name))
+        before = store.query(joined, run="b").rows
+        monkeypatch.setattr(neo4j_removal, "_part_transactions", late)
+        store.remove("a")
+        assert sorted(found["id"] for found in store.runs()) == ["a", "b"]
+        assert store.query(joined, run="a").rows == before
+        assert before[0][0] > 10
+
+
 def test_a_push_that_was_given_up_can_do_no_harm(neo4j_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is taken for dead, cleaned away, and wakes again."""
     fill = neo4j_push.Push.fill

@@ -1,8 +1,14 @@
 """Removing a run from Neo4j, and what pushes and removals that died have left.
 
-A removed run loses its label ``Run`` first, and so is invisible at once; then its nodes are deleted lot by
-lot, found by the beginning of their ids. Every lot is deleted under the token of who removes: when it was
-given up for dead meanwhile, and the run's id is another run's, it deletes nothing more.
+A removed run loses its label ``Run`` first, and so is invisible at once. Then the relationships of its
+transactions, most of what there is, are deleted in two lanes at once, as they were made; and its nodes lot by
+lot, with the relationships that are left, found by the beginning of their ids. Every lot is deleted under the
+token of who removes: when it was given up for dead meanwhile, and the run's id is another run's, it deletes
+nothing more.
+
+Each lane has its own stretch of the transactions, in order of number. The relationships next to each other at
+a component are then of the same lane, and lanes do not wait for each other. Of nodes that are deleted with
+their relationships they would: the server locks whatever is joined to them.
 """
 
 from __future__ import annotations
@@ -10,10 +16,12 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from threading import Event
 
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
@@ -28,11 +36,24 @@ NODES_AT_ONCE, RELATIONSHIPS_AT_ONCE = 4_000, 20_000
 """Nodes that are deleted in one transaction: as many as have no more than so many relationships in all."""
 _FIRST = "Transaction"
 """The label whose nodes have most relationships and few each; those of others go with them."""
+LANES = 2
+IN_A_LANE = 10_000
+"""Relationships, about, that are deleted in one transaction of a lane."""
 _FENCE = f"""MATCH (k:KernbenchRun {{id: $id}}) WHERE k.token IN [$token, $new]
 SET k.state = 'removing', k.token = $new, k.beat = timestamp(), k.owner = $owner
 WITH k OPTIONAL MATCH (r:Run {{id: $id}}) REMOVE r:Run SET r:{HIDDEN} RETURN count(DISTINCT k) AS fenced"""
 _END_LANES = "MATCH (l:KernbenchLane) WHERE l.id STARTS WITH $prefix DELETE l"
-_BEAT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.token = $token SET k.beat = timestamp() RETURN k.id AS id"
+_BEGIN_LANES = "UNWIND $lanes AS lane MERGE (l:KernbenchLane {id: lane}) SET l.token = $new"
+_BEATS = {
+    label: f"""MATCH (k:{label} {{id: $id}}) SET k.beat = timestamp()
+WITH k WHERE k.token = $token RETURN k.id AS id"""
+    for label in ("KernbenchRun", "KernbenchLane")
+}
+"""Written to first, so that the token is looked at when no other process can change it any more."""
+_SPAN = f"""MATCH (n:{_FIRST}) WHERE n.id STARTS WITH $prefix
+RETURN min(n.number) AS low, max(n.number) AS high, sum(COUNT {{(n)-->()}}) AS relationships"""
+_JOINED = f"""UNWIND range($low, $high) AS i MATCH (n:{_FIRST} {{id: $first + toString(i)}})-[r]->()
+WITH r LIMIT $limit DELETE r RETURN count(*) AS n"""
 _LEFT = """MATCH (k:KernbenchRun) WHERE k.state <> 'kept'
 RETURN k.id AS id, k.token AS token, k.owner AS owner, (timestamp() - k.beat) / 1000.0 AS silent"""
 
@@ -49,17 +70,23 @@ def remove(server: Server, run_id: str, token: str) -> bool:
         fenced = bool(tx.run(_FENCE, values).single(strict=True)["fenced"])
         if fenced:
             end_lanes(tx, run_id)
+            lanes = [_lane(run_id, number) for number in range(1, LANES)]
+            tx.run(_BEGIN_LANES, lanes=lanes, new=new).consume()
         return fenced
 
     if not server.write(fence):
         return False
+    _part_transactions(server, run_id, new)
     _sweep(server, run_id, new)
     remove_unused_topologies(server)
     return True
 
 
 def end_lanes(tx: Transaction, run_id: str) -> None:
-    """Remove the lanes of a push, once what is under way in them has been committed: none does more then."""
+    """Remove the lanes of a push or removal, once what is under way in them is committed.
+
+    None of them does more then.
+    """
     tx.run(_END_LANES, prefix=f"{run_id}/").consume()
 
 
@@ -103,12 +130,50 @@ def files_owner(run_id: str) -> str:
     return f"run/{run_id}"
 
 
+def _lane(run_id: str, number: int) -> str:
+    """The id of the node with the token of a lane; of the first one it is the run's in the catalogue."""
+    return f"{run_id}/{number}" if number else run_id
+
+
+def _part_transactions(server: Server, run_id: str, token: str) -> None:
+    """Delete the relationships that lead from a run's transactions, in lanes."""
+    first = f"{run_id}/{SCHEMA.label(_FIRST).prefix}"
+    found = server.read(lambda tx: tx.run(_SPAN, prefix=first).single(strict=True))
+    if not found["relationships"]:
+        return
+    low, count = int(found["low"]), int(found["high"]) - int(found["low"]) + 1
+    step = max(1, count * IN_A_LANE // int(found["relationships"]))
+
+    def some(tx: Transaction, number: int, values: dict[str, int]) -> int:
+        held = _BEATS["KernbenchLane" if number else "KernbenchRun"]
+        if tx.run(held, id=_lane(run_id, number), token=token).single() is None:
+            return 0  # another process does it
+        return int(tx.run(_JOINED, values, first=first).single(strict=True)["n"])
+
+    stop = Event()
+
+    def lane(number: int) -> None:
+        begin, end = low + count * number // LANES, low + count * (number + 1) // LANES
+        for at in range(begin, end, step):
+            values = {"low": at, "high": min(at + step, end) - 1, "limit": 2 * IN_A_LANE}
+            while not stop.is_set():
+                if server.write(partial(some, number=number, values=values)) < values["limit"]:
+                    break
+
+    with ThreadPoolExecutor(LANES, "kernbench-remove") as pool:
+        try:
+            for done in [pool.submit(lane, number) for number in range(LANES)]:
+                done.result()
+        finally:
+            stop.set()
+
+
 def _sweep(server: Server, run_id: str, token: str) -> None:
     """Delete what belongs to a run that is invisible already, and its entry in the catalogue at the end."""
     values = {"id": run_id, "token": token, "prefix": f"{run_id}/", "owner": files_owner(run_id)}
 
     def some(tx: Transaction, text: str, limit: int) -> int:
-        if tx.run(_BEAT, values).single() is None:
+        if tx.run(_BEATS["KernbenchRun"], values).single() is None:
             return 0  # another process does it
         return int(tx.run(text, values, limit=limit).single(strict=True)["n"])
 
@@ -124,7 +189,13 @@ def _sweep(server: Server, run_id: str, token: str) -> None:
             pass
     while server.write(partial(some, text=_FILES, limit=20)):
         pass
-    server.write(lambda tx: tx.run(_LAST, values).consume())
+
+    def last(tx: Transaction) -> None:
+        if tx.run(_BEATS["KernbenchRun"], values).single() is not None:
+            end_lanes(tx, run_id)
+            tx.run(_LAST, values).consume()
+
+    server.write(last)
 
 
 _FILES = "MATCH (n:KernbenchFile {owner: $owner}) WITH n LIMIT $limit DELETE n RETURN count(*) AS n"
