@@ -25,8 +25,6 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
-# Many slow tests wait: for a server, for processes, for moments to kill them at.
-SLOW_JOBS ?= 3
 # Of the property tests of `make slow`: `full` makes the same examples each time, `search` others.
 PROFILE ?= full
 
@@ -52,7 +50,7 @@ test: $(DEV)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 slow: $(DEV)
-	$(BIN)/python -m pytest -n $(SLOW_JOBS) --dist worksteal -m 'slow or neo4j or hypothesis' --hypothesis-profile $(PROFILE)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'slow or neo4j or hypothesis' --hypothesis-profile $(PROFILE)
 
 pure: $(DEV)
 	KERNBENCH_PURE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PURE)

@@ -160,8 +160,8 @@ def test_pushers_and_askers_at_once(neo4j_url: str) -> None:
 
 
 @pytest.mark.slow
-def test_eight_pushers_and_eight_askers_for_a_minute(neo4j_url: str) -> None:
-    many_at_once(neo4j_url, 8, 60)
+def test_eight_pushers_and_eight_askers_for_twenty_seconds(neo4j_url: str) -> None:
+    many_at_once(neo4j_url, 8, 20)
 
 
 def test_pushing_the_same_again_changes_nothing(neo4j_url: str) -> None:

@@ -20,7 +20,7 @@ from tests.exact.reference.cases import TOPOLOGIES, Agreement, Case, Flow, cases
 from tests.examples import examples
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
-MANY = 450
+MANY = 300
 """Generated cases a machine in the slow test."""
 
 

@@ -28,7 +28,6 @@ from tests.compiled import compiled
 from tests.unit.test_components_faults import PE, Script, stream
 
 CALLS: Counter[str] = Counter()
-ATTENTION = ("flash-attention", {"d_head": 16})
 OVERRIDDEN = {
     "pe_tcm": (PeTcm, ("access", "_use")),
     "pe_fetch_store": (PeFetchStore, ("accept", "_move", "pass_on", "finish", "_record")),
@@ -58,8 +57,10 @@ for _cls, _methods in OVERRIDDEN.values():
 
 def outcome(impl: dict[str, str]) -> tuple[float, Any]:
     """End of a run of attention, or of queues, its operations, transactions, and use of resources."""
-    bench, params = ("ipcq-allreduce", {"elements": 256}) if "pe.pe_ipcq.impl" in impl else ATTENTION
-    run = kb.run(bench, params=params, topo={"system.sips": 1} | impl, store="memory:")
+    if "pe.pe_ipcq.impl" in impl:
+        run = kb.run("ipcq-allreduce", params={"elements": 256}, topo={"system.sips": 1} | impl, store="memory:")
+    else:
+        run = kb.run("flash-attention", "minimal", params={"d_head": 16}, topo=impl, store="memory:")
     names = ("Op", "DependsOn", "Awaited", "Transaction", "Hop", "WaitedFor", "Use", "Launch")
     return run.sim_ns, {name: run.tables[name].to_pylist() for name in names}
 
