@@ -28,7 +28,7 @@ def latencies(machine: str, kind: str, nbytes: int, path: str = "all") -> dict[t
     """Latency by (way, path), ns."""
     bench = resolve("pe2pe")
     params = bench.resolve_params({"path": path, "nbytes": nbytes, "buffer_kind": kind})
-    check = machine != "default" and (machine != "six SIPs" or nbytes == 128)  # there it takes most of the time
+    check = machine != "default" and (machine != "six SIPs" or nbytes == 128)  # it takes most of the time
     outcome = run_bench(compiled(*MACHINES[machine]), bench, params, verify=True, check=check)
     outcome.raise_for_error()
     assert outcome.verified == "yes"

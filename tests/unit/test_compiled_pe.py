@@ -58,7 +58,8 @@ for _cls, _methods in OVERRIDDEN.values():
 def outcome(impl: dict[str, str]) -> tuple[float, Any]:
     """End of a run of attention, or of queues, its operations, transactions, and use of resources."""
     if "pe.pe_ipcq.impl" in impl:
-        run = kb.run("ipcq-allreduce", params={"elements": 256}, topo={"system.sips": 1} | impl, store="memory:")
+        topo = {"system.sips": 1} | impl
+        run = kb.run("ipcq-allreduce", params={"elements": 256}, topo=topo, store="memory:")
     else:
         run = kb.run("flash-attention", "minimal", params={"d_head": 16}, topo=impl, store="memory:")
     names = ("Op", "DependsOn", "Awaited", "Transaction", "Hop", "WaitedFor", "Use", "Launch")
