@@ -21,7 +21,8 @@ from kernbench.program.operations import Op, Region, has_values
 from kernbench.replay.dependencies import Dependency, DependencyBuilder
 from kernbench.replay.executor import FAILURES, Executor, freeze, named
 from kernbench.replay.memory_store import MemoryStore
-from kernbench.replay.oplog import OpLog, OpRecord
+from kernbench.replay.op_record import OpRecord
+from kernbench.replay.oplog import OpLog
 from kernbench.replay.races import RaceDetector, Thread
 from kernbench.replay.semantics import compute
 from kernbench.replay.tensor_names import TensorNames

@@ -1,182 +1,33 @@
 """The operations of a run in the order of their effects, in columns, and their tables for the run archive.
 
 A long run has millions of operations, so none is kept as an object: numbers go into typed arrays, texts into
-lists of the distinct ones with a code for each row. :class:`OpRecord` reads one row.
+lists of the distinct ones with a code for each row (:class:`~kernbench.replay.coded.Coded`). An
+:class:`~kernbench.replay.op_record.OpRecord` reads one row.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any, Generic, NoReturn, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
 from kernbench.compiled import core
 from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Operand, Region
+from kernbench.replay.coded import Coded
+from kernbench.replay.op_record import OUTPUT, OpRecord
 from kernbench.replay.tensor_log import TensorLog
 
 Table = dict[str, Any]
 """Columns by name: numpy arrays for numbers, lists for strings, all of one length."""
 
-OUTPUT = -1
-"""``position`` of an operation's output in the table ``Operand``; inputs count from 0."""
-
-
 _BATCH = 1024
 """Operations that are gathered as rows before their columns are extended."""
 
-K = TypeVar("K")
-
-
-class _Codes(dict[K, int]):
-    """A number for each distinct key, in the order in which they were first asked for."""
-
-    def __missing__(self, key: K) -> int:
-        code = self[key] = len(self)
-        return code
-
-
-class Coded(Generic[K]):
-    """A column of texts, each distinct one kept once, made of its key by ``text``."""
-
-    def __init__(self, text: Callable[[K], str]) -> None:
-        self._text = text
-        self._codes: _Codes[K] = _Codes()
-        self._known: list[str] = []
-        self._rows = array("i")
-
-    @property
-    def codes(self) -> dict[K, int]:
-        """The code of each distinct key."""
-        return self._codes
-
-    @property
-    def rows(self) -> array[int]:
-        """The code of each row."""
-        return self._rows
-
-    def extend(self, keys: Iterable[K]) -> None:
-        """Add a row for each of ``keys``."""
-        self._rows.extend(map(self._codes.__getitem__, keys))
-
-    def __getitem__(self, row: int) -> str:
-        return self._texts()[self._rows[row]]
-
-    def to_list(self) -> list[str]:
-        """The texts of all rows."""
-        return [*map(self._texts().__getitem__, self._rows)]
-
-    def _texts(self) -> list[str]:
-        """The text of each code."""
-        if len(self._known) < len(self._codes):
-            self._known += map(self._text, islice(self._codes, len(self._known), None))
-        return self._known
-
-
 LabelKey = tuple[str, tuple[tuple[int, ...], ...], tuple[int, ...] | None, str]
 """The parts of a label: name, shapes of inputs, shape and type of the output."""
-
-
-class OpRecord:
-    """One row of an :class:`OpLog`: the fields of an :class:`Op` without its values and parameters."""
-
-    __slots__ = ("_log", "row")
-
-    def __init__(self, log: OpLog, row: int) -> None:
-        self._log = log
-        self.row = row
-
-    def __repr__(self) -> str:
-        return f"<OpRecord {self.id} {self.kind}/{self.name} {self.t_start:g}..{self.t_end:g} ns>"
-
-    @property
-    def id(self) -> int:
-        """Number of the operation."""
-        return self._log.integers()["id"][self.row]
-
-    @property
-    def launch(self) -> int:
-        """Launch it belongs to, -1 when none."""
-        return self._log.integers()["launch"][self.row]
-
-    @property
-    def parent(self) -> int:
-        """Operation it is a part of, -1 when none."""
-        return self._log.integers()["parent"][self.row]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes moved or produced."""
-        return self._log.integers()["bytes"][self.row]
-
-    @property
-    def kind(self) -> str:
-        """``memory``, ``gemm``, ``math``, ``view`` or ``tile``."""
-        return self._log.texts()["kind"][self.row]
-
-    @property
-    def name(self) -> str:
-        """Name within its kind, such as ``dma_read``."""
-        return self._log.texts()["name"][self.row]
-
-    @property
-    def stage(self) -> str:
-        """Stage of a tile pipeline, empty when none."""
-        return self._log.texts()["stage"][self.row]
-
-    @property
-    def component(self) -> str:
-        """Component that carried it out."""
-        return self._log.texts()["component"][self.row]
-
-    @property
-    def label(self) -> str:
-        """The operation in one phrase."""
-        return self._log.texts()["label"][self.row]
-
-    @property
-    def source(self) -> str:
-        """``file.py:12``, the line of the kernel that asked for it; empty for the host's operations."""
-        return self._log.texts()["source"][self.row]
-
-    @property
-    def t_ready(self) -> float:
-        """When the component received it, ns."""
-        return self._log.times()["t_ready"][self.row]
-
-    @property
-    def t_start(self) -> float:
-        """When it began, ns."""
-        return self._log.times()["t_start"][self.row]
-
-    @property
-    def t_end(self) -> float:
-        """When it was done, ns."""
-        return self._log.times()["t_end"][self.row]
-
-    @property
-    def after(self) -> list[tuple[int, str]]:
-        """The operations that it depends on, with the hazard."""
-        return self._log.dependencies_of(self.row)
-
-    @property
-    def transactions(self) -> list[int]:
-        """Transactions that carried it out."""
-        return self._log.transactions_of(self.row)
-
-    @property
-    def inputs(self) -> tuple[Operand, ...]:
-        """Operands read, in order."""
-        return tuple(operand for position, operand in self._log.operands_of(self.row) if position != OUTPUT)
-
-    @property
-    def output(self) -> Operand | None:
-        """Operand written, if any."""
-        found = self._log.operands_of(self.row)
-        return next((operand for position, operand in found if position == OUTPUT), None)
 
 
 class OpLog:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernbench import dtypes
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Op
-from kernbench.replay.oplog import OpRecord
+from kernbench.replay.op_record import OpRecord
 from kernbench.replay.patterns import where_wrong
 
 Writer = Callable[[tuple[int, ...]], Op | OpRecord | None]

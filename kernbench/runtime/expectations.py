@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernbench.errors import UsageError, VerificationError
 from kernbench.program.operations import Op, Region
 from kernbench.replay import compare
-from kernbench.replay.oplog import OpRecord
+from kernbench.replay.op_record import OpRecord
 from kernbench.runtime.placement import TensorShard, distinct
 
 if TYPE_CHECKING:
