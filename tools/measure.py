@@ -26,7 +26,7 @@ from kernbench.sim.clock import Clock
 from kernbench.topology import compile_topology, load, shipped
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "measured.md"
-REPEATS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+REPEATS = int(sys.argv[1]) if __name__ == "__main__" and len(sys.argv) > 1 else 3
 LARGEST = ("matmul-composite", {"m": 768, "k": 512, "n": 768})
 
 

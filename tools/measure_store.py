@@ -31,9 +31,11 @@ REPEATS = 5
 ENOUGH_S = 4.0
 """A question that has taken this long in all is not asked again."""
 TIMEOUT_S = 15.0
+BESIDE = 20
+"""Runs that lie beside the large one while it is kept, asked and removed."""
 HISTORY_RUNS = 100
 HOPS_OF_MANY = 10_000
-"""Hops of each of :data:`HISTORY_RUNS` runs that are kept beside each other."""
+"""Hops of each of those runs beside, and of :data:`HISTORY_RUNS` that are kept beside each other."""
 _TASK = "tools.measure_store_task"
 
 
@@ -43,6 +45,7 @@ class Measured:
 
     name: str
     pushes: list[dict[str, Any]] = field(default_factory=list)
+    beside: dict[str, Any] = field(default_factory=dict)
     disk: dict[str, int] = field(default_factory=dict)
     server_memory: int = 0
     removal_s: float = 0.0
@@ -78,11 +81,14 @@ def note(text: str) -> None:
     print(f"{time.perf_counter() - _BEGUN:6.0f} s  {text}", file=sys.stderr, flush=True)
 
 
-def push(url: str, hops: int) -> Iterator[dict[str, Any]]:
-    """A simulated run, to compare with, and then the large one."""
-    for number, count in enumerate((0, hops)):
-        note(f"pushing {f'{count:,} hops' if count else 'a simulated run'} to {url}")
-        yield from task("push", url, count, f"run{number}")
+def fill(found: Measured, url: str, hops: int) -> None:
+    """A simulated run, to compare with, others beside, and then the large one, all of one machine."""
+    note(f"pushing a simulated run to {url}")
+    found.pushes += task("push", url, 0, "run0")
+    note(f"pushing {BESIDE} runs of {HOPS_OF_MANY:,} hops")
+    (found.beside,) = task("beside", url, BESIDE, HOPS_OF_MANY)
+    note(f"pushing {hops:,} hops")
+    found.pushes += task("push", url, hops, "run1")
 
 
 def questions(found: Measured, url: str, files: Path | None) -> None:
@@ -100,7 +106,7 @@ def questions(found: Measured, url: str, files: Path | None) -> None:
 def embedded(folder: Path, hops: int) -> tuple[Measured, dict[str, Any]]:
     """The store in a folder, and how the graph over all runs grows."""
     found, url = Measured("embedded"), folder / "store"
-    found.pushes = list(push(str(url), hops))
+    fill(found, str(url), hops)
     questions(found, str(url), url)
     found.disk = {"archive": size_of(url / "runs" / "run1"), "cache": size_of(url / "cache")}
     (removed,) = task("remove", url, "run1")
@@ -112,7 +118,7 @@ def embedded(folder: Path, hops: int) -> tuple[Measured, dict[str, Any]]:
 
 
 def many(found: Measured, url: str) -> None:
-    """Many runs of one machine in a store that is otherwise empty, or nearly so."""
+    """Many runs of one machine in a store that is otherwise empty, or holds those beside the large run."""
     note(f"keeping {HISTORY_RUNS} runs of {HOPS_OF_MANY:,} hops in {url}")
     (found.many,) = task("many", url, HISTORY_RUNS, HOPS_OF_MANY)
 
@@ -122,9 +128,9 @@ def neo4j(folder: Path, hops: int, url: str) -> Measured:
     found, home = Measured("Neo4j"), folder / "neo4j"
     if url:
         store = f"{url.rstrip('/')}/measured-{secrets.token_hex(4)}"
-        found.pushes = list(push(store, hops))
+        fill(found, store, hops)
         questions(found, store, None)
-        for run in ("run1", "run0"):
+        for run in ("run1", "run0", *found.beside["ids"]):
             (removed,) = task("remove", store, run)
             found.removal_s = found.removal_s or removed["s"]
         return found
@@ -132,7 +138,7 @@ def neo4j(folder: Path, hops: int, url: str) -> Measured:
     os.environ.update(KERNBENCH_NEO4J_USER="neo4j", KERNBENCH_NEO4J_PASSWORD=password)
     os.environ.pop("KERNBENCH_NEO4J_AUTH_FILE", None)
     with running(home, password) as (bolt, _, pid):
-        found.pushes = list(push(f"bolt://127.0.0.1:{bolt}", hops))
+        fill(found, f"bolt://127.0.0.1:{bolt}", hops)
         found.server_memory = peak_memory(pid)
     data = home / "data"
     found.disk = {"databases": size_of(data / "databases"), "transactions": size_of(data / "transactions")}

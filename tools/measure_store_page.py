@@ -91,10 +91,11 @@ def many_rows(stores: Sequence[Any]) -> list[str]:
         "",
         f"## {one['runs']} runs of {one['hops']:,} hops",
         "",
-        "All of one machine, made up with different seeds, kept one after another. *first*, *second* and",
-        f"*last*: the first question ({one['question']}) of the first run, which also builds",
-        "what belongs to the machine, of the second and of the last. *again*: of the first and of the last,",
-        "asked once more. *two runs*: history/slower-where, of the first and the last.",
+        "All of one machine, made up with different seeds, kept one after another, on the server beside",
+        "the small runs above. *first*, *second* and *last*: the first question",
+        f"({one['question']}) of the first run, which also builds what belongs to the machine, of",
+        "the second and of the last. *again*: of the first and of the last, asked once more. *two runs*:",
+        "history/slower-where, of the first and the last.",
         "",
         "| store | all kept s | second kept s | last kept s | first ms | second ms | last ms | again ms "
         "| two runs ms |",
@@ -128,13 +129,14 @@ def page(
         else "that was restarted once, the files dropped from the operating system's memory,\nbefore the "
         "first of them (each is the first of its kind since, but reads pages that others have read)"
     )
-    small, large = stores[0].pushes
+    (small, large), beside = stores[0].pushes, stores[0].beside
     columns = " | ".join(f"{store.name} cold | {store.name} warm" for store in stores)
     return f"""# Measured: stores
 
 Written by `make measure-store`, on made-up traffic over the routes of the default machine:
 {large["hops"]:,} hops, of which {large["hops"] // 20:,} on one hot link, and {large["waits"]:,} `WAITED_FOR`;
-beside it lies a simulated run of {small["hops"]:,} hops, of which the critical path is asked.
+beside it lie a simulated run of {small["hops"]:,} hops, of which the critical path is asked, and
+{len(beside["ids"])} runs of about {beside["hops"]:,} hops, made up with other seeds, all of the same machine.
 {machine()}.
 It took {seconds:,.0f} s.
 
@@ -154,7 +156,7 @@ Afterwards, and for the removal of the larger run:
 |---|---|---|---|
 {chr(10).join(disk)}
 
-The archive is that of the larger run, everything else holds both.
+The archive is that of the larger run, everything else holds all of them.
 
 ## Questions
 

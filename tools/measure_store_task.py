@@ -1,7 +1,8 @@
 """One thing measured in a process of its own, for tools/measure_store.py: prints lines of JSON.
 
 names                               the questions of the library
-push URL HOPS ID SEED               keep a made-up run, and have its graph built
+push URL HOPS ID                    keep a made-up run, or for no hops a simulated one; have its graph built
+beside URL RUNS HOPS                keep so many made-up runs of one machine, each with a seed of its own
 ask URL NAME REPEATS ENOUGH LIMIT   a question, or all of them where NAME is empty
 remove URL ID                       remove a run
 history FOLDER RUNS                 the graph over so many runs, made, and made again with one more
@@ -126,6 +127,15 @@ def push(url: str, hops: int, run_id: str) -> None:
     )
 
 
+def beside(url: str, runs: int, hops: int) -> None:
+    graph = load_topology()
+    machine, ids = topology_record(graph), [f"beside{number:02}" for number in range(runs)]
+    with open_store(url) as store:
+        for seed, name in enumerate(ids, start=2):
+            store.keep(made_up_run(graph, hops, seed, id=name), machine)
+    tell(ids=ids, hops=hops)
+
+
 def values(store: GraphStore, question: Question) -> dict[str, Any]:
     """Parameters that must be given; ``KeyError`` when a question has one that is not known here."""
     needed = [name for name, p in question.params.items() if p.default is None and not p.derived]
@@ -241,6 +251,8 @@ def main(what: str, *rest: str) -> None:
         tell(names=list(library()))
     elif what == "push":
         push(rest[0], int(rest[1]), rest[2])
+    elif what == "beside":
+        beside(rest[0], int(rest[1]), int(rest[2]))
     elif what == "ask":
         ask_all(rest[0], rest[1], int(rest[2]), float(rest[3]), float(rest[4]))
     elif what == "remove":
