@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from kernbench_graph.stores.embedded import part
+from kernbench_graph.stores.embedded.enough import Enough
 from kernbench_graph.stores.embedded.needs import needed, needs
 
 import kernbench as kb
@@ -67,7 +68,8 @@ _HOPS = "MATCH (:Run {id: $run})-[:USED]->(u:Use)<-[h:HOP]-(t:Transaction) "
     ],
 )
 def test_hops_of_one_resource_are_enough_where_nothing_else_decides(text: str, place: str | None) -> None:
-    assert needs(text, {"run": "r", "at": "x", "number": 1}).place == place
+    found = needs(text, {"run": "r", "at": "x", "number": 1}).enough
+    assert found == (() if place is None else (Enough("HOP", place),))
 
 
 def test_hops_are_added_a_resource_at_a_time_and_each_once(store: GraphStore) -> None:
@@ -91,6 +93,60 @@ def test_hops_are_added_a_resource_at_a_time_and_each_once(store: GraphStore) ->
     assert asked(at_all) == there()
     for place in (second, sorted({place for place, _ in hops})[2]):
         assert asked(at_one, place) == there(place)
+
+
+_SPANS = "MATCH (r:Run {id: $run}) UNWIND $spans AS span "
+_WAITS = _SPANS + "MATCH (r)-[:SENT]->(a:Transaction)-[w:WAITED_FOR]->(b:Transaction) "
+_IN_SPAN = "WHERE w.t_from >= span.begin AND w.t_from < span.until "
+_COUNTED = "RETURN count(w) AS n, coalesce(sum(w.seq), 0) AS seqs"
+
+
+@pytest.mark.parametrize(
+    ("text", "are_enough"),
+    [
+        (_WAITS + _IN_SPAN + _COUNTED, True),
+        (_WAITS + _IN_SPAN + "AND w.ns > 0.0 " + _COUNTED, True),
+        (_WAITS + _IN_SPAN + "MATCH (b)-[:FROM]->(u:Use) RETURN u.resource, sum(w.ns) AS ns", True),
+        (_WAITS + "WHERE w.t_from >= span.begin " + _COUNTED, False),
+        (_WAITS + _IN_SPAN + "OR w.ns > 0.0 " + _COUNTED, False),
+        (_WAITS + "WHERE NOT w.t_from >= span.begin AND w.t_from < span.until " + _COUNTED, False),
+        (_WAITS + _IN_SPAN.rstrip() + " + 1.0 " + _COUNTED, False),
+        (_WAITS + "WHERE a.t_from >= span.begin AND w.t_from < span.until " + _COUNTED, False),
+        (_WAITS.replace("WAITED_FOR", "WAITED_FOR*1..2") + _IN_SPAN + "RETURN a", False),
+        (_WAITS.replace("WAITED_FOR", "WAITED_FOR|CAUSED_BY") + _IN_SPAN + _COUNTED, False),
+        (_WAITS + _IN_SPAN + "MATCH (b)-[x:WAITED_FOR]->(c) " + _COUNTED, False),
+        (_WAITS + _IN_SPAN + "MATCH (b)-[x]->(c) " + _COUNTED, False),
+        (_WAITS.replace("MATCH (r)-", "UNWIND $number AS span MATCH (r)-") + _IN_SPAN + _COUNTED, False),
+        (_WAITS.replace("MATCH (r)-", "WITH r, {begin: 0} AS span MATCH (r)-") + _IN_SPAN + _COUNTED, False),
+    ],
+)
+def test_waits_within_a_window_are_enough_where_nothing_else_decides(text: str, are_enough: bool) -> None:
+    found = needs(text, {"run": "r", "spans": [{"begin": -1, "until": 2.5}], "number": 1}).enough
+    assert found == ((Enough("WAITED_FOR", ((-1.0, 2.5),)),) if are_enough else ())
+
+
+def test_waits_are_added_a_window_at_a_time_and_each_once(store: GraphStore) -> None:
+    run = kb.run("qkv-gemm", compiled("minimal"), store=store, check=False)
+    waits = [(float(wait["t_from"]), int(wait["seq"])) for wait in run.tables["WaitedFor"].to_pylist()]
+    times = sorted({begun for begun, _ in waits})
+    quarter, half = times[len(times) // 4], times[len(times) // 2]
+    ever = times[-1] + 1.0
+
+    def asked(*spans: tuple[float, float]) -> list[tuple[object, ...]]:
+        given = {"spans": [{"begin": begin, "until": until} for begin, until in spans]}
+        return store.query(_WAITS + _IN_SPAN + _COUNTED, given, run.id, engine=LIBRARY).rows
+
+    def there(*spans: tuple[float, float]) -> list[tuple[int, int]]:
+        found = [seq for begun, seq in waits for begin, until in spans if begin <= begun < until]
+        return [(len(found), sum(found))]
+
+    two = ((0.0, quarter), (half, ever))
+    for spans in (((quarter, half),), two, ((0.0, half),), ((0.0, ever),), two):
+        expected = there(*spans)
+        assert asked(*spans) == expected
+        assert expected[0][0] > 0
+    pattern = "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[w:WAITED_FOR]->(:Transaction) "
+    assert store.query(pattern + _COUNTED, {}, run.id, engine=LIBRARY).rows == there((0.0, ever))
 
 
 def test_a_question_that_needs_too_many_rows_has_the_whole_graph_made(

@@ -1,8 +1,7 @@
-"""Labels and types that a question of the library looks at, and the one place whose hops it needs."""
+"""Labels and types that a question of the library looks at, and where some relationships are enough."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import pyarrow as pa
 from kernbench_graph.archive.record import row_count
 from kernbench_graph.query.guard import tokens
 from kernbench_graph.schema import SCHEMA
+from kernbench_graph.stores.embedded.enough import Enough, enough_for, table_of
 
 _OF_RUNS = (
     frozenset(
@@ -21,12 +21,8 @@ _OF_RUNS = (
     - SCHEMA.computed_names()
 )
 _CLAUSES = frozenset(("MATCH", "WHERE", "AND", "OR", "NOT", "XOR", "RETURN", "WITH", "BY"))
-_AT_ONE_PLACE = re.compile(
-    r"\( (\w+) : Use \) < - \[ (?:\w+ )?: HOP \] - \( [^()]* \) "
-    r"WHERE \1 \. resource = \$(\w+) (?:AND|WITH|RETURN) "
-)
 _READ_FOR_COPIED = 10
-"""Hops are read and looked through in about so many times less time than the same hops are copied."""
+"""Relationships are read and looked through in about so many times less time than they are copied."""
 
 
 class Needs(NamedTuple):
@@ -34,29 +30,26 @@ class Needs(NamedTuple):
 
     names: frozenset[str]
     """Labels and types."""
-    place: str | None = None
-    """The resource whose hops are enough; None where all are needed."""
+    enough: tuple[Enough, ...] = ()
+    """Relationships that are enough, of types that are not needed whole."""
 
     def rows(self, tables: Mapping[str, pa.Table]) -> float:
         """About how many rows of a run with these tables have to be copied."""
-        sources = [label.name for label in SCHEMA.labels if label.name in self.names]
-        sources += [rows.table for rel in SCHEMA.relationships if rel.type in self.names for rows in rel.rows]
+        whole = self.names - {some.type for some in self.enough}
+        sources = [label.name for label in SCHEMA.labels if label.name in whole]
+        sources += [rows.table for rel in SCHEMA.relationships if rel.type in whole for rows in rel.rows]
         counts = {table.name: 0 if table.computed else row_count(tables, table.name)
                   for table in SCHEMA.record_tables("run") if table.name in sources}  # fmt: skip
-        if self.place is not None and "Hop" in counts:
-            return sum(counts.get(name, 0) for name in sources) - counts["Hop"] * (1 - 1 / _READ_FOR_COPIED)
-        return sum(counts.get(name, 0) for name in sources)
+        found = float(sum(counts.get(name, 0) for name in sources))
+        for some in self.enough:
+            found += some.count(tables) + row_count(tables, table_of(some.type)) / _READ_FOR_COPIED
+        return found
 
 
 def needs(cypher: str, params: Mapping[str, Any]) -> Needs:
-    """The parts that a query with these parameters looks at.
-
-    >>> hops = "MATCH (u:Use)<-[h:HOP]-(t:Transaction) WHERE u.resource = $at RETURN count(h) AS n"
-    >>> needs(hops, {"at": "sip0.io"}).place
-    'sip0.io'
-    """
-    place = params.get(_place(cypher))
-    return Needs(needed(cypher), place if isinstance(place, str) else None)
+    """The parts that a query with these parameters looks at."""
+    names = needed(cypher)
+    return Needs(names, () if names == _OF_RUNS else enough_for(cypher, params))
 
 
 @lru_cache(maxsize=128)
@@ -81,20 +74,6 @@ def needed(cypher: str) -> frozenset[str]:
         if end in _OF_RUNS
     }
     return frozenset(names | ends)
-
-
-@lru_cache(maxsize=128)
-def _place(cypher: str) -> str:
-    """The parameter that names the only resource whose hops the query looks at; empty where there is none.
-
-    Nothing but that condition may decide on it: hops occur once, and nothing in the text is an alternative.
-    """
-    found = [(kind, "''" if kind == "string" else text) for kind, text, _ in tokens(cypher)]
-    words = [text.upper() for kind, text in found if kind in ("word", "quoted")]
-    if words.count("HOP") != 1 or not {"OR", "XOR"}.isdisjoint(words) or needed(cypher) == _OF_RUNS:
-        return ""
-    match = _AT_ONE_PLACE.search(" ".join(text for _, text in found))
-    return match[2] if match else ""
 
 
 def _all_named(found: Sequence[tuple[str, str, int]]) -> bool:

@@ -2,7 +2,7 @@
 
 A question names the labels and types that it looks at. Copying only these into a copy of the topology's
 graph takes a fraction of the time of the whole graph, which then need not be written, read again and kept.
-Of hops, most of a run's rows, only those of one resource are copied where a question is about that resource.
+Of hops and waits, most of a run's rows, only those are copied that the question says it is about.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from kernbench_graph.projection import Projection
+from kernbench_graph.projection import Part, Projection
 from kernbench_graph.store import Result, RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
+from kernbench_graph.stores.embedded.enough import Enough
 from kernbench_graph.stores.embedded.needs import Needs, needs
 
 MOST_ROWS = 250_000
 """Where a question lacks more rows, the run is projected whole, and kept in the cache for other processes."""
-_HOP = "HOP"
 
 
 class PartialGraph:
@@ -45,8 +45,8 @@ class PartialGraph:
         self._projection = Projection(topology, run)
         self._tables = run.tables
         self._there: set[str] = set()
-        self._places: set[str] = set()
-        """Resources whose hops are there, while not all are."""
+        self._some: dict[str, list[Enough]] = {}
+        """Relationships that are there, of types of which not all are."""
         self._lock = threading.Lock()
 
     @property
@@ -68,31 +68,31 @@ class PartialGraph:
             return self._lacking(wanted).rows(self._tables)
 
     def _lacking(self, wanted: Needs) -> Needs:
-        there = self._there | ({_HOP} if wanted.place in self._places else set())
-        return Needs(wanted.names - there, wanted.place)
+        there = self._there | {some.type for some in wanted.enough if some in self._some.get(some.type, ())}
+        return Needs(wanted.names - there, tuple(some for some in wanted.enough if some.type not in there))
 
     def _add(self, lacking: Needs) -> None:
         """Copy what is lacking, each row once."""
+        chosen = {some.type: some for some in lacking.enough}
         self._database.write("BEGIN TRANSACTION", {})
         for part in self._projection.parts("run", tuple(sorted(lacking.names))):
-            data = self._hops(part.data, lacking.place) if part.name == _HOP else part.data
+            data = self._without_those_there(part, chosen.get(part.name))
             self._database.copy(part.name, data, part.ends)
         self._database.write("COMMIT", {})
-        if lacking.place is None:
-            self._there |= lacking.names
-        else:
-            self._there |= lacking.names - {_HOP}
-            self._places.add(lacking.place)
+        self._there |= lacking.names - chosen.keys()
+        for type_, some in chosen.items():
+            self._some.setdefault(type_, []).append(some)
 
-    def _hops(self, data: pa.Table, place: str | None) -> pa.Table:
-        """Of all hops those of one resource, or all of others than are there."""
+    def _without_those_there(self, part: Part, enough: Enough | None) -> pa.Table:
+        """The rows of a part that a question lacks: those that are enough, or all."""
         import pyarrow.compute as pc
 
-        if place is not None:
-            return data.filter(pc.equal(data["to"], pa.scalar(place, pa.string())))
-        if not self._places:
-            return data
-        return data.filter(pc.invert(pc.is_in(data["to"], pa.array(sorted(self._places), pa.string()))))
+        data = part.data
+        kept = None if enough is None else enough.among(data)
+        for there in self._some.get(part.name, ()):
+            others = pc.invert(there.among(data))
+            kept = others if kept is None else pc.and_(kept, others)
+        return data if kept is None else data.filter(kept)
 
     def close(self) -> None:
         """Let go of its file, and remove it."""
