@@ -19,6 +19,7 @@ from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, Result, RunRecord, TopologyRecord, resolve_ref
 from kernbench_graph.stores.common import OpenedStore
 from kernbench_graph.stores.embedded import part
+from kernbench_graph.stores.embedded.by_name import by_name
 from kernbench_graph.stores.embedded.cache import Base, D, Database, Engine, ProjectionCache
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, engines, ladybug_files
@@ -101,6 +102,7 @@ class LocalStore(OpenedStore, ABC):
         else:
             run = self.resolve(run)
             values.setdefault("run", run)
+            asked = by_name(asked) if engine == LIBRARY else asked
         try:
             while True:
                 database = self._database(asked, run, chosen, values if engine == LIBRARY else None)
