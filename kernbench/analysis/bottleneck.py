@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernbench.analysis.derived import AskedRun, Rows
-from kernbench.analysis.time_window import use_within
+from kernbench.analysis.window_use import use_within
 from kernbench.kinds import COMPONENT_KINDS
 
 _COLUMNS = ("resource", "bytes", "busy_ns", "wait_ns", "utilisation", "transactions", "max_queue")

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernbench.analysis.time_window import BY_OPERATION, Window, rows_of, stands_for, united_at
+from kernbench.analysis.time_window import Window
+from kernbench.analysis.window_use import BY_OPERATION, rows_of, stands_for, united_at
 from kernbench.kinds import COMPONENT_KINDS
 
 Floats = NDArray[np.float64]
@@ -19,7 +20,7 @@ def use_over_time(
 ) -> tuple[list[str], Floats, Floats]:
     """Utilisation of each resource in ``bins`` stretches of equal length.
 
-    The rules are those of :func:`kernbench.analysis.time_window.use_within`; all stretches are worked out in
+    The rules are those of :func:`kernbench.analysis.window_use.use_within`; all stretches are worked out in
     one pass, so that a million hops take a second. An interval without length counts in the stretch in which
     it begins.
 

@@ -187,7 +187,7 @@ class Run(Exports):
 
         Busy and waiting times are those of the window, ``utilisation`` is a share of its length.
         """
-        from kernbench.analysis.time_window import use_within
+        from kernbench.analysis.window_use import use_within
 
         window = self.window(launch, from_ns, to_ns)
         if window.spans == ((0.0, self.sim_ns),):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import kernbench as kb
 from kernbench.analysis.path_steps import CriticalPath, Step
-from kernbench.analysis.time_window import Window, select, use_within
+from kernbench.analysis.time_window import Window, select
+from kernbench.analysis.window_use import use_within
 from kernbench.errors import UsageError
 
 LAUNCHES = [

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.time_window import Window, use_within
+from kernbench.analysis.time_window import Window
 from kernbench.analysis.use_over_time import use_over_time
+from kernbench.analysis.window_use import use_within
 
 
 @pytest.fixture(scope="module")

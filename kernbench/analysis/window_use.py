@@ -1,0 +1,194 @@
+"""The use of each of a run's resources within a window of its time, worked out from the trace.
+
+A resource's recorded busy time is distributed over its hops, or over its operations, in proportion to what
+determines their service: bytes on links and in memories, the time during which operations are under way, the
+same overhead for every message elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kernbench.analysis.time_window import Floats, Window
+from kernbench.analysis.trace_tables import Texts
+from kernbench.kinds import COMPONENT_KINDS
+
+
+def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDArray[Any]]:
+    """The use of each resource within ``window``: the columns of a run's table ``Use``, in its order.
+
+    Resources without use there are left out. ``utilisation`` is a share of the window's length.
+    ``max_queue`` is the most that were present at once at a time of the window.
+    """
+    used = {name: tables["Use"][name].to_numpy() for name in tables["Use"].column_names}
+    hops = {name: tables["Hop"][name].to_numpy() for name in ("t_in", "t_start", "t_out", "wait_ns", "bytes")}
+    ops = {name: tables["Op"][name].to_numpy() for name in ("t_ready", "t_start", "t_end", "bytes")}
+    names, kinds = used["resource"], used["kind"]
+    index = {name: number for number, name in enumerate(names.tolist())}
+    by_op = np.array([kind in BY_OPERATION for kind in kinds], dtype=bool)
+    memory = np.array(
+        [kind in COMPONENT_KINDS and COMPONENT_KINDS[kind].memory for kind in kinds], dtype=bool
+    )
+
+    at = rows_of(tables["Hop"]["resource"], index)
+    hop = (at >= 0) & ~by_op[at]
+    where = at[hop]
+    weighs = used["is_link"].astype(bool) | memory
+    weight = np.where(weighs[where], hops["bytes"][hop], 1.0)
+    begin, end = hops["t_start"][hop], hops["t_out"][hop]
+    hop_entry = _Entries.within(
+        window, where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop]
+    )
+    busy_entries = [(where, weight, hop_entry.share)]
+    on = rows_of(tables["Op"]["component"], index)
+    op = (on >= 0) & by_op[on]
+    starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
+    entries = (
+        hop_entry,
+        _Entries.within(window, on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
+    )
+    united, length, begin, end = united_at(on[op], starts, ends)
+    busy_entries.append((united, length, window.share(begin, end)))
+
+    count = len(names)
+    found = {f"{of}{key}": np.zeros(count) for key in ("busy", "wait", "bytes", "n") for of in ("", "all_")}
+    queue = np.zeros(count, dtype=np.int64)
+    for where, weight, share in busy_entries:
+        found["busy"] += np.bincount(where, weight * share, minlength=count)
+        found["all_busy"] += np.bincount(where, weight, minlength=count)
+    for entry in entries:
+        for key, values in (
+            ("wait", entry.wait * entry.waited), ("all_wait", entry.wait),
+            ("bytes", entry.nbytes * entry.share), ("all_bytes", entry.nbytes),
+            ("n", (entry.share > 0) * 1.0), ("all_n", np.ones(len(entry.share))),
+        ):  # fmt: skip
+            found[key] += np.bincount(entry.where, values, minlength=count)
+
+    parts = np.arange(count)
+    for number in np.flatnonzero(found["all_n"] == 0).tolist():
+        parts[number] = stands_for(number, names[number], kinds, index)
+    # Where no more than one was ever present, which is at most resources, there is nothing to count.
+    several = np.zeros(count, dtype=bool)
+    several[parts[used["max_queue"] > 1]] = True
+    for entry in entries:
+        queue = np.maximum(queue, entry.most_at_once(several))
+
+    def scaled(key: str, recorded: NDArray[Any]) -> Floats:
+        whole = found[f"all_{key}"]
+        share = np.where(whole > 0, found[key] / np.where(whole > 0, whole, 1.0), 0.0)
+        return np.asarray(recorded * share[parts])
+
+    # Bytes are not spread quite evenly over a hop, so in a short window the sum could exceed it.
+    busy = np.minimum(scaled("busy", used["busy_ns"]), window.ns)
+    rows = found["n"][parts] > 0
+    result = {
+        "resource": names,
+        "is_link": used["is_link"],
+        "kind": kinds,
+        "bytes": np.rint(scaled("bytes", used["bytes"])).astype(np.int64),
+        "busy_ns": busy,
+        "wait_ns": scaled("wait", used["wait_ns"]),
+        "utilisation": busy / window.ns if window.ns > 0 else busy * 0.0,
+        "transactions": np.rint(scaled("n", used["transactions"])).astype(np.int64),
+        "max_queue": np.minimum(queue[parts], used["max_queue"]),
+    }
+    return {key: values[rows] for key, values in result.items()}
+
+
+BY_OPERATION = frozenset({"pe_gemm", "pe_math", "pe_dma", "pe_fetch_store", "pe_scheduler"})
+"""Kinds whose service is that of operations rather than of messages."""
+
+
+def united_at(
+    where: NDArray[np.int64], begin: Floats, end: Floats
+) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
+    """The stretches during which at least one interval is under way at a place: place, length, begin, end.
+
+    Operations of one engine overlap where it has several in flight; its time is busy once.
+    """
+    if not len(where):
+        return where, begin, begin, end
+    order = np.lexsort((begin, where))
+    where, begin, end = where[order], begin[order], end[order]
+    apart = (float(end.max()) + 1.0) * where  # moves each place's times beyond those of the one before
+    latest = np.maximum.accumulate(end + apart)
+    first = np.flatnonzero(np.concatenate([[True], (begin + apart)[1:] > latest[:-1]]))
+    where, begin, end = where[first], begin[first], np.maximum.reduceat(end, first)
+    return where, end - begin, begin, end
+
+
+def rows_of(column: pa.ChunkedArray, index: Mapping[str, int]) -> NDArray[np.int64]:
+    """By row the number of the resource that it names; -1 where that was not used."""
+    texts = Texts(column)
+    rows: NDArray[np.int64] = np.array([index.get(text, -1) for text in texts.all()], np.int64)[texts.codes]
+    return rows
+
+
+_CARRIERS = frozenset({"pe_dma", "pe_fetch_store"})
+"""Kinds whose operations move the bytes on the wires within a PE, which messages do not cross."""
+
+
+def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, int]) -> int:
+    """The resource in whose proportions ``name`` is used where no hop and no operation names it.
+
+    Of a part, such as a pseudo-channel, that is the component it is in; of a wire within a PE, the end
+    whose operations move bytes over it.
+    """
+    source, arrow, target = name.partition("->")
+    ends = (source, target) if arrow else (name.rpartition(".")[0],)
+    found = [index[end] for end in ends if end in index]
+    return next((one for one in found if not arrow or kinds[one] in _CARRIERS), number)
+
+
+class _Entries(NamedTuple):
+    """What was served at resources, in arrays: hops, or operations."""
+
+    where: NDArray[np.int64]
+    nbytes: NDArray[Any]
+    arrived: Floats
+    begin: Floats
+    end: Floats
+    wait: Floats
+    share: Floats
+    """Of the service, within the window."""
+    waited: Floats
+    """Of the wait, within the window."""
+
+    @classmethod
+    def within(
+        cls,
+        window: Window,
+        where: NDArray[np.int64],
+        nbytes: NDArray[Any],
+        arrived: Floats,
+        begin: Floats,
+        end: Floats,
+        wait: Floats,
+    ) -> _Entries:
+        """With both shares worked out."""
+        share, waited = window.share(begin, end), window.share(np.minimum(arrived, begin), begin)
+        return cls(where, nbytes, arrived, begin, end, wait, share, waited)
+
+    def most_at_once(self, several: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Per resource, the most of those in the window that were present at once; touching ones do not meet.
+
+        Where ``several`` is false there never was more than one.
+        """
+        count = len(several)
+        inside = ((self.share > 0) | (self.waited > 0)) & (self.end > self.arrived)
+        most = np.bincount(self.where[inside], minlength=count) > 0
+        inside &= several[self.where]
+        where = self.where[inside]
+        resource = np.concatenate([where, where])
+        times = np.concatenate([self.end[inside], self.arrived[inside]])
+        change = np.concatenate([-np.ones(len(where)), np.ones(len(where))])
+        order = np.lexsort((change, times, resource))
+        level = np.cumsum(change[order])  # every resource's changes add up to 0
+        found = most.astype(np.float64)
+        np.maximum.at(found, resource[order], level)
+        return found.astype(np.int64)
