@@ -50,13 +50,14 @@ class Measured:
     server_memory: int = 0
     removal_s: float = 0.0
     many: dict[str, Any] = field(default_factory=dict)
+    first: list[dict[str, Any]] = field(default_factory=list)
     cold: dict[str, dict[str, Any]] = field(default_factory=dict)
     warm: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def task(*arguments: object) -> Iterator[dict[str, Any]]:
+def task(*arguments: object, module: str = _TASK) -> Iterator[dict[str, Any]]:
     """The reports of a fresh process, a line of JSON each."""
-    command = [sys.executable, "-m", _TASK, *map(str, arguments)]
+    command = [sys.executable, "-m", module, *map(str, arguments)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -114,6 +115,8 @@ def embedded(folder: Path, hops: int) -> tuple[Measured, dict[str, Any]]:
     note(f"history of {HISTORY_RUNS} runs")
     (history,) = task("history", folder / "history", HISTORY_RUNS)
     many(found, str(folder / "many"))
+    note("first questions of the shipped benches")
+    found.first += task(folder / "first", module="tools.measure_first")
     return found, history
 
 

@@ -14,9 +14,9 @@ from kernbench.pgraph import topology_record
 from tests.compiled import compiled
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import LIBRARY
-from tools import measure_store, measure_store_task
+from tools import measure_first, measure_store, measure_store_task
 from tools.made_up_run import made_up_run
-from tools.measure_store_page import page
+from tools.measure_store_page import first_rows, page
 
 
 def test_every_question_is_answered(
@@ -66,3 +66,12 @@ def test_other_runs_of_the_same_machine_lie_beside_the_large_one(
     history = {"runs": 1, "used": 1, "whole_s": 1.0, "grown_s": 1.0, "again_s": 1.0}
     text = page([found], history, 5, 15.0, False, 1.0)
     assert "and\n2 runs of about 2,000 hops, made up with other seeds, all of the same machine." in text
+
+
+@pytest.mark.slow
+def test_every_question_is_asked_as_the_first_about_a_run(tmp_path: Path) -> None:
+    found = measure_first.measured(str(tmp_path), "gemm-single-pe")
+    assert sorted(found["s"]) == sorted(LIBRARY)
+    assert found["hops"] > 0
+    (row,) = [line for line in first_rows([found]) if line.startswith("| gemm-single-pe |")]
+    assert f" of {len(LIBRARY)} | " in row

@@ -1,0 +1,70 @@
+"""How long the first question about a run of each shipped bench takes, for tools/measure_store.py.
+
+``python -m tools.measure_first FOLDER`` prints a line of JSON for each bench: its hops, and by question the
+seconds until its rows are there, asked of a store that was just opened. Another run of the same machine has
+been asked before, and the process has asked questions before: what remains is what one run costs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+import kernbench as kb
+from kernbench.api.asking import library
+from kernbench.api.names import bench_names
+from kernbench.pgraph import Question
+
+_PATHS = {
+    "src": "sip0.cube0.pe0.pe_dma",
+    "dst": "sip0.cube1.hbm_ctrl.pe3",
+    "other_src": "sip0.cube1.pe0.pe_dma",
+    "other_dst": "sip0.cube2.hbm_ctrl.pe3",
+    "lost": "sip0.cube5",
+    "within_ns": 100.0,
+}
+"""Values of parameters without a default that are places of the default machine."""
+
+
+def given(question: Question, run: kb.Run, before: str) -> dict[str, Any]:
+    """Values of the parameters that must be given: late operations, a long wait, the busiest link."""
+    needed = [name for name, param in question.params.items() if param.default is None and not param.derived]
+    sent, last = run.tables["Transaction"], run.tables["Op"].num_rows - 1
+    waited = sent["wait_ns"].to_pylist()
+    links = Counter(place for place in run.tables["Hop"]["resource"].to_pylist() if "->" in place)
+    known = {
+        **_PATHS,
+        "op": max(last - 1, 0),
+        "other": max(last - 2, 0),
+        "transaction": sent["number"][waited.index(max(waited))].as_py(),
+        "resource": links.most_common(1)[0][0],
+        "bench": run.info["bench"],
+        "before": before,
+        "after": run.id,
+    }
+    return {name: known[name] for name in needed}
+
+
+def measured(folder: str, bench: str) -> dict[str, Any]:
+    """``bench hops s``: by question the seconds that it takes as the first about the later of two runs."""
+    before = kb.run(bench, store=folder)
+    kb.ask("bottleneck/busiest-links", before.id, folder)
+    run = kb.run(bench, store=folder)
+    found: dict[str, float] = {}
+    for name, question in library().items():
+        values = given(question, run, before.id)
+        seconds: list[float] = []
+        for _ in range(2):  # what the process itself has to load is not the run's
+            begun = time.perf_counter()
+            kb.ask(name, None if question.scope == "history" else run.id, folder, values)
+            seconds.append(time.perf_counter() - begun)
+        found[name] = min(seconds)
+    return {"bench": bench, "hops": run.tables["Hop"].num_rows, "s": found}
+
+
+if __name__ == "__main__":
+    for number, shipped in enumerate(bench_names()):
+        print(json.dumps(measured(f"{sys.argv[1]}/{number}", shipped)), flush=True)
