@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +134,29 @@ def test_answers_must_be_as_declared(tmp_path: Path) -> None:
         answer(Result(["x"], []))
     with pytest.raises(QueryError, match="returned 3 as 'id', but declares string"):
         answer(Result(["id"], [("a",), (3,)]))
+
+
+WHOLE = {
+    "number", "reads", "writes", "read_bytes", "written_bytes", "moved", "payload", "fs", "within_fs",
+    "t.bytes", "h.bytes", "a.bytes", "b.bytes", "0 + part.used", "0 + part.bytes", "0 + use.bytes",
+    "at.steps", "CASE WHEN c.kind <> 'pe_scheduler' THEN 1 ELSE 0 END",
+}  # fmt: skip
+"""What the library adds up that is whole: counts, bytes, and femtoseconds that a sum gave."""
+OF_TWO = {"side * busy", "side * waited", "side * moved"}
+"""What it adds up of two runs, one value each: there is but one sum of two."""
+
+
+def test_sums_do_not_depend_on_the_order_of_rows() -> None:
+    """Whole numbers alone have the same sum in any order; others are rounded to millionths before."""
+    for question in load_library(QUERIES).values():
+        for text in (question.text("ladybug"), question.text("neo4j")):
+            flat = " ".join(text.split())
+            assert not re.search(r"\b(avg|stdev\w*|reduce|percentileCont)\(", flat, re.I), question.name
+            for start in (found.end() for found in re.finditer(r"\bsum\(", flat)):
+                depth, end = 1, start
+                while depth:
+                    depth += {"(": 1, ")": -1}.get(flat[end], 0)
+                    end += 1
+                added = flat[start : end - 1]
+                rounded = re.fullmatch(r"floor\(.* \* 1e6 \+ 0\.5\)", added)
+                assert rounded or added in WHOLE | OF_TWO, (question.name, added)

@@ -1,0 +1,70 @@
+"""Answers of the library are the same to the last bit, in whatever order an engine comes upon its rows.
+
+That order is no part of a run: it depends on the threads that read, on what else of the graph is there, and
+on what was asked before. So the rows of a run are loaded into the engine as they are, and in a random order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.stores.embedded import part
+from kernbench_graph.stores.embedded.engine import LadybugDatabase
+
+import kernbench as kb
+from kernbench import api
+from kernbench.pgraph import topology_record
+from tests.compiled import compiled
+from tests.conformance.generated_runs import LIBRARY, rows_asked
+from tools.made_up_run import made_up_run
+from tools.measure_store_task import values
+
+Rows = list[tuple[Any, ...]]
+ALL_ROWS = 10**6
+
+
+def records() -> list[tuple[RunRecord, TopologyRecord]]:
+    """A simulated run, and one whose times have all digits."""
+    with api.open_store("memory:") as store:
+        run = kb.run("gemm-multi-pe", store=store)
+        record, machine = store.load(run.id), store.load_topology(run.info["topology_id"])
+    simulated = RunRecord({**record.info, "id": "run0"}, record.tables)
+    return [(simulated, machine), (made_up_run(compiled(), 5000, id="run1"), topology_record(compiled()))]
+
+
+def answers(kept: list[tuple[RunRecord, TopologyRecord]]) -> dict[tuple[str, str], Rows]:
+    """Every question, asked of every run."""
+    with api.open_store("memory:") as store:
+        for run, machine in kept:
+            store.keep(run, machine)
+        asked = {}
+        for name, question in LIBRARY.items():
+            given = values(store, question) | ({"limit": ALL_ROWS} if "limit" in question.params else {})
+            for run, _ in kept if question.scope != "history" else kept[:1]:
+                of = None if question.scope == "history" else str(run.info["id"])
+                asked[name, str(run.info["id"])] = rows_asked(name, of, store, given)
+        return asked
+
+
+@pytest.mark.slow
+def test_answers_do_not_depend_on_the_order_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = records()
+    expected = answers(kept)
+    summed = {name for name, question in LIBRARY.items() if "sum(floor(" in question.text("ladybug")}
+    assert summed <= {name for (name, _), rows in expected.items() if rows}
+    copy, rng = LadybugDatabase.copy, np.random.default_rng(7)
+
+    def copy_mixed(
+        self: LadybugDatabase, table: str, data: pa.Table, pair: tuple[str, str] | None = None
+    ) -> None:
+        copy(self, table, data.take(rng.permutation(data.num_rows)), pair)
+
+    monkeypatch.setattr(LadybugDatabase, "copy", copy_mixed)
+    for most_rows in (part.MOST_ROWS, -1):  # the part that is asked about, and the whole graph
+        monkeypatch.setattr(part, "MOST_ROWS", most_rows)
+        found = answers(kept)
+        assert [key for key in expected if repr(found[key]) != repr(expected[key])] == []
