@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernbench.analysis.contention import spans
 from kernbench.analysis.derived import AskedRun, Rows
 from kernbench.analysis.window_use import use_within
 from kernbench.kinds import COMPONENT_KINDS
@@ -42,6 +43,40 @@ def link_use(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
     """``resource bytes busy_ns wait_ns utilisation transactions max_queue`` per used link of ``kind``."""
     frame = _use(asked, params)
     return _rows(frame, np.flatnonzero((frame["transactions"] > 0) & _of_kind(frame, params["kind"])))
+
+
+def seam(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``link begin until from_sip from_cube to_sip to_cube`` per used link of a seam and span of the window.
+
+    The seam is that of ``link``; where it is empty, that of the busiest link of ``kind``.
+    """
+    frame, links = _use(asked, params), asked.topology_tables["Link"]
+    columns = (links[name].to_pylist() for name in ("name", "kind", "src", "dst"))
+    wires = {name: (kind, src, dst) for name, kind, src, dst in zip(*columns, strict=True)}
+    chosen = str(params["link"])
+    if not chosen:
+        of_kind = frame["is_link"].astype(bool) & (frame["kind"] == params["kind"])
+        busiest = _busiest(frame, of_kind, "bytes", {"limit": 1})
+        if not busiest:
+            return []
+        chosen = busiest[0]["resource"]
+    parts = asked.topology_tables["Component"]
+    places = (parts[name].to_pylist() for name in ("name", "sip", "cube"))
+    cube = {name: (sip, cube) for name, sip, cube in zip(*places, strict=True)}
+
+    def sides(link: str) -> tuple[str, tuple[int, int], tuple[int, int]]:
+        kind, src, dst = wires[link]
+        return kind, cube[src], cube[dst]
+
+    asked_for = sides(chosen)
+    (from_sip, from_cube), (to_sip, to_cube) = asked_for[1:]
+    ends = {"from_sip": from_sip, "from_cube": from_cube, "to_sip": to_sip, "to_cube": to_cube}
+    used = frame["resource"][frame["is_link"].astype(bool) & (frame["transactions"] > 0)].tolist()
+    return [
+        {"link": link, "begin": span["begin"], "until": span["until"], **ends}
+        for link in sorted(name for name in used if sides(name) == asked_for)
+        for span in spans(asked, params)
+    ]
 
 
 def use_by_kind(asked: AskedRun, params: Mapping[str, Any]) -> Rows:

@@ -40,7 +40,7 @@ def counters(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter
     """
     yield from _bandwidth(tables, window)
     yield from _queues(tables, window)
-    yield from _held(tables, window)
+    yield from held_in_tcm(tables, window)
 
 
 def _bandwidth(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
@@ -83,8 +83,11 @@ def _queues(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]
         yield from _made(component, name, "operations", begin[rows], end[rows], np.ones(len(rows)), window)
 
 
-def _held(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
-    """TCM held, from the handles of operations: a view is its operand's memory, not memory of its own."""
+def held_in_tcm(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
+    """Per PE the bytes of values in its TCM, from the handles of operations; see :func:`counters`.
+
+    A view is its operand's memory, not memory of its own.
+    """
     ops, operands = tables["Op"].to_pydict(), tables["Operand"].to_pydict()
     row_of = {number: row for row, number in enumerate(ops["number"])}
     root: dict[int, int] = {}

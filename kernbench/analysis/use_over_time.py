@@ -44,7 +44,7 @@ def use_over_time(
     whole = np.zeros(len(names))
     for where, weight, first, last in _entries(tables, used, index):
         whole += np.bincount(where, weight, minlength=len(names))
-        busy += _spread(window, edges, where, weight, first, last, len(names))
+        busy += spread(window, edges, where, weight, first, last, len(names))
     parts = np.arange(len(names))
     for number in np.flatnonzero(whole == 0).tolist():
         parts[number] = stands_for(number, names[number], kinds, index)
@@ -74,7 +74,7 @@ def _entries(
     return [(where, weight, begin, end), united_at(on[op], starts, ends)]
 
 
-def _spread(
+def spread(
     window: Window,
     edges: Floats,
     where: NDArray[np.int64],

@@ -21,6 +21,7 @@ from tests.conformance.generated_runs import LIBRARY, NAMES, SIZES, Case, how_ma
 from tests.conformance.graph_records import sample
 from tests.conformance.history_oracle import HISTORY
 from tests.conformance.question_oracle import ORACLES
+from tests.conformance.test_store_over_time import OVER_TIME
 from tests.conformance.test_store_routes import ROUTES
 from tests.conformance.test_store_simulated import CHAINS
 
@@ -29,7 +30,7 @@ LOTS = 4
 
 
 def test_every_question_is_checked() -> None:
-    assert sorted([*ORACLES, *HISTORY, *ROUTES, *CHAINS]) == sorted(LIBRARY)
+    assert sorted([*ORACLES, *HISTORY, *ROUTES, *CHAINS, *OVER_TIME]) == sorted(LIBRARY)
 
 
 @pytest.mark.parametrize("size", SIZES)

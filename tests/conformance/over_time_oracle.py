@@ -1,0 +1,254 @@
+"""Answers about stretches of a window, and about PEs, from the rows of a trace and with nothing but loops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kernbench_graph.store import RunRecord, TopologyRecord
+
+from tests.conformance.oracle_columns import Rows
+
+Spans = tuple[tuple[float, float], ...]
+Weighted = list[tuple[float, float, float]]
+"""Begin, end and weight of what was served."""
+
+BY_OPERATION = ("pe_gemm", "pe_math", "pe_dma", "pe_fetch_store", "pe_scheduler")
+BY_BYTES = ("hbm_ctrl", "sram", "pe_tcm")
+PARTS = ("pseudo_channel",)
+ENGINES = ("pe_dma", "pe_fetch_store", "pe_gemm", "pe_math")
+
+
+def stretches(spans: Spans, intervals: int) -> list[tuple[float, float]]:
+    """The window's stretches of equal length."""
+    begin, end = spans[0][0], spans[-1][1]
+    step = (end - begin) / intervals
+    return [
+        (begin + n * step, begin + (n + 1) * step if n + 1 < intervals else end) for n in range(intervals)
+    ]
+
+
+def within(begin: float, end: float, spans: Spans, low: float, high: float) -> float:
+    """Time from ``begin`` to ``end`` that lies in the window and between ``low`` and ``high``."""
+    return sum(max(0.0, min(end, high, b) - max(begin, low, a)) for a, b in spans)
+
+
+def united(intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The stretches during which at least one of them is under way."""
+    found: list[tuple[float, float]] = []
+    for begin, end in sorted(intervals):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
+
+
+class Busy:
+    """How busy the resources of a run were, stretch by stretch."""
+
+    def __init__(self, run: RunRecord, spans: Spans) -> None:
+        self.spans = spans
+        self.used = {row["resource"]: row for row in run.tables["Use"].to_pylist()}
+        served: dict[str, Weighted] = {}
+        for hop in run.tables["Hop"].to_pylist():
+            use = self.used[hop["resource"]]
+            if use["kind"] not in BY_OPERATION:
+                weighs = use["is_link"] or use["kind"] in BY_BYTES
+                weight = float(hop["bytes"]) if weighs else 1.0
+                served.setdefault(hop["resource"], []).append((hop["t_start"], hop["t_out"], weight))
+        by_engine: dict[str, list[tuple[float, float]]] = {}
+        for op in run.tables["Op"].to_pylist():
+            if self.used.get(op["component"], {}).get("kind") in BY_OPERATION:
+                by_engine.setdefault(op["component"], []).append((op["t_start"], op["t_end"]))
+        for name, intervals in by_engine.items():
+            served[name] = [(begin, end, end - begin) for begin, end in united(intervals)]
+        self.served = {name: of for name, of in served.items() if sum(weight for *_, weight in of) > 0}
+
+    def share(self, name: str, low: float, high: float) -> float:
+        """Utilisation within a stretch."""
+        length = within(low, high, self.spans, low, high)
+        entries = self.served.get(name) or self.served.get(self.stands_for(name), [])
+        total = sum(weight for *_, weight in entries)
+        if not entries or length <= 0:
+            return 0.0
+        part = 0.0
+        for begin, end, weight in entries:
+            if end > begin:
+                part += weight * within(begin, end, self.spans, low, high) / (end - begin)
+            elif any(a <= begin <= b for a, b in self.spans):
+                last = high == self.spans[-1][1]
+                part += weight * (low <= begin < high or (last and begin == high))
+        return min(self.used[name]["busy_ns"] * part / total / length, 1.0)
+
+    def stands_for(self, name: str) -> str:
+        """Whose proportions a part or a wire within a PE has, which nothing names."""
+        source, arrow, target = name.partition("->")
+        ends = (source, target) if arrow else (name.rpartition(".")[0],)
+        found = [end for end in ends if end in self.used]
+        carriers = ("pe_dma", "pe_fetch_store")
+        return next((end for end in found if not arrow or self.used[end]["kind"] in carriers), "")
+
+
+def bandwidth(
+    run: RunRecord, topology: TopologyRecord, spans: Spans, intervals: int
+) -> dict[tuple[float, str], tuple[int, float, float]]:
+    """By begin of a stretch and kind of link: links in use, bytes, and their peak."""
+    links = {row["name"]: row for row in topology.tables["Link"].to_pylist()}
+    hops = [hop for hop in run.tables["Hop"].to_pylist() if hop["resource"] in links]
+    used = {
+        hop["resource"]
+        for hop in hops
+        if hop["bytes"] and within(hop["t_start"], hop["t_out"], spans, hop["t_start"], hop["t_out"]) > 0
+    }
+    found = {}
+    for low, high in stretches(spans, intervals):
+        for kind in {links[name]["kind"] for name in used}:
+            moved = sum(
+                hop["bytes"]
+                * within(hop["t_start"], hop["t_out"], spans, low, high)
+                / (hop["t_out"] - hop["t_start"])
+                for hop in hops
+                if links[hop["resource"]]["kind"] == kind and hop["t_out"] > hop["t_start"]
+            )
+            of_kind = [links[name] for name in used if links[name]["kind"] == kind]
+            if moved > 0:
+                found[low, kind] = (len(of_kind), moved, sum(link["bw_gbs"] for link in of_kind))
+    return found
+
+
+def seam_senders(run: RunRecord, topology: TopologyRecord, spans: Spans, link: str) -> Rows:
+    """Senders over the seam of a link."""
+    place = {row["name"]: (row["sip"], row["cube"]) for row in topology.tables["Component"].to_pylist()}
+    sides = {
+        row["name"]: (row["kind"], *place[row["src"]], *place[row["dst"]])
+        for row in topology.tables["Link"].to_pylist()
+    }
+    sent = {row["number"]: row for row in run.tables["Transaction"].to_pylist()}
+    of: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    whole = spans == ((0.0, float(run.info["sim_ns"])),)
+    for hop in run.tables["Hop"].to_pylist():
+        inside = whole or any(a <= hop["t_start"] < b for a, b in opened(spans, run))
+        if inside and sides.get(hop["resource"]) == sides[link]:
+            txn = sent[hop["txn"]]
+            of.setdefault((txn["src"], txn["kind"]), []).append(hop)
+    return [
+        (*sides[link][1:], *key, len({hop["txn"] for hop in hops}), sum(hop["bytes"] for hop in hops),
+         sum(hop["wait_ns"] for hop in hops))
+        for key, hops in of.items()
+    ]  # fmt: skip
+
+
+def opened(spans: Spans, run: RunRecord) -> Spans:
+    """Spans of which those that reach the run's end hold what happens then."""
+    return tuple((a, b if b < run.info["sim_ns"] else float("inf")) for a, b in spans)
+
+
+def routes_taken(run: RunRecord, spans: Spans) -> Rows:
+    """Each route with its ends."""
+    ways = {row["number"]: row for row in run.tables["Route"].to_pylist()}
+    of: dict[tuple[int, str, str], list[dict[str, Any]]] = {}
+    for txn in run.tables["Transaction"].to_pylist():
+        if txn["route"] >= 0 and any(a <= txn["t_submit"] < b for a, b in opened(spans, run)):
+            of.setdefault((txn["route"], txn["src"], txn["dst"]), []).append(txn)
+    rows: Rows = []
+    for (route, src, dst), found in of.items():
+        ns = [txn["t_done"] - txn["t_submit"] for txn in found]
+        moved = sum(txn["bytes"] for txn in found)
+        way = ways[route]
+        rows.append(
+            (
+                f"route {route}",
+                src,
+                dst,
+                way["hops"],
+                way["mm"],
+                len(found),
+                moved,
+                sum(ns) / len(ns),
+                max(ns),
+            )
+        )
+    return rows
+
+
+def pe_time(run: RunRecord, topology: TopologyRecord, spans: Spans) -> Rows:
+    """The time of each PE that was busy in the window."""
+    parts = {row["name"]: row for row in topology.tables["Component"].to_pylist()}
+    length = sum(b - a for a, b in spans)
+    of: dict[str, list[tuple[str, float, float]]] = {}
+    for op in run.tables["Op"].to_pylist():
+        part = parts.get(op["component"])
+        if part and part["kind"] in ENGINES:
+            of.setdefault(part["parent"], []).append((part["kind"], op["t_start"], op["t_end"]))
+
+    def busy(ops: list[tuple[str, float, float]], kinds: tuple[str, ...]) -> float:
+        stretches_ = united((begin, end) for kind, begin, end in ops if kind in kinds)
+        return sum(within(begin, end, spans, begin, end) for begin, end in stretches_)
+
+    rows: Rows = []
+    for pe, ops in of.items():
+        if (any_ns := busy(ops, ENGINES)) > 0:
+            engines = (busy(ops, (kind,)) for kind in ENGINES)
+            rows.append((pe, *engines, busy(ops, ("pe_gemm", "pe_math")), length - any_ns, length))
+    return rows
+
+
+def held(run: RunRecord) -> dict[str, list[tuple[float, float, int]]]:
+    """By TCM when each value was there, and its bytes; a view is the memory of what it views."""
+    ops = {row["number"]: row for row in run.tables["Op"].to_pylist()}
+    operands: dict[int, list[dict[str, Any]]] = {}
+    for row in run.tables["Operand"].to_pylist():
+        operands.setdefault(row["op"], []).append(row)
+    memory: dict[int, int] = {}
+    since: dict[int, tuple[str, float, int]] = {}
+    until: dict[int, float] = {}
+    sizes = {
+        "f16": 2,
+        "bf16": 2,
+        "f32": 4,
+        "i32": 4,
+        "i64": 8,
+        "i8": 1,
+        "bool": 1,
+        "f64": 8,
+        "i16": 2,
+        "u8": 1,
+    }
+    for number in sorted(operands):
+        op = ops[number]
+        inputs = [row for row in operands[number] if row["position"] >= 0 and row["handle"] >= 0]
+        for row in inputs:
+            value = memory.get(row["handle"], row["handle"])
+            until[value] = max(until.get(value, 0.0), op["t_end"])
+        for row in operands[number]:
+            if row["position"] >= 0 or row["handle"] < 0:
+                continue
+            if op["kind"] == "view" and inputs:
+                first = min(inputs, key=lambda entry: entry["position"])["handle"]
+                memory[row["handle"]] = memory.get(first, first)
+            elif op["component"].startswith("sip"):
+                nbytes = sizes[row["dtype"]]
+                for axis in row["shape"].split("x") if row["shape"] else []:
+                    nbytes *= int(axis)
+                tcm = f"{op['component'].rpartition('.')[0]}.pe_tcm"
+                since[row["handle"]] = (tcm, op["t_start"], nbytes)
+                until[row["handle"]] = max(until.get(row["handle"], 0.0), op["t_end"])
+    found: dict[str, list[tuple[float, float, int]]] = {}
+    for value, (tcm, begin, nbytes) in since.items():
+        found.setdefault(tcm, []).append((begin, until[value], nbytes))
+    return found
+
+
+def tcm_held(run: RunRecord, topology: TopologyRecord, spans: Spans, intervals: int, component: str) -> Rows:
+    """The stretches of one TCM."""
+    values = held(run)[component]
+    own = next(row for row in topology.tables["Component"].to_pylist() if row["name"] == component)
+    rows: Rows = []
+    for low, high in stretches(spans, intervals):
+        here = [(max(a, low), min(b, high), n) for a, b, n in values if a < high and b > low and b > a]
+        most = max((sum(n for a, b, n in here if a <= at < b) for at, *_ in here), default=0)
+        mean = sum((b - a) * n for a, b, n in here) / (high - low)
+        rows.append((component, low, high, most, mean, json.loads(own["attributes"])["size_bytes"]))
+    return rows
