@@ -18,6 +18,7 @@ from kernbench_graph.errors import StoreError, StoreUrlError
 from kernbench_graph.opening import open_store
 from kernbench_graph.stores.neo4j import push as neo4j_push
 from kernbench_graph.stores.neo4j import removal as neo4j_removal
+from kernbench_graph.stores.neo4j.lanes import LANES
 from kernbench_graph.stores.neo4j.server import AUTH_FILE, PASSWORD, USER, Server, parse
 from kernbench_graph.stores.neo4j.store import Neo4jStore
 
@@ -326,7 +327,7 @@ def test_a_lane_stops_where_the_push_was_given_up(neo4j_url: str, monkeypatch: p
         push = neo4j_push.Push(store._server, "b", "none", "full")
         assert push.claim() is None
         push.give_up()
-        for lane in range(neo4j_push.LANES):
+        for lane in range(LANES):
             with pytest.raises(StoreError, match="was given up"):
                 push._once(lambda tx: tx.run("CREATE (:Left)").consume(), lane)
         left = store._server.read(lambda tx: tx.run(LEFT).single(strict=True)["n"])

@@ -6,33 +6,30 @@ its answer got lost is not done twice, and a pusher that was given up for dead c
 own node is a ``KernbenchHidden`` until the last transaction makes it a ``Run``, and the state ``kept``: only
 then is there a run that anything can be asked of.
 
-Rows are pushed in several lanes at once, each with a connection and a node of its own for token and steps,
-for transactions that count on one node wait for each other: of the first lane it is the run's
-``KernbenchRun``, of others a ``KernbenchLane``. Nodes are all there before the first relationship is made.
+Rows are pushed in several lanes at once, each with a node of its own for token and steps (lanes.py). Nodes
+are all there before the first relationship is made.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import groupby, islice
-from threading import Event, Lock
+from threading import Lock
 from typing import Any
 
 from kernbench_graph.errors import StoreError
 from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
 from kernbench_graph.stores.neo4j.files import Archived, write_files
-from kernbench_graph.stores.neo4j.removal import end_lanes, files_owner, owner, remove
+from kernbench_graph.stores.neo4j.lanes import LANES, end_lanes, holding, in_lanes, lane_id, more_lanes
+from kernbench_graph.stores.neo4j.removal import files_owner, owner, remove
 from kernbench_graph.stores.neo4j.rows import Batch, run_batches, run_batches_in
 from kernbench_graph.stores.neo4j.server import Server, Transaction
 
 ROWS_AT_ONCE = 20_000
 """Rows in one transaction of a lane, in several batches: about 50 MB of the heap that all pushers share."""
-LANES = 2
-"""Transactions at once: the server makes the rows of one while it commits another."""
 _PIECES_AT_ONCE = 8
 
 _CLAIM = """MATCH (d:KernbenchDatabase {name: 'kernbench'})
@@ -42,12 +39,7 @@ MERGE (k:KernbenchRun {id: $id})
 FOREACH (lane IN CASE WHEN k.token = $token THEN $lanes ELSE [] END |
   MERGE (l:KernbenchLane {id: lane}) SET l.token = $token, l.step = 0)
 RETURN k.token = $token AS mine, k.state AS state, k.content AS content, k.detail AS detail"""
-_STEPS = {
-    label: f"""MATCH (k:{label} {{id: $id}}) SET k.beat = timestamp()
-WITH k WHERE k.token = $token WITH k, k.step AS before SET k.step = $step RETURN before"""
-    for label in ("KernbenchRun", "KernbenchLane")
-}
-"""Written to first, so that the token is looked at when no other process can change it any more."""
+_STEP = "WITH k, k.step AS before SET k.step = $step RETURN before"
 _FINISH = f"""MATCH (k:KernbenchRun {{id: $id}}) MATCH (d:KernbenchDatabase {{name: 'kernbench'}})
 MATCH (r:{HIDDEN} {{id: $id}})
 SET d.kept = d.kept + 1
@@ -67,7 +59,7 @@ class Push:
     def claim(self) -> Mapping[str, Any] | None:
         """Begin; None, or ``state``, ``content`` and ``detail`` of what has the id already."""
         values = {"id": self._id, "token": self._token, "owner": owner(), "topology": self._topology,
-                  "detail": self._detail, "lanes": [self._lane(at) for at in range(1, LANES)]}  # fmt: skip
+                  "detail": self._detail, "lanes": more_lanes(self._id)}  # fmt: skip
         row = self._server.write(lambda tx: tx.run(_CLAIM, values).single(strict=True))
         return None if row["mine"] else dict(row)
 
@@ -81,27 +73,19 @@ class Push:
             self._in_lanes(partial(run_batches_in, found=group) for group in _grouped(found))
 
     def _in_lanes(self, works: Iterator[Callable[[Transaction], Any]]) -> None:
-        """Run each of ``works`` in a transaction of its own; when one fails, none is begun any more."""
-        taking, stop = Lock(), Event()
+        """Run each of ``works`` in a transaction of its own, in the lane that is free."""
+        taking = Lock()
 
-        def lane(number: int) -> None:
+        def steps(number: int) -> Iterator[None]:
             while True:
                 with taking:
-                    work = None if stop.is_set() else next(works, None)
+                    work = next(works, None)
                 if work is None:
                     return
-                try:
-                    self._once(work, number)
-                except BaseException:
-                    stop.set()
-                    raise
+                self._once(work, number)
+                yield
 
-        with ThreadPoolExecutor(LANES, "kernbench-push") as pool:
-            try:
-                for done in [pool.submit(lane, number) for number in range(LANES)]:
-                    done.result()
-            finally:
-                stop.set()
+        in_lanes("kernbench-push", steps)
 
     def finish(self, manifest: bytes, content: str) -> None:
         """Make the run visible, in one transaction."""
@@ -117,18 +101,13 @@ class Push:
         """Remove what has been pushed so far."""
         remove(self._server, self._id, self._token)
 
-    def _lane(self, number: int) -> str:
-        """The id of the node on which a lane counts; of the first one it is the run's in the catalogue."""
-        return f"{self._id}/{number}" if number else self._id
-
     def _once(self, work: Callable[[Transaction], Any], lane: int = 0) -> None:
         """Run ``work`` in a transaction that is committed once, even where its answer was lost."""
         self._steps[lane] += 1
-        values = {"id": self._lane(lane), "token": self._token, "step": self._steps[lane]}
-        step = _STEPS["KernbenchLane" if lane else "KernbenchRun"]
+        values = {"id": lane_id(self._id, lane), "token": self._token, "step": self._steps[lane]}
 
         def guarded(tx: Transaction) -> None:
-            row = tx.run(step, values).single()
+            row = tx.run(f"{holding(lane)} {_STEP}", values).single()
             if row is None:
                 raise StoreError(
                     f"run '{self._id}' was given up while it was being pushed, for its pusher seemed "

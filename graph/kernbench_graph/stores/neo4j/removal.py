@@ -16,15 +16,15 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from threading import Event
 
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
+from kernbench_graph.stores.neo4j.lanes import LANES, end_lanes, holding, in_lanes, lane_id, more_lanes
 from kernbench_graph.stores.neo4j.server import RETRY_S, WRITE_TIMEOUT_S, Server, Transaction
 from kernbench_graph.stores.neo4j.topologies import remove_unused_topologies
 
@@ -36,20 +36,12 @@ NODES_AT_ONCE, RELATIONSHIPS_AT_ONCE = 4_000, 20_000
 """Nodes that are deleted in one transaction: as many as have no more than so many relationships in all."""
 _FIRST = "Transaction"
 """The label whose nodes have most relationships and few each; those of others go with them."""
-LANES = 2
 IN_A_LANE = 10_000
 """Relationships, about, that are deleted in one transaction of a lane."""
 _FENCE = f"""MATCH (k:KernbenchRun {{id: $id}}) WHERE k.token IN [$token, $new]
 SET k.state = 'removing', k.token = $new, k.beat = timestamp(), k.owner = $owner
 WITH k OPTIONAL MATCH (r:Run {{id: $id}}) REMOVE r:Run SET r:{HIDDEN} RETURN count(DISTINCT k) AS fenced"""
-_END_LANES = "MATCH (l:KernbenchLane) WHERE l.id STARTS WITH $prefix DELETE l"
 _BEGIN_LANES = "UNWIND $lanes AS lane MERGE (l:KernbenchLane {id: lane}) SET l.token = $new"
-_BEATS = {
-    label: f"""MATCH (k:{label} {{id: $id}}) SET k.beat = timestamp()
-WITH k WHERE k.token = $token RETURN k.id AS id"""
-    for label in ("KernbenchRun", "KernbenchLane")
-}
-"""Written to first, so that the token is looked at when no other process can change it any more."""
 _SPAN = f"""MATCH (n:{_FIRST}) WHERE n.id STARTS WITH $prefix
 RETURN min(n.number) AS low, max(n.number) AS high, sum(COUNT {{(n)-->()}}) AS relationships"""
 _JOINED = f"""UNWIND range($low, $high) AS i MATCH (n:{_FIRST} {{id: $first + toString(i)}})-[r]->()
@@ -70,8 +62,7 @@ def remove(server: Server, run_id: str, token: str) -> bool:
         fenced = bool(tx.run(_FENCE, values).single(strict=True)["fenced"])
         if fenced:
             end_lanes(tx, run_id)
-            lanes = [_lane(run_id, number) for number in range(1, LANES)]
-            tx.run(_BEGIN_LANES, lanes=lanes, new=new).consume()
+            tx.run(_BEGIN_LANES, lanes=more_lanes(run_id), new=new).consume()
         return fenced
 
     if not server.write(fence):
@@ -80,14 +71,6 @@ def remove(server: Server, run_id: str, token: str) -> bool:
     _sweep(server, run_id, new)
     remove_unused_topologies(server)
     return True
-
-
-def end_lanes(tx: Transaction, run_id: str) -> None:
-    """Remove the lanes of a push or removal, once what is under way in them is committed.
-
-    None of them does more then.
-    """
-    tx.run(_END_LANES, prefix=f"{run_id}/").consume()
 
 
 def clean(server: Server) -> int:
@@ -130,9 +113,10 @@ def files_owner(run_id: str) -> str:
     return f"run/{run_id}"
 
 
-def _lane(run_id: str, number: int) -> str:
-    """The id of the node with the token of a lane; of the first one it is the run's in the catalogue."""
-    return f"{run_id}/{number}" if number else run_id
+def _held(tx: Transaction, run_id: str, token: str, lane: int = 0) -> bool:
+    """Whether the run is still ours to remove; no other process takes it before the transaction is over."""
+    text = f"{holding(lane)} RETURN k.id AS id"
+    return tx.run(text, id=lane_id(run_id, lane), token=token).single() is not None
 
 
 def _part_transactions(server: Server, run_id: str, token: str) -> None:
@@ -144,28 +128,20 @@ def _part_transactions(server: Server, run_id: str, token: str) -> None:
     low, count = int(found["low"]), int(found["high"]) - int(found["low"]) + 1
     step = max(1, count * IN_A_LANE // int(found["relationships"]))
 
-    def some(tx: Transaction, number: int, values: dict[str, int]) -> int:
-        held = _BEATS["KernbenchLane" if number else "KernbenchRun"]
-        if tx.run(held, id=_lane(run_id, number), token=token).single() is None:
+    def some(tx: Transaction, lane: int, values: dict[str, int]) -> int:
+        if not _held(tx, run_id, token, lane):
             return 0  # another process does it
         return int(tx.run(_JOINED, values, first=first).single(strict=True)["n"])
 
-    stop = Event()
-
-    def lane(number: int) -> None:
-        begin, end = low + count * number // LANES, low + count * (number + 1) // LANES
+    def steps(lane: int) -> Iterator[None]:
+        begin, end = low + count * lane // LANES, low + count * (lane + 1) // LANES
         for at in range(begin, end, step):
             values = {"low": at, "high": min(at + step, end) - 1, "limit": 2 * IN_A_LANE}
-            while not stop.is_set():
-                if server.write(partial(some, number=number, values=values)) < values["limit"]:
-                    break
+            while server.write(partial(some, lane=lane, values=values)) == values["limit"]:
+                yield
+            yield
 
-    with ThreadPoolExecutor(LANES, "kernbench-remove") as pool:
-        try:
-            for done in [pool.submit(lane, number) for number in range(LANES)]:
-                done.result()
-        finally:
-            stop.set()
+    in_lanes("kernbench-remove", steps)
 
 
 def _sweep(server: Server, run_id: str, token: str) -> None:
@@ -173,7 +149,7 @@ def _sweep(server: Server, run_id: str, token: str) -> None:
     values = {"id": run_id, "token": token, "prefix": f"{run_id}/", "owner": files_owner(run_id)}
 
     def some(tx: Transaction, text: str, limit: int) -> int:
-        if tx.run(_BEATS["KernbenchRun"], values).single() is None:
+        if not _held(tx, run_id, token):
             return 0  # another process does it
         return int(tx.run(text, values, limit=limit).single(strict=True)["n"])
 
@@ -191,7 +167,7 @@ def _sweep(server: Server, run_id: str, token: str) -> None:
         pass
 
     def last(tx: Transaction) -> None:
-        if tx.run(_BEATS["KernbenchRun"], values).single() is not None:
+        if _held(tx, run_id, token):
             end_lanes(tx, run_id)
             tx.run(_LAST, values).consume()
 
