@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappush, heappushpop
 from typing import Any
 
 import pyarrow as pa
@@ -73,9 +74,22 @@ def roofline(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
         )
     peaks = _peaks(asked.topology_tables)
     works = _works(asked.tables, launches, peaks, by, None if launch in ("all", "run") else int(launch))
-    rows = [_row(work, peaks) for work in works]
+    limit = params["limit"]
+    return _first(works, peaks, len(works) if limit is None else limit)
+
+
+def _first(works: Sequence[_Work], peaks: _Peaks, limit: int) -> Rows:
+    """The rows that come first: of short work, which cannot be among them, none is made."""
+    rows: Rows = []
+    unexplained: list[float] = []  # the greatest times, at most ``limit`` of them, the least first
+    for work in sorted(works, key=lambda work: work.begin - work.end) if limit else ():
+        if len(unexplained) == limit and work.end - work.begin < unexplained[0]:
+            break
+        row = _row(work, peaks)
+        rows.append(row)
+        (heappush if len(unexplained) < limit else heappushpop)(unexplained, row["ns"] - row["light_ns"])
     rows.sort(key=lambda row: (row["light_ns"] - row["ns"], row["launch"], row["op"], row["name"]))
-    return rows[: params["limit"]]
+    return rows[:limit]
 
 
 def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
