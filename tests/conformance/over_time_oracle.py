@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from kernbench_graph.store import RunRecord, TopologyRecord
@@ -31,7 +31,7 @@ def stretches(spans: Spans, intervals: int) -> list[tuple[float, float]]:
 
 def within(begin: float, end: float, spans: Spans, low: float, high: float) -> float:
     """Time from ``begin`` to ``end`` that lies in the window and between ``low`` and ``high``."""
-    return sum(max(0.0, min(end, high, b) - max(begin, low, a)) for a, b in spans)
+    return sum((max(0.0, min(end, high, b) - max(begin, low, a)) for a, b in spans), 0.0)
 
 
 def united(intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -135,7 +135,7 @@ def seam_senders(run: RunRecord, topology: TopologyRecord, spans: Spans, link: s
             of.setdefault((txn["src"], txn["kind"]), []).append(hop)
     return [
         (*sides[link][1:], *key, len({hop["txn"] for hop in hops}), sum(hop["bytes"] for hop in hops),
-         sum(hop["wait_ns"] for hop in hops))
+         sum((hop["wait_ns"] for hop in hops), 0.0))
         for key, hops in of.items()
     ]  # fmt: skip
 
@@ -185,7 +185,7 @@ def pe_time(run: RunRecord, topology: TopologyRecord, spans: Spans) -> Rows:
 
     def busy(ops: list[tuple[str, float, float]], kinds: tuple[str, ...]) -> float:
         stretches_ = united((begin, end) for kind, begin, end in ops if kind in kinds)
-        return sum(within(begin, end, spans, begin, end) for begin, end in stretches_)
+        return sum((within(begin, end, spans, begin, end) for begin, end in stretches_), 0.0)
 
     rows: Rows = []
     for pe, ops in of.items():
@@ -249,6 +249,6 @@ def tcm_held(run: RunRecord, topology: TopologyRecord, spans: Spans, intervals: 
     for low, high in stretches(spans, intervals):
         here = [(max(a, low), min(b, high), n) for a, b, n in values if a < high and b > low and b > a]
         most = max((sum(n for a, b, n in here if a <= at < b) for at, *_ in here), default=0)
-        mean = sum((b - a) * n for a, b, n in here) / (high - low)
+        mean = sum(((b - a) * n for a, b, n in here), 0.0) / (high - low)
         rows.append((component, low, high, most, mean, json.loads(own["attributes"])["size_bytes"]))
     return rows
