@@ -1,6 +1,6 @@
 """Windows of a run: a launch, all launches, the setup outside of them, or any stretch of simulated time.
 
-A window selects what summaries, questions, pictures and critical paths show. What was used of a machine
+A window selects what summaries, questions, pictures and critical paths show. The use of a machine
 within one is worked out in :mod:`kernbench.analysis.window_use`.
 """
 

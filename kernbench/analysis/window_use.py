@@ -146,7 +146,7 @@ def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, 
 
 
 class _Entries(NamedTuple):
-    """What was served at resources, in arrays: hops, or operations."""
+    """Hops or operations, in arrays: where each was served, and when."""
 
     where: NDArray[np.int64]
     nbytes: NDArray[Any]

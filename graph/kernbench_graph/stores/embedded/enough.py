@@ -1,7 +1,7 @@
 """Relationships that are enough for a question: hops of one resource, waits that began within a window.
 
-Most rows of a run are hops and waits. What the host uploads before a launch may wait ten times as often as
-what the kernel does then: a question about the launch needs the launch's waits alone.
+Most rows of a run are hops and waits. Uploads before a launch may wait ten times as often as the kernel does
+then: a question about the launch needs the launch's waits alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kernbench_graph.schema import SCHEMA
 
 
 class _Condition(NamedTuple):
-    """What a query's text says where it looks at some relationships of a type."""
+    """Words of a query by which it looks at some relationships of a type alone."""
 
     column: str
     """Of the type's table in the archive."""
