@@ -115,7 +115,7 @@ def files_owner(run_id: str) -> str:
 
 def _held(tx: Transaction, run_id: str, token: str, lane: int = 0) -> bool:
     """Whether the run is still ours to remove; no other process takes it before the transaction is over."""
-    text = f"{holding(lane)} RETURN k.id AS id"
+    text = holding(lane) + " RETURN k.id AS id"
     return tx.run(text, id=lane_id(run_id, lane), token=token).single() is not None
 
 
