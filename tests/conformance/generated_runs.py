@@ -1,4 +1,4 @@
-"""Generated runs in numbers: made up once, the same every time, for all stores and all questions."""
+"""Generated runs in numbers: made up once in a process, for all stores and all questions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,11 @@ class Case:
 
 
 def examples(strategy: st.SearchStrategy[T], count: int, number: int = 20250101) -> list[T]:
-    """``count`` examples of a strategy, the same in every process for the same ``number``."""
+    """``count`` examples of a strategy.
+
+    They are the same for the same ``number`` in every process that has loaded the same modules: Hypothesis
+    prefers constants that it finds in the code.
+    """
     found: list[T] = []
 
     @seed(number)
@@ -78,8 +82,11 @@ def made_up(count: int, names: tuple[str, ...]) -> list[Case]:
         drawn = [draw(runs(topology)) for _ in range(draw(st.integers(1, 3)))]
         return [Case(run, topology, {n: parameters(draw, n, run, topology) for n in names}) for run in drawn]
 
+    groups = examples(several(), 2 * count // 3 + 2)  # of two runs on the average
+    if sum(map(len, groups)) < count:  # of which there may be fewer: Hypothesis prefers some numbers
+        groups += examples(several(), count, 20250102)
     cases: list[Case] = []
-    for number, group in enumerate(examples(several(), 2 * count // 3 + 2)):  # of two runs on the average
+    for number, group in enumerate(groups):
         for case in group:
             info = {
                 **case.run.info,
