@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -24,11 +23,7 @@ from tests.conformance.traffic_oracle import TRAFFIC
 T = TypeVar("T")
 LIBRARY = load_library(Path(__file__).parents[2] / "queries")
 SIZES = ["few", pytest.param("many", marks=pytest.mark.slow)]
-"""How many generated runs a test asks about; see :func:`how_many`."""
-ON_A_SERVER = int(os.environ.get("KERNBENCH_SERVER_RUNS", "60"))
-"""Runs for the same tests on a server, asked over a connection."""
-IN_MEMORY = 60
-"""And in memory, where the engine and the graph are those that the store in a folder asks 210 times."""
+"""How many generated runs a test asks about; see :func:`planned`."""
 NAMES = ("small", "small", "large", "small.what-if", "it's")
 """Of topologies; each goes by more than one id."""
 
@@ -63,13 +58,36 @@ def examples(strategy: st.SearchStrategy[T], count: int, number: int = 20250101)
     return found[:count]
 
 
-def how_many(size: str, store: GraphStore, few: int = 6) -> int:
-    """Runs for a test of that size: 210, or ``few``; fewer on a server and, of many, in memory."""
-    if store.engine == "neo4j":
-        return ON_A_SERVER if size == "many" else 4
+@dataclass(frozen=True)
+class Plan:
+    """How many runs a store holds, and which questions it is asked about each of them."""
+
+    runs: int
+    every: int
+    """Each question is asked about one run in so many, and each run is asked one question in so many."""
+
+    @property
+    def times(self) -> int:
+        """Runs that each question is asked about, at least."""
+        return self.runs // self.every
+
+    def asks(self, run: int, question: int) -> bool:
+        """Whether a question is asked about a run, both by number.
+
+        Of any ``every`` runs in a row one is, not always at the same place, for runs repeat what they have.
+        """
+        return (run + run // self.every + question) % self.every == 0
+
+
+def planned(size: str, store: GraphStore, few: int = 6) -> Plan:
+    """Of many runs 210, on every store; of few ``few``, or 4 on a server.
+
+    The store in a folder is asked everything about each of them. Of many runs each question goes to a third
+    in memory, where engine and graph are those of the folder, and on a server, asked over a connection.
+    """
     if size == "few":
-        return few
-    return IN_MEMORY if store.url == "memory:" else 210
+        return Plan(4 if store.engine == "neo4j" else few, 1)
+    return Plan(210, 3 if store.engine == "neo4j" or store.url == "memory:" else 1)
 
 
 @cache

@@ -14,7 +14,7 @@ from kernbench import api
 from kernbench.api.kept_runs import copy_runs
 from tests.conformance import over_time_oracle as oracle
 from tests.conformance.conftest import NewStore
-from tests.conformance.generated_runs import SIZES, how_many
+from tests.conformance.generated_runs import SIZES, planned
 from tests.conformance.test_store_simulated import ALL_ROWS, Simulated, same, simulated
 
 OVER_TIME = (
@@ -36,7 +36,7 @@ MANY = 40
 def test_answers_are_those_of_the_trace(new_store: NewStore, size: str) -> None:
     found: Counter[str] = Counter()
     with new_store() as store:
-        source, cases = simulated(how_many(size, store) if size == "few" else MANY)
+        source, cases = simulated(planned(size, store).runs if size == "few" else MANY)
         copy_runs([case.run.id for case in cases], source, store)
         for number, case in enumerate(cases):
             launch = WINDOWS[number % len(WINDOWS)] if case.run.launches else "run"

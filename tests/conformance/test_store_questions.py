@@ -17,7 +17,7 @@ from kernbench_graph.store import GraphStore, RunRecord
 
 from kernbench import api
 from tests.conformance.conftest import NewStore
-from tests.conformance.generated_runs import LIBRARY, NAMES, SIZES, Case, how_many, made_up, rows_asked
+from tests.conformance.generated_runs import LIBRARY, NAMES, SIZES, Case, made_up, planned, rows_asked
 from tests.conformance.graph_records import sample
 from tests.conformance.history_oracle import HISTORY
 from tests.conformance.question_oracle import ORACLES
@@ -39,23 +39,28 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
     history = History()
     with new_store() as store:
         few = 12 if store.url == "memory:" else 6  # fewer do not tell a sum of waits from the largest
-        cases = made_up(how_many(size, store, few), tuple(ORACLES))
+        plan = planned(size, store, few)
+        cases = made_up(plan.runs, tuple(ORACLES))
         for lot in np.array_split(np.arange(len(cases)), LOTS):
             for number in lot:
                 store.keep(cases[number].run, cases[number].topology)
             for number in lot[::-1]:
                 case = cases[number]
-                for name, oracle in ORACLES.items():
+                for question, (name, oracle) in enumerate(ORACLES.items()):
+                    if not plan.asks(int(number), question):
+                        continue
                     run, params = case.run.info["id"], case.params[name]
                     rows = rows_asked(name, run, store, params)
                     assert rows == oracle(case.run, case.topology, params), (name, run, params)
                     asked[name].add(run)
-            history.check(store, cases[: lot[-1] + 1], len(lot))
-    least = {"few": 4, "many": min(200, len(cases))}[size]
-    assert min(len(runs) for runs in asked.values()) >= least
-    assert min(history.asked[name] for name in HISTORY) >= least
+            history.check(store, cases[: lot[-1] + 1], -(-len(lot) // plan.every))
+    assert set().union(*asked.values()) == {case.run.info["id"] for case in cases}
+    assert min(len(runs) for runs in asked.values()) >= plan.times
+    assert min(history.asked[name] for name in HISTORY) >= plan.times
     if size == "many":
-        assert min(history.found[name] for name in HISTORY) >= least // 10
+        assert len(cases) >= 200
+        assert plan.times >= 60
+        assert min(history.found[name] for name in HISTORY) >= plan.times // 10
 
 
 class History:

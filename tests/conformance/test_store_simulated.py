@@ -23,20 +23,18 @@ from kernbench.benches import list_all
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
 from tests.conformance.conftest import NewStore
-from tests.conformance.generated_runs import SIZES, examples, how_many, parameters, rows_asked
+from tests.conformance.generated_runs import SIZES, examples, parameters, planned, rows_asked
 from tests.conformance.question_oracle import ORACLES
 
-CHAINS = (
-    "critical-path/steps",
-    "critical-path/by-cause",
-    "critical-path/by-location",
-    "critical-path/by-kind",
-    "critical-path/by-line",
-)
+STEPS_OF_CHAIN = "critical-path/steps"
+SUMS = {f"critical-path/by-{column}": column for column in ("cause", "location", "kind", "line")}
+"""Questions that add up the steps of each value of a column."""
+CHAINS = (STEPS_OF_CHAIN, *SUMS)
 ALL_ROWS = 10**6
 ALL = {name: {"limit": ALL_ROWS} if name.endswith(("steps", "location", "line")) else {} for name in CHAINS}
 ALL_QUESTIONS = {"few": 4, "many": 40}
-"""So many runs, the shipped benches first, are asked everything, the others about their chains only."""
+"""So many runs, the shipped benches first, are asked everything, the others about their chains only; see
+:func:`~tests.conformance.generated_runs.planned` for which of the sums over a chain."""
 Rows = list[tuple[Any, ...]]
 Genes = list[tuple[str, int]]
 STEPS = st.lists(
@@ -124,18 +122,24 @@ def parameters_for(
 def test_answers_about_simulated_runs(new_store: NewStore, size: str) -> None:
     asked: Counter[str] = Counter()
     with new_store() as store:
-        source, cases = simulated(how_many(size, store))
+        plan = planned(size, store)
+        source, cases = simulated(plan.runs)
         copy_runs([case.run.id for case in cases], source, store)
         for number, case in enumerate(cases):
             for name, oracle in ORACLES.items() if number < ALL_QUESTIONS[size] else ():
                 rows = rows_asked(name, case.run.id, store, case.params[name])
                 same(rows, oracle(case.record, case.topology, case.params[name]), name)
                 asked[name] += 1
-            answers = {name: api.ask(name, case.run.id, store, case.params[name]).dicts() for name in CHAINS}
-            check_chain(case, answers)
-            check_way(case, store)
-            asked.update(CHAINS)
-    assert min(asked[name] for name in CHAINS) >= {"few": 4, "many": min(200, len(cases))}[size]
+            sums = [name for at, name in enumerate(SUMS) if plan.asks(number, at)]
+            chain = [STEPS_OF_CHAIN, *sums]
+            check_chain(
+                case, {name: api.ask(name, case.run.id, store, case.params[name]).dicts() for name in chain}
+            )
+            asked.update(chain)
+            if plan.asks(number, len(SUMS)):
+                check_way(case, store)
+    assert asked[STEPS_OF_CHAIN] == len(cases) >= {"few": 4, "many": 200}[size]
+    assert min(asked[name] for name in SUMS) >= plan.times
     assert min(asked[name] for name in ORACLES) >= 4
 
 
@@ -172,7 +176,8 @@ def check_chain(case: Simulated, answers: Mapping[str, list[dict[str, Any]]]) ->
     assert gaps == [(a, b) for (_, a), (b, _) in itertools.pairwise(window.spans)]
     assert all(s["kind"] == kinds[s["location"]] for s in steps)
     assert sum(length(s) for s in steps) == total
-    for name, by in zip(CHAINS[1:], ("cause", "location", "kind", "line"), strict=True):
+    for name in (name for name in SUMS if name in answers):
+        by = SUMS[name]
         groups: dict[str, list[dict[str, Any]]] = {}
         for step in steps:
             groups.setdefault(step[by], []).append(step)
