@@ -16,8 +16,10 @@ from kernbench.analysis.derived import AskedRun, Rows
 from kernbench.analysis.time_window import Floats
 from kernbench.analysis.use_over_time import spread, use_over_time
 from kernbench.analysis.window_use import rows_of
+from kernbench.errors import UsageError
 from kernbench.kinds import COMPONENT_KINDS
 
+_MOST_INTERVALS = 1000
 _SAME = 1e-9
 """Shares that differ by less are the same: the rest is rounding."""
 
@@ -54,7 +56,7 @@ def carried_over_time(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
     last flit's leaving. ``links`` and ``peak_gbs`` are of those that carried something in the window.
     """
     tables, window = asked.tables, asked.window(params)
-    edges = _edges(asked, params)
+    edges = stretches(asked, params)
     lengths = np.diff(window.covered(edges))
     links = asked.topology_tables["Link"]
     names, kinds = links["name"].to_pylist(), links["kind"].to_pylist()
@@ -89,8 +91,8 @@ def _shares(
 
     Parts of others, such as pseudo-channels, only where ``kind`` asks for them.
     """
-    window = asked.window(params)
-    found, edges, shares = use_over_time(asked.tables, window, params["intervals"])
+    window, edges = asked.window(params), stretches(asked, params)
+    found, _, shares = use_over_time(asked.tables, window, params["intervals"])
     names = np.array(found, str)
     kinds = np.array(asked.tables["Use"]["kind"].to_pylist(), str)
     if not params["kind"]:
@@ -100,7 +102,17 @@ def _shares(
     return shares, edges, np.diff(window.covered(edges)), names, kinds
 
 
-def _edges(asked: AskedRun, params: Mapping[str, Any]) -> Floats:
+def stretches(asked: AskedRun, params: Mapping[str, Any]) -> Floats:
+    """Where the window's ``intervals`` stretches begin, and where the last one ends, in ns.
+
+    Raises:
+        UsageError: There are too many of them.
+    """
+    if params["intervals"] > _MOST_INTERVALS:
+        raise UsageError(
+            f"{params['intervals']} intervals are more than {_MOST_INTERVALS}; choose a shorter window "
+            "with from_ns and to_ns"
+        )
     spans = asked.window(params).spans
     begin, end = (spans[0][0], spans[-1][1]) if spans else (0.0, 0.0)
     return np.linspace(begin, end, params["intervals"] + 1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.analysis.over_time import stretches
 from kernbench.analysis.time_counters import Counter, held_in_tcm
 from kernbench.analysis.trace_tables import Texts
 from kernbench.analysis.window_use import united_at
@@ -70,8 +71,8 @@ def tcm_held(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 
     ``component`` is the TCM; where it is empty, the one that held most at once, of several the first by name.
     """
-    window = asked.window(params)
-    found = {counter.place: counter for counter in held_in_tcm(asked.tables, window)}
+    edges = stretches(asked, params).tolist()
+    found = {counter.place: counter for counter in held_in_tcm(asked.tables, asked.window(params))}
     name = str(params["component"])
     if not name and found:
         name = min(found, key=lambda place: (-found[place].values.max(), place))
@@ -79,7 +80,6 @@ def tcm_held(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
         return []
     parts = asked.topology_tables["Component"]
     own = json.loads(parts["attributes"][parts["name"].to_pylist().index(name)].as_py() or "{}")
-    edges = np.linspace(window.spans[0][0], window.spans[-1][1], params["intervals"] + 1).tolist()
     return [
         {"component": name, "begin": begin, "until": until, **_held(found[name], begin, until),
          "size_bytes": int(own.get("size_bytes", 0))}

@@ -12,6 +12,7 @@ from kernbench_graph.store import GraphStore
 import kernbench as kb
 from kernbench import api
 from kernbench.api.kept_runs import copy_runs
+from kernbench.errors import UsageError
 from tests.conformance import over_time_oracle as oracle
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import SIZES, planned
@@ -161,3 +162,11 @@ def test_the_busiest_seam_is_the_one_that_is_asked_about(store: GraphStore) -> N
     sides = ("from_sip", "from_cube", "to_sip", "to_cube")
     assert {tuple(row[side] for side in sides) for row in rows} == {tuple(first[side] for side in sides)}
     assert sum(row["bytes"] for row in rows) == first["bytes"]
+
+
+def test_too_many_stretches_are_refused(store: GraphStore) -> None:
+    run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=store, check=False)
+    for name in ("saturation", "hot-spots", "bandwidth-over-time", "tcm-held"):
+        with pytest.raises(UsageError, match="1001 intervals are more than 1000; choose a shorter window"):
+            api.ask(name, run.id, store, {"intervals": 1001})
+        assert len(api.ask(name, run.id, store, {"intervals": 1000}).rows) <= 20_000
