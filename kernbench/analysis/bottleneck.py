@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kernbench.analysis.contention import spans
 from kernbench.analysis.derived import AskedRun, Rows
-from kernbench.analysis.window_use import use_within
+from kernbench.analysis.window_use import rows_of, use_within
 from kernbench.kinds import COMPONENT_KINDS
 
 _COLUMNS = ("resource", "bytes", "busy_ns", "wait_ns", "utilisation", "transactions", "max_queue")
@@ -45,38 +46,54 @@ def link_use(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
     return _rows(frame, np.flatnonzero((frame["transactions"] > 0) & _of_kind(frame, params["kind"])))
 
 
-def seam(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``link begin until from_sip from_cube to_sip to_cube`` per used link of a seam and span of the window.
+def crossings(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
+    """``from_sip from_cube to_sip to_cube src kind transactions bytes wait_ns`` per sender over a seam.
 
-    The seam is that of ``link``; where it is empty, that of the busiest link of ``kind``.
+    The seam is that of ``link``; where it is empty, that of the busiest link of ``kind``. Transactions count
+    whose service on a link of it began within the window.
     """
-    frame, links = _use(asked, params), asked.topology_tables["Link"]
-    columns = (links[name].to_pylist() for name in ("name", "kind", "src", "dst"))
-    wires = {name: (kind, src, dst) for name, kind, src, dst in zip(*columns, strict=True)}
+    seam, ends = _seam(asked, params)
+    hops, sent = asked.tables["Hop"], asked.tables["Transaction"]
+    begun = hops["t_start"].to_numpy()
+    within = np.zeros(len(begun), dtype=bool)
+    for span in spans(asked, params):
+        within |= (begun >= span["begin"]) & (begun < span["until"])
+    found = hops.filter(pa.array(within & (rows_of(hops["resource"], dict.fromkeys(seam, 0)) >= 0)))
+    row_of = {number: row for row, number in enumerate(sent["number"].to_pylist())}
+    senders = list(zip(sent["src"].to_pylist(), sent["kind"].to_pylist(), strict=True))
+    of: dict[tuple[str, str], list[tuple[int, int, float]]] = {}
+    columns = (found[name].to_pylist() for name in ("txn", "bytes", "wait_ns"))
+    for txn, nbytes, wait in zip(*columns, strict=True):
+        of.setdefault(senders[row_of[txn]], []).append((txn, nbytes, wait))
+    return [
+        {
+            **ends,
+            "src": src,
+            "kind": kind,
+            "transactions": len({txn for txn, _, _ in crossed}),
+            "bytes": sum(nbytes for _, nbytes, _ in crossed),
+            "wait_ns": math.fsum(wait for _, _, wait in crossed),
+        }
+        for (src, kind), crossed in of.items()
+    ]
+
+
+def _seam(asked: AskedRun, params: Mapping[str, Any]) -> tuple[list[str], dict[str, int]]:
+    """Names of the links of the seam that a question is about, and the two cubes; none where no link is."""
+    links, parts = asked.topology_tables["Link"], asked.topology_tables["Component"]
     chosen = str(params["link"])
     if not chosen:
+        frame = _use(asked, params)
         of_kind = frame["is_link"].astype(bool) & (frame["kind"] == params["kind"])
-        busiest = _busiest(frame, of_kind, "bytes", {"limit": 1})
-        if not busiest:
-            return []
-        chosen = busiest[0]["resource"]
-    parts = asked.topology_tables["Component"]
+        chosen = next((row["resource"] for row in _busiest(frame, of_kind, "bytes", {"limit": 1})), "")
     places = (parts[name].to_pylist() for name in ("name", "sip", "cube"))
     cube = {name: (sip, cube) for name, sip, cube in zip(*places, strict=True)}
-
-    def sides(link: str) -> tuple[str, tuple[int, int], tuple[int, int]]:
-        kind, src, dst = wires[link]
-        return kind, cube[src], cube[dst]
-
-    asked_for = sides(chosen)
-    (from_sip, from_cube), (to_sip, to_cube) = asked_for[1:]
-    ends = {"from_sip": from_sip, "from_cube": from_cube, "to_sip": to_sip, "to_cube": to_cube}
-    used = frame["resource"][frame["is_link"].astype(bool) & (frame["transactions"] > 0)].tolist()
-    return [
-        {"link": link, "begin": span["begin"], "until": span["until"], **ends}
-        for link in sorted(name for name in used if sides(name) == asked_for)
-        for span in spans(asked, params)
-    ]
+    columns = (links[name].to_pylist() for name in ("name", "kind", "src", "dst"))
+    sides = {name: (kind, *cube[src], *cube[dst]) for name, kind, src, dst in zip(*columns, strict=True)}
+    if chosen not in sides:
+        return [], {}
+    ends = zip(("from_sip", "from_cube", "to_sip", "to_cube"), sides[chosen][1:], strict=True)
+    return [name for name, side in sides.items() if side == sides[chosen]], dict(ends)
 
 
 def use_by_kind(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
