@@ -131,7 +131,8 @@ def hostile(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 def needed(name: str) -> dict[str, Any]:
     # The smallest machine has one cube, so no seams of the kind that is asked about by default.
-    given = {"kind": "router_mesh"} if name == "bottleneck/ucie-seams" else {}
+    seams = ("bottleneck/ucie-seams", "bottleneck/seam-senders")
+    given = {"kind": "router_mesh"} if name in seams else {}
     if "launch" in LIBRARY[name].params:
         given["launch"] = "run"
     if name == "history/configured-differently":
