@@ -7,6 +7,7 @@ been asked before, and the process has asked questions before: what remains is w
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
@@ -56,6 +57,7 @@ def measured(folder: str, bench: str) -> dict[str, Any]:
     found: dict[str, float] = {}
     for name, question in library().items():
         values = given(question, run, before.id)
+        gc.collect()  # what the run itself left behind is not the question's
         begun = time.perf_counter()
         kb.ask(name, None if question.scope == "history" else run.id, folder, values)
         found[name] = time.perf_counter() - begun

@@ -10,8 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import breadth_first_order
 
 from kernbench.analysis.derived import AskedRun, Rows
 
@@ -81,6 +79,9 @@ def causal_cone(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 
 def _fewest_steps(near: Ints, behind: Ints, late: int, count: int) -> Ints:
     """Fewest steps from ``late`` to each of ``count`` transactions; -1 where there is no path."""
+    from scipy.sparse import csr_matrix  # only a cone needs it, and it is slow to import
+    from scipy.sparse.csgraph import breadth_first_order
+
     ones = np.ones(len(near), dtype=np.int8)
     edges = csr_matrix((ones, (near, behind)), shape=(count, count))
     edges.data[:] = 1  # parallel edges were added up, and the sum may have overflowed to 0

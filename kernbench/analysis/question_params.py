@@ -60,8 +60,8 @@ def _checked(known: _Known, name: str, refers: str, value: Any, resolve: Callabl
         return value
     if refers in ("component", "resource", "part"):
         value = SHORT_NAMES.get(str(value), value)
-    names = known.names(refers)
-    if value not in names:
+    if not known.has_name(refers, value):
+        names = known.names(refers)
         raise QueryError(
             f"parameter '{name}': there is no {refers.replace('_', ' ')} '{value}'{_hint(value, names)}"
         )
@@ -86,6 +86,17 @@ class _Known:
     def __init__(self, store: GraphStore, run: str | None) -> None:
         self._store = store
         self._run = run
+
+    def has_name(self, refers: str, name: object) -> bool:
+        """Whether a parameter of this sort may name it."""
+        if refers not in ("component", "resource", "part", "link"):
+            return name in self.names(refers)
+        import pyarrow.compute as pc
+
+        found = ([] if refers == "link" else ["Component"]) + ([] if refers == "component" else ["Link"])
+        return any(
+            pc.any(pc.equal(self._topology.tables[table]["name"], str(name))).as_py() for table in found
+        )
 
     def names(self, refers: str) -> set[str]:
         """Everything that a parameter of this sort may name."""

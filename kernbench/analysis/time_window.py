@@ -51,10 +51,19 @@ class Window:
     def share(self, begin: Floats, end: Floats) -> Floats:
         """Share of each interval that lies within; of an interval without length 1 where it lies within."""
         length = end - begin
-        shares = self.covered(end) - self.covered(begin)
-        for first, last in self.spans if not np.all(length > 0) else ():
-            shares = np.where((length <= 0) & (begin >= first) & (begin <= last), 1.0, shares)
-        return np.asarray(np.where(length > 0, shares / np.where(length > 0, length, 1.0), shares))
+        shares = self.contains(begin).astype(np.float64)
+        # Most waits have no length: what has one is looked at alone.
+        some = np.flatnonzero(length > 0)
+        shares[some] = (self.covered(end[some]) - self.covered(begin[some])) / length[some]
+        return shares
+
+    def contains(self, times: Floats) -> NDArray[np.bool_]:
+        """Whether each of ``times`` lies within, the ends of a stretch too."""
+        if not self.spans:
+            return np.zeros(len(times), np.bool_)
+        begin, end = (np.array(edges) for edges in zip(*self.spans, strict=True))
+        last = np.searchsorted(begin, times, side="right") - 1
+        return (last >= 0) & (times <= end[last])
 
     def touches(self, begin: Floats, end: Floats) -> NDArray[np.bool_]:
         """Whether a part of each interval lies within; times less than 1e-9 ns apart are one."""

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kernbench.errors import RoutingError
 from kernbench.kinds import ComponentKind, Traffic, component_kind
 from kernbench.pgraph import Node, PropertyGraph
 from kernbench.routing.route import Route, forbidden
 from kernbench.routing.router import Router
+
+_Point = tuple[str, str]
+"""A link, or a component as one that sends ("from") or is passed ("through"), with its name."""
+_START: _Point = ("start", "")
+_GOAL: _Point = ("goal", "")
 
 
 def without(graph: PropertyGraph, failed: str) -> tuple[PropertyGraph, set[str]]:
@@ -138,35 +145,55 @@ def _on_every_path(
 
     ``receivers`` maps each receiver to its entrance, "" for any.
     """
-    import networkx as nx
-
-    start, goal = ("start", ""), ("goal", "")
-    paths: nx.DiGraph[tuple[str, str]] = nx.DiGraph([(start, ("from", node.id)) for node in senders])
-    paths.add_node(goal)
+    kinds = {node.id: component_kind(node) for node in graph.nodes()}
     sends = {node.id for node in senders}
+    paths: list[tuple[_Point, _Point]] = [(_START, ("from", node.id)) for node in senders]
     for link in graph.edges("LINK"):
         if link.properties["kind"] in banned:
             continue
         wire = ("link", link.id)
-        kind = component_kind(graph.node(link.source))
+        kind = kinds[link.source]
         if link.source in sends:
-            paths.add_edge(("from", link.source), wire)
-        leads_there = kind.entrance_to == graph.node(link.target).properties["kind"]
-        if kind.transit or kind.forwards_flits or leads_there:
-            paths.add_edge(("through", link.source), wire)
-        paths.add_edge(wire, ("through", link.target))
+            paths.append((("from", link.source), wire))
+        if kind.transit or kind.forwards_flits or kind.entrance_to == kinds[link.target].kind:
+            paths.append((("through", link.source), wire))
+        paths.append((wire, ("through", link.target)))
         if receivers.get(link.target) in ("", link.source):
-            paths.add_edge(wire, goal)
-    if not nx.has_path(paths, start, goal):
+            paths.append((wire, _GOAL))
+    passed = _cut_points(paths)
+    return None if passed is None else [name for how, name in passed if how != "from"]
+
+
+def _cut_points(paths: Sequence[tuple[_Point, _Point]]) -> list[_Point] | None:
+    """Points on every way from the start to the goal, in order; None where there is no way.
+
+    Each lies on a shortest way too, so only those on one are tried: the goal is out of reach without them.
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import breadth_first_order
+
+    numbers: dict[_Point, int] = {_START: 0, _GOAL: 1}
+    sources = [numbers.setdefault(source, len(numbers)) for source, _ in paths]
+    targets = [numbers.setdefault(target, len(numbers)) for _, target in paths]
+    ones = np.ones(len(paths), dtype=np.int8)
+    edges = csr_matrix((ones, (sources, targets)), shape=(len(numbers), len(numbers)))
+    _, before = breadth_first_order(edges, 0)
+    way, here = [], int(before[1])
+    while here > 0:
+        way.append(here)
+        here = int(before[here])
+    if not way:
         return None
-    above = nx.immediate_dominators(paths, start)
-    passed: list[str] = []
-    here = above[goal]
-    while here != start:
-        if here[0] != "from":
-            passed.append(here[1])
-        here = above[here]
-    return passed[::-1]
+    points, found = list(numbers), []
+    for point in reversed(way):
+        leads_to = slice(*edges.indptr[point : point + 2])
+        kept = edges.indices[leads_to].copy()
+        edges.indices[leads_to] = point  # back to itself alone
+        reached, _ = breadth_first_order(edges, 0, return_predecessors=True)
+        edges.indices[leads_to] = kept
+        if 1 not in reached:
+            found.append(points[point])
+    return found
 
 
 def _is_channel(kind: ComponentKind, memory: object) -> bool:

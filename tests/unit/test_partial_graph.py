@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from kernbench_graph.stores.embedded import part
-from kernbench_graph.stores.embedded.enough import Enough
-from kernbench_graph.stores.embedded.needs import needed, needs
+from kernbench_graph.stores.embedded.needs import needed
 
 import kernbench as kb
 from kernbench.pgraph import LIBRARY, GraphStore
 from tests.compiled import compiled
+from tests.unit.test_enough import COUNTED, HOPS, IN_SPAN, SENT, THEIRS, WAITS
 
 ALL = needed("MATCH (n) RETURN n")
 
@@ -44,40 +44,12 @@ def test_what_a_query_needs(text: str, names: set[str]) -> None:
     assert needed(text) == names
 
 
-_HOPS = "MATCH (:Run {id: $run})-[:USED]->(u:Use)<-[h:HOP]-(t:Transaction) "
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        (_HOPS + "WHERE u.resource = $at RETURN count(h) AS n", "x"),
-        (_HOPS + "WHERE u.resource = $at AND NOT h.bytes > 1 WITH t RETURN count(t) AS n", "x"),
-        (_HOPS.replace("[h", "[") + "WHERE u.resource = $at RETURN count(t) AS n", "x"),
-        (_HOPS + "WHERE u.resource = $number RETURN count(h) AS n", None),
-        (_HOPS + "WHERE u.resource = $at OR h.bytes > 1 RETURN count(h) AS n", None),
-        (_HOPS + "WHERE u.resource = $at = $number RETURN count(h) AS n", None),
-        (_HOPS + "WHERE t.resource = $at RETURN count(h) AS n", None),
-        (_HOPS + "WHERE u.kind = $at RETURN count(h) AS n", None),
-        (_HOPS + "RETURN count(h) AS n", None),
-        (_HOPS + "WHERE u.resource = $at MATCH (t)-[g:HOP]->(v:Use) RETURN count(g) AS n", None),
-        (_HOPS + "WHERE u.resource = $at MATCH (t)-[g:`HOP`]->(v:Use) RETURN count(g) AS n", None),
-        (_HOPS + "WHERE u.resource = $at MATCH (t)-[g]->(v:Use) RETURN count(g) AS n", None),
-        ("MATCH (u:Use)<-[h:HOP*1..2]-(t) WHERE u.resource = $at RETURN t", None),
-        ("MATCH (u:Use)<-[h:HOP|FROM]-(t) WHERE u.resource = $at RETURN t", None),
-        ("RETURN '(u:Use)<-[h:HOP]-(t) WHERE u.resource = $at RETURN ' AS n", None),
-    ],
-)
-def test_hops_of_one_resource_are_enough_where_nothing_else_decides(text: str, place: str | None) -> None:
-    found = needs(text, {"run": "r", "at": "x", "number": 1}).enough
-    assert found == (() if place is None else (Enough("HOP", place),))
-
-
 def test_hops_are_added_a_resource_at_a_time_and_each_once(store: GraphStore) -> None:
     run = kb.run("qkv-gemm", compiled("minimal"), store=store, check=False)
     hops = [(str(hop["resource"]), int(hop["bytes"])) for hop in run.tables["Hop"].to_pylist()]
     first, second = sorted({place for place, _ in hops})[:2]
-    at_one = _HOPS + "WHERE u.resource = $at RETURN count(h) AS n, coalesce(sum(h.bytes), 0) AS bytes"
-    at_all = _HOPS + "RETURN count(h) AS n, coalesce(sum(h.bytes), 0) AS bytes"
+    at_one = HOPS + "WHERE u.resource = $at RETURN count(h) AS n, coalesce(sum(h.bytes), 0) AS bytes"
+    at_all = HOPS + "RETURN count(h) AS n, coalesce(sum(h.bytes), 0) AS bytes"
 
     def asked(text: str, place: str = "") -> list[tuple[object, ...]]:
         return store.query(text, {"at": place} if place else {}, run.id, engine=LIBRARY).rows
@@ -95,34 +67,44 @@ def test_hops_are_added_a_resource_at_a_time_and_each_once(store: GraphStore) ->
         assert asked(at_one, place) == there(place)
 
 
-_SPANS = "MATCH (r:Run {id: $run}) UNWIND $spans AS span "
-_WAITS = _SPANS + "MATCH (r)-[:SENT]->(a:Transaction)-[w:WAITED_FOR]->(b:Transaction) "
-_IN_SPAN = "WHERE w.t_from >= span.begin AND w.t_from < span.until "
-_COUNTED = "RETURN count(w) AS n, coalesce(sum(w.seq), 0) AS seqs"
+def test_hops_between_two_resources_are_added_each_once(store: GraphStore) -> None:
+    run = kb.run("qkv-gemm", compiled("minimal"), store=store, check=False)
+    hops, sent = run.tables["Hop"].to_pylist(), run.tables["Transaction"].to_pylist()
+    pairs = sorted({(str(one["src"]), str(one["dst"])) for one in sent})
+
+    def there(pair: tuple[str, str]) -> list[tuple[int, int]]:
+        numbers = {one["number"] for one in sent if (one["src"], one["dst"]) == pair}
+        found = [int(hop["bytes"]) for hop in hops if hop["txn"] in numbers]
+        return [(len(found), sum(found))]
+
+    for pair in (pairs[0], pairs[1], pairs[0], ("nowhere", "at all")):
+        asked = store.query(SENT + "WITH f " + THEIRS, {"at": pair[0], "to": pair[1]}, run.id, engine=LIBRARY)
+        assert asked.rows == there(pair)
+        assert (asked.rows[0][0] > 0) == (pair != ("nowhere", "at all"))
+    place = str(hops[0]["resource"])
+    at_one = HOPS + "WHERE u.resource = $at RETURN count(h) AS n"
+    expected = [(sum(hop["resource"] == place for hop in hops),)]
+    assert store.query(at_one, {"at": place}, run.id, engine=LIBRARY).rows == expected
+    everywhere = store.query(HOPS + "RETURN count(h) AS n", {}, run.id, engine=LIBRARY)
+    assert everywhere.rows == [(len(hops),)]
 
 
-@pytest.mark.parametrize(
-    ("text", "are_enough"),
-    [
-        (_WAITS + _IN_SPAN + _COUNTED, True),
-        (_WAITS + _IN_SPAN + "AND w.ns > 0.0 " + _COUNTED, True),
-        (_WAITS + _IN_SPAN + "MATCH (b)-[:FROM]->(u:Use) RETURN u.resource, sum(w.ns) AS ns", True),
-        (_WAITS + "WHERE w.t_from >= span.begin " + _COUNTED, False),
-        (_WAITS + _IN_SPAN + "OR w.ns > 0.0 " + _COUNTED, False),
-        (_WAITS + "WHERE NOT w.t_from >= span.begin AND w.t_from < span.until " + _COUNTED, False),
-        (_WAITS + _IN_SPAN.rstrip() + " + 1.0 " + _COUNTED, False),
-        (_WAITS + "WHERE a.t_from >= span.begin AND w.t_from < span.until " + _COUNTED, False),
-        (_WAITS.replace("WAITED_FOR", "WAITED_FOR*1..2") + _IN_SPAN + "RETURN a", False),
-        (_WAITS.replace("WAITED_FOR", "WAITED_FOR|CAUSED_BY") + _IN_SPAN + _COUNTED, False),
-        (_WAITS + _IN_SPAN + "MATCH (b)-[x:WAITED_FOR]->(c) " + _COUNTED, False),
-        (_WAITS + _IN_SPAN + "MATCH (b)-[x]->(c) " + _COUNTED, False),
-        (_WAITS.replace("MATCH (r)-", "UNWIND $number AS span MATCH (r)-") + _IN_SPAN + _COUNTED, False),
-        (_WAITS.replace("MATCH (r)-", "WITH r, {begin: 0} AS span MATCH (r)-") + _IN_SPAN + _COUNTED, False),
-    ],
-)
-def test_waits_within_a_window_are_enough_where_nothing_else_decides(text: str, are_enough: bool) -> None:
-    found = needs(text, {"run": "r", "spans": [{"begin": -1, "until": 2.5}], "number": 1}).enough
-    assert found == ((Enough("WAITED_FOR", ((-1.0, 2.5),)),) if are_enough else ())
+@pytest.mark.parametrize("url", ["folder", "memory:"])
+def test_two_runs_are_compared_without_the_graph_over_all(url: str, tmp_path: Path) -> None:
+    with kb.open_store(tmp_path / "store" if url == "folder" else url) as store:
+        machine, sizes = compiled("minimal"), (16, 32, 16)
+        first, second, third = (
+            kb.run("gemm-single-pe", machine, store=store, check=False, params={"m": m}).id for m in sizes
+        )
+        asked = {"before": first, "after": second}
+        found = kb.ask("history/slower-where", store=store, params=asked).rows
+        assert found
+        assert kb.ask("history/slower-where", store=store, params=asked).rows == found
+        same = {"before": first, "after": third}
+        assert kb.ask("history/slower-where", store=store, params=same).rows == []
+        assert not list(tmp_path.glob("store/cache/history*"))
+        text = "MATCH (r:Run)-[:USED]->(u:Use) WITH r, count(u) AS n RETURN r.id AS run, n ORDER BY run"
+        assert len(store.query(text, engine=LIBRARY).rows) == 3
 
 
 def test_waits_are_added_a_window_at_a_time_and_each_once(store: GraphStore) -> None:
@@ -134,7 +116,7 @@ def test_waits_are_added_a_window_at_a_time_and_each_once(store: GraphStore) -> 
 
     def asked(*spans: tuple[float, float]) -> list[tuple[object, ...]]:
         given = {"spans": [{"begin": begin, "until": until} for begin, until in spans]}
-        return store.query(_WAITS + _IN_SPAN + _COUNTED, given, run.id, engine=LIBRARY).rows
+        return store.query(WAITS + IN_SPAN + COUNTED, given, run.id, engine=LIBRARY).rows
 
     def there(*spans: tuple[float, float]) -> list[tuple[int, int]]:
         found = [seq for begun, seq in waits for begin, until in spans if begin <= begun < until]
@@ -146,7 +128,7 @@ def test_waits_are_added_a_window_at_a_time_and_each_once(store: GraphStore) -> 
         assert asked(*spans) == expected
         assert expected[0][0] > 0
     pattern = "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[w:WAITED_FOR]->(:Transaction) "
-    assert store.query(pattern + _COUNTED, {}, run.id, engine=LIBRARY).rows == there((0.0, ever))
+    assert store.query(pattern + COUNTED, {}, run.id, engine=LIBRARY).rows == there((0.0, ever))
 
 
 def test_a_question_that_needs_too_many_rows_has_the_whole_graph_made(
@@ -162,7 +144,7 @@ def test_a_question_that_needs_too_many_rows_has_the_whole_graph_made(
     place = str(run.tables["Hop"]["resource"][0])
     assert run.query("bottleneck/queue-depth", resource=place).rows
     assert f"run-{run.id}" not in kept()
-    counted = store.query(_HOPS + "RETURN count(h) AS n", {}, run.id, engine=LIBRARY).rows
+    counted = store.query(HOPS + "RETURN count(h) AS n", {}, run.id, engine=LIBRARY).rows
     assert counted == [(hops,)]
     assert f"run-{run.id}" in kept()
     assert list((tmp_path / "temporary").iterdir()) == []

@@ -23,13 +23,16 @@ from kernbench_graph.stores.embedded.by_name import by_name
 from kernbench_graph.stores.embedded.cache import Base, D, Database, Engine, ProjectionCache
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, engines, ladybug_files
+from kernbench_graph.stores.embedded.enough import runs_enough
 from kernbench_graph.stores.embedded.loading import (
+    HISTORY_TABLES,
     data_bytes,
     project_computed,
+    project_history,
     project_run,
     project_topology,
 )
-from kernbench_graph.stores.embedded.needs import Needs, needs
+from kernbench_graph.stores.embedded.needs import Needs, needed, needs
 
 if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
@@ -145,6 +148,9 @@ class LocalStore(OpenedStore, ABC):
         with self._lock:
             self._check_open()
             if run is None:
+                few = None if library is None else self._few_runs(cypher, library)
+                if few is not None:
+                    return few
                 return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
             if _COMPUTED.isdisjoint(words(cypher)):
                 partial = None if library is None else self._partial_graph(run, needs(cypher, library))
@@ -157,6 +163,30 @@ class LocalStore(OpenedStore, ABC):
                     "open the store with kernbench.open_store"
                 )
             return self._computed_database(run, engine)
+
+    def _few_runs(self, cypher: str, params: Mapping[str, Any]) -> Database | None:
+        """The graph over the only runs that a query looks at, of what it looks at; None where it sees all."""
+        wanted = runs_enough(cypher, params)
+        if not wanted:
+            return None
+        try:
+            runs = [self.load(run_id) for run_id in wanted]
+            topologies = {run.info["topology"]: self.load_topology(run.info["topology"]) for run in runs}
+        except StoreError:  # the graph over all runs leaves out what cannot be read, and says so
+            return None
+        names = needed(cypher)
+        contents = " ".join(
+            f"{run.info['id']} {self._content(run.info['id'])} {run.info['tags']}" for run in runs
+        )
+
+        def build() -> Database:
+            self._forget("few ")
+            return ladybug_files().in_memory(
+                lambda database: project_history(database, list(topologies.values()), runs, names),
+                sum(run.tables[name].nbytes for run in runs for name in HISTORY_TABLES),
+            )
+
+        return self._cached(f"few {contents} {sorted(names)}", build)
 
     def _partial_graph(self, run_id: str, wanted: Needs) -> Database | None:
         """The graph of a run that is in no cache, as far as it is asked for; None where that is too much."""

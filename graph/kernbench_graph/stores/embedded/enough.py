@@ -1,4 +1,4 @@
-"""Relationships that are enough for a question: hops of one resource, waits that began within a window.
+"""Rows that are enough for a question: hops at one resource or between two, waits in a window, two runs.
 
 Most rows of a run are hops and waits. Uploads before a launch may wait ten times as often as the kernel does
 then: a question about the launch needs the launch's waits alone.
@@ -7,7 +7,7 @@ then: a question about the launch needs the launch's waits alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,22 +20,35 @@ from kernbench_graph.schema import SCHEMA
 class _Condition(NamedTuple):
     """Words of a query by which it looks at some relationships of a type alone."""
 
+    type: str
     column: str
     """Of the type's table in the archive."""
     projected: str
     """The same column of the relationships; see :class:`kernbench_graph.projection.Part`."""
     text: str
-    """Pattern of it in the query's words; names the parameter that decides."""
+    """Pattern of it in the query's words; its groups ``param`` and ``other`` are parameters."""
 
 
-_CONDITIONS = {
-    "HOP": _Condition(
+_CONDITIONS = (
+    _Condition(
+        "HOP",
         "resource",
         "to",
         r"\( (?P<use>\w+) : Use \) < - \[ (?:\w+ )?: HOP \] - \( [^()]* \) "
         r"WHERE (?P=use) \. resource = \$(?P<param>\w+) (?:AND|WITH|RETURN) ",
     ),
-    "WAITED_FOR": _Condition(
+    _Condition(
+        "HOP",
+        "txn",
+        "from",
+        r"^MATCH \( : Run { id : \$run } \) - \[ : USED \] - > \( : Use { resource : \$(?P<param>\w+) } \) "
+        r"< - \[ : FROM \] - \( (?P<txn>\w+) : Transaction \) "
+        r"- \[ : TO \] - > \( : Use { resource : \$(?P<other>\w+) } \) "
+        r"(?:WHERE (?:(?!WITH |MATCH ).)*)?WITH (?P=txn) (?:(?!WITH |MATCH |AS |, ).)*"
+        r"MATCH \( (?P=txn) \) - \[ \w+ : HOP \] - > ",
+    ),
+    _Condition(
+        "WAITED_FOR",
         "t_from",
         "t_from",
         r"UNWIND \$(?P<param>\w+) AS (?P<span>\w+) (?:(?!AS (?P=span) ).)*"
@@ -43,33 +56,54 @@ _CONDITIONS = {
         r"WHERE (?P=wait) \. t_from > = (?P=span) \. begin "
         r"AND (?P=wait) \. t_from < (?P=span) \. until (?:AND|MATCH|WITH|RETURN) ",
     ),
-}
+)
+_TWO_RUNS = (
+    r"^MATCH \( (?P<run>\w+) : Run \) - \[ : USED \] - > \( \w+ : Use \) "
+    r"WHERE (?P=run) \. id = \$(\w+) OR (?P=run) \. id = \$(\w+) WITH "
+)
+"""Words of a query over all runs that looks at two of them alone, which its parameters name."""
+
+
+class Between(NamedTuple):
+    """The transactions from one component to another."""
+
+    src: str
+    dst: str
+
+
+Which = str | Between | tuple[tuple[float, float], ...]
 
 
 class Enough(NamedTuple):
-    """Relationships of a type: those of a resource, or those that began within stretches of time."""
+    """Relationships of a type: those at a resource, of some transactions, or within stretches of time."""
 
     type: str
-    which: str | tuple[tuple[float, float], ...]
+    column: str
+    """Of the type's table in the archive."""
+    projected: str
+    """The same column of the relationships."""
+    which: Which
 
     def count(self, tables: Mapping[str, pa.Table]) -> int:
         """How many a run with these tables has."""
         import pyarrow.compute as pc
 
         data = tables.get(table_of(self.type))
-        if data is None:
-            return 0
-        return int(pc.sum(self._are(data[_CONDITIONS[self.type].column])).as_py() or 0)
+        return 0 if data is None else int(pc.sum(self._are(data[self.column], tables)).as_py() or 0)
 
-    def among(self, projected: pa.Table) -> Any:
-        """Which of the relationships of the type these are; an Arrow array of booleans."""
-        return self._are(projected[_CONDITIONS[self.type].projected])
+    def among(self, projected: pa.Table, tables: Mapping[str, pa.Table]) -> Any:
+        """Which of the relationships of the type, of a run with these tables, they are; booleans in Arrow."""
+        return self._are(projected[self.projected], tables)
 
-    def _are(self, values: pa.ChunkedArray) -> Any:
+    def _are(self, values: pa.ChunkedArray, tables: Mapping[str, pa.Table]) -> Any:
         import pyarrow.compute as pc
 
         if isinstance(self.which, str):
             return pc.equal(values, pa.scalar(self.which, pa.string()))
+        if isinstance(self.which, Between):
+            sent = tables["Transaction"]
+            ends = pc.and_(pc.equal(sent["src"], self.which.src), pc.equal(sent["dst"], self.which.dst))
+            return pc.is_in(values, sent["number"].filter(ends).combine_chunks())
         found = pc.is_null(values)  # none is
         for begin, until in self.which:
             found = pc.or_(found, pc.and_(pc.greater_equal(values, begin), pc.less(values, until)))
@@ -86,37 +120,74 @@ def enough_for(cypher: str, params: Mapping[str, Any]) -> tuple[Enough, ...]:
 
     >>> hops = "MATCH (u:Use)<-[h:HOP]-(t:Transaction) WHERE u.resource = $at RETURN count(h) AS n"
     >>> enough_for(hops, {"at": "sip0.io"})
-    (Enough(type='HOP', which='sip0.io'),)
+    (Enough(type='HOP', column='resource', projected='to', which='sip0.io'),)
     """
-    found = [(type_, _which(type_, params.get(param))) for type_, param in _conditions(cypher)]
-    return tuple(Enough(type_, which) for type_, which in found if which is not None)
+    found: list[Enough] = []
+    for at, names in _met(cypher):
+        condition = _CONDITIONS[at]
+        which = _which(condition.type, [params.get(name) for name in names])
+        if which is not None:
+            found.append(Enough(condition.type, condition.column, condition.projected, which))
+    return tuple(found)
+
+
+def runs_enough(cypher: str, params: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ids of the runs that are enough for a query over all runs with these parameters; none: it needs all.
+
+    >>> used = "MATCH (r:Run)-[:USED]->(u:Use) WHERE r.id = $a OR r.id = $b WITH u RETURN count(u) AS n"
+    >>> runs_enough(used, {"a": "one", "b": "other"})
+    ('one', 'other')
+    >>> runs_enough("MATCH (r:Run)-[:USED]->(u:Use) RETURN count(u) AS n", {})
+    ()
+    """
+    found = [params.get(name) for name in _two_runs(cypher)]
+    return tuple(dict.fromkeys(run for run in found if isinstance(run, str)))
 
 
 @lru_cache(maxsize=128)
-def _conditions(cypher: str) -> tuple[tuple[str, str], ...]:
-    """Types of which a query looks at some relationships alone, each with the parameter that says at which.
+def _met(cypher: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Conditions that a query has, as places in the list of them, and the parameters that decide.
 
     Nothing but the condition may decide on it: the type occurs once, and nothing in the text is an
     alternative.
     """
-    found = [(kind, "''" if kind == "string" else text) for kind, text, _ in tokens(cypher)]
-    words = [text.strip("`").upper() for kind, text in found if kind in ("word", "quoted")]
+    words, text = _read(cypher)
     if not {"OR", "XOR"}.isdisjoint(words):
         return ()
-    text = " ".join(text for _, text in found)
     met = [
-        (type_, re.search(condition.text, text))
-        for type_, condition in _CONDITIONS.items()
-        if words.count(type_) == 1
+        (at, re.search(condition.text, text))
+        for at, condition in enumerate(_CONDITIONS)
+        if words.count(condition.type) == 1
     ]
-    return tuple((type_, match["param"]) for type_, match in met if match)
+    return tuple(
+        (at, tuple(match[name] for name in ("param", "other") if name in match.re.groupindex))
+        for at, match in met
+        if match
+    )
 
 
-def _which(type_: str, value: Any) -> str | tuple[tuple[float, float], ...] | None:
-    """The relationships that a parameter's value chooses; None where it is of another form."""
+@lru_cache(maxsize=128)
+def _two_runs(cypher: str) -> tuple[str, ...]:
+    """The parameters that name the only runs that a query over all runs looks at; none where it sees all."""
+    words, text = _read(cypher)
+    found = re.search(_TWO_RUNS, text)
+    return found.groups()[1:] if found and words.count("RUN") == 1 else ()
+
+
+def _read(cypher: str) -> tuple[list[str], str]:
+    """The words of a query in capitals, and its text with single spaces and without the strings' contents."""
+    found = [(kind, "''" if kind == "string" else text) for kind, text, _ in tokens(cypher)]
+    words = [text.strip("`").upper() for kind, text in found if kind in ("word", "quoted")]
+    return words, " ".join(text for _, text in found)
+
+
+def _which(type_: str, values: Sequence[Any]) -> Which | None:
+    """The relationships that the values of parameters choose; None where they are of another form."""
     if type_ == "HOP":
-        return value if isinstance(value, str) else None
+        if not all(isinstance(value, str) for value in values):
+            return None
+        return values[0] if len(values) == 1 else Between(*values)
     try:
-        return tuple((float(span["begin"]), float(span["until"])) for span in value)
+        return tuple((float(span["begin"]), float(span["until"])) for span in values[0])
     except (TypeError, KeyError, ValueError):
         return None

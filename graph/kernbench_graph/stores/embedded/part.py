@@ -88,9 +88,9 @@ class PartialGraph:
         import pyarrow.compute as pc
 
         data = part.data
-        kept = None if enough is None else enough.among(data)
+        kept = None if enough is None else enough.among(data, self._tables)
         for there in self._some.get(part.name, ()):
-            others = pc.invert(there.among(data))
+            others = pc.invert(there.among(data, self._tables))
             kept = others if kept is None else pc.and_(kept, others)
         return data if kept is None else data.filter(kept)
 

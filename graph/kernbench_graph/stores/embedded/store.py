@@ -25,6 +25,7 @@ from kernbench_graph.stores.embedded.cache import D, Database, Engine, Projectio
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
 from kernbench_graph.stores.embedded.history import History, Kept
 from kernbench_graph.stores.embedded.order import RunOrder
+from kernbench_graph.stores.embedded.recent import Recent
 
 
 class EmbeddedStore(LocalStore):
@@ -37,6 +38,8 @@ class EmbeddedStore(LocalStore):
         self._cached_in = path / "cache"
         self._order = RunOrder(self._runs, path / "cache" / "order.json")
         self._seen: dict[str, tuple[int, int, Kept]] = {}
+        self._read_runs = Recent(_run_and_content)
+        self._read_topologies = Recent(archive.read_topology)
 
     def keep(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> str:
         """Keep a run and its topology; return the run id."""
@@ -106,7 +109,8 @@ class EmbeddedStore(LocalStore):
 
     def load(self, run_id: str) -> RunRecord:
         """The record of a run; ``SchemaVersionError`` or ``ArchiveError`` when it cannot be read."""
-        return archive.read_run(self._place(run_id))
+        record, _ = self._read_runs.read(self._place(run_id))
+        return RunRecord(dict(record.info), record.tables)
 
     def load_topology(self, topology_id: str) -> TopologyRecord:
         """The record of a topology."""
@@ -116,7 +120,13 @@ class EmbeddedStore(LocalStore):
             raise StoreError(
                 f"no topology '{topology_id}' in store '{self.url}'; restore it from a copy, or run again"
             )
-        return archive.read_topology(folder)
+        return self._read_topologies.read(folder)
+
+    def close(self) -> None:
+        """Let go of all databases and records."""
+        super().close()
+        self._read_runs.clear()
+        self._read_topologies.clear()
 
     def _ids(self) -> list[str]:
         self._check_open()
@@ -172,7 +182,7 @@ class EmbeddedStore(LocalStore):
 
     def _content(self, run_id: str) -> str:
         """Identifies the record of a run but for its tags."""
-        return archive.read_info(self._runs / run_id)[2]
+        return self._read_runs.read(self._runs / run_id)[1]
 
     def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
         """Where the databases of an engine are cached."""
@@ -196,3 +206,9 @@ class EmbeddedStore(LocalStore):
             return history.cached(self._cache(ladybug_files())) if with_use else history.small()
 
         return self._cached(f"history {engine} {with_use} {history.content}", build)
+
+
+def _run_and_content(folder: Path) -> tuple[RunRecord, str]:
+    """The run in ``folder``, and a hash of all but its tags."""
+    info, _, content = archive.read_info(folder)
+    return RunRecord(info, archive.ArchivedTables(folder, "run")), content
