@@ -111,6 +111,18 @@ def test_the_cache_is_bounded(root: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert [path.name.partition("~")[0] for path in (root / "cache").glob("free*")] == ["free-b"]
 
 
+def test_a_folder_may_be_named_from_another_place(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process of the store before, kept for the next, works where it was started."""
+    for place in ("one", "two"):
+        (root.parent / place).mkdir()
+        monkeypatch.chdir(root.parent / place)
+        with open_store("store") as store:
+            store.keep(*sample(id="a"))
+            assert store.query(COUNT, run="a").rows == [(2,)]
+            assert store.notes == []
+        assert entry(Path("store")).is_dir()
+
+
 def test_two_stores_read_one_database(root: Path) -> None:
     with reopened(root) as one, reopened(root) as two:
         for store in (one, two, one):

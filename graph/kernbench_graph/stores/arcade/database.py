@@ -40,7 +40,7 @@ class ArcadeDatabase:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Open the database in ``path``, or make one there. ``ArcadeError`` when that fails."""
-        self._path = path
+        self._path = path.absolute()  # the process may have begun in another folder
         self._read_only = read_only
         self._remove: weakref.finalize[Any, Any] | None = None
         self._process: ArcadeProcess | None = borrow()
