@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kernbench_graph.opening import open_store
     from kernbench_graph.query.library import ask, load_library
     from kernbench_graph.query.library import find as find_question
+    from kernbench_graph.query.plans import asked_for_plan
     from kernbench_graph.query.question import Question
     from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
     from kernbench_graph.store import (
@@ -51,6 +52,7 @@ _LATER = {
     "Question": "kernbench_graph.query.question",
     "archived_run_names": "kernbench_graph.archive.listing:run_names",
     "ask": "kernbench_graph.query.library",
+    "asked_for_plan": "kernbench_graph.query.plans",
     "find_question": "kernbench_graph.query.library:find",
     "load_library": "kernbench_graph.query.library",
     "new_run_id": "kernbench_graph.archive.record",
@@ -102,6 +104,7 @@ __all__ = [
     "Value",
     "archived_run_names",
     "ask",
+    "asked_for_plan",
     "find_question",
     "html_table",
     "load_library",

@@ -242,11 +242,12 @@ class GraphStore(Protocol):
             engine: one of :attr:`engines`, of which None is the first; ``LIBRARY`` for the library's texts.
 
         Returns:
-            Columns and rows.
+            Columns and rows; those of its plan (:data:`kernbench_graph.query.plans.PLAN_COLUMNS`) when
+            ``EXPLAIN`` stands before the statement, and of the plan as it was run for ``PROFILE``.
 
         Raises:
             ReadOnlyError: the statement does more than read.
-            QueryError: the statement or a parameter is wrong.
+            QueryError: the statement or a parameter is wrong, or the engine does not answer ``PROFILE``.
             QueryTimeoutError: it took longer than ``timeout_s``.
             RunNotFoundError: there is no such run.
         """

@@ -140,7 +140,9 @@ def ask_cypher(
     """Ask free Cypher, which may only read, of one run's graph, or of the one over all runs (None).
 
     Args:
-        text: one statement. ``$run`` in it is the run's id.
+        text: one statement. ``$run`` in it is the run's id. After ``EXPLAIN`` its plan comes instead of its
+            rows, an operator each, the last one first: ``depth operator details estimated_rows``; after
+            ``PROFILE`` the plan with what was counted, on a server and from ``ladybug``.
         run: an id, a unique beginning of one, a tag, ``last`` or ``last~N``.
         store: a store, its URL, or None for the default one.
         params: values of the other parameters by name.

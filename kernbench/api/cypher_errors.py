@@ -29,9 +29,11 @@ def explained(error: QueryError, text: str) -> QueryError:
     """``error`` about the query ``text`` in words that lead on; as it is where there is nothing to add."""
     message = str(error)
     if found := _EMBEDDED.search(message):
-        return _syntax(text, int(found[1]), int(found[2]) + 1)
-    if found := _NEO4J.search(message) or _ARCADE.search(message):
+        return _syntax(text, *_place(text, int(found[1]), int(found[2]) + 1))
+    if found := _NEO4J.search(message):
         return _syntax(text, int(found[1]), int(found[2]))
+    if found := _ARCADE.search(message):
+        return _syntax(text, *_place(text, int(found[1]), int(found[2])))
     if found := _LABEL.search(message):
         hint = suggestion(found[1], _labels())
         return type(error)(f"there is no label or relationship type '{found[1]}' here; {hint}{_SCHEMA_PAGE}")
@@ -42,6 +44,16 @@ def explained(error: QueryError, text: str) -> QueryError:
 
 
 _SCHEMA_PAGE = "docs/reference/schema.md lists them"
+
+
+def _place(text: str, line: int, column: int) -> tuple[int, int]:
+    """Line and column in ``text`` where an engine counts them after the ``EXPLAIN`` or ``PROFILE`` in it."""
+    from kernbench.pgraph import asked_for_plan
+
+    asked = asked_for_plan(text)[1]
+    before = text[: len(text) - len(asked)]
+    more = len(before.rpartition("\n")[2]) if line == 1 else 0
+    return line + before.count("\n"), column + more
 
 
 def _syntax(text: str, line: int, column: int) -> QuerySyntaxError:

@@ -386,7 +386,8 @@ class Run(Exports):
     def cypher(self, text: str, /, *, engine: str | None = None, **params: object) -> Result:
         """Ask this run free Cypher, which may only read. ``$name`` in it is bound to ``params['name']``.
 
-        ``$run`` is this run's id. ``engine`` is as for :func:`kernbench.ask_cypher`.
+        ``$run`` is this run's id. ``EXPLAIN``, ``PROFILE`` and ``engine`` are as for
+        :func:`kernbench.ask_cypher`.
         """
         from kernbench.api.asking import ask_cypher
 

@@ -148,6 +148,37 @@ def test_cypher_without_a_run_asks_the_history_where_it_can(cli: Cli) -> None:
     assert one_json_value(of_last.out)["rows"] == one_json_value(named.out)["rows"] != [[0]]
 
 
+def test_a_plan_is_printed_instead_of_the_rows(cli: Cli) -> None:
+    cli(*RUN)
+    text = (
+        "MATCH (t:Transaction) WHERE t.kind = $kind RETURN t.id AS id "
+        "UNION ALL MATCH (t:Transaction) WHERE t.kind = $kind RETURN t.id AS id"
+    )
+    asked = ("query", "--param", "kind=dma_read", "--cypher")
+    found = one_json_value(cli(*asked, f"EXPLAIN {text}", "--format", "json").out)
+    assert found["columns"] == ["depth", "operator", "details", "estimated_rows"]
+    scans = [row for row in found["rows"] if "(t:Transaction)" in row[2]]
+    assert len(scans) == 2
+    table = cli(*asked, f"explain {text}")
+    lines = table.out.splitlines()
+    assert lines[0].split() == found["columns"]  # two branches that are alike stay two
+    assert len(lines) == 1 + len(found["rows"])
+    assert table.err.startswith("kernbench: note: the plan: Using ")
+    for text, message in {
+        "PROFILE MATCH (t:Transaction) RETURN t": "EXPLAIN for its plan, or PROFILE with --engine ladybug",
+        "EXPLAIN CREATE (:Run)": "queries only read: start with MATCH",
+        "EXPLAIN MATCH (t:Transactio) RETURN t": "did you mean 'Transaction'?",
+        "EXPLAIN": "the query is empty",
+    }.items():
+        ended = cli("query", "--run", "last", "--cypher", text)
+        assert (ended.status, ended.out) == (2, "")
+        assert message in ended.err
+    counted = cli(
+        "query", "--engine", "ladybug", "--cypher", "PROFILE MATCH (t:Transaction) RETURN t.id AS id"
+    )
+    assert counted.out.splitlines()[0].split() == ["depth", "operator", "details", "tuples", "ms"]
+
+
 def test_doctor_finds_this_installation_well(cli: Cli) -> None:
     ended = cli("doctor", "--format", "json")
     report = one_json_value(ended.out)

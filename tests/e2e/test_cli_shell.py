@@ -139,6 +139,13 @@ def test_mistakes_in_cypher_are_marked(cli: Cli) -> None:
             assert marked == []
     ended = cli("query", "--run", "last", "--engine", "ladybug", "--cypher", "MATCH (t:Transaction) RETRUN t")
     assert ended.err.splitlines()[1:] == ["  MATCH (t:Transaction) RETRUN t", " " * 24 + "^"]
+    for engine in ("arcadedb", "ladybug"):
+        text = "explain  MATCH (t:Transaction)\nRETURN t LIMT 3"
+        ended = cli("query", "--run", "last", "--engine", engine, "--cypher", text)
+        assert ended.err.splitlines()[1:] == ["  RETURN t LIMT 3", " " * 11 + "^"]
+        text = "explain  MATCH (t:Transaction) RETRUN t"
+        ended = cli("query", "--run", "last", "--engine", engine, "--cypher", text)
+        assert ended.err.splitlines()[1:] == [f"  {text}", " " * 33 + "^"]
 
 
 def test_runs_that_differ_in_more_than_one_way(cli: Cli, workdir: Path) -> None:

@@ -277,6 +277,13 @@ def test_paths_of_cypher_are_graphs(client: Client, ids: list[str]) -> None:
     assert str(client.application.answers.store.url) not in run
 
 
+def test_a_plan_is_a_table(client: Client, ids: list[str]) -> None:
+    found = post(client, "cypher", {"text": "EXPLAIN MATCH (t:Transaction) RETURN t", "run": ids[2]}).json
+    names = [column["name"] for column in found["table"]["columns"]]
+    assert names == ["depth", "operator", "details", "estimated_rows"]
+    assert found["graph"] is None
+
+
 def test_a_route_is_a_graph(client: Client) -> None:
     route = {"src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube0.hbm_ctrl.pe0"}
     found = post(client, "ask", {"question": "routing/path", "params": route}).json

@@ -14,7 +14,14 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import RUN_HELP, assignments, opened, store_option, window_options
 from kernbench.cli.output import emit, fold, format_option, print_table
 from kernbench.cli.progress import Progress
-from kernbench.pgraph import GraphStore, QueryError, QueryTimeoutError, ReadOnlyError, Result
+from kernbench.pgraph import (
+    GraphStore,
+    QueryError,
+    QueryTimeoutError,
+    ReadOnlyError,
+    Result,
+    asked_for_plan,
+)
 
 
 class _QueryCommand(Command):
@@ -54,7 +61,9 @@ class _QueryCommand(Command):
     "--list", "list_all", is_flag=True, help="List the questions of the library and their parameters."
 )
 @click.option(
-    "--cypher", metavar="TEXT", help="Ask this instead of a question of the library. It may only read."
+    "--cypher",
+    metavar="TEXT",
+    help="Ask this instead of a question of the library. It may only read; after EXPLAIN its plan is shown.",
 )
 @click.option(
     "--engine", type=click.Choice(["arcadedb", "ladybug"]),
@@ -127,6 +136,7 @@ def command(
             assert cypher is not None
             bound = {key: _literal(text) for key, text in values.items()}
             result = _ask_cypher(cypher, run, kept_in, bound, engine, timeout_s)
+            no_fold = no_fold or bool(asked_for_plan(cypher)[0])
     payload: dict[str, Any] = {"name": name, "columns": result.columns, "rows": result.rows}
     columns: list[str] = list(result.columns)
     rows: list[Sequence[Any]] = list(result.rows)

@@ -19,8 +19,8 @@ RETURN t.kind AS kind, count(t) AS transactions, max(t.wait_ns) AS worst_ns
 ORDER BY worst_ns DESC"""
 _WORDS = (
     "MATCH", "OPTIONAL MATCH", "WHERE", "RETURN", "WITH", "UNWIND", "ORDER BY", "LIMIT", "SKIP",
-    "DISTINCT", "DESC", "AS", "AND", "OR", "NOT", "IN", "STARTS WITH", "CONTAINS", "IS NULL", "count", "sum",
-    "avg", "min", "max", "collect", "coalesce", "$run",
+    "DISTINCT", "DESC", "AS", "AND", "OR", "NOT", "IN", "STARTS WITH", "CONTAINS", "IS NULL", "EXPLAIN",
+    "count", "sum", "avg", "min", "max", "collect", "coalesce", "$run",
 )  # fmt: skip
 _NAME = re.compile(r"[\w$]*$")
 

@@ -8,6 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,9 +21,11 @@ from kernbench_graph.errors import QueryTimeoutError
 from kernbench_graph.query.columns import columns_of, has_path
 from kernbench_graph.query.guard import bound, check_read_only
 from kernbench_graph.query.names import Names, check_names
+from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
 from kernbench_graph.store import Result
 from kernbench_graph.stores.arcade.dialect import dialect
 from kernbench_graph.stores.arcade.messages import translated
+from kernbench_graph.stores.arcade.plan import plan_result, refuse_profile
 from kernbench_graph.stores.arcade.process import (
     ArcadeError,
     ArcadeProcess,
@@ -108,13 +111,18 @@ class ArcadeDatabase:
         self._open()
 
     def query(self, cypher: str, params: Mapping[str, Any], timeout_s: float) -> Result:
-        """Rows of a query that only reads; see :meth:`kernbench_graph.store.GraphStore.query` for errors."""
-        text = check_read_only(cypher)
+        """Rows of a query that only reads, or its plan where ``EXPLAIN`` stands before it.
+
+        See :meth:`kernbench_graph.store.GraphStore.query` for errors.
+        """
+        word, text = asked_for_plan(cypher)
+        refuse_profile(word)
+        text = check_read_only(text)
         values = bound(text, params)
         notes = check_names(text, self._names, values)
         self._open()
         try:
-            asked = dialect(text)
+            asked = f"{EXPLAIN} {dialect(text)}" if word else dialect(text)
             found, rows = self._ask("query", asked, values, has_path(text), timeout_s=timeout_s)
         except ArcadeTimeoutError as error:
             self._opened = False
@@ -125,6 +133,9 @@ class ArcadeDatabase:
             if not error.chain:
                 raise
             raise translated(error) from error
+        if word:
+            plan = plan_result(found, rows)
+            return replace(plan, notes=[*plan.notes, *notes])
         columns = columns_of(text)
         if columns is None or (rows and len(columns) != len(found)):
             columns = found

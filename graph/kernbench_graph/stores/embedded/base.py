@@ -15,8 +15,10 @@ from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
 from kernbench_graph.projection import HISTORY, SMALL_HISTORY
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.names import used_names
+from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, Result, RunRecord, TopologyRecord, resolve_ref
+from kernbench_graph.stores.arcade.plan import refuse_profile
 from kernbench_graph.stores.common import OpenedStore
 from kernbench_graph.stores.embedded import part
 from kernbench_graph.stores.embedded.by_name import by_name
@@ -95,10 +97,17 @@ class LocalStore(OpenedStore, ABC):
         timeout_s: float = QUERY_TIMEOUT_S,
         engine: str | None = None,
     ) -> Result:
-        """Ask Cypher of one run's graph, or of the history when ``run`` is None."""
+        """Ask Cypher of one run's graph, or of the history when ``run`` is None.
+
+        ``EXPLAIN`` before the query gives its plan as rows; so does ``PROFILE``, with what was counted, where
+        the engine can.
+        """
+        word, cypher = ("", cypher) if engine == LIBRARY else asked_for_plan(cypher)
         check_read_only(cypher)
         values = dict(params or {})
         chosen = self._chosen(engine)
+        if chosen == ARCADE:
+            refuse_profile(word)  # before a graph is built
         asked = dialect(cypher, values) if chosen == LADYBUG and engine != LIBRARY else cypher
         if run is None:
             _check_history(cypher)
@@ -110,7 +119,7 @@ class LocalStore(OpenedStore, ABC):
             while True:
                 database = self._database(asked, run, chosen, values if engine == LIBRARY else None)
                 try:
-                    result = database.query(asked, values, timeout_s)
+                    result = database.query(f"{word} {asked}" if word else asked, values, timeout_s)
                 except StoreError:
                     if not database.is_closed:  # else another thread needed its place: open it again
                         raise

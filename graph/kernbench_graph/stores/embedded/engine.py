@@ -16,8 +16,10 @@ import pyarrow as pa
 from kernbench_graph.errors import QueryError, QueryTimeoutError, ReadOnlyError, StoreError, UnknownNameError
 from kernbench_graph.query.columns import columns_of
 from kernbench_graph.query.guard import bound, check_read_only
+from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.store import Result
 from kernbench_graph.stores.embedded.entities import Entities
+from kernbench_graph.stores.embedded.plan import ASKING, plan_result, without
 
 LONGEST_PATH = 1000
 """Most relationships that a recursive pattern may follow; the engine's default of 30 is less than a route."""
@@ -99,8 +101,12 @@ class LadybugDatabase:
             raise EngineError(f"cannot fill the graph database: {_first_line(error)}") from error
 
     def query(self, cypher: str, params: Mapping[str, Any], timeout_s: float) -> Result:
-        """Rows of a query that only reads; see :meth:`kernbench_graph.store.GraphStore.query` for errors."""
-        text = check_read_only(cypher)
+        """Rows of a query that only reads, or its plan where ``EXPLAIN`` or ``PROFILE`` stands before it.
+
+        See :meth:`kernbench_graph.store.GraphStore.query` for errors.
+        """
+        word, text = asked_for_plan(cypher)
+        text = check_read_only(text)
         values = bound(text, params)
         with self._lock:
             if self.is_closed:
@@ -108,6 +114,8 @@ class LadybugDatabase:
             self._connection.set_query_timeout(max(1, round(timeout_s * 1000)))
             self._connection.execute("BEGIN TRANSACTION READ ONLY")
             try:
+                if word:
+                    return self._plan(word, text, values)
                 return self._rows(text, self._connection.execute(text, values))
             except StoreError:
                 raise
@@ -127,6 +135,13 @@ class LadybugDatabase:
         if written is not None and len(written) == len(columns):
             columns = written  # the engine has names of its own where there is no alias
         return Result(columns, Entities(self._all).converted(rows))
+
+    def _plan(self, word: str, text: str, values: dict[str, Any]) -> Result:
+        try:
+            ((drawing,),) = self._all(ASKING[word] + text, values)
+        except RuntimeError as error:
+            raise RuntimeError(without(ASKING[word], str(error))) from error
+        return plan_result(word, str(drawing))
 
     def _all(self, statement: str, params: dict[str, Any]) -> list[list[Any]]:
         answer: Any = self._connection.execute(statement, params)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernbench_graph.errors import QueryError, ReadOnlyError
-from kernbench_graph.query.guard import check_read_only, tokens, words
+from kernbench_graph.query.guard import check_read_only, words
+from kernbench_graph.query.plans import EXPLAIN, PLAN_COLUMNS, asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result
 from kernbench_graph.stores.neo4j.entities import converted
 from kernbench_graph.stores.neo4j.server import Server, Transaction
 
-_ASKED_FOR_PLAN = ("EXPLAIN", "PROFILE")
 _READS = re.compile(
     r"""\w*Scan | \w*Seek(ByRange)? | (Optional|VarLength|Pruning)*Expand | (Bidirectional)?Repeat
       | (Stateful)?ShortestPaths? | \w*HashJoin
@@ -76,10 +76,8 @@ def split(cypher: str) -> tuple[str, str]:
     >>> split("explain MATCH (r:Run) RETURN r.id AS id;")
     ('EXPLAIN', 'MATCH (r:Run) RETURN r.id AS id')
     """
-    found = tokens(cypher)
-    if len(found) > 1 and found[0][0] == "word" and found[0][1].upper() in _ASKED_FOR_PLAN:
-        return found[0][1].upper(), check_read_only(cypher[found[1][2] :])
-    return "", check_read_only(cypher)
+    word, text = asked_for_plan(cypher)
+    return word, check_read_only(text)
 
 
 def planned(server: Server, shown: str, text: str, values: Mapping[str, Any], timeout_s: float) -> Planned:
@@ -102,7 +100,7 @@ def planned(server: Server, shown: str, text: str, values: Mapping[str, Any], ti
 
 def rows(server: Server, query: Planned, values: Mapping[str, Any], timeout_s: float) -> Result:
     """The answer to a planned query, or its plan."""
-    if query.shown == "EXPLAIN":
+    if query.shown == EXPLAIN:
         return _plan_rows(query.plan, profiled=False)
 
     def work(tx: Transaction) -> tuple[Result, Any]:
@@ -138,7 +136,7 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
 
 def _plan_rows(plan: Mapping[str, Any], profiled: bool) -> Result:
     """A plan as rows, an operator each, the last one first; each takes its rows from those one deeper."""
-    columns = ["depth", "operator", "details", "estimated_rows", *(["rows", "db_hits"] if profiled else [])]
+    columns = [*PLAN_COLUMNS, *(["rows", "db_hits"] if profiled else [])]
     found: list[tuple[Any, ...]] = []
 
     def add(of: Mapping[str, Any], depth: int) -> None:
