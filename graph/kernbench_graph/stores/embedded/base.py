@@ -1,4 +1,4 @@
-"""The common base of the stores in a folder and in memory: references, queries, and databases kept open.
+"""The common base of the stores in a folder and in memory: references, and which graph a query is asked of.
 
 Two engines answer. LadybugDB has the questions of the library, whose every shape is held against numpy and
 Neo4j: nothing is nearly as fast. ArcadeDB has free Cypher, of which it answers nothing wrongly.
@@ -7,9 +7,8 @@ Neo4j: nothing is nearly as fast. ArcadeDB has free Cypher, of which it answers 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
 from kernbench_graph.projection import HISTORY, SMALL_HISTORY
@@ -17,44 +16,24 @@ from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.names import used_names
 from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, Result, RunRecord, TopologyRecord, resolve_ref
+from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, Result, resolve_ref
 from kernbench_graph.stores.arcade.plan import refuse_profile
-from kernbench_graph.stores.common import OpenedStore
-from kernbench_graph.stores.embedded import part
 from kernbench_graph.stores.embedded.by_name import by_name
-from kernbench_graph.stores.embedded.cache import Base, D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import dialect
-from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, engines, ladybug_files
-from kernbench_graph.stores.embedded.enough import runs_enough
-from kernbench_graph.stores.embedded.loading import (
-    HISTORY_TABLES,
-    data_bytes,
-    project_computed,
-    project_history,
-    project_run,
-    project_topology,
-)
-from kernbench_graph.stores.embedded.needs import Needs, needed, needs
+from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
+from kernbench_graph.stores.embedded.needs import needs
+from kernbench_graph.stores.embedded.run_graphs import RunGraphs
 
-if TYPE_CHECKING:
-    from kernbench_graph.stores.embedded.engine import LadybugDatabase
-
-_OPEN_DATABASES = 4
 _COMPUTED = SCHEMA.computed_names()
 _MORE_HISTORY = frozenset(HISTORY) - frozenset(SMALL_HISTORY)
-
-
 _HISTORY = f"the graph over all runs has {', '.join(HISTORY)}: name a run for the rest"
 
 
-class LocalStore(OpenedStore, ABC):
+class LocalStore(RunGraphs, ABC):
     """Base of the stores that need no server. See :class:`kernbench_graph.store.GraphStore`."""
 
     engine = LADYBUG
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
-        self._open: OrderedDict[str, Database] = OrderedDict()
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -64,22 +43,6 @@ class LocalStore(OpenedStore, ABC):
     @abstractmethod
     def runs(self) -> list[dict[str, Any]]:
         """Properties of every run, in the order in which they were kept."""
-
-    @abstractmethod
-    def load(self, run_id: str) -> RunRecord:
-        """The record of a run."""
-
-    @abstractmethod
-    def load_topology(self, topology_id: str) -> TopologyRecord:
-        """The record of a topology."""
-
-    @abstractmethod
-    def _content(self, run_id: str) -> str:
-        """Identifies the record of a run but for its tags."""
-
-    @abstractmethod
-    def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
-        """Where the databases of an engine are cached."""
 
     @abstractmethod
     def _history_database(self, with_use: bool, engine: str) -> Database:
@@ -132,13 +95,6 @@ class LocalStore(OpenedStore, ABC):
                 raise UnknownNameError(f"{error}; {_HISTORY}") from error
             raise
 
-    def close(self) -> None:
-        """Let go of all databases."""
-        with self._lock:
-            super().close()
-            while self._open:
-                self._open.popitem()[1].close()
-
     def _chosen(self, engine: str | None) -> str:
         if engine is None:
             return self.engines[0]
@@ -172,158 +128,6 @@ class LocalStore(OpenedStore, ABC):
                     "open the store with kernbench.open_store"
                 )
             return self._computed_database(run, engine)
-
-    def _few_runs(self, cypher: str, params: Mapping[str, Any]) -> Database | None:
-        """The graph over the only runs that a query looks at, of what it looks at; None where it sees all."""
-        wanted = runs_enough(cypher, params)
-        if not wanted:
-            return None
-        try:
-            runs = [self.load(run_id) for run_id in wanted]
-            topologies = {run.info["topology"]: self.load_topology(run.info["topology"]) for run in runs}
-        except StoreError:  # the graph over all runs leaves out what cannot be read, and says so
-            return None
-        names = needed(cypher)
-        contents = " ".join(
-            f"{run.info['id']} {self._content(run.info['id'])} {run.info['tags']}" for run in runs
-        )
-
-        def build() -> Database:
-            self._forget("few ")
-            return ladybug_files().in_memory(
-                lambda database: project_history(database, list(topologies.values()), runs, names),
-                sum(run.tables[name].nbytes for run in runs for name in HISTORY_TABLES),
-            )
-
-        return self._cached(f"few {contents} {sorted(names)}", build)
-
-    def _partial_graph(self, run_id: str, wanted: Needs) -> Database | None:
-        """The graph of a run that is in no cache, as far as it is asked for; None where that is too much."""
-        run = self.load(run_id)
-        topology = self.load_topology(run.info["topology"])
-        cache = self._cache(ladybug_files())
-        name = cache.name(f"run-{run_id}", self._content(run_id), run.info["tags"], topology.id)
-        key = f"run {run_id} part {LADYBUG} "
-        there = self._open.get(key + name)
-        if isinstance(there, part.PartialGraph):
-            if there.lacking_rows(wanted) <= part.MOST_ROWS:
-                return self._cached(key + name, lambda: there)
-            self._forget(key)
-        if f"run {run_id} {LADYBUG} {name}" in self._open or cache.is_there(name):
-            return None
-        if wanted.rows(run.tables) > part.MOST_ROWS:
-            return None
-        file = cache.made(
-            cache.name("topology", topology.id),
-            lambda database: project_topology(database, topology),
-            lambda: data_bytes(topology),
-        )
-        if file is None:
-            return None
-        self._forget(key)
-        try:
-            made = part.PartialGraph(file, run, topology)
-        except (OSError, StoreError):  # no room, or the file has gone meanwhile or cannot be read
-            return None
-        return self._cached(key + name, lambda: made)
-
-    def _computed_database(self, run_id: str, engine: str) -> Database:
-        """The graph of one run with what is worked out from it."""
-        run = self.load(run_id)
-        topology = self.load_topology(run.info["topology"])
-        if engine == ARCADE:
-            return self._free_database(run_id, run, topology, computed=True)
-        self._run_database(run_id, engine)  # from a copy of which it is made
-        cache = self._cache(ladybug_files())
-        contents = self._content(run_id), run.info["tags"], topology.id
-        name = cache.name(f"steps-{run_id}", *contents)
-        whole: list[RunRecord] = []
-
-        def more(database: LadybugDatabase) -> None:
-            whole[:] = whole or [self._with_computed(run)]
-            project_computed(database, whole[0], topology)
-
-        def fill(database: LadybugDatabase) -> None:
-            project_topology(database, topology)
-            project_run(database, run, topology)
-            more(database)
-
-        def build() -> Database:
-            self._forget(f"run {run_id} steps {LADYBUG} ")
-            cache.prune(f"steps-{run_id}~", keep=name)
-            base: Base[LadybugDatabase] = Base(cache.name(f"run-{run_id}", *contents), add=more)
-            return cache.open(name, fill, runs=1, size=lambda: data_bytes(run, topology), base=base)
-
-        return self._cached(f"run {run_id} steps {LADYBUG} {name}", build)
-
-    def _run_database(self, run_id: str, engine: str) -> Database:
-        """The graph of one run, ready to be read."""
-        run = self.load(run_id)
-        topology = self.load_topology(run.info["topology"])
-        if engine == ARCADE:
-            return self._free_database(run_id, run, topology)
-        cache = self._cache(ladybug_files())
-        name = cache.name(f"run-{run_id}", self._content(run_id), run.info["tags"], topology.id)
-        base: Base[LadybugDatabase] = Base(
-            cache.name("topology", topology.id),
-            add=lambda database: project_run(database, run, topology),
-            fill=lambda database: project_topology(database, topology),
-        )
-
-        def fill(database: LadybugDatabase) -> None:
-            project_topology(database, topology)
-            project_run(database, run, topology)
-
-        def build() -> Database:
-            self._forget(f"run {run_id} {LADYBUG} ")
-            cache.prune(f"run-{run_id}~", keep=name)
-            return cache.open(name, fill, runs=1, size=lambda: data_bytes(run, topology), base=base)
-
-        return self._cached(f"run {run_id} {LADYBUG} {name}", build)
-
-    def _free_database(
-        self, run_id: str, run: RunRecord, topology: TopologyRecord, *, computed: bool = False
-    ) -> Database:
-        """The graph of one run in ArcadeDB, with what is worked out from it only when it is asked for."""
-        from kernbench_graph.stores.arcade.loading import project_run
-
-        cache = self._cache(arcade_files())
-        prefix = f"free-steps-{run_id}" if computed else f"free-{run_id}"
-        name = cache.name(prefix, self._content(run_id), run.info["tags"], topology.id)
-        key = f"run {run_id} {'steps ' if computed else ''}{ARCADE} "
-
-        def build() -> Database:
-            self._forget(key)
-            cache.prune(f"{prefix}~", keep=name)
-            whole = self._with_computed(run) if computed else run
-            return cache.open(
-                name,
-                lambda database: project_run(database, whole, topology, self.progress),
-                runs=1,
-                size=lambda: data_bytes(run, topology),
-            )
-
-        return self._cached(key + name, build)
-
-    def _prune(self, run_id: str) -> None:
-        """Remove the caches of a run's graph."""
-        cache = self._cache(ladybug_files())
-        for prefix in ("run", "steps", "free", "free-steps"):
-            cache.prune(f"{prefix}-{run_id}~")
-
-    def _cached(self, key: str, make: Callable[[], Database]) -> Database:
-        """The open database of that key; the least recently used one makes room for a new one."""
-        if key not in self._open:
-            self._open[key] = make()
-            while len(self._open) > _OPEN_DATABASES:
-                self._open.popitem(last=False)[1].close()
-        self._open.move_to_end(key)
-        return self._open[key]
-
-    def _forget(self, prefix: str) -> None:
-        """Close the open databases whose key starts with ``prefix``."""
-        for key in [key for key in self._open if key.startswith(prefix)]:
-            self._open.pop(key).close()
 
 
 def _check_history(cypher: str) -> None:
