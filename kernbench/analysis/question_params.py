@@ -36,7 +36,7 @@ def checked(
         question: Its ``params`` say what they refer to.
         run: The id of the run that is asked; None for questions about the history.
         params: All parameters, bound.
-        given: Those that were given; defaults need not exist in every machine.
+        given: Those that were given; defaults need not exist in every machine, but for those that are runs.
         resolve: The id of the run that a reference means.
 
     Raises:
@@ -45,13 +45,15 @@ def checked(
     known = _Known(store, run)
     found = dict(params)
     for name, parameter in question.params.items():
-        if parameter.refers and name in given and found[name] != "":
+        if parameter.refers == "run" or (parameter.refers and name in given and found[name] != ""):
             found[name] = _checked(known, name, parameter.refers, found[name], resolve)
     return found
 
 
 def _checked(known: _Known, name: str, refers: str, value: Any, resolve: Callable[[str], str]) -> Any:
     if refers == "run":
+        if not value:
+            raise QueryError(f"parameter '{name}' is empty; name a run, such as last or last~1")
         return resolve(str(value))
     if refers in _NUMBERED:
         if not known.has(_NUMBERED[refers], int(value)):

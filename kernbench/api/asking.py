@@ -79,8 +79,11 @@ def filled_in(question: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str
 
 
 def names_by_default(param: Mapping[str, Any]) -> bool:
-    """Whether a parameter, as :func:`question` describes it, names a thing where it is not given."""
-    return bool(param["refers"] and param["default"])
+    """Whether a parameter, as :func:`question` describes it, names a thing where it is not given.
+
+    Runs do not count: there is always one that is meant.
+    """
+    return bool(param["refers"] and param["refers"] != "run" and param["default"])
 
 
 def ask(

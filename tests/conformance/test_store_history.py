@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kernbench_graph.errors import QueryError
+from kernbench_graph.errors import QueryError, RunNotFoundError
 from kernbench_graph.store import GraphStore, TopologyRecord
 
-from kernbench import api
+from kernbench import api, pgraph
 from tests.conformance.graph_records import sample
 
 
@@ -42,6 +42,17 @@ def test_a_run_is_compared_with_the_one_before_and_the_best(store: GraphStore) -
     assert everything[0][3:] == (-0.2, -0.2)
     with pytest.raises(QueryError, match="there is no bench 'none'"):
         asked(store, "regressions", "run", bench="none", threshold=-1)
+
+
+def test_parameters_that_are_runs_take_references(store: GraphStore) -> None:
+    for id, ns in (("a", 100.0), ("b", 80.0)):
+        keep(store, id, ns)
+    question = pgraph.find_question(api.asking.library(), "history/slower-where")
+    by_id = pgraph.ask(store, question, before="a", after="b").rows
+    assert pgraph.ask(store, question).rows == by_id
+    assert pgraph.ask(store, question, before="last~1", after="last").rows == by_id
+    with pytest.raises(RunNotFoundError, match="'c'"):
+        pgraph.ask(store, question, before="c")
 
 
 def test_what_is_no_run_of_the_machine_is_left_out(store: GraphStore) -> None:

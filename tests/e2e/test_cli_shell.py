@@ -99,6 +99,8 @@ UNKNOWN = [
     (("steps", "--param", "cause=lnk"), "did you mean 'link'?"),
     (("bench-over-time", "--param", "bench=gem"), "no bench 'gem'"),
     (("slower-where", "--param", "before=last", "--param", "after=none"), "'none'"),
+    (("slower-where", "--param", "before="), "parameter 'before' is empty; name a run"),
+    (("slower-where",), "run 'last~1' does not exist: the store holds 1"),
     (("busiest-links", "--launch", "4"), "no launch 4"),
     (("distances", *PATH[:2], "--launch", "0"), "takes no 'launch'"),
 ]  # fmt: skip

@@ -23,6 +23,17 @@ def two(cli: Cli) -> list[str]:
     return [json.loads(cli(*RUN, "--set", f"k={k}").out)["run_id"] for k in (128, 256)]
 
 
+def test_two_runs_are_compared_without_naming_them(cli: Cli, two: list[str]) -> None:
+    for question in ("slower-where", "configured-differently"):
+        named = cli(
+            "query", question, "--param", f"before={two[0]}", "--param", f"after={two[1]}", "--no-fold"
+        )
+        assert named.status == 0
+        assert len(named.out.splitlines()) > 1
+        assert cli("query", question, "--no-fold").out == named.out
+        assert cli("query", question, "--param", f"after={two[0]}", "--no-fold").out != named.out
+
+
 def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
     slower = cli("runs", "compare", *two, "--launch", "run", "--format", "json")
     assert slower.status == 1

@@ -94,10 +94,15 @@ def ask(
 ) -> Result:
     """Ask ``question`` of ``store``: of ``run`` (id or reference; None is the last), or of all runs.
 
+    Parameters that refer to a run may be references too.
+
     ``QueryError`` for wrong parameters or when the answer does not have the declared columns and types.
     """
     bound = question.bind(params)
     target = None if question.scope == "history" else run or "last"
+    for name, param in question.params.items():
+        if param.refers == "run" and bound[name]:
+            bound[name] = store.resolve(bound[name])
     if any(not bound[name] for name in question.derived):
         # Nothing was derived, so there is nothing to look up; and an engine cannot type an empty list.
         if target is not None:
