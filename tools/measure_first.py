@@ -32,7 +32,11 @@ _PATHS = {
 
 def given(question: Question, run: kb.Run, before: str) -> dict[str, Any]:
     """Values of the parameters that must be given: late operations, a long wait, the busiest link."""
-    needed = [name for name, param in question.params.items() if param.default is None and not param.derived]
+    needed = [
+        name
+        for name, param in question.params.items()
+        if not param.derived and (param.default is None or param.refers == "run")
+    ]
     sent, last = run.tables["Transaction"], run.tables["Op"].num_rows - 1
     waited = sent["wait_ns"].to_pylist()
     links = Counter(place for place in run.tables["Hop"]["resource"].to_pylist() if "->" in place)
