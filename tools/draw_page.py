@@ -29,6 +29,10 @@ PATHS = (
     "MATCH p = (:Component {kind: 'pe_dma', pe: 0, cube: 0, sip: 0})-[:CONNECTS*1..3]->"
     "(:Component {kind: 'router'})\nRETURN p LIMIT 12"
 )
+CONE = (
+    "MATCH p = (:Run {id: $run})-[:SENT]->(t:Transaction)-[:WAITED_FOR|CAUSED_BY*1..2]->(:Transaction)\n"
+    "WHERE t.number = 306 RETURN p LIMIT 12"
+)
 VIEWS: dict[str, tuple[str, dict[str, str]]] = {
     "overview": ("overview", {}),
     "system": ("topology", {"view": "system"}),
@@ -44,6 +48,7 @@ VIEWS: dict[str, tuple[str, dict[str, str]]] = {
         {"question": "routing/path", "p.src": "sip0.cube0.pe0.pe_dma", "p.dst": "sip0.cube5.hbm_ctrl.pe1"},
     ),
     "cypher": ("cypher", {"text": PATHS}),
+    "cone": ("cypher", {"text": CONE}),
     "comparison": ("compare", {}),
     "runs": ("runs", {}),
 }

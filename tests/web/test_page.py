@@ -263,6 +263,40 @@ def test_cypher_draws_paths(desk: Page, server: str) -> None:
     desk.expected.append("400")
 
 
+HIDDEN = """() => {
+  const boxes = [...document.querySelectorAll("svg.graph .node rect")].map((rect) => rect.getBBox());
+  const near = (box, point) => Math.abs(Math.max(box.x - point.x, point.x - box.x - box.width, 0)) < 2
+    && Math.abs(Math.max(box.y - point.y, point.y - box.y - box.height, 0)) < 2;
+  const within = (box, point) => point.x > box.x + 1 && point.x < box.x + box.width - 1
+    && point.y > box.y + 1 && point.y < box.y + box.height - 1;
+  let hidden = 0, far = 0;
+  for (const path of document.querySelectorAll("svg.graph .edge .line")) {
+    const length = path.getTotalLength();
+    const points = [...Array(101).keys()].map((n) => path.getPointAtLength(length * n / 100));
+    const others = boxes.filter((box) => !near(box, points[0]) && !near(box, points[100]));
+    const [left, right] = [points[0].x, points[100].x].sort((a, b) => a - b);
+    far += others.some((box) => box.x > left && box.x + box.width < right);
+    hidden += others.some((box) => points.some((point) => within(box, point)));
+  }
+  return [hidden, far];
+}"""
+"""How many relationships run behind a box, and how many lead beyond a column of boxes."""
+
+
+def test_no_relationship_runs_behind_a_box(desk: Page, server: str) -> None:
+    show(desk, server, "cypher")
+    for text in (
+        "MATCH p = (:Transaction)-[:WAITED_FOR]->(:Transaction) RETURN p ORDER BY length(p) LIMIT 30",
+        "MATCH p = (:Op)-[:DEPENDS_ON*1..3]->(:Op) RETURN p LIMIT 25",
+    ):
+        desk.get_by_label("Cypher").fill(text)
+        desk.get_by_label("Cypher").press("Control+Enter")
+        desk.wait_for_selector("svg.graph", timeout=30_000)
+        desk.wait_for_function("document.querySelectorAll('svg.graph .edge').length > 0")
+        hidden, far = desk.evaluate(HIDDEN)
+        assert (hidden, far > 0) == (0, True), (text, far)
+
+
 def test_two_runs_are_compared(desk: Page, server: str, ids: list[str]) -> None:
     show(desk, server, "compare")
     text = desk.inner_text("#view")

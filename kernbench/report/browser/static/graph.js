@@ -4,7 +4,8 @@ import { button, h, s } from "./dom.js";
 import { panZoom } from "./panzoom.js";
 import { hideTip, showTip } from "./tip.js";
 
-const BOX_H = 30, ACROSS = 70, DOWN = 22, CHAR = 6.4, MOST_CHARS = 34, GAP = 40, WIDE = 1000;
+const BOX_H = 30, ACROSS = 70, DOWN = 22, PASSAGE = 20, CHAR = 6.4, MOST_CHARS = 34, GAP = 40, WIDE = 1000;
+const MOST_COLUMNS = 12;
 const FILLS = ["#cfe3f5", "#fde3c0", "#d3ecd9", "#eddcf0", "#f7f0b2", "#f5d5c8", "#e4e7eb"];
 
 // Columns by the longest way from a start; what lies on a circle stays where it was reached first.
@@ -64,6 +65,7 @@ function placed(data) {
   const area = parts.reduce((sum, part) => sum + (part.width + GAP) * (part.height + GAP), 0);
   const wide = Math.max(WIDE, Math.sqrt(area * 2.2), ...parts.map((part) => part.width));
   const at = new Map();
+  const over = new Map(parts.flatMap((part) => [...part.over]));
   let x = 0, y = 0, high = 0, width = 0;
   for (const part of parts) {
     if (x && x + part.width > wide) {
@@ -76,7 +78,15 @@ function placed(data) {
     high = Math.max(high, part.height);
     width = Math.max(width, x);
   }
-  return { at, width: width - GAP, height: y + high };
+  return { at, over, width: width - GAP, height: y + high };
+}
+
+// The passages through the columns between the ends of an edge, which would run behind boxes otherwise.
+function passages(edge, layer) {
+  const from = layer.get(edge.source), to = layer.get(edge.target), step = to > from ? 1 : -1;
+  const found = [];
+  for (let n = from + step; (to - n) * step > 0; n += step) found.push({ id: `${edge.source} ${edge.target} ${n}`, passage: true, column: n });
+  return found;
 }
 
 function placedPart(data) {
@@ -85,8 +95,21 @@ function placedPart(data) {
   for (const node of data.nodes) (columns[layer.get(node.id)] ||= []).push(node);
   const at = new Map();
   const rowOf = new Map();
+  const joined = new Map();
+  const join = (a, b) => joined.has(b) ? joined.get(b).push(a) : joined.set(b, [a]);
+  const single = columns.every((column) => column.length === 1);
+  const passed = single && columns.length > MOST_COLUMNS ? data.edges.map(() => []) : data.edges.map((edge) => passages(edge, layer));
+  const known = new Set();
+  data.edges.forEach((edge, n) => {
+    const chain = [edge.source, ...passed[n].map((one) => one.id), edge.target];
+    for (let k = 1; k < chain.length; k++) {
+      join(chain[k - 1], chain[k]);
+      join(chain[k], chain[k - 1]);
+    }
+    for (const one of passed[n]) if (!known.has(one.id)) columns[one.column].push(one), known.add(one.id);
+  });
   // A long chain is broken into rows.
-  const perRow = columns.every((column) => column.length === 1) ? 5 : columns.length;
+  const perRow = single && !known.size ? 5 : columns.length;
   let x = 0, top = 0, height = 0, wide = 0;
   columns.forEach((column, n) => {
     if (n && n % perRow === 0) {
@@ -94,54 +117,67 @@ function placedPart(data) {
       top = height + 46;
     }
     const before = (node) => {
-      const from = data.edges.filter((e) => e.target === node.id && rowOf.has(e.source)).map((e) => rowOf.get(e.source));
+      const from = joined.get(node.id)?.filter((id) => rowOf.has(id)).map((id) => rowOf.get(id)) ?? [];
       return from.length ? from.reduce((a, b) => a + b, 0) / from.length : Infinity;
     };
-    const order = n ? [...column].sort((a, b) => before(a) - before(b)) : column;
-    const w = Math.max(...order.map((node) => Math.max(short(node.label).length, node.kind.length) * CHAR + 18));
-    order.forEach((node, row) => {
-      rowOf.set(node.id, row);
-      at.set(node.id, { node, x, y: top + row * (BOX_H + DOWN), w, layer: n });
-      height = Math.max(height, top + row * (BOX_H + DOWN) + BOX_H);
-    });
+    // Boxes before passages where neither comes from further above.
+    const order = n ? [...column].sort((a, b) => before(a) - before(b) || !!a.passage - !!b.passage) : column;
+    const boxes = order.filter((node) => !node.passage);
+    const w = Math.max(...boxes.map((node) => Math.max(short(node.label).length, node.kind.length) * CHAR + 18));
+    let y = top;
+    for (const node of order) {
+      rowOf.set(node.id, y);
+      at.set(node.id, node.passage ? { passage: true, x, y: y + PASSAGE / 2, w } : { node, x, y, w, layer: n });
+      height = Math.max(height, y + (node.passage ? PASSAGE : BOX_H));
+      y += node.passage ? PASSAGE : BOX_H + DOWN;
+    }
     wide = Math.max(wide, x + w);
-    const named = Math.max(0, ...data.edges.filter((e) => column.some((node) => node.id === e.source)).map((e) => short(e.label).length));
+    const named = Math.max(0, ...data.edges.filter((e) => boxes.some((node) => node.id === e.source)).map((e) => short(e.label).length));
     x += w + Math.max(ACROSS, named * 5.6 + 24);
   });
-  return { at, width: wide, height };
+  return { at, over: new Map(data.edges.map((edge, n) => [edge, passed[n].map((one) => one.id)])), width: wide, height };
 }
 
-// From right to left where an edge leads on, somewhat lower where it leads back, round the end of a broken row.
-function way(a, b) {
-  const curve = (x1, y1, x2, y2) => {
-    const bend = (x2 - x1) / 2;
-    return { d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 4 };
-  };
-  if (b.x >= a.x + a.w) return curve(a.x + a.w, a.y + BOX_H * 0.4, b.x, b.y + BOX_H * 0.4);
-  if (b.layer < a.layer && b.x + b.w <= a.x) {
-    const back = curve(a.x, a.y + BOX_H * 0.75, b.x + b.w, b.y + BOX_H * 0.75);
-    return { ...back, y: back.y + 14 };
+// To the right where an edge leads on, somewhat lower where it leads back, beside a column within it, and round
+// the end of a broken row.
+function way(a, b, over) {
+  const ahead = b.x >= a.x + a.w;
+  if (ahead || (b.layer < a.layer && b.x + b.w <= a.x)) {
+    const down = BOX_H * (ahead ? 0.4 : 0.75);
+    const sides = over.flatMap(({ x, y, w }) => (ahead ? [[x, y], [x + w, y]] : [[x + w, y], [x, y]]));
+    const points = [[ahead ? a.x + a.w : a.x, a.y + down], ...sides, [ahead ? b.x : b.x + b.w, b.y + down]];
+    let d = `M${points[0].join(" ")}`;
+    for (let n = 1; n < points.length; n++) {
+      const [x1, y1] = points[n - 1], [x2, y2] = points[n], bend = (x2 - x1) / 2;
+      d += `C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+    }
+    const [[x1, y1], [x2, y2]] = points;
+    return { d, x: (x1 + x2) / 2, y: (y1 + y2) / 2 + (ahead ? -4 : 10) };
+  }
+  if (a.layer === b.layer) {
+    const side = a.x + a.w, out = side + ACROSS / 2, y1 = a.y + BOX_H * 0.7, y2 = b.y + BOX_H * 0.3;
+    return { d: `M${side} ${y1}C${out} ${y1} ${out} ${y2} ${side} ${y2}`, x: out, y: (y1 + y2) / 2 };
   }
   const x1 = a.x + a.w / 2, y1 = a.y + BOX_H, x2 = b.x + b.w / 2, y2 = b.y;
   return { d: `M${x1} ${y1}C${x1} ${y1 + 30} ${x2} ${y2 - 30} ${x2} ${y2}`, x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 4 };
 }
 
 export function graph(data) {
-  const { at, width, height } = placed(data);
+  const { at, over, width, height } = placed(data);
   const kinds = [...new Set(data.nodes.map((node) => node.kind))];
   const fill = (kind) => FILLS[kinds.indexOf(kind) % FILLS.length];
   // A label that all have is said once.
   const same = data.edges.length > 1 && new Set(data.edges.map((one) => one.label)).size === 1 ? data.edges[0].label : "";
   const edge = (one) => {
     const a = at.get(one.source), b = at.get(one.target);
-    const { d, x, y } = way(a, b);
+    const { d, x, y } = way(a, b, over.get(one).map((id) => at.get(id)));
     return s("g", { class: "edge" }, s("path", { d, class: "line", "marker-end": "url(#arrow)" }), s("path", { d, class: "hit", "data-facts": [one.label, ...one.facts].join("\n") }),
       same ? null : s("text", { x, y, "text-anchor": "middle" }, short(one.label)));
   };
   const pad = 20;
   const svg = s("svg", { class: "graph", role: "application", "aria-label": `graph of ${data.nodes.length} nodes; arrow keys pan, + and - zoom, 0 shows all` },
     s("defs", {}, s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { d: "M0 0L8 4L0 8Z" }))),
-    s("g", { transform: `translate(${pad} ${pad})` }, data.edges.map(edge), [...at.values()].map(({ node, x, y, w }) =>
+    s("g", { transform: `translate(${pad} ${pad})` }, data.edges.map(edge), [...at.values()].filter((one) => !one.passage).map(({ node, x, y, w }) =>
       s("g", { class: "node" }, s("rect", { x, y, width: w, height: BOX_H, rx: 6, fill: fill(node.kind), "data-facts": [node.label, node.kind, ...node.facts].join("\n") }),
         s("text", { x: x + w / 2, y: y + (node.kind ? 13 : 19), "text-anchor": "middle" }, short(node.label)),
         node.kind ? s("text", { class: "kind", x: x + w / 2, y: y + 25, "text-anchor": "middle" }, node.kind) : null))));
