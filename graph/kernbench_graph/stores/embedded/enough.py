@@ -123,8 +123,7 @@ def enough_for(cypher: str, params: Mapping[str, Any]) -> tuple[Enough, ...]:
     (Enough(type='HOP', column='resource', projected='to', which='sip0.io'),)
     """
     found: list[Enough] = []
-    for at, names in _met(cypher):
-        condition = _CONDITIONS[at]
+    for condition, names in _met(cypher):
         which = _which(condition.type, [params.get(name) for name in names])
         if which is not None:
             found.append(Enough(condition.type, condition.column, condition.projected, which))
@@ -145,8 +144,8 @@ def runs_enough(cypher: str, params: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=128)
-def _met(cypher: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """Conditions that a query has, as places in the list of them, and the parameters that decide.
+def _met(cypher: str) -> tuple[tuple[_Condition, tuple[str, ...]], ...]:
+    """Conditions that a query has, each with the parameters that decide.
 
     Nothing but the condition may decide on it: the type occurs once, and nothing in the text is an
     alternative.
@@ -155,13 +154,13 @@ def _met(cypher: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     if not {"OR", "XOR"}.isdisjoint(words):
         return ()
     met = [
-        (at, re.search(condition.text, text))
-        for at, condition in enumerate(_CONDITIONS)
+        (condition, re.search(condition.text, text))
+        for condition in _CONDITIONS
         if words.count(condition.type) == 1
     ]
     return tuple(
-        (at, tuple(match[name] for name in ("param", "other") if name in match.re.groupindex))
-        for at, match in met
+        (condition, tuple(match[name] for name in ("param", "other") if name in match.re.groupindex))
+        for condition, match in met
         if match
     )
 

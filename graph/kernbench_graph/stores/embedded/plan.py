@@ -25,8 +25,6 @@ _FIGURE = re.compile(
 _WHOLE = "WallClockTime"
 _NUMBER = re.compile(r"\[\d+\]$")
 _NAME = re.compile(r"([A-Z][\w ]*?) ?:\s*")
-
-
 _PLACE = re.compile(r"(?<=\(line: 1, offset: )\d+")
 
 
