@@ -144,11 +144,11 @@ def test_pushers_killed_at_fifty_points(neo4j_url: str) -> None:
 def many_at_once(url: str, each: int, seconds: float) -> None:
     askers = [start(ASKER, url, number, seconds) for number in range(each)]
     pushers = [start(PUSHER, url, f"p{number}", seconds) for number in range(each)]
-    pushed = 0
-    for process in (*pushers, *askers):
-        printed, errors = process.communicate(timeout=seconds * 5 + 120)
-        assert (process.returncode, errors) == (0, "")
-        pushed += int(printed) if process in pushers else 0
+    # All are waited for before the first is judged: those of a failed test would go on during the next.
+    ended = [process.communicate(timeout=seconds * 5 + 120) for process in (*pushers, *askers)]
+    assert [errors for _, errors in ended] == [""] * 2 * each
+    assert [process.returncode for process in (*pushers, *askers)] == [0] * 2 * each
+    pushed = sum(int(printed) for printed, _ in ended[:each])
     with open_store(url) as store:
         assert len(store.runs()) == pushed
         whole = "MATCH (r:Run)-[:USED]->(p) WITH r, count(p) AS n WHERE n = $uses RETURN count(r) AS n"

@@ -3,8 +3,12 @@
 A catalogue node ``KernbenchRun`` is claimed first, with a token and the state ``pushing``. Every
 transaction of the push checks the token and counts a step on that node: one that was committed although
 its answer got lost is not done twice, and a pusher that was given up for dead can do no more harm. The run's
-own node is a ``KernbenchHidden`` until the last transaction makes it a ``Run``, and the state ``kept``: only
-then is there a run that anything can be asked of.
+own node is a ``KernbenchHidden`` until all else is there. Then it becomes a ``Run``, and in a transaction
+after that the state becomes ``kept``: only then is there a run that anything can be asked of.
+
+Those must be two. The server writes what a transaction changed piece by piece and its indexes last, and a
+reader in another connection sees each piece at once: it would find a run ``kept`` whose ``Run`` no index
+knows yet, and every question about it would be answered with no rows.
 
 Rows are pushed in several lanes at once, each with a node of its own for token and steps (lanes.py). Nodes
 are all there before the first relationship is made.
@@ -40,11 +44,11 @@ FOREACH (lane IN CASE WHEN k.token = $token THEN $lanes ELSE [] END |
   MERGE (l:KernbenchLane {id: lane}) SET l.token = $token, l.step = 0)
 RETURN k.token = $token AS mine, k.state AS state, k.content AS content, k.detail AS detail"""
 _STEP = "WITH k, k.step AS before SET k.step = $step RETURN before"
-_FINISH = f"""MATCH (k:KernbenchRun {{id: $id}}) MATCH (d:KernbenchDatabase {{name: 'kernbench'}})
-MATCH (r:{HIDDEN} {{id: $id}})
+_SHOW = f"""MATCH (k:KernbenchRun {{id: $id}}) MATCH (r:{HIDDEN} {{id: $id}})
+SET k.content = $content, k.manifest = $manifest, r:Run REMOVE r:{HIDDEN}"""
+_KEEP = """MATCH (k:KernbenchRun {id: $id}) MATCH (d:KernbenchDatabase {name: 'kernbench'})
 SET d.kept = d.kept + 1
-SET k.seq = d.kept, k.state = 'kept', k.content = $content, k.manifest = $manifest, r:Run
-REMOVE r:{HIDDEN}"""
+SET k.seq = d.kept, k.state = 'kept'"""
 
 
 class Push:
@@ -88,14 +92,15 @@ class Push:
         in_lanes("kernbench-push", steps)
 
     def finish(self, manifest: bytes, content: str) -> None:
-        """Make the run visible, in one transaction."""
+        """Make the run visible: first everything that belongs to it, then that it is kept."""
         values = {"id": self._id, "content": content, "manifest": manifest}
 
-        def work(tx: Transaction) -> None:
+        def show(tx: Transaction) -> None:
             end_lanes(tx, self._id)
-            tx.run(_FINISH, values).consume()
+            tx.run(_SHOW, values).consume()
 
-        self._once(work)
+        self._once(show)
+        self._once(lambda tx: tx.run(_KEEP, id=self._id).consume())
 
     def give_up(self) -> None:
         """Remove what has been pushed so far."""

@@ -1,10 +1,11 @@
 """Removing a run from Neo4j, and what pushes and removals that died have left.
 
-A removed run loses its label ``Run`` first, and so is invisible at once. Then the relationships of its
-transactions, most of what there is, are deleted in two lanes at once, as they were made; and its nodes lot by
-lot, with the relationships that are left, found by the beginning of their ids. Every lot is deleted under the
-token of who removes: when it was given up for dead meanwhile, and the run's id is another run's, it deletes
-nothing more.
+A removed run is no longer ``kept`` first; in a transaction after that it loses its label ``Run``. So whoever
+asked a run and finds it kept still has had all of its rows (push.py says why these must be two). Then the
+relationships of its transactions, most of what there is, are deleted in two lanes at once, as they were made;
+and its nodes lot by lot, with the relationships that are left, found by the beginning of their ids. Every lot
+is deleted under the token of who removes: when it was given up for dead meanwhile, and the run's id is
+another run's, it deletes nothing more.
 
 Each lane has its own stretch of the transactions, in order of number. The relationships next to each other at
 a component are then of the same lane, and lanes do not wait for each other. Of nodes that are deleted with
@@ -38,9 +39,10 @@ _FIRST = "Transaction"
 """The label whose nodes have most relationships and few each; those of others go with them."""
 IN_A_LANE = 10_000
 """Relationships, about, that are deleted in one transaction of a lane."""
-_FENCE = f"""MATCH (k:KernbenchRun {{id: $id}}) WHERE k.token IN [$token, $new]
-SET k.state = 'removing', k.token = $new, k.beat = timestamp(), k.owner = $owner
-WITH k OPTIONAL MATCH (r:Run {{id: $id}}) REMOVE r:Run SET r:{HIDDEN} RETURN count(DISTINCT k) AS fenced"""
+_FENCE = """MATCH (k:KernbenchRun {id: $id}) SET k.busy = true
+WITH k WHERE k.token IN [$token, $new] AND ($kept OR k.state <> 'kept')
+SET k.state = 'removing', k.token = $new, k.beat = timestamp(), k.owner = $owner RETURN count(k) AS fenced"""
+_HIDE = f"MATCH (r:Run {{id: $id}}) REMOVE r:Run SET r:{HIDDEN}"
 _BEGIN_LANES = "UNWIND $lanes AS lane MERGE (l:KernbenchLane {id: lane}) SET l.token = $new"
 _SPAN = f"""MATCH (n:{_FIRST}) WHERE n.id STARTS WITH $prefix
 RETURN min(n.number) AS low, max(n.number) AS high, sum(COUNT {{(n)-->()}}) AS relationships"""
@@ -50,13 +52,14 @@ _LEFT = """MATCH (k:KernbenchRun) WHERE k.state <> 'kept'
 RETURN k.id AS id, k.token AS token, k.owner AS owner, (timestamp() - k.beat) / 1000.0 AS silent"""
 
 
-def remove(server: Server, run_id: str, token: str) -> bool:
+def remove(server: Server, run_id: str, token: str, kept: bool = True) -> bool:
     """Remove a run, or what there is of one, and its topology where it was the last on it.
 
-    False when there is none with that token. It is invisible at once, and then deleted.
+    False when there is none with that token, or when it is there whole and ``kept`` is False. It is invisible
+    at once, and then deleted.
     """
     new = secrets.token_hex(12)
-    values = {"id": run_id, "token": token, "new": new, "owner": owner()}
+    values = {"id": run_id, "token": token, "new": new, "owner": owner(), "kept": kept}
 
     def fence(tx: Transaction) -> bool:
         fenced = bool(tx.run(_FENCE, values).single(strict=True)["fenced"])
@@ -65,8 +68,13 @@ def remove(server: Server, run_id: str, token: str) -> bool:
             tx.run(_BEGIN_LANES, lanes=more_lanes(run_id), new=new).consume()
         return fenced
 
+    def hide(tx: Transaction) -> None:
+        if _held(tx, run_id, new):
+            tx.run(_HIDE, id=run_id).consume()
+
     if not server.write(fence):
         return False
+    server.write(hide)
     _part_transactions(server, run_id, new)
     _sweep(server, run_id, new)
     remove_unused_topologies(server)
@@ -74,10 +82,13 @@ def remove(server: Server, run_id: str, token: str) -> bool:
 
 
 def clean(server: Server) -> int:
-    """Remove what dead pushers and removers left; returns how many runs that were."""
+    """Remove what dead pushers and removers left; returns how many runs that were.
+
+    A process that has ended may have kept its run after we read that it was pushing it: that run stays.
+    """
     rows = server.read(lambda tx: tx.run(_LEFT).data())
     dead = [row for row in rows if is_dead(row["owner"], row["silent"])]
-    return sum(remove(server, row["id"], row["token"]) for row in dead)
+    return sum(remove(server, row["id"], row["token"], kept=False) for row in dead)
 
 
 def owner() -> str:
