@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -74,15 +74,28 @@ class Projection:
                     if self._record_of(rows) == record and self._has(rows.table):
                         yield self._relationships(rel, rows)
 
+    def some(self, labels: Iterable[NodeLabel], types: Iterable[Relationship]) -> Iterator[Part]:
+        """The nodes of ``labels`` and the relationships of ``types``, with the properties that these have.
+
+        Components have none of their own.
+        """
+        for label in labels:
+            if self._has(label.name):
+                yield Part(label.name, self.nodes(label, own=False))
+        for rel in types:
+            for rows in rel.rows:
+                if self._has(rows.table):
+                    yield self._relationships(rel, rows)
+
     def _has(self, table: str) -> bool:
         """Whether the rows of a table are there; those that are computed may not have been asked for."""
         known = {entry.name: entry for entry in SCHEMA.tables if entry.computed}
         return table not in known or table in self._tables[known[table].record]
 
-    def nodes(self, label: NodeLabel) -> pa.Table:
-        """All nodes of a label, with the properties of the schema in order and, of components, their own."""
+    def nodes(self, label: NodeLabel, own: bool = True) -> pa.Table:
+        """All nodes of a label, with its properties in order and, where ``own``, of components their own."""
         if label.name in ("Run", "Topology"):
-            source = _one_row(label, self._info[label.record])
+            source = _one_row(SCHEMA.label(label.name), self._info[label.record])
         else:
             source = self._tables[label.record][label.name]
         columns: dict[str, Any] = {}
@@ -93,7 +106,7 @@ class Projection:
                 columns["name"] = _titles(label.title, source)
             else:
                 columns[prop.name] = source[prop.column or prop.name]
-        if label.name == "Component":
+        if label.name == "Component" and own:
             columns |= attribute_columns(source["attributes"])
         return pa.table(columns)
 

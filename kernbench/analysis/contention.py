@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -149,22 +151,38 @@ def overlaps(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 
 
 def _sweep(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) -> tuple[list[Overlap], bool]:
-    """Overlaps in order of time, and whether no later arrival can change the first ``limit``."""
-    present: list[tuple[float, int]] = []
-    found: list[Overlap] = []
+    """The first ``limit`` overlaps in order, and whether no later arrival can change them.
+
+    Hundreds may be present when hundreds arrive at once. Those present are gone through by transaction, so
+    that the overlaps of one arrival come in order, and all after the first one too many can be left out.
+    """
+    present: list[tuple[int, int]] = []
+    leaving: list[tuple[float, int]] = []
+    before: list[Overlap] = []
+    of_moment: list[Overlap] = []
+    moment = -inf
     for number, (txn, now, until) in enumerate(hops):
-        if len(found) >= limit and not (found and found[-1][0] == now):
-            return found, True
-        while present and present[0][0] <= now:
-            heappop(present)
+        if now > moment:
+            before, of_moment, moment = before + of_moment, [], now
+            if len(before) >= limit:
+                return before, True
+        while leaving and leaving[0][0] <= now:
+            gone = heappop(leaving)[1]
+            present.pop(bisect_left(present, (hops[gone][0], gone)))
+        room = limit - len(before)
         if now >= from_ns:
-            for left, other in present:
-                met, since, _ = hops[other]
-                if met != txn and since < until:
-                    pair = (txn, met) if txn < met else (met, txn)
-                    found.append((now, *pair, min(until, left) - now))
-        heappush(present, (until, number))
-    return found, False
+            for met, other in present:
+                _, since, left = hops[other]
+                if met == txn or since >= until:
+                    continue
+                pair = (txn, met) if txn < met else (met, txn)
+                if len(of_moment) == room and pair > of_moment[-1][1:3]:
+                    break
+                insort(of_moment, (now, *pair, min(until, left) - now))
+                del of_moment[room:]
+        insort(present, (txn, number))
+        heappush(leaving, (until, number))
+    return before + of_moment, False
 
 
 def spans(asked: AskedRun, params: Mapping[str, Any]) -> Rows:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -47,13 +47,19 @@ def trace_index(tables: Mapping[str, pa.Table], info: Mapping[str, Any]) -> Trac
 
 
 def critical_path(
-    index: TraceIndex, sim_ns: float, launch: int | None = None, *, partial: bool = False
+    index: TraceIndex,
+    sim_ns: float,
+    launch: int | None = None,
+    *,
+    partial: bool = False,
+    spans: Sequence[tuple[float, float]] | None = None,
 ) -> CriticalPath:
     """The contiguous steps of work and waiting that make up a run's time, or a launch's.
 
     ``launch`` is a number from 0; its time counts from its common start on. One ``index`` serves all launches
     of a run. Of a ``partial`` run, which was stopped, the time after the last thing that ended has cause
-    ``unfinished``. ``UsageError`` when there is no such launch, ``ValueError`` when nothing was sent.
+    ``unfinished``. Given ``spans``, only steps are there that have a part in one of these stretches.
+    ``UsageError`` when there is no such launch, ``ValueError`` when nothing was sent.
     """
     if not index:
         raise ValueError("no transactions")
@@ -68,7 +74,7 @@ def critical_path(
         start, end = float(chosen["t_start"]), float(chosen["t_done"])
         partial = bool(chosen.get("unfinished"))
         last = index.last_unfinished(end, launch) if partial else index.last_answer(launch)
-    track = Track(index, stop=start, now=end)
+    track = Track(index, stop=start, now=end, spans=spans)
     Walk(track).back_from(last, unfinished=partial)
     return CriticalPath(start, end, tuple(reversed(track.steps)), track.paths)
 
@@ -77,7 +83,7 @@ def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bo
     """The critical path of a window: that of its launch where it is one, else its part of the run's."""
     if window.launch is not None:
         return critical_path(index, sim_ns, window.launch)
-    return window.clip(critical_path(index, sim_ns, partial=partial))
+    return window.clip(critical_path(index, sim_ns, partial=partial, spans=window.spans))
 
 
 def path_steps(asked: AskedRun, params: Mapping[str, Any]) -> Rows:

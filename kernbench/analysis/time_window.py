@@ -67,12 +67,17 @@ class Window:
 
     def touches(self, begin: Floats, end: Floats) -> NDArray[np.bool_]:
         """Whether a part of each interval lies within; times less than 1e-9 ns apart are one."""
-        found = np.zeros(len(begin), np.bool_)
-        point = end - begin < _SAME_NS
-        for first, last in self.spans:
-            found |= (begin < last - _SAME_NS) & (end > first + _SAME_NS)
-            found |= point & (begin > first - _SAME_NS) & (end < last + _SAME_NS)
-        return found
+        if not self.spans:
+            return np.zeros(len(begin), np.bool_)
+        first, last = (np.array(edges) for edges in zip(*self.spans, strict=True))
+        # Stretches ascend: of those that end late enough, the first one begins first.
+        at = np.searchsorted(last - _SAME_NS, begin, side="right")
+        after = np.append(first, np.inf)
+        found = end > after[at] + _SAME_NS
+        point = np.flatnonzero(end - begin < _SAME_NS)
+        at = np.searchsorted(last + _SAME_NS, end[point], side="right")
+        found[point] |= begin[point] > after[at] - _SAME_NS
+        return np.asarray(found)
 
     def clip(self, path: CriticalPath) -> CriticalPath:
         """The parts of ``path``'s steps that lie within, in order."""
@@ -82,7 +87,9 @@ class Window:
         for step in path.steps:
             while span is not None and span[0] < step.t_end:
                 begin, end = max(step.t_start, span[0]), min(step.t_end, span[1])
-                if begin < end:
+                if (begin, end) == (step.t_start, step.t_end):
+                    steps.append(step)
+                elif begin < end:
                     steps.append(replace(step, t_start=begin, t_end=end))
                 if span[1] > step.t_end:
                     break

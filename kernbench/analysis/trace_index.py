@@ -98,7 +98,15 @@ class TraceIndex:
 
     def path(self, message: Message) -> list[Hop]:
         """The hops of ``message``, out and back, in order."""
-        return [self._hops[row] for row in self._hops_of[message.id]]
+        return self._hops.several(self._hops_of[message.id])
+
+    def arrived(self, message: Message, first: int = 0) -> float:
+        """The earliest arrival of ``message`` at its hops from number ``first`` on, ns; -1 without any."""
+        rows = self._hops_of[message.id][first:]
+        if not rows:
+            return -1.0
+        left, service, wait = (self._hops.numbers(name)[rows] for name in ("t_out", "service_ns", "wait_ns"))
+        return float((left - service - wait).min())
 
     def cause(self, message: Message) -> Message | None:
         """The message that brought ``message`` about; ``None`` when the host sent it of itself."""

@@ -25,7 +25,13 @@ class Texts:
 
     def item(self, row: int) -> str:
         """The text of a row."""
-        code = self.codes.item(row)
+        return self._made_of(self.codes.item(row))
+
+    def items(self, rows: list[int]) -> list[str]:
+        """The texts of some rows."""
+        return [self._made_of(code) for code in self.codes[rows].tolist()]
+
+    def _made_of(self, code: int) -> str:
         text = self._made.get(code)
         if text is None:
             text = self._made[code] = str(self._dictionary[code])
@@ -159,6 +165,14 @@ class Records(Generic[Record]):
         """The record of a row, from 0."""
         record: Record = self._kind(*[column.item(row) for column in self._columns])
         return record
+
+    def several(self, rows: list[int]) -> list[Record]:
+        """The records of some rows."""
+        columns = [
+            column.items(rows) if isinstance(column, Texts) else column[rows].tolist()
+            for column in self._columns
+        ]
+        return list(map(self._kind._make, zip(*columns, strict=True)))
 
     def numbers(self, field: str) -> npt.NDArray[Any]:
         """A column of numbers."""

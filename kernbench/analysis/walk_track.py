@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
+
 from kernbench.analysis.path_steps import Passed, Step
 from kernbench.analysis.trace_index import CLOSE_NS, HOST_LEVEL, LAUNCHING, MAPPING, TraceIndex
-from kernbench.analysis.trace_tables import Hop, Message, Work
+from kernbench.analysis.trace_tables import Message, Work
 from kernbench.kinds import COMPONENT_KINDS
 
 Cause = Message | Work | None
@@ -12,10 +15,19 @@ Cause = Message | Work | None
 
 
 class Track:
-    """One walk back in time, from ``now`` to ``stop``. ``now`` is how far it has come."""
+    """One walk back in time, from ``now`` to ``stop``. ``now`` is how far it has come.
 
-    def __init__(self, index: TraceIndex, stop: float, now: float) -> None:
+    Steps wholly outside of ``spans``, disjoint and ascending stretches of time, are not taken down; nor are
+    the paths that only they name. None takes down all.
+    """
+
+    def __init__(
+        self, index: TraceIndex, stop: float, now: float, spans: Sequence[tuple[float, float]] | None = None
+    ) -> None:
         self.index = index
+        self._spans = spans
+        self._ends = [end for _, end in spans or ()]
+        self._causes: dict[str, str] = {}
         self.stop = stop
         self.now = now
         self.line = ""
@@ -32,23 +44,36 @@ class Track:
         """Go back to ``time``: all since then is a step, if it is anything."""
         time = max(time, self.stop)
         if time < self.now:
-            step = Step(time, self.now, cause, location, activity, transaction, hop, self.line, self.op)
-            self.steps.append(step)
+            if self._is_wanted(time, self.now):
+                step = Step(time, self.now, cause, location, activity, transaction, hop, self.line, self.op)
+                self.steps.append(step)
             self.now = time
 
     def back_over(self, message: Message, first: int = 0) -> None:
         """Back over the path of ``message``, to its hop number ``first``."""
+        arrived = max(self.index.arrived(message, first), self.stop)
+        if not self._is_wanted(arrived, self.now):
+            self.now = min(arrived, self.now)
+            return
         path = self.index.path(message)
-        passed = tuple(Passed(p.resource, p.bytes, self._cause(message, p)) for p in path)
+        passed = tuple([Passed(p.resource, p.bytes, self._cause(message, p.resource)) for p in path])
         self.paths[message.id] = passed
+        name = named(message)
         for hop in reversed(range(first, len(path))):
             at_hop = path[hop]
-            at = at_hop.resource, named(message)
+            at = at_hop.resource, name
             begun = at_hop.t_out - at_hop.service_ns
             if abs(at_hop.t_out - self.now) > CLOSE_NS:
                 self.to(at_hop.t_out, "unexplained", *at)
             self.to(begun, passed[hop].cause, *at, message.id, hop)
             self.to(begun - at_hop.wait_ns, "queue", *at, message.id, hop)
+
+    def _is_wanted(self, begin: float, end: float) -> bool:
+        """Whether any of that time is in the stretches to take down."""
+        if self._spans is None:
+            return True
+        at = bisect_right(self._ends, begin)
+        return at < len(self._spans) and self._spans[at][0] < end
 
     def before_host(self, message: Message) -> Message | None:
         """The request whose answer the host was waiting for when it sent ``message``."""
@@ -61,15 +86,17 @@ class Track:
         ]
         return min(sources, key=lambda m: m.id, default=None)
 
-    def _cause(self, message: Message, hop: Hop) -> str:
+    def _cause(self, message: Message, resource: str) -> str:
         if message.kind in LAUNCHING:
             return "launch"
-        kind = self.index.kinds.get(hop.resource, "")
         if message.kind in MAPPING:
             return "host"
-        if self.index.is_link.get(hop.resource):
-            return "link"
-        return COMPONENT_KINDS[kind].cause if kind in COMPONENT_KINDS else "component"
+        cause = self._causes.get(resource)
+        if cause is None:
+            kind = self.index.kinds.get(resource, "")
+            known = COMPONENT_KINDS[kind].cause if kind in COMPONENT_KINDS else "component"
+            cause = self._causes[resource] = "link" if self.index.is_link.get(resource) else known
+        return cause
 
 
 def named(message: Message) -> str:

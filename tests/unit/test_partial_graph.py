@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kernbench_graph.stores.embedded import part
+from kernbench_graph.stores.embedded import part, run_graphs
 from kernbench_graph.stores.embedded.needs import needed
 
 import kernbench as kb
@@ -21,6 +21,7 @@ ALL = needed("MATCH (n) RETURN n")
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GraphStore]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(run_graphs, "FIRST_TEXTS", 0)  # which do not need this graph
     (tmp_path / "temporary").mkdir()
     with kb.open_store(tmp_path / "store") as store:
         yield store

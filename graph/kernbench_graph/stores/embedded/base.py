@@ -22,7 +22,6 @@ from kernbench_graph.stores.embedded.by_name import by_name
 from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
-from kernbench_graph.stores.embedded.needs import needs
 from kernbench_graph.stores.embedded.run_graphs import RunGraphs
 
 _COMPUTED = SCHEMA.computed_names()
@@ -118,7 +117,7 @@ class LocalStore(RunGraphs, ABC):
                     return few
                 return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
             if _COMPUTED.isdisjoint(words(cypher)):
-                partial = None if library is None else self._partial_graph(run, needs(cypher, library))
+                partial = None if library is None else self._partial_graph(run, cypher, library)
                 if partial is not None:
                     return partial
                 return self._run_database(run, engine)

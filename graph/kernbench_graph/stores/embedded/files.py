@@ -27,8 +27,12 @@ class LadybugFiles:
     def in_memory(self, fill: Fill[LadybugDatabase], data_bytes: int) -> LadybugDatabase:
         """A database that goes with this process."""
         database = LadybugDatabase(data_bytes=data_bytes)
-        with database.filling(data_bytes):
-            fill(database)
+        try:
+            with database.filling(data_bytes):
+                fill(database)
+        except BaseException:
+            database.close()
+            raise
         return database
 
     def state(self, path: Path) -> tuple[int, int]:

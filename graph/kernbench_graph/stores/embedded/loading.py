@@ -10,8 +10,10 @@ import pyarrow as pa
 from kernbench_graph.projection import HISTORY, SMALL_HISTORY, Part, Projection
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import RunRecord, TopologyRecord
-from kernbench_graph.stores.embedded.ddl import history_statements, statements
+from kernbench_graph.stores.embedded.ddl import history_statements, node_table, relationship_table, statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
+from kernbench_graph.stores.embedded.enough import Enough
+from kernbench_graph.stores.embedded.extent import Extent
 
 PROJECTION_VERSION = 3
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
@@ -34,6 +36,23 @@ def project_topology(database: LadybugDatabase, topology: TopologyRecord) -> Non
 def project_run(database: LadybugDatabase, run: RunRecord, topology: TopologyRecord) -> None:
     """Add a run to the database of its topology."""
     _copy(database, Projection(topology, run).parts("run"))
+
+
+def project_some(
+    database: LadybugDatabase,
+    run: RunRecord,
+    topology: TopologyRecord,
+    wanted: Extent,
+    enough: Collection[Enough],
+) -> None:
+    """Fill an empty database with a part of a run's graph; of some types with what is enough of them."""
+    database.create(node_table(label, label.key, {}) for label in wanted.labels)
+    database.create(relationship_table(rel, rel.pairs) for rel in wanted.types)
+    chosen = {some.type: some for some in enough}
+    for part in Projection(topology, run).some(wanted.labels, wanted.types):
+        some = chosen.get(part.name)
+        data = part.data if some is None else part.data.filter(some.among(part.data, run.tables))
+        database.copy(part.name, data, part.ends)
 
 
 def project_computed(database: LadybugDatabase, run: RunRecord, topology: TopologyRecord) -> None:

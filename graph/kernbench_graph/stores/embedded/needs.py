@@ -20,7 +20,8 @@ _OF_RUNS = (
     )
     - SCHEMA.computed_names()
 )
-_CLAUSES = frozenset(("MATCH", "WHERE", "AND", "OR", "NOT", "XOR", "RETURN", "WITH", "BY"))
+CLAUSES = frozenset(("MATCH", "WHERE", "AND", "OR", "NOT", "XOR", "RETURN", "WITH", "BY"))
+"""Words after which a bracket opens a pattern or an expression rather than the arguments of a function."""
 _READ_FOR_COPIED = 10
 """Relationships are read and looked through in about so many times less time than they are copied."""
 
@@ -62,7 +63,7 @@ def needed(cypher: str) -> frozenset[str]:
     True
     """
     found = [token for token in tokens(cypher) if token[1] != ";"]
-    if not _all_named(found):
+    if not all_named(found):
         return _OF_RUNS
     names = {text.strip("`") for kind, text, _ in found if kind in ("word", "quoted")} & _OF_RUNS
     ends = {
@@ -76,7 +77,7 @@ def needed(cypher: str) -> frozenset[str]:
     return frozenset(names | ends)
 
 
-def _all_named(found: Sequence[tuple[str, str, int]]) -> bool:
+def all_named(found: Sequence[tuple[str, str, int]]) -> bool:
     """Whether every relationship has a type, and every node a label or a relationship beside it."""
     text = [token[1] for token in found] + ["", "", ""]
     for at, (kind, mark, _) in enumerate(found):
@@ -90,7 +91,7 @@ def _all_named(found: Sequence[tuple[str, str, int]]) -> bool:
             return False
         elif mark == "(":
             before = found[at - 1] if at else ("mark", ",", 0)
-            if before[0] == "word" and before[1].upper() not in _CLAUSES:
+            if before[0] == "word" and before[1].upper() not in CLAUSES:
                 continue  # a function's
             if not {text[at + 1], text[at + 2]} & {")", "{"}:
                 continue  # a node with a label, or an expression

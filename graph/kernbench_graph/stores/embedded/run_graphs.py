@@ -16,22 +16,27 @@ from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.common import OpenedStore
 from kernbench_graph.stores.embedded import part
 from kernbench_graph.stores.embedded.cache import Base, D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.engine import EngineError
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, ladybug_files
 from kernbench_graph.stores.embedded.enough import runs_enough
+from kernbench_graph.stores.embedded.extent import MOST_TOPOLOGY_ROWS, extent
 from kernbench_graph.stores.embedded.loading import (
     HISTORY_TABLES,
     data_bytes,
     project_computed,
     project_history,
     project_run,
+    project_some,
     project_topology,
 )
-from kernbench_graph.stores.embedded.needs import Needs, needed
+from kernbench_graph.stores.embedded.needs import Needs, needed, needs
 
 if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 _OPEN_DATABASES = 4
+FIRST_TEXTS = 2
+"""Texts about a run that each get a graph of their own: a question may derive a value by asking another."""
 
 
 class RunGraphs(OpenedStore, ABC):
@@ -88,8 +93,9 @@ class RunGraphs(OpenedStore, ABC):
 
         return self._cached(f"few {contents} {sorted(names)}", build)
 
-    def _partial_graph(self, run_id: str, wanted: Needs) -> Database | None:
+    def _partial_graph(self, run_id: str, cypher: str, params: Mapping[str, Any]) -> Database | None:
         """The graph of a run that is in no cache, as far as it is asked for; None where that is too much."""
+        wanted = needs(cypher, params)
         run = self.load(run_id)
         topology = self.load_topology(run.info["topology"])
         cache = self._cache(ladybug_files())
@@ -104,6 +110,9 @@ class RunGraphs(OpenedStore, ABC):
             return None
         if wanted.rows(run.tables) > part.MOST_ROWS:
             return None
+        first = self._first_graph(f"run {run_id} first {LADYBUG} ", name, run, topology, cypher, wanted)
+        if first is not None:
+            return first
         file = cache.made(
             cache.name("topology", topology.id),
             lambda database: project_topology(database, topology),
@@ -117,6 +126,29 @@ class RunGraphs(OpenedStore, ABC):
         except (OSError, StoreError):  # no room, or the file has gone meanwhile or cannot be read
             return None
         return self._cached(key + name, lambda: made)
+
+    def _first_graph(
+        self, key: str, name: str, run: RunRecord, topology: TopologyRecord, cypher: str, wanted: Needs
+    ) -> Database | None:
+        """The graph that one of the first texts looks at, and nothing else; None for further ones."""
+        looked_at = extent(cypher)
+        if looked_at is None or looked_at.topology_rows(topology.tables) > MOST_TOPOLOGY_ROWS:
+            return None
+        asked = f"{key}{name} {cypher} {wanted.enough}"
+        others = [there for there in self._open if there.startswith(key)]
+        if asked not in others and len(others) >= FIRST_TEXTS:
+            self._forget(key)
+            return None
+        try:
+            return self._cached(
+                asked,
+                lambda: ladybug_files().in_memory(
+                    lambda database: project_some(database, run, topology, looked_at, wanted.enough),
+                    looked_at.data_bytes(run.tables, topology.tables),
+                ),
+            )
+        except EngineError:  # no room in memory
+            return None
 
     def _computed_database(self, run_id: str, engine: str) -> Database:
         """The graph of one run with what is worked out from it."""

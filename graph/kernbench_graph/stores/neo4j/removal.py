@@ -1,7 +1,7 @@
 """Removing a run from Neo4j, and what pushes and removals that died have left.
 
-A removed run is no longer ``kept`` first; in a transaction after that it loses its label ``Run``. So whoever
-asked a run and finds it kept still has had all of its rows (push.py says why these must be two). Then the
+A removed run is no longer ``kept`` first; in a transaction after that it loses its label ``Run``. So a query
+that finds its run kept at its end has had all of its rows (push.py says why these must be two). Then the
 relationships of its transactions, most of what there is, are deleted in two lanes at once, as they were made;
 and its nodes lot by lot, with the relationships that are left, found by the beginning of their ids. Every lot
 is deleted under the token of who removes: when it was given up for dead meanwhile, and the run's id is
