@@ -191,11 +191,12 @@ def spans(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
     ``window_ns`` is the length of all stretches together.
     """
     window, sim_ns = asked.window(params), float(asked.record.info["sim_ns"])
+    window_ns = window.ns
     return [
         {
             "begin": begin if begin > 0.0 else -_EVER_NS,
             "until": until if until < sim_ns else _EVER_NS,
-            "window_ns": window.ns,
+            "window_ns": window_ns,
         }
         for begin, until in window.spans
     ]

@@ -53,13 +53,14 @@ def pe_time(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 
     columns = {column: busy(engine) for engine, column in _ENGINES.items()}
     columns["compute_ns"], any_ns = busy(*_COMPUTING), busy(*_ENGINES)
+    window_ns = window.ns
     return [
         {
             "number": n,
             "pe": pe[-1],
             **{column: values[n] for column, values in columns.items()},
-            "idle_ns": max(window.ns - any_ns[n], 0.0),
-            "window_ns": window.ns,
+            "idle_ns": max(window_ns - any_ns[n], 0.0),
+            "window_ns": window_ns,
         }
         for n, pe in enumerate(pes)
         if any_ns[n] > 0

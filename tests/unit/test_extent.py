@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from kernbench_graph.errors import StoreError
+from kernbench_graph.errors import QueryError, StoreError
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded import part
+from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.embedded.extent import extent
 
 import kernbench as kb
@@ -87,6 +89,23 @@ def test_the_ends_that_a_text_can_mean(pattern: str, targets: set[str]) -> None:
     assert targets <= {label.name for label in found.labels}
 
 
+@pytest.mark.parametrize(
+    ("pattern", "one_way"),
+    [
+        ("(t:Transaction)-[:FROM]->(u:Use)<-[w:TO]-(t)", True),
+        ("(t:Transaction)-[:WAITED_FOR|CAUSED_BY*1..3]->(x:Transaction)", True),
+        ("(t:Transaction)<-[:WAITED_FOR*1..3]-(x:Transaction)", False),
+        ("(t:Transaction)-[:WAITED_FOR]-(x:Transaction)", False),
+        ("(t:Transaction)<-[:WAITED_FOR]->(x:Transaction)", False),
+        ("(t:Transaction) OPTIONAL MATCH (t)-[:FROM]->(:Use)", False),
+    ],
+)
+def test_relationships_are_stored_both_ways_where_they_are_followed_back(pattern: str, one_way: bool) -> None:
+    found = extent(f"MATCH {pattern} RETURN count(t) AS n")
+    assert found is not None
+    assert found.one_way == one_way
+
+
 def test_free_queries_have_the_same_answers_from_what_they_look_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +145,30 @@ def test_a_third_text_gets_the_graph_that_others_share(tmp_path: Path) -> None:
             sorted([(value,) for value in sent[what].to_pylist()])
             for what in ("kind", "bytes", "t_done", "kind")
         ]
+
+
+def test_a_text_that_its_own_graph_cannot_answer_is_asked_of_the_shared_one(tmp_path: Path) -> None:
+    text = RUN + "WITH t MATCH (u:Use)<-[:FROM]-(t) RETURN u.resource AS at, count(t) AS n ORDER BY at"
+    run = kb.run("gemm-single-pe", compiled("minimal"), store=tmp_path, check=False)
+    with kb.open_store(tmp_path) as store:
+        expected = store.query(text, {}, run.id, engine=LIBRARY).rows
+        assert _made(store) == {"first"}
+        with pytest.raises(QueryError, match="nothing"):
+            store.query(RUN + "RETURN t.nothing AS n", {}, run.id, engine=LIBRARY)
+
+    def failing(self: LadybugDatabase, cypher: str, *rest: Any) -> Any:
+        asked.append(cypher)
+        if len(asked) == 1:
+            raise QueryError("no")
+        return query(self, cypher, *rest)
+
+    asked: list[str] = []
+    query = LadybugDatabase.query
+    with kb.open_store(tmp_path) as store, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(LadybugDatabase, "query", failing)
+        assert store.query(text, {}, run.id, engine=LIBRARY).rows == expected
+        assert _made(store) == {"part"}
+    assert asked == [text, text]
 
 
 def _made(store: GraphStore) -> set[str]:

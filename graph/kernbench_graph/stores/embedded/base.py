@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
+from kernbench_graph.errors import QueryError, QueryTimeoutError, StoreError, UnknownNameError
 from kernbench_graph.projection import HISTORY, SMALL_HISTORY
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.names import used_names
@@ -82,7 +82,10 @@ class LocalStore(RunGraphs, ABC):
                 database = self._database(asked, run, chosen, values if engine == LIBRARY else None)
                 try:
                     result = database.query(f"{word} {asked}" if word else asked, values, timeout_s)
-                except StoreError:
+                except StoreError as error:
+                    wrong = isinstance(error, QueryError) and not isinstance(error, QueryTimeoutError)
+                    if wrong and self._ask_shared(database, asked):
+                        continue
                     if not database.is_closed:  # else another thread needed its place: open it again
                         raise
                 else:

@@ -69,8 +69,10 @@ def node_table(label: NodeLabel, key: str, attributes: Mapping[str, pa.DataType]
     return f"CREATE NODE TABLE `{label.name}`({_columns(label.properties)}{more}, PRIMARY KEY(`{key}`))"
 
 
-def relationship_table(rel: Relationship, pairs: Iterable[tuple[str, str]]) -> str:
+def relationship_table(rel: Relationship, pairs: Iterable[tuple[str, str]], one_way: bool = False) -> str:
     """Statement that creates the table of a type of relationships between the labels in ``pairs``.
+
+    ``one_way`` stores each with its first end alone, as some types always are.
 
     >>> via = next(rel for rel in SCHEMA.relationships if rel.type == "VIA")
     >>> print(relationship_table(via, [("Route", "Use")]))
@@ -81,7 +83,7 @@ def relationship_table(rel: Relationship, pairs: Iterable[tuple[str, str]]) -> s
     """
     ends = ", ".join(f"FROM `{source}` TO `{target}`" for source, target in pairs)
     columns = f", {_columns(rel.properties)}" if rel.properties else ""
-    stored = " WITH (storage_direction='fwd')" if rel.type in _ONE_WAY else ""
+    stored = " WITH (storage_direction='fwd')" if one_way or rel.type in _ONE_WAY else ""
     return f"CREATE REL TABLE `{rel.type}`({ends}{columns}){stored}"
 
 

@@ -19,7 +19,7 @@ from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_types import NodeLabel, Property, Relationship
 from kernbench_graph.stores.embedded.needs import CLAUSES, all_named
 
-MOST_TOPOLOGY_ROWS = 20_000
+MOST_TOPOLOGY_ROWS = 60_000
 """Where a question looks at more of a topology, a copy of the topology's graph is there sooner."""
 
 Token = tuple[str, str, int]
@@ -36,6 +36,8 @@ class Extent(NamedTuple):
 
     labels: tuple[NodeLabel, ...]
     types: tuple[Relationship, ...]
+    one_way: bool
+    """Whether relationships are followed from their first end, or one at a time: half the work to store."""
 
     def topology_rows(self, tables: Mapping[str, pa.Table]) -> int:
         """How many nodes and relationships that is of a topology with these tables."""
@@ -69,9 +71,9 @@ def extent(cypher: str) -> Extent | None:
     types = tuple(_joining(rel, found) for rel in SCHEMA.relationships if rel.type in words)
     joined = {end for rel in types for pair in rel.pairs for end in pair}
     labels = tuple(label for label in SCHEMA.labels if label.name in words | joined)
-    looked_at = _properties(found)
+    looked_at, one_way = _properties(found), _is_one_way(found)
     if looked_at is None:
-        return None if any(label.name == "Component" for label in labels) else Extent(labels, types)
+        return None if any(label.name == "Component" for label in labels) else Extent(labels, types, one_way)
     by_id = _labels_by_id(found)
 
     def kept(label: NodeLabel) -> NodeLabel:
@@ -81,6 +83,7 @@ def extent(cypher: str) -> Extent | None:
     wanted = Extent(
         tuple(map(kept, labels)),
         tuple(replace(rel, properties=_of(rel.properties, looked_at)) for rel in types),
+        one_way,
     )
     properties = [*(label.properties for label in wanted.labels), *(rel.properties for rel in wanted.types)]
     there = {prop.name for some in properties for prop in some}
@@ -106,6 +109,23 @@ def _joining(rel: Relationship, found: Sequence[Token]) -> Relationship:
             return rel
         targets.add(label[1].strip("`"))
     return replace(rel, rows=tuple(rows for rows in rel.rows if rows.target[0] in targets))
+
+
+def _is_one_way(found: Sequence[Token]) -> bool:
+    """Whether each relationship has a direction, and none is looked for from what was found before.
+
+    That is what optional patterns and subqueries do; of variable length, those from right to left.
+    """
+    if any(kind == "word" and text.upper() in ("OPTIONAL", "EXISTS") for kind, text, _ in found):
+        return False
+    for at, (_, text, _) in _each(found):
+        if text == "[" and found[at - 1][1] == "-":
+            end = next(n for n in range(at, len(found)) if found[n][1] in ("]", ""))
+            leads = found[end + 1][1] == "-" and found[end + 2][1] == ">"
+            comes = found[at - 2][1] == "<"
+            if leads == comes or (comes and any(found[n][1] == "*" for n in range(at, end))):
+                return False
+    return True
 
 
 def _of_maps(found: Sequence[Token]) -> frozenset[str]:

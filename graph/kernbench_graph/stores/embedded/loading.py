@@ -47,7 +47,7 @@ def project_some(
 ) -> None:
     """Fill an empty database with a part of a run's graph; of some types with what is enough of them."""
     database.create(node_table(label, label.key, {}) for label in wanted.labels)
-    database.create(relationship_table(rel, rel.pairs) for rel in wanted.types)
+    database.create(relationship_table(rel, rel.pairs, wanted.one_way) for rel in wanted.types)
     chosen = {some.type: some for some in enough}
     for part in Projection(topology, run).some(wanted.labels, wanted.types):
         some = chosen.get(part.name)

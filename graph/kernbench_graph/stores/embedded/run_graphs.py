@@ -45,6 +45,8 @@ class RunGraphs(OpenedStore, ABC):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self._open: OrderedDict[str, Database] = OrderedDict()
+        self._shared_alone: set[str] = set()
+        """Texts that had an error from a graph of their own."""
 
     @abstractmethod
     def load(self, run_id: str) -> RunRecord:
@@ -131,7 +133,7 @@ class RunGraphs(OpenedStore, ABC):
         self, key: str, name: str, run: RunRecord, topology: TopologyRecord, cypher: str, wanted: Needs
     ) -> Database | None:
         """The graph that one of the first texts looks at, and nothing else; None for further ones."""
-        looked_at = extent(cypher)
+        looked_at = None if cypher in self._shared_alone else extent(cypher)
         if looked_at is None or looked_at.topology_rows(topology.tables) > MOST_TOPOLOGY_ROWS:
             return None
         asked = f"{key}{name} {cypher} {wanted.enough}"
@@ -149,6 +151,17 @@ class RunGraphs(OpenedStore, ABC):
             )
         except EngineError:  # no room in memory
             return None
+
+    def _ask_shared(self, database: Database, cypher: str) -> bool:
+        """Whether ``cypher`` is to be asked again, because ``database`` was a graph for it alone."""
+        with self._lock:
+            own = [
+                key for key, there in self._open.items() if there is database and f" first {LADYBUG} " in key
+            ]
+            for key in own:
+                self._shared_alone.add(cypher)
+                self._open.pop(key).close()
+            return bool(own)
 
     def _computed_database(self, run_id: str, engine: str) -> Database:
         """The graph of one run with what is worked out from it."""
