@@ -140,21 +140,22 @@ def overlaps(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
     from_ns, limit, most = params["from_ns"], params["limit"], _FIRST_HOPS
     while True:
         hops = asked.query(_HOPS, resource=params["resource"], from_ns=from_ns, most=most).rows
-        found, enough = _sweep(hops, from_ns, limit)
+        found, enough = first_overlaps(hops, from_ns, limit)
         if enough or len(hops) < most:
             break
         most *= 16
     return [
         {"first": first, "second": second, "t_ns": now, "together_ns": together}
-        for now, first, second, together in sorted(found)[:limit]
+        for now, first, second, together in found
     ]
 
 
-def _sweep(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) -> tuple[list[Overlap], bool]:
+def first_overlaps(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) -> tuple[list[Overlap], bool]:
     """The first ``limit`` overlaps in order, and whether no later arrival can change them.
 
-    Hundreds may be present when hundreds arrive at once. Those present are gone through by transaction, so
-    that the overlaps of one arrival come in order, and all after the first one too many can be left out.
+    ``hops`` are ``(transaction, arrival, departure)``, in order of arrival, transaction and departure. An
+    overlap is ``(arrival, transactions in order, ns together)``. Hundreds may meet hundreds at one moment:
+    those present are gone through in order of transaction, and left once the rest comes too late.
     """
     present: list[tuple[int, int]] = []
     leaving: list[tuple[float, int]] = []

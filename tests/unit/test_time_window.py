@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
+from kernbench.analysis.critical_path import critical_path, path_within, trace_index
 from kernbench.analysis.path_steps import CriticalPath, Step
 from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.window_use import use_within
@@ -78,6 +79,20 @@ def test_shares_are_lengths_in_common(spans: Any, ends: list[tuple[int, int]]) -
             assert share == pytest.approx(common / (b - a))
 
 
+NEAR = st.builds(lambda time, off: time + off * 4e-10, st.integers(0, 60), st.integers(-4, 4))
+
+
+@given(spans=SPANS, ends=st.lists(st.tuples(NEAR, NEAR), min_size=1, max_size=9))
+def test_intervals_touch_a_window_where_they_have_a_part_in_it(
+    spans: Any, ends: list[tuple[float, float]]
+) -> None:
+    begin, end = (np.array([f(pair) for pair in ends], dtype=float) for f in (min, max))
+    for a, b, found in zip(begin, end, Window("w", spans).touches(begin, end), strict=True):
+        common = any(a < last - 1e-9 and b > first + 1e-9 for first, last in spans)
+        at_one = b - a < 1e-9 and any(a > first - 1e-9 and b < last + 1e-9 for first, last in spans)
+        assert found == (common or at_one)
+
+
 @given(spans=SPANS, edges=st.lists(st.integers(0, 60), min_size=2, max_size=9, unique=True).map(sorted))
 def test_a_clipped_path_has_the_time_in_common(spans: Any, edges: list[int]) -> None:
     steps = tuple(
@@ -89,6 +104,28 @@ def test_a_clipped_path_has_the_time_in_common(spans: Any, edges: list[int]) -> 
         common = sum(max(0.0, min(step.t_end, last) - max(step.t_start, first)) for first, last in spans)
         assert sum(s.ns for s in found.steps if s.location == step.location) == pytest.approx(common)
     assert [s.t_start for s in found.steps] == sorted(s.t_start for s in found.steps)
+
+
+@pytest.mark.parametrize("bench", ["matmul-composite", "va-offset-verify"])
+def test_a_path_within_a_window_is_its_part_of_the_path_of_the_run(bench: str) -> None:
+    run = kb.run(bench, "minimal", store="memory:", check=False)
+    index = trace_index(run.tables, run.info)
+    whole = critical_path(index, run.sim_ns)
+    quarter = run.sim_ns / 4
+    chosen: list[tuple[Any, ...]] = [
+        ("all",),
+        ("setup",),
+        ("run", quarter, 2 * quarter),
+        ("all", None, quarter * 3),
+    ]
+    for window in (select(run.info, *how) for how in chosen):
+        found, expected = path_within(index, run.sim_ns, window), window.clip(whole)
+        assert found.steps == expected.steps
+        assert found.ns == expected.ns
+        named = {step.transaction for step in found.steps if step.transaction >= 0}
+        assert named <= found.paths.keys()
+        assert found.paths == {number: whole.paths[number] for number in found.paths}
+    assert whole.steps == path_within(index, run.sim_ns, select(run.info)).steps
 
 
 @pytest.mark.parametrize("bench", ["gemm-single-pe", "matmul-composite", "va-offset-verify"])
