@@ -92,8 +92,9 @@ def test_the_ends_that_a_text_can_mean(pattern: str, targets: set[str]) -> None:
 @pytest.mark.parametrize(
     ("pattern", "one_way"),
     [
-        ("(t:Transaction)-[:FROM]->(u:Use)<-[w:TO]-(t)", True),
+        ("(t:Transaction)-[:FROM]->(u:Use), (t)-[w:TO]->(v:Use)", True),
         ("(t:Transaction)-[:WAITED_FOR|CAUSED_BY*1..3]->(x:Transaction)", True),
+        ("(t:Transaction)-[:FROM]->(u:Use)<-[w:TO]-(t)", False),
         ("(t:Transaction)<-[:WAITED_FOR*1..3]-(x:Transaction)", False),
         ("(t:Transaction)-[:WAITED_FOR]-(x:Transaction)", False),
         ("(t:Transaction)<-[:WAITED_FOR]->(x:Transaction)", False),

@@ -37,7 +37,7 @@ class Extent(NamedTuple):
     labels: tuple[NodeLabel, ...]
     types: tuple[Relationship, ...]
     one_way: bool
-    """Whether relationships are followed from their first end, or one at a time: half the work to store."""
+    """Whether relationships are followed from their first end alone: two thirds of the work to store."""
 
     def topology_rows(self, tables: Mapping[str, pa.Table]) -> int:
         """How many nodes and relationships that is of a topology with these tables."""
@@ -112,9 +112,10 @@ def _joining(rel: Relationship, found: Sequence[Token]) -> Relationship:
 
 
 def _is_one_way(found: Sequence[Token]) -> bool:
-    """Whether each relationship has a direction, and none is looked for from what was found before.
+    """Whether every relationship leads from left to right, and none is looked for from what was found before.
 
-    That is what optional patterns and subqueries do; of variable length, those from right to left.
+    That is what optional patterns and subqueries do. What is stored one way is found from its other end by
+    reading all.
     """
     if any(kind == "word" and text.upper() in ("OPTIONAL", "EXISTS") for kind, text, _ in found):
         return False
@@ -122,8 +123,7 @@ def _is_one_way(found: Sequence[Token]) -> bool:
         if text == "[" and found[at - 1][1] == "-":
             end = next(n for n in range(at, len(found)) if found[n][1] in ("]", ""))
             leads = found[end + 1][1] == "-" and found[end + 2][1] == ">"
-            comes = found[at - 2][1] == "<"
-            if leads == comes or (comes and any(found[n][1] == "*" for n in range(at, end))):
+            if found[at - 2][1] == "<" or not leads:
                 return False
     return True
 
