@@ -151,7 +151,7 @@ def test_the_rows_of_a_run_are_never_all_in_memory(neo4j_url: str) -> None:
             store.remove(store.resolve("last"))
         return float(pushed.stdout)
 
-    # 13 to 75 MB more were seen, most of them Arrow columns; with all rows as Python lists it is 180. The less
-    # of two, for how much two lanes have in hand at once is chance.
+    # 13 to 75 MB more were seen, most of them Arrow columns; with all rows as Python lists it is 180.
+    # The less of two, for how much two lanes have in hand at once is chance.
     few, many = (min(more(hops) for _ in range(2)) for hops in (20_000, 220_000))
     assert many < few + 110, (few, many)
