@@ -112,9 +112,9 @@ def _joining(rel: Relationship, found: Sequence[Token]) -> Relationship:
 
 
 def _is_one_way(found: Sequence[Token]) -> bool:
-    """Whether every relationship leads from left to right, and none is looked for from what was found before.
+    """Whether every relationship leads from left to right, and none is in an optional pattern or a subquery.
 
-    That is what optional patterns and subqueries do. What is stored one way is found from its other end by
+    Those may begin at either end, and a relationship that is stored one way is found from its other end by
     reading all.
     """
     if any(kind == "word" and text.upper() in ("OPTIONAL", "EXISTS") for kind, text, _ in found):
