@@ -5,6 +5,7 @@ Only keys are read and sorted beforehand, a column at a time; records are made w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -101,10 +102,10 @@ class TraceIndex:
         return self._hops.several(self._hops_of[message.id])
 
     def arrived(self, message: Message, first: int = 0) -> float:
-        """The earliest arrival of ``message`` at its hops from number ``first`` on, ns; -1 without any."""
+        """The earliest arrival of ``message`` at its hops from number ``first`` on, ns; inf without any."""
         rows = self._hops_of[message.id][first:]
         if not rows:
-            return -1.0
+            return math.inf
         left, service, wait = (self._hops.numbers(name)[rows] for name in ("t_out", "service_ns", "wait_ns"))
         return float((left - service - wait).min())
 

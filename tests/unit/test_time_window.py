@@ -14,6 +14,8 @@ import kernbench as kb
 from kernbench.analysis.critical_path import critical_path, path_within, trace_index
 from kernbench.analysis.path_steps import CriticalPath, Step
 from kernbench.analysis.time_window import Window, select
+from kernbench.analysis.trace_tables import Message
+from kernbench.analysis.walk_track import Track
 from kernbench.analysis.window_use import use_within
 from kernbench.errors import UsageError
 
@@ -126,6 +128,15 @@ def test_a_path_within_a_window_is_its_part_of_the_path_of_the_run(bench: str) -
         assert named <= found.paths.keys()
         assert found.paths == {number: whole.paths[number] for number in found.paths}
     assert whole.steps == path_within(index, run.sim_ns, select(run.info)).steps
+
+
+@pytest.mark.parametrize("spans", [None, [(0.0, 1.0)], [(20.0, 30.0)]])
+def test_a_message_without_hops_takes_no_time(spans: Any) -> None:
+    run = kb.run("gemm-single-pe", "minimal", store="memory:", check=False)
+    track = Track(trace_index(run.tables, run.info), stop=0.0, now=10.0, spans=spans)
+    track.back_over(Message(10**9, "read", "a", "b", 1.0, 10.0, -1))
+    assert track.now == 10.0
+    assert track.steps == []
 
 
 @pytest.mark.parametrize("bench", ["gemm-single-pe", "matmul-composite", "va-offset-verify"])
