@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def new_store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NewStore:
     """``with new_store() as store``: an empty store of each kind; on a server it empties the one before.
 
-    In memory every text is asked of a graph of its own, in a folder all but the first of a shared one.
+    In memory every text is asked of a graph of its own, in a folder all but the first two of a shared one.
     """
     if request.param == "memory":
         monkeypatch.setattr(run_graphs, "FIRST_TEXTS", 10**6)

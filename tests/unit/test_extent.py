@@ -99,6 +99,8 @@ def test_the_ends_that_a_text_can_mean(pattern: str, targets: set[str]) -> None:
         ("(t:Transaction)-[:WAITED_FOR]-(x:Transaction)", False),
         ("(t:Transaction)<-[:WAITED_FOR]->(x:Transaction)", False),
         ("(t:Transaction) OPTIONAL MATCH (t)-[:FROM]->(:Use)", False),
+        ("(t:Transaction) WHERE COUNT { MATCH (t)-[:FROM]->(:Use) } > 0", False),
+        ("(t:Transaction) WHERE EXISTS { MATCH (t)-[:FROM]->(:Use) }", False),
     ],
 )
 def test_relationships_are_stored_both_ways_where_they_are_followed_back(pattern: str, one_way: bool) -> None:

@@ -27,6 +27,7 @@ _BLANK: list[Token] = [("mark", "", 0)] * 9
 """Put after the tokens of a text, so that those around each can be looked at, also at its ends."""
 _NAMES = ("word", "quoted")
 _ASKING = ("WITH", "RETURN", "MATCH", "UNWIND", "WHERE", "ORDER", "LIMIT", "SKIP", "OPTIONAL", "UNION")
+_SUBQUERIES = ("COUNT", "COLLECT", "CALL")
 _PLAIN_FUNCTIONS = ("COUNT", "LENGTH", "TYPE", "LABELS", "ID")
 """Functions of a node, relationship or path that look at none of its properties."""
 
@@ -117,9 +118,10 @@ def _is_one_way(found: Sequence[Token]) -> bool:
     Those may begin at either end, and a relationship that is stored one way is found from its other end by
     reading all.
     """
-    if any(kind == "word" and text.upper() in ("OPTIONAL", "EXISTS") for kind, text, _ in found):
-        return False
-    for at, (_, text, _) in _each(found):
+    for at, (kind, text, _) in _each(found):
+        subquery = text.upper() == "EXISTS" or (found[at + 1][1] == "{" and text.upper() in _SUBQUERIES)
+        if kind == "word" and (subquery or text.upper() == "OPTIONAL"):
+            return False
         if text == "[" and found[at - 1][1] == "-":
             end = next(n for n in range(at, len(found)) if found[n][1] in ("]", ""))
             leads = found[end + 1][1] == "-" and found[end + 2][1] == ">"
