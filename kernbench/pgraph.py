@@ -13,7 +13,7 @@ from kernbench_graph.model import Edge, Node, Properties, PropertyGraph, Value
 
 if TYPE_CHECKING:
     from kernbench_graph.archive.listing import run_names as archived_run_names
-    from kernbench_graph.archive.record import new_run_id
+    from kernbench_graph.archive.record import launched_ns, new_run_id
     from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship, plain_entities
     from kernbench_graph.errors import (
         QueryError,
@@ -54,6 +54,7 @@ _LATER = {
     "ask": "kernbench_graph.query.library",
     "asked_for_plan": "kernbench_graph.query.plans",
     "find_question": "kernbench_graph.query.library:find",
+    "launched_ns": "kernbench_graph.archive.record",
     "load_library": "kernbench_graph.query.library",
     "new_run_id": "kernbench_graph.archive.record",
     "SCHEMA": "kernbench_graph.schema",
@@ -107,6 +108,7 @@ __all__ = [
     "asked_for_plan",
     "find_question",
     "html_table",
+    "launched_ns",
     "load_library",
     "new_run_id",
     "open_store",

@@ -1,4 +1,4 @@
-"""A run and a topology as archive tables, and as a property graph: schema version 2.
+"""A run and a topology as archive tables, and as a property graph: schema version 3.
 
 One description from which everything else is made: the column types of the Parquet archive
 (:mod:`kernbench_graph.archive.canonical`), the rows of every projection (:mod:`kernbench_graph.projection`),
@@ -15,8 +15,12 @@ from types import MappingProxyType
 
 from kernbench_graph.schema_types import NodeLabel, Property, Relationship, Rows, Schema, Table
 
-SCHEMA_VERSION = 2
-"""Raised whenever a table, a column or its meaning changes; archives of another version are refused."""
+SCHEMA_VERSION = 3
+"""Raised whenever a table or a column is added, or a meaning changes."""
+READABLE = (2, 3)
+"""Versions of archives that are read: whatever version 3 added has a default, or follows from the rest."""
+TOPOLOGY_VERSION = 2
+"""The schema version that last changed the tables of topologies: the same machine keeps its id since then."""
 
 _P = Property
 _ID = _P("id", "string", "Unique over all nodes of all runs and topologies.", indexed=True)
@@ -33,6 +37,12 @@ RUN_PROPERTIES = (
     _P("started_at", "string", "When the run began: ISO 8601 text, UTC."),
     _P("status", "string", "`ok`; `failed` where values are wrong; `partial` for a run that was stopped."),
     _P("sim_ns", "double", "Simulated time from start to end.", "ns"),
+    _P(
+        "latency_ns",
+        "double",
+        "Time during which at least one launch was under way; 0 where there is none.",
+        "ns",
+    ),
     _P("wall_s", "double", "Time the run took on the machine that ran it.", "s"),
     _P("version", "string", "Version of KernBench that ran it."),
     _P("config_hash", "string", "Hash over everything that was configured: same hash, same run."),
@@ -381,4 +391,4 @@ SCHEMA = Schema(
     SCHEMA_VERSION, TABLES, LABELS, RELATIONSHIPS,
     MappingProxyType({"run": RUN_PROPERTIES, "topology": TOPOLOGY_PROPERTIES}),
 )  # fmt: skip
-"""The schema that this version of KernBench writes and reads."""
+"""The schema that this version of KernBench writes."""

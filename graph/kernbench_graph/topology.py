@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernbench_graph.model import Edge, Node, Properties, PropertyGraph
-from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.schema import SCHEMA, TOPOLOGY_VERSION
 from kernbench_graph.store import TopologyRecord
 
 LINK, CONTAINS = "LINK", "CONTAINS"
@@ -27,7 +27,7 @@ _sorted = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 def topology_id(graph: PropertyGraph) -> str:
     """A hash of all that was compiled: nodes, edges and properties but for ``id``, and the schema version."""
     own = {name: value for name, value in graph.properties.items() if name != "id"}
-    lines = [f"schema {SCHEMA_VERSION}", _sorted(own)]
+    lines = [f"schema {TOPOLOGY_VERSION}", _sorted(own)]
     lines += [f"{node.id}\t{' '.join(node.labels)}\t{_sorted(node.properties)}" for node in graph.nodes()]
     texts: dict[int, str] = {}  # links of one sort share their properties
     for edge in (*graph.edges(CONTAINS), *graph.edges(LINK)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from kernbench.analysis.configuration import topology_keys
@@ -16,11 +16,11 @@ WHAT_IF = ".what-if"
 
 
 def predecessors(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``run before before_ns best best_ns`` per run that has one before it.
+    """``run latency_ns before before_ns best best_ns`` per run that has one before it.
 
-    Runs of one bench with the same parameters, on topologies of the same name, are taken in order of time.
-    Failed runs, runs whose values were wrong and, unless their topology is asked for, what-if runs are left
-    out.
+    Times are as of :func:`ns`. Runs of one bench with the same parameters, on the same machine, are taken in
+    order of time. Failed runs, runs whose values were wrong and, unless their topology is asked for, what-if
+    runs are left out.
     """
     last: dict[tuple[str, str, str], tuple[str, float]] = {}
     best: dict[tuple[str, str, str], tuple[str, float]] = {}
@@ -31,12 +31,13 @@ def predecessors(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
             continue
         if params["topology"] != topology and (params["topology"] or topology.endswith(WHAT_IF)):
             continue
-        line = (bench, str(info["params"]), topology)
-        here = (str(info["id"]), float(info["sim_ns"]))
+        line = (bench, str(info["params"]), str(info["topology"]))
+        here = (str(info["id"]), ns(info))
         if line in last:
             found.append(
                 {
                     "run": here[0],
+                    "latency_ns": here[1],
                     "before": last[line][0],
                     "before_ns": last[line][1],
                     "best": best[line][0],
@@ -51,15 +52,14 @@ def predecessors(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 def configurations(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
     """``params topology topology_id runs best_ns swept`` per configuration of a bench, the fastest first.
 
-    ``best_ns`` is the least time of the launches; runs without one count as a whole. ``swept`` are the
-    parameters and topology keys in which the configurations differ, as JSON. Failed runs and wrong ones are
-    left out.
+    ``best_ns`` is the least time as of :func:`ns`. ``swept`` are the parameters and topology keys in which
+    the configurations differ, as JSON. Failed runs and wrong ones are left out.
     """
     found: dict[tuple[str, str, str], list[float]] = {}
     for info in asked.store.runs():
         if info["bench"] == params["bench"] and info["status"] == "ok" and info["verified"] != "no":
             key = (str(info["params"]), str(info["topology_name"]), str(info["topology"]))
-            found.setdefault(key, []).append(latency_ns(info.get("launches") or []) or float(info["sim_ns"]))
+            found.setdefault(key, []).append(ns(info))
     topologies = {topology: topology_keys(asked.store, topology) for _, _, topology in found}
     settings = {key: {**topologies[key[2]], **json.loads(key[0] or "{}")} for key in found}
     seen: dict[str, set[str]] = {}
@@ -81,10 +81,6 @@ def configurations(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
     return order[: params["limit"]]
 
 
-def latency_ns(launches: Sequence[Mapping[str, Any]]) -> float:
-    """Length of the union of the launches' intervals from ``t_start`` to ``t_done``, ns."""
-    total, covered = 0.0, float("-inf")
-    for start, end in sorted((float(launch["t_start"]), float(launch["t_done"])) for launch in launches):
-        total += max(0.0, end - max(start, covered))
-        covered = max(covered, end)
-    return total
+def ns(info: Mapping[str, Any]) -> float:
+    """The time by which runs are compared, in ns: of its launches, or of the whole run where it has none."""
+    return float(info["latency_ns"] or info["sim_ns"])

@@ -16,7 +16,7 @@ from kernbench.analysis.history import PARTIAL
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, keeper
 from kernbench.api.topologies import changes_of
-from kernbench.pgraph import PropertyGraph, RunRecord, topology_record
+from kernbench.pgraph import PropertyGraph, RunRecord, launched_ns, topology_record
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,6 +115,7 @@ class Recording:
             **own,
             "launches": list(properties.launches),
             "again": dict(properties.again),
+            "latency_ns": launched_ns(properties.launches),
             "wall_s": self._wall_s,
             "events": machine.clock.events,
             "flit_crossings": machine.fabric.flit_crossings,

@@ -221,7 +221,8 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
     info = {
         "bench": draw(st.sampled_from(["gemm", "copy", "it's \"x\""])), "topology": topology.id,
         "params": {"m": 4}, "started_at": f"2025-01-0{draw(st.integers(1, 9))}T00:00:00Z", "status": "ok",
-        "sim_ns": draw(QUARTERS), "wall_s": 0.5, "hops": len(hops), "tags": [draw(TEXT)], "tensors": tensors,
+        "sim_ns": draw(QUARTERS), "latency_ns": draw(st.just(0.0) | QUARTERS),
+        "wall_s": 0.5, "hops": len(hops), "tags": [draw(TEXT)], "tensors": tensors,
     }  # fmt: skip
     return RunRecord(info, tables)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -28,8 +26,8 @@ def _on(info: dict[str, Any], topology: str) -> bool:
 
 def runs(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     of = [i for i in infos if p["bench"] in ("", i["bench"])]
-    columns = ("id", "bench", "topology_name", "started_at", "status", "sim_ns", "wall_s", "verified", "hops",
-               "tags")  # fmt: skip
+    columns = ("id", "bench", "topology_name", "started_at", "status", "sim_ns", "latency_ns", "wall_s",
+               "verified", "hops", "tags")  # fmt: skip
     by_id = sorted(of, key=lambda i: i["id"])
     newest = sorted(by_id, key=lambda i: i["started_at"], reverse=True)
     return [tuple(i[c] for c in columns) for i in newest][: p["limit"]]
@@ -37,12 +35,12 @@ def runs(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
 
 def bench_over_time(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     of = [i for i in _good(infos) if i["bench"] == p["bench"] and _on(i, p["topology"])]
-    fastest = min((i["sim_ns"] for i in of), default=0.0)
-    return [
-        (i["id"], i["started_at"], i["version"], i["topology_name"], i["params"], i["sim_ns"],
-         i["sim_ns"] / fastest if fastest > 0 else 1.0, i["tags"])
-        for i in of
-    ][: p["limit"]]  # fmt: skip
+    rows: Rows = []
+    for i in of:
+        fastest = min(_ns(o) for o in of if (o["params"], o["topology"]) == (i["params"], i["topology"]))
+        rows.append((i["id"], i["started_at"], i["version"], i["topology_name"], i["topology"], i["params"],
+                     _ns(i), _ns(i) / fastest if fastest > 0 else 1.0, i["tags"]))  # fmt: skip
+    return rows[: p["limit"]]
 
 
 def best_of_sweep(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
@@ -50,7 +48,7 @@ def best_of_sweep(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     for i in _good(infos):
         if i["bench"] == p["bench"]:
             key = (i["params"], i["topology_name"], i["topology"])
-            groups.setdefault(key, []).append(_launched(i) or i["sim_ns"])
+            groups.setdefault(key, []).append(_ns(i))
     values = [json.loads(key[0] or "{}") for key in groups]
     rows = []
     for own, (key, times) in zip(values, groups.items(), strict=True):
@@ -59,11 +57,8 @@ def best_of_sweep(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     return sorted(rows, key=lambda row: (row[5], *row[1:4]))[: p["limit"]]
 
 
-def _launched(info: Mapping[str, Any]) -> float:
-    """ns during which any launch is under way: the times between neighbouring ends that some launch spans."""
-    spans = [(one["t_start"], one["t_done"]) for one in info.get("launches") or []]
-    edges = sorted({edge for span in spans for edge in span})
-    return math.fsum(b - a for a, b in itertools.pairwise(edges) if any(s <= a and b <= e for s, e in spans))
+def _ns(info: Mapping[str, Any]) -> float:
+    return float(info["latency_ns"] or info["sim_ns"])
 
 
 def regressions(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
@@ -72,15 +67,14 @@ def regressions(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     rows: Rows = []
     for number, i in enumerate(of):
         line = [o for o in of[:number]
-                if all(o[k] == i[k] for k in ("bench", "params", "topology_name"))]  # fmt: skip
+                if all(o[k] == i[k] for k in ("bench", "params", "topology"))]  # fmt: skip
         if line:
-            last, best = line[-1], min(line, key=lambda o: o["sim_ns"])
-            change, over = ((i["sim_ns"] - o["sim_ns"]) / o["sim_ns"] if o["sim_ns"] > 0 else 0.0
-                            for o in (last, best))  # fmt: skip
+            last, best = line[-1], min(line, key=_ns)
+            change, over = ((_ns(i) - _ns(o)) / _ns(o) if _ns(o) > 0 else 0.0 for o in (last, best))
             if over > p["threshold"]:
                 rows.append((i["id"], i["started_at"], i["version"], i["bench"], i["params"],
-                             i["topology_name"], i["sim_ns"], last["id"], last["sim_ns"], change,
-                             best["id"], best["sim_ns"], over))  # fmt: skip
+                             i["topology_name"], i["topology"], _ns(i), last["id"], _ns(last), change,
+                             best["id"], _ns(best), over))  # fmt: skip
     return rows[: p["limit"]]
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from kernbench_graph.archive.manifest import encode
 
 import kernbench as kb
 from kernbench.cli.main import main
@@ -319,7 +320,7 @@ def folder(tmp_path: Path, kept: Path, case: Case) -> Path:
                 content["schema_version"] = 999
             else:
                 del content["extra"]["again"]
-            manifest.write_text(json.dumps(content), encoding="utf-8")
+            manifest.write_bytes(encode(content, str(manifest)))
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     return tmp_path
 

@@ -78,6 +78,8 @@ SLOW = (
 """Cases that take longer than a developer waits."""
 
 _WALL_CLOCK_AND_SOURCE = ("version", "config_hash", "source_text")
+_FOLLOWS = ("latency_ns",)
+"""From the launches, which are digested."""
 
 Columns = dict[str, Any]
 """``rows`` and a digest by column."""
@@ -154,7 +156,7 @@ def kept_digests(folder: Path, record: str = "run") -> dict[str, Columns]:
         record: {
             key: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
             for key, value in sorted(said.items())
-            if key not in _WALL_CLOCK_AND_SOURCE
+            if key not in (*_WALL_CLOCK_AND_SOURCE, *_FOLLOWS)
         }
     }
     for path in sorted(kept.glob("*.parquet")):

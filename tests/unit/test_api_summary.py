@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from kernbench_graph.archive.record import launched_ns
 
-from kernbench.analysis.history import latency_ns
 from kernbench.api.summary import busiest_engines, busiest_links
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)).map(lambda p: (p[0], p[0] + p[1])))
@@ -16,7 +16,7 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)).map(lambd
 def test_latency_is_the_time_in_which_any_launch_runs(intervals: list[tuple[int, int]]) -> None:
     launches = [{"t_start": float(start), "t_done": float(end)} for start, end in intervals]
     covered = {ns for start, end in intervals for ns in range(start, end)}
-    assert latency_ns(launches) == len(covered)
+    assert launched_ns(launches) == len(covered)
 
 
 @given(

@@ -72,10 +72,19 @@ def canonical_table(name: str, data: pa.Table, what: str) -> pa.Table:
     return _canonical(SCHEMA.table(name), data, what)
 
 
+def with_defaults(table: Table, data: pa.Table) -> pa.Table:
+    """``data`` with the columns that it lacks and that have a default, at the end."""
+    for column in table.columns:
+        if column.name not in data.column_names and column.default is not None:
+            default = pa.scalar(column.default, ARROW_TYPES[column.type])
+            data = data.append_column(column.name, pa.repeat(default, data.num_rows))
+    return data
+
+
 def _canonical(table: Table, data: pa.Table, what: str) -> pa.Table:
     names = [column.name for column in table.columns]
-    defaults = {column.name: column.default for column in table.columns if column.default is not None}
-    missing = [name for name in names if name not in data.column_names and name not in defaults]
+    data = with_defaults(table, data)
+    missing = [name for name in names if name not in data.column_names]
     extra = [name for name in data.column_names if name not in names]
     if missing or extra or len(set(data.column_names)) != len(data.column_names):
         wrong = (
@@ -86,9 +95,6 @@ def _canonical(table: Table, data: pa.Table, what: str) -> pa.Table:
         raise ArchiveError(f"{what}: table {table.name} {wrong}; its columns are {', '.join(names)}")
     columns = []
     for field in arrow_schema(table):
-        if field.name not in data.column_names:
-            columns.append(pa.repeat(pa.scalar(defaults[field.name], field.type), data.num_rows))
-            continue
         column = data.column(field.name)
         try:
             column = _cast(column, field.type)

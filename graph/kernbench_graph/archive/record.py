@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,14 @@ import pyarrow.parquet as pq
 
 from kernbench_graph.archive import manifest
 from kernbench_graph.archive.atomic import exclusive, new_folder, remove_folder, replace_file
-from kernbench_graph.archive.canonical import arrow_schema, canonical_tables
+from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION, WALL_CLOCK
-from kernbench_graph.schema_types import Record
+from kernbench_graph.schema_types import Property, Record
 from kernbench_graph.store import RunRecord, TopologyRecord, check_id
 
 _ROWS_PER_GROUP = 1 << 17
+_KEPT_AT = Property("kept_at_ns", "int64", "When the run was kept, since the epoch.", "ns")
 _SPLIT_FROM = 10_000
 """Tables of so many rows or more have floats split into streams of bytes: an eighth less, read twice as fast.
 
@@ -42,7 +44,7 @@ def complete_info(info: Mapping[str, Any], topology: TopologyRecord) -> dict[str
     what = f"run '{info.get('id') or info.get('bench') or '?'}'"
     if not info.get("bench"):
         raise ArchiveError(f"{what}: property 'bench' is missing; set it to the bench's name")
-    given = dict(info)
+    given = _with_latency(info)
     given["id"] = check_id("run", given.get("id") or new_run_id())
     check_id("topology", topology.id)
     given["topology"] = given.get("topology") or topology.id
@@ -63,9 +65,8 @@ def new_run_id() -> str:
 def canonical_topology(record: TopologyRecord) -> TopologyRecord:
     """The topology with typed properties and canonical tables; ``ArchiveError`` where it does not fit."""
     what = f"topology '{check_id('topology', record.id)}'"
-    properties = {
-        prop.name: manifest.typed(prop, getattr(record, prop.name), what) for prop in SCHEMA.info["topology"]
-    }
+    own = {prop.name: getattr(record, prop.name) for prop in SCHEMA.info["topology"]}
+    properties = manifest.properties("topology", own, what)
     return TopologyRecord(**properties, tables=canonical_tables("topology", record.tables, what))
 
 
@@ -115,7 +116,7 @@ def write_run(
         rest = {
             "id": info["id"],
             "wall": {name: info[name] for name in WALL_CLOCK if name != "id"}
-            | {"kept_at_ns": time.time_ns()},
+            | {_KEPT_AT.name: time.time_ns()},
             "extra": {name: value for name, value in info.items() if name not in names},
             "content": manifest.content_hash(parts),
         }
@@ -125,12 +126,45 @@ def write_run(
 def read_info(folder: Path) -> tuple[dict[str, Any], int, str]:
     """Info of the run in ``folder``, when it was kept (ns since the epoch), a hash of all but its tags."""
     content = manifest.read(folder, "run")
-    wall = dict(content["wall"])
-    kept = int(wall.pop("kept_at_ns", 0))
-    values = {"id": folder.name} | content["run"] | wall
-    info = {prop.name: values.get(prop.name) for prop in SCHEMA.info["run"]} | content["extra"]
+    info = info_of(content, folder.name)
     lasting = {name: value for name, value in content["wall"].items() if name != "tags"}
-    return info, kept, manifest.content_hash(content | {"wall": lasting})
+    kept = manifest.content_hash({"wall": lasting, "extra": content["extra"], "content": content["content"]})
+    kept_at = manifest.typed(_KEPT_AT, content["wall"].get(_KEPT_AT.name), f"run '{folder.name}'")
+    return info, kept_at, kept
+
+
+def info_of(content: Mapping[str, Any], run_id: str) -> dict[str, Any]:
+    """Info of the run whose manifest is ``content``; ``ArchiveError`` where a value does not fit its type."""
+    what = f"run '{run_id}'"
+    values = content["extra"] | content["run"] | content["wall"] | {"id": run_id}
+    try:
+        info = manifest.properties("run", _with_latency(values), what)
+        tag_list(info["tags"])
+    except ArchiveError:
+        raise
+    except (ValueError, TypeError, LookupError) as error:
+        raise ArchiveError(f"{what}: its manifest is damaged: {manifest.REMEDY}") from error
+    return info | {name: value for name, value in content["extra"].items() if name not in info}
+
+
+def launched_ns(launches: Iterable[Mapping[str, Any]]) -> float:
+    """Time during which at least one of ``launches``, with ``t_start`` and ``t_done`` in ns, was under way.
+
+    >>> launched_ns([{"t_start": 1, "t_done": 5}, {"t_start": 4, "t_done": 6}, {"t_start": 8, "t_done": 9}])
+    6.0
+    """
+    total, covered = 0.0, -math.inf
+    for start, end in sorted((float(launch["t_start"]), float(launch["t_done"])) for launch in launches):
+        total += max(0.0, end - max(start, covered))
+        covered = max(covered, end)
+    return total
+
+
+def _with_latency(info: Mapping[str, Any]) -> dict[str, Any]:
+    """``info`` with ``latency_ns``, which follows from the producer's ``launches``."""
+    if info.get("latency_ns") is not None:
+        return dict(info)
+    return {**info, "latency_ns": launched_ns(info.get("launches") or ())}
 
 
 def change_tags(folder: Path, add: Sequence[str], remove: Sequence[str]) -> list[str]:
@@ -170,8 +204,13 @@ def read_run(folder: Path) -> RunRecord:
 
 def read_topology(folder: Path) -> TopologyRecord:
     """The topology in ``folder``; its tables are read and checked when first looked at."""
-    properties = manifest.read(folder, "topology")["topology"]
-    return TopologyRecord(**properties, tables=ArchivedTables(folder, "topology"))
+    return topology_of(manifest.read(folder, "topology"), ArchivedTables(folder, "topology"))
+
+
+def topology_of(content: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> TopologyRecord:
+    """The topology whose manifest is ``content``; ``ArchiveError`` where a value does not fit its type."""
+    what = f"topology '{content['topology'].get('id', '')}'"
+    return TopologyRecord(**manifest.properties("topology", content["topology"], what), tables=tables)
 
 
 class ArchivedTables(Mapping[str, pa.Table]):
@@ -179,7 +218,9 @@ class ArchivedTables(Mapping[str, pa.Table]):
 
     def __init__(self, folder: Path, record: Record) -> None:
         self._folder = folder
-        self._files: dict[str, Any] = manifest.read(folder, record)["files"]
+        content = manifest.read(folder, record)
+        self._files: dict[str, Any] = content["files"]
+        self._older = content["schema_version"] < SCHEMA_VERSION
         self._names = [table.name for table in SCHEMA.record_tables(record)]
         self._read: dict[str, pa.Table] = {}
 
@@ -187,7 +228,11 @@ class ArchivedTables(Mapping[str, pa.Table]):
         if name not in self._names:
             raise KeyError(name)
         if name not in self._read:
-            self._read[name] = _read_table(self._folder / f"{name}.parquet", name, self._files)
+            file = f"{name}.parquet"
+            if self._older and file not in self._files:
+                self._read[name] = empty_table(SCHEMA.table(name))
+            else:
+                self._read[name] = _read_table(self._folder / file, name, self._files)
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -257,7 +302,7 @@ def _read_table(path: Path, name: str, files: Mapping[str, Any]) -> pa.Table:
     try:
         # Threads that have read columns outlive the reading, and now and then abort the process at its end.
         table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)
-        chosen = table.select(schema.names)
+        chosen = with_defaults(SCHEMA.table(name), table).select(schema.names)
         return chosen if chosen.schema.equals(schema) else chosen.cast(schema)
     except (pa.ArrowException, KeyError, ValueError) as error:
         raise ArchiveError(f"{path} does not hold the columns of {name}; {remedy}") from error

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kernbench_graph.archive import manifest
-from kernbench_graph.archive.record import changed_tags, tag_list
-from kernbench_graph.errors import ArchiveError, SchemaVersionError
-from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.archive.record import changed_tags, info_of, tag_list
 from kernbench_graph.stores.neo4j.server import Server, Transaction
 
 _KEPT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.state = 'kept' "
@@ -85,7 +82,7 @@ class Catalogue:
             row = tx.run(_KEPT + "SET k.busy = true RETURN k.manifest AS manifest", id=run_id).single()
             if row is None:
                 return None
-            content = json.loads(bytes(row["manifest"]))
+            content = manifest.decode(bytes(row["manifest"]), "run", f"the manifest of run '{run_id}'")
             text = changed_tags(content["wall"]["tags"], add, remove)
             content["wall"]["tags"] = text
             tx.run(
@@ -105,18 +102,4 @@ def _entry(row: Any) -> Entry:
 
 def run_info(run_id: str, data: bytes) -> dict[str, Any]:
     """Properties of a run from its manifest, as :func:`~kernbench_graph.archive.record.read_info` gives."""
-    try:
-        content = json.loads(bytes(data))
-        version = content["schema_version"]
-        if version != SCHEMA_VERSION:
-            raise SchemaVersionError(
-                f"it has schema version {version!r}, but this KernBench reads version {SCHEMA_VERSION}; "
-                "use the KernBench that wrote it"
-            )
-        values: dict[str, Any] = {"id": run_id} | content["run"] | content["wall"]
-        extra: dict[str, Any] = content["extra"]
-        return {prop.name: values.get(prop.name) for prop in SCHEMA.info["run"]} | extra
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, ArchiveError):
-            raise
-        raise ArchiveError("its manifest is damaged; remove it") from error
+    return info_of(manifest.decode(data, "run", f"the manifest of run '{run_id}'"), run_id)

@@ -114,22 +114,18 @@ class FetchedTables(Mapping[str, pa.Table]):
 
 def run_record(data: bytes, run_id: str, tables: FetchedTables) -> RunRecord:
     """The run whose manifest is ``data``."""
-    with _folder({manifest.NAME: data}, run_id) as folder:
-        info, _, _ = archive.read_info(folder.path)
-    return RunRecord(info, tables)
+    content = manifest.decode(data, "run", f"the manifest of run '{run_id}'")
+    return RunRecord(archive.info_of(content, run_id), tables)
 
 
 def run_content(data: bytes) -> str:
     """The hash in a run's manifest, which is equal for two identical runs."""
-    with _folder({manifest.NAME: data}) as folder:
-        return str(manifest.read(folder.path, "run")["content"])
+    return str(manifest.decode(data, "run", "the manifest")["content"])
 
 
 def topology_record(data: bytes, tables: FetchedTables) -> TopologyRecord:
     """The topology whose manifest is ``data``."""
-    with _folder({manifest.NAME: data}) as folder:
-        properties = manifest.read(folder.path, "topology")["topology"]
-    return TopologyRecord(**properties, tables=tables)
+    return archive.topology_of(manifest.decode(data, "topology", "the manifest of a topology"), tables)
 
 
 class _folder:  # noqa: N801 (used as a function is)
