@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernbench_graph.errors import QueryError, ReadOnlyError
 from kernbench_graph.query.guard import check_read_only, parameter_names, words
+from kernbench_graph.query.limits import DEEPEST, LONGEST, MOST_CLAUSES, MOST_OPERATORS
 
 GAPS = st.sampled_from([" ", "\n", "\t", "/* x */", " // x\n", "\r\n"])
 
@@ -104,3 +107,45 @@ def test_names() -> None:
     assert parameter_names(text) == ["one", "three"]
     assert "USED" in words(text)
     assert "two" not in words(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("RETURN " + "(" * 3000 + "1" + ")" * 3000 + " AS x", f"more than {DEEPEST} deep at character 28;"),
+        ("RETURN " + "[" * 21 + "1" + "]" * 21 + " AS x", f"more than {DEEPEST} deep"),
+        ("RETURN " + "{a: [" * 11 + "1" + "]}" * 11 + " AS x", f"more than {DEEPEST} deep"),
+        ("RETURN " + "abs(" * 21 + "1" + ")" * 21 + " AS x", f"more than {DEEPEST} deep"),
+        ("RETURN " + "case when true then " * 21 + "1" + " else 0 end" * 21 + " AS x", "deep"),
+        ("MATCH (a) WHERE " + "EXISTS { MATCH (a) WHERE " * 21 + "true" + " }" * 21 + " RETURN a", "deep"),
+        ("RETURN " + "+".join(["1"] * 20_000) + " AS x", f"40,011 characters, but at most {LONGEST:,}"),
+        ("RETURN '" + "a" * LONGEST + "' AS x", f"at most {LONGEST:,}"),
+        ("RETURN " + "+".join(["1"] * 202) + " AS x", f"more than {MOST_OPERATORS} operators"),
+        ("RETURN " + "NOT " * 201 + "true AS x", f"more than {MOST_OPERATORS} operators"),
+        ("RETURN " + " or ".join(["true"] * 202) + " AS x", f"more than {MOST_OPERATORS} operators"),
+        ("MATCH (a)" + "-->(b)" * 101 + " RETURN a", f"more than {MOST_OPERATORS} operators"),
+        ("WITH 1 AS x " + "WITH x " * 200 + "RETURN x", f"more than {MOST_CLAUSES} clauses"),
+    ],
+)
+def test_a_text_has_a_greatest_length_and_depth(text: str, limit: str) -> None:
+    for asked in (text, f"  {text};"):
+        with pytest.raises(QueryError, match=re.escape(limit) if asked is text else "the query ") as caught:
+            check_read_only(asked)
+        message = str(caught.value)
+        assert "\n" not in message
+        assert len(message) < 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RETURN " + "(" * DEEPEST + "1" + ")" * DEEPEST + " AS x",
+        "RETURN " + "+".join(["1"] * 201) + " AS x",
+        "RETURN " + ", ".join(f"1 + {number} AS a{number}" for number in range(500)),
+        "RETURN 5 IN [" + ", ".join(["-1"] * 3000) + "] AS x",
+        "RETURN [" + ", ".join(["(1)"] * 3000) + "] AS x",
+        "RETURN '" + "(" * 10_000 + "' AS x",
+    ],
+)
+def test_what_is_wide_is_not_deep(text: str) -> None:
+    assert check_read_only(text) == text

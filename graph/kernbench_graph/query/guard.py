@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from kernbench_graph.errors import QueryError, ReadOnlyError
+from kernbench_graph.query.limits import check_depth, check_length
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\r\n]*|/\*.*?\*/)
@@ -43,12 +44,14 @@ def check_read_only(cypher: str) -> str:
     """``cypher`` without a closing semicolon, when it is one statement that only reads.
 
     ``ReadOnlyError`` for writing, administrative or file clauses and for several statements;
-    ``QueryError`` for text that cannot be split into tokens (an open string or comment).
+    ``QueryError`` for text that cannot be split into tokens (an open string or comment), and for one that is
+    too long or too deep (:mod:`kernbench_graph.query.limits`).
     """
     end = len(cypher)
     previous = ""
     words = 0
     found = tokens(cypher)
+    check_depth(found)
     for at, (kind, text, start) in enumerate(found):
         if text == ";":
             end = min(end, start)
@@ -95,7 +98,11 @@ def words(cypher: str) -> list[str]:
 
 @lru_cache(maxsize=_TEXTS)
 def tokens(cypher: str) -> tuple[tuple[str, str, int], ...]:
-    """Kind, text and start of every token but spaces and comments; ``QueryError`` where one is not closed."""
+    """Kind, text and start of every token but spaces and comments; ``QueryError`` where one is not closed.
+
+    A text that is too long is refused before it is looked at.
+    """
+    check_length(cypher)
     found: list[tuple[str, str, int]] = []
     position = 0
     while position < len(cypher):
