@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from kernbench_graph.opening import open_store
     from kernbench_graph.query.library import ask, load_library
     from kernbench_graph.query.library import find as find_question
-    from kernbench_graph.query.plans import asked_for_plan
+    from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
     from kernbench_graph.query.question import Question
     from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
     from kernbench_graph.store import (
-        LIBRARY,
         QUERY_TIMEOUT_S,
         GraphStore,
         Result,
@@ -43,11 +42,11 @@ if TYPE_CHECKING:
     from kernbench_graph.topology import topology_graph, topology_id, topology_record
 
 _LATER = {
+    "EXPLAIN": "kernbench_graph.query.plans",
     "GraphNode": "kernbench_graph.entities",
     "GraphPath": "kernbench_graph.entities",
     "GraphRelationship": "kernbench_graph.entities",
     "plain_entities": "kernbench_graph.entities",
-    "LIBRARY": "kernbench_graph.store",
     "QUERY_TIMEOUT_S": "kernbench_graph.store",
     "Question": "kernbench_graph.query.question",
     "archived_run_names": "kernbench_graph.archive.listing:run_names",
@@ -79,7 +78,7 @@ _LATER = {
 }
 
 __all__ = [
-    "LIBRARY",
+    "EXPLAIN",
     "QUERY_TIMEOUT_S",
     "SCHEMA",
     "SCHEMA_VERSION",

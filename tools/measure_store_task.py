@@ -111,7 +111,7 @@ def push(url: str, hops: int, run_id: str) -> None:
         kept = timed(store.keep, run, machine)
         most = memory("VmHWM")
         built = free = 0.0
-        if store.engine != "neo4j":
+        if store.engines != ("neo4j",):
             built = timed(lambda: store.query(EVERYTHING, {"run": run_id}, run=run_id, engine=LIBRARY))
             free = timed(lambda: store.query("RETURN 1 AS one", run=run_id))
     tell(

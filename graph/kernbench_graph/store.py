@@ -23,10 +23,6 @@ QUERY_TIMEOUT_S = 60.0
 """How long a query may run before it is stopped, unless the caller says otherwise."""
 
 
-LIBRARY = "library"
-"""As the engine of a query: the library's, in whose dialect its questions are written."""
-
-
 @dataclass(frozen=True, slots=True)
 class TopologyRecord:
     """A compiled topology as it is kept: its properties, and the tables Component and Link."""
@@ -68,6 +64,8 @@ class Result:
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """Remarks on the query, such as a property that the label in question never has."""
+    engine: str = ""
+    """Name of the engine that answered; empty where none had to be asked."""
 
     def dicts(self) -> list[dict[str, Any]]:
         """Each row as a dictionary keyed by column."""
@@ -112,8 +110,6 @@ class GraphStore(Protocol):
     Every method raises ``StoreError`` when the store is closed or cannot be reached, read or written.
     """
 
-    engine: str
-    """Engine of the library, and dialect: a question's ``cypher_<engine>`` is preferred to its ``cypher``."""
     details: tuple[str, ...]
     """How much of a run may be asked for when it is kept; ``full`` is among them."""
     notes: list[str]
@@ -125,7 +121,7 @@ class GraphStore(Protocol):
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The engines that answer free Cypher, the one that is asked by default first."""
+        """The engines that answer Cypher, the one that is asked by default first."""
 
     @property
     def url(self) -> str:
@@ -230,6 +226,8 @@ class GraphStore(Protocol):
         run: str | None = None,
         timeout_s: float = QUERY_TIMEOUT_S,
         engine: str | None = None,
+        *,
+        proved: bool = False,
     ) -> Result:
         """Ask Cypher of the graph of one run, or of the history: every run and its use of resources.
 
@@ -239,7 +237,9 @@ class GraphStore(Protocol):
                 the run's id where it is not given.
             run: id of a run or a reference to one; None for the history.
             timeout_s: time after which the query is stopped, in seconds.
-            engine: one of :attr:`engines`, of which None is the first; ``LIBRARY`` for the library's texts.
+            engine: one of :attr:`engines`, of which None is the first.
+            proved: the text is a shipped one that the conformance suite has proved on that engine. An engine
+                that may answer wrongly asks any other text to pass its check first.
 
         Returns:
             Columns and rows; those of its plan (:data:`kernbench_graph.query.plans.PLAN_COLUMNS`) when

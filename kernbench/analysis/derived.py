@@ -12,8 +12,6 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kernbench.pgraph import LIBRARY
-
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -99,7 +97,8 @@ class AskedRun:
 
     def query(self, cypher: str, **params: Any) -> Result:
         """Rows of a shipped Cypher text, asked of the run's graph as the library's texts are."""
-        return self.store.query(cypher, params, self.run, engine=LIBRARY)
+        engine = "ladybug" if "ladybug" in self.store.engines else None
+        return self.store.query(cypher, params, self.run, engine=engine, proved=True)
 
 
 def derive(

@@ -26,7 +26,7 @@ def library(queries: Folders = ()) -> Mapping[str, Question]:
 def _library(folders: tuple[str, ...]) -> Mapping[str, Question]:
     from kernbench.pgraph import QueryError, load_library
 
-    found = dict(load_library(data_dir("queries")))
+    found = dict(load_library(data_dir("queries"), proved=True))
     for folder in folders:
         if not os.path.isdir(folder):
             raise UsageError(f"'{folder}' is no folder of questions; check --queries and ${QUERIES_VARIABLE}")
@@ -93,6 +93,7 @@ def ask(
     params: Mapping[str, object] | None = None,
     *,
     queries: Folders = (),
+    explain: bool = False,
     **window: Any,
 ) -> Result:
     """Ask the question ``name``; its last part is enough where no other question ends so.
@@ -100,7 +101,9 @@ def ask(
     ``run`` is an id or a reference such as ``last~1``, by default the last run; questions about the history
     are asked of all runs. Parameters may be given as text. ``queries`` are folders with questions of your
     own. ``launch``, ``from_ns`` and ``to_ns`` choose a window, as :meth:`kernbench.Run.window` takes them,
-    for questions with parameters of that name; by default such a question looks at the launches.
+    for questions with parameters of that name; by default such a question looks at the launches. With
+    ``explain`` the plan comes instead of the rows, as :func:`ask_cypher` has it. The result's ``engine`` says
+    who answered.
     ``QueryError`` for an unknown name or parameter.
     """
     from kernbench.analysis.question_params import checked
@@ -128,7 +131,7 @@ def ask(
             from kernbench.analysis.derived import derive
 
             bound |= derive(opened, question, target, bound)
-        return ask_question(opened, question, target, **bound)
+        return ask_question(opened, question, target, explain=explain, **bound)
 
 
 def ask_cypher(
@@ -154,7 +157,7 @@ def ask_cypher(
 
     Returns:
         Columns and rows; nodes, relationships and paths are :class:`GraphNode`, :class:`GraphRelationship`
-        and :class:`GraphPath`.
+        and :class:`GraphPath`. ``engine`` says who answered.
     """
     from kernbench.api.cypher_errors import explained
     from kernbench.pgraph import QUERY_TIMEOUT_S, QueryError

@@ -21,7 +21,7 @@ from tests.conformance.tensor_oracle import TENSORS
 from tests.conformance.traffic_oracle import TRAFFIC
 
 T = TypeVar("T")
-LIBRARY = load_library(Path(__file__).parents[2] / "queries")
+LIBRARY = load_library(Path(__file__).parents[2] / "queries", proved=True)
 SIZES = ["few", pytest.param("many", marks=pytest.mark.slow)]
 """How many generated runs a test asks about; see :func:`planned`."""
 NAMES = ("small", "small", "large", "small.what-if", "it's")
@@ -86,8 +86,8 @@ def planned(size: str, store: GraphStore, few: int = 6) -> Plan:
     in memory, where engine and graph are those of the folder, and on a server, asked over a connection.
     """
     if size == "few":
-        return Plan(4 if store.engine == "neo4j" else few, 1)
-    return Plan(210, 3 if store.engine == "neo4j" or store.url == "memory:" else 1)
+        return Plan(4 if store.engines == ("neo4j",) else few, 1)
+    return Plan(210, 3 if store.engines == ("neo4j",) or store.url == "memory:" else 1)
 
 
 @cache

@@ -42,10 +42,9 @@ def reopened(root: Path) -> EmbeddedStore:
     return store
 
 
-def test_it_is_the_default_and_the_library_has_another() -> None:
+def test_it_is_the_default() -> None:
     with open_store("memory:") as store:
         assert store.engines == ("arcadedb", "ladybug")
-        assert store.engine == "ladybug"
         with pytest.raises(QueryError, match="no engine 'kuzu'; it has arcadedb and ladybug"):
             store.query("RETURN 1 AS x", engine="kuzu")
 

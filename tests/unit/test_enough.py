@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kernbench_graph.stores.embedded.enough import Between, Enough, runs_enough
+from kernbench_graph.stores.embedded.enough import Between, Enough
 from kernbench_graph.stores.embedded.needs import needs
 
 HOPS = "MATCH (:Run {id: $run})-[:USED]->(u:Use)<-[h:HOP]-(t:Transaction) "
@@ -92,19 +92,3 @@ def test_hops_between_two_resources_are_enough_where_nothing_else_decides(
 def test_waits_within_a_window_are_enough_where_nothing_else_decides(text: str, are_enough: bool) -> None:
     found = needs(text, {"run": "r", "spans": [{"begin": -1, "until": 2.5}], "number": 1}).enough
     assert found == ((Enough("WAITED_FOR", "t_from", "t_from", ((-1.0, 2.5),)),) if are_enough else ())
-
-
-@pytest.mark.parametrize(
-    ("text", "runs"),
-    [
-        (_USED + "WHERE r.id = $a OR r.id = $b WITH u RETURN count(u) AS n", ("one", "two")),
-        (_USED + "WHERE r.id = $a OR r.id = $a WITH u RETURN count(u) AS n", ("one",)),
-        (_USED + "WHERE r.id = $a OR r.id = $b OR u.bytes > 1 WITH u RETURN count(u) AS n", ()),
-        (_USED + "WHERE r.id = $a OR u.id = $b WITH u RETURN count(u) AS n", ()),
-        (_USED + "WHERE NOT r.id = $a OR r.id = $b WITH u RETURN count(u) AS n", ()),
-        (_USED + "WHERE r.id = $a OR r.id = $b WITH u MATCH (s:Run) RETURN count(s) AS n", ()),
-        (_USED + "WITH u RETURN count(u) AS n", ()),
-    ],
-)
-def test_two_runs_are_enough_where_nothing_else_decides(text: str, runs: tuple[str, ...]) -> None:
-    assert runs_enough(text, {"a": "one", "b": "two"}) == runs

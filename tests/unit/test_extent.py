@@ -13,7 +13,7 @@ from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.embedded.extent import extent
 
 import kernbench as kb
-from kernbench.pgraph import LIBRARY, GraphStore
+from kernbench.pgraph import GraphStore
 from tests.compiled import compiled
 from tests.conformance.test_free_queries import QUERIES
 
@@ -121,7 +121,7 @@ def test_free_queries_have_the_same_answers_from_what_they_look_at(
     def asked(text: str) -> object:
         with kb.open_store(tmp_path) as store:
             try:
-                rows = store.query(text, {}, run.id, engine=LIBRARY).rows
+                rows = store.query(text, {}, run.id, engine="ladybug", proved=True).rows
             except StoreError as error:
                 return str(error)
             assert _made(store) == {"first"} if first else {"run"}
@@ -141,7 +141,7 @@ def test_a_third_text_gets_the_graph_that_others_share(tmp_path: Path) -> None:
         expected = []
         for number, what in enumerate(("kind", "bytes", "t_done", "kind"), 1):
             text = RUN + f"RETURN t.{what} AS what ORDER BY what"
-            expected.append(store.query(text, {}, run.id, engine=LIBRARY).rows)
+            expected.append(store.query(text, {}, run.id, engine="ladybug", proved=True).rows)
             assert _made(store) == ({"first"} if number < 3 else {"part"})
         sent = run.tables["Transaction"]
         assert expected == [
@@ -154,10 +154,10 @@ def test_a_text_that_its_own_graph_cannot_answer_is_asked_of_the_shared_one(tmp_
     text = RUN + "WITH t MATCH (u:Use)<-[:FROM]-(t) RETURN u.resource AS at, count(t) AS n ORDER BY at"
     run = kb.run("gemm-single-pe", compiled("minimal"), store=tmp_path, check=False)
     with kb.open_store(tmp_path) as store:
-        expected = store.query(text, {}, run.id, engine=LIBRARY).rows
+        expected = store.query(text, {}, run.id, engine="ladybug", proved=True).rows
         assert _made(store) == {"first"}
         with pytest.raises(QueryError, match="nothing"):
-            store.query(RUN + "RETURN t.nothing AS n", {}, run.id, engine=LIBRARY)
+            store.query(RUN + "RETURN t.nothing AS n", {}, run.id, engine="ladybug", proved=True)
 
     def failing(self: LadybugDatabase, cypher: str, *rest: Any) -> Any:
         asked.append(cypher)
@@ -169,7 +169,7 @@ def test_a_text_that_its_own_graph_cannot_answer_is_asked_of_the_shared_one(tmp_
     query = LadybugDatabase.query
     with kb.open_store(tmp_path) as store, pytest.MonkeyPatch.context() as patched:
         patched.setattr(LadybugDatabase, "query", failing)
-        assert store.query(text, {}, run.id, engine=LIBRARY).rows == expected
+        assert store.query(text, {}, run.id, engine="ladybug", proved=True).rows == expected
         assert _made(store) == {"part"}
     assert asked == [text, text]
 

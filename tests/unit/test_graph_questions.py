@@ -11,7 +11,7 @@ import yaml
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.library import ask, find, load_library
 from kernbench_graph.query.question import Question
-from kernbench_graph.store import LIBRARY, Result
+from kernbench_graph.store import Result
 
 QUERIES = Path(__file__).parents[2] / "queries"
 GOOD: dict[str, Any] = {
@@ -113,13 +113,13 @@ def test_a_last_part_that_several_have() -> None:
 class Answering:
     """A store that gives one answer to everything."""
 
-    engine = "ladybug"
+    engines = ("arcadedb", "ladybug")
 
     def __init__(self, result: Result) -> None:
         self.result = result
 
-    def query(self, *_: Any, engine: str) -> Result:
-        assert engine == LIBRARY
+    def query(self, *_: Any, proved: bool) -> Result:
+        assert not proved
         return self.result
 
 

@@ -11,7 +11,7 @@ from kernbench_graph.stores.embedded import part, run_graphs
 from kernbench_graph.stores.embedded.needs import needed
 
 import kernbench as kb
-from kernbench.pgraph import LIBRARY, GraphStore
+from kernbench.pgraph import GraphStore
 from tests.compiled import compiled
 from tests.unit.test_enough import COUNTED, HOPS, IN_SPAN, SENT, THEIRS, WAITS
 
@@ -53,7 +53,7 @@ def test_hops_are_added_a_resource_at_a_time_and_each_once(store: GraphStore) ->
     at_all = HOPS + "RETURN count(h) AS n, coalesce(sum(h.bytes), 0) AS bytes"
 
     def asked(text: str, place: str = "") -> list[tuple[object, ...]]:
-        return store.query(text, {"at": place} if place else {}, run.id, engine=LIBRARY).rows
+        return store.query(text, {"at": place} if place else {}, run.id, engine="ladybug", proved=True).rows
 
     def there(*places: str) -> list[tuple[int, int]]:
         found = [moved for place, moved in hops if place in places or not places]
@@ -79,33 +79,17 @@ def test_hops_between_two_resources_are_added_each_once(store: GraphStore) -> No
         return [(len(found), sum(found))]
 
     for pair in (pairs[0], pairs[1], pairs[0], ("nowhere", "at all")):
-        asked = store.query(SENT + "WITH f " + THEIRS, {"at": pair[0], "to": pair[1]}, run.id, engine=LIBRARY)
+        asked = store.query(
+            SENT + "WITH f " + THEIRS, {"at": pair[0], "to": pair[1]}, run.id, engine="ladybug", proved=True
+        )
         assert asked.rows == there(pair)
         assert (asked.rows[0][0] > 0) == (pair != ("nowhere", "at all"))
     place = str(hops[0]["resource"])
     at_one = HOPS + "WHERE u.resource = $at RETURN count(h) AS n"
     expected = [(sum(hop["resource"] == place for hop in hops),)]
-    assert store.query(at_one, {"at": place}, run.id, engine=LIBRARY).rows == expected
-    everywhere = store.query(HOPS + "RETURN count(h) AS n", {}, run.id, engine=LIBRARY)
+    assert store.query(at_one, {"at": place}, run.id, engine="ladybug", proved=True).rows == expected
+    everywhere = store.query(HOPS + "RETURN count(h) AS n", {}, run.id, engine="ladybug", proved=True)
     assert everywhere.rows == [(len(hops),)]
-
-
-@pytest.mark.parametrize("url", ["folder", "memory:"])
-def test_two_runs_are_compared_without_the_graph_over_all(url: str, tmp_path: Path) -> None:
-    with kb.open_store(tmp_path / "store" if url == "folder" else url) as store:
-        machine, sizes = compiled("minimal"), (16, 32, 16)
-        first, second, third = (
-            kb.run("gemm-single-pe", machine, store=store, check=False, params={"m": m}).id for m in sizes
-        )
-        asked = {"before": first, "after": second}
-        found = kb.ask("history/slower-where", store=store, params=asked).rows
-        assert found
-        assert kb.ask("history/slower-where", store=store, params=asked).rows == found
-        same = {"before": first, "after": third}
-        assert kb.ask("history/slower-where", store=store, params=same).rows == []
-        assert not list(tmp_path.glob("store/cache/history*"))
-        text = "MATCH (r:Run)-[:USED]->(u:Use) WITH r, count(u) AS n RETURN r.id AS run, n ORDER BY run"
-        assert len(store.query(text, engine=LIBRARY).rows) == 3
 
 
 def test_waits_are_added_a_window_at_a_time_and_each_once(store: GraphStore) -> None:
@@ -117,7 +101,7 @@ def test_waits_are_added_a_window_at_a_time_and_each_once(store: GraphStore) -> 
 
     def asked(*spans: tuple[float, float]) -> list[tuple[object, ...]]:
         given = {"spans": [{"begin": begin, "until": until} for begin, until in spans]}
-        return store.query(WAITS + IN_SPAN + COUNTED, given, run.id, engine=LIBRARY).rows
+        return store.query(WAITS + IN_SPAN + COUNTED, given, run.id, engine="ladybug", proved=True).rows
 
     def there(*spans: tuple[float, float]) -> list[tuple[int, int]]:
         found = [seq for begun, seq in waits for begin, until in spans if begin <= begun < until]
@@ -129,7 +113,9 @@ def test_waits_are_added_a_window_at_a_time_and_each_once(store: GraphStore) -> 
         assert asked(*spans) == expected
         assert expected[0][0] > 0
     pattern = "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[w:WAITED_FOR]->(:Transaction) "
-    assert store.query(pattern + COUNTED, {}, run.id, engine=LIBRARY).rows == there((0.0, ever))
+    assert store.query(pattern + COUNTED, {}, run.id, engine="ladybug", proved=True).rows == there(
+        (0.0, ever)
+    )
 
 
 def test_a_question_that_needs_too_many_rows_has_the_whole_graph_made(
@@ -145,7 +131,7 @@ def test_a_question_that_needs_too_many_rows_has_the_whole_graph_made(
     place = str(run.tables["Hop"]["resource"][0])
     assert run.query("bottleneck/queue-depth", resource=place).rows
     assert f"run-{run.id}" not in kept()
-    counted = store.query(HOPS + "RETURN count(h) AS n", {}, run.id, engine=LIBRARY).rows
+    counted = store.query(HOPS + "RETURN count(h) AS n", {}, run.id, engine="ladybug", proved=True).rows
     assert counted == [(hops,)]
     assert f"run-{run.id}" in kept()
     assert list((tmp_path / "temporary").iterdir()) == []
@@ -158,7 +144,7 @@ def test_a_question_of_a_small_run_leaves_the_topology_alone_in_the_cache(
     run = kb.run("qkv-gemm", compiled("minimal"), store=store, check=False)
     names = ("contention/waits-by-resource", "kernel/tensor-traffic", "bottleneck/transactions-by-kind")
     found = [run.query(name).rows for name in names]
-    counted = store.query("MATCH (n) RETURN count(*) AS n", {}, run.id, engine=LIBRARY).rows
+    counted = store.query("MATCH (n) RETURN count(*) AS n", {}, run.id, engine="ladybug", proved=True).rows
     cached = {
         path.name.partition("~")[0] for path in (tmp_path / "store" / "cache").iterdir() if path.is_dir()
     }
@@ -169,7 +155,10 @@ def test_a_question_of_a_small_run_leaves_the_topology_alone_in_the_cache(
     monkeypatch.setattr(part, "MOST_ROWS", -1)
     with kb.open_store(tmp_path / "store") as whole:
         assert [kb.ask(name, run.id, whole).rows for name in names] == found
-        assert whole.query("MATCH (n) RETURN count(*) AS n", {}, run.id, engine=LIBRARY).rows == counted
+        assert (
+            whole.query("MATCH (n) RETURN count(*) AS n", {}, run.id, engine="ladybug", proved=True).rows
+            == counted
+        )
         cached = {path.name.partition("~")[0] for path in (tmp_path / "store" / "cache").iterdir()}
         assert f"run-{run.id}" in cached
         assert list((tmp_path / "temporary").iterdir()) == []
@@ -178,9 +167,17 @@ def test_a_question_of_a_small_run_leaves_the_topology_alone_in_the_cache(
 def test_a_wrong_query_harms_none_after_it(store: GraphStore) -> None:
     run = kb.run("gemm-single-pe", compiled("minimal"), store=store, check=False)
     with pytest.raises(kb.KernBenchError):
-        store.query("MATCH (:Run)-[:SENT]->(t:Transaction) RETURN t.nothing", {}, run.id, engine=LIBRARY)
+        store.query(
+            "MATCH (:Run)-[:SENT]->(t:Transaction) RETURN t.nothing",
+            {},
+            run.id,
+            engine="ladybug",
+            proved=True,
+        )
     text = "MATCH (:Run)-[:SENT]->(t:Transaction) RETURN count(t) AS n"
-    assert store.query(text, {}, run.id, engine=LIBRARY).rows == [(run.tables["Transaction"].num_rows,)]
+    assert store.query(text, {}, run.id, engine="ladybug", proved=True).rows == [
+        (run.tables["Transaction"].num_rows,)
+    ]
 
 
 def test_without_a_place_to_write_the_question_is_answered(

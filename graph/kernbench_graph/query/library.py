@@ -14,18 +14,22 @@ from pydantic import ValidationError
 
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.guard import parameter_names
+from kernbench_graph.query.plans import EXPLAIN
 from kernbench_graph.query.question import Question, is_a
-from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, GraphStore, Result
+from kernbench_graph.store import QUERY_TIMEOUT_S, GraphStore, Result
 
 
-def load_library(folder: Path | str) -> dict[str, Question]:
-    """All questions below ``folder``, in order of name. ``QueryError`` names the file that is wrong."""
+def load_library(folder: Path | str, *, proved: bool = False) -> dict[str, Question]:
+    """All questions below ``folder``, in order of name. ``QueryError`` names the file that is wrong.
+
+    ``proved`` says that they are the shipped ones, whose texts the conformance suite has proved.
+    """
     root = Path(folder)
-    questions = [load_question(path, root) for path in sorted(root.glob("*/*.yaml"))]
+    questions = [load_question(path, root, proved=proved) for path in sorted(root.glob("*/*.yaml"))]
     return {question.name: question for question in sorted(questions, key=lambda question: question.name)}
 
 
-def load_question(path: Path, root: Path) -> Question:
+def load_question(path: Path, root: Path, *, proved: bool = False) -> Question:
     """The question in one file; its name must be the file's place below ``root``."""
     try:
         content = _yaml(path.read_text(encoding="utf-8"))
@@ -37,6 +41,9 @@ def load_question(path: Path, root: Path) -> Question:
     keys = [key for key in content if isinstance(key, str) and key.startswith("cypher_")]
     fields = {key: value for key, value in content.items() if key not in keys}
     fields["dialects"] = {key.removeprefix("cypher_"): content[key] for key in keys}
+    if "proved" in content:
+        raise QueryError(f"{path}: proved: no file can say so of itself; leave it out")
+    fields["proved"] = proved
     try:
         question = Question.model_validate(fields)
     except ValidationError as error:
@@ -90,11 +97,13 @@ def ask(
     question: Question,
     run: str | None = None,
     timeout_s: float = QUERY_TIMEOUT_S,
+    *,
+    explain: bool = False,
     **params: Any,
 ) -> Result:
     """Ask ``question`` of ``store``: of ``run`` (id or reference; None is the last), or of all runs.
 
-    Parameters that refer to a run may be references too.
+    Parameters that refer to a run may be references too. With ``explain`` the plan comes instead of the rows.
 
     ``QueryError`` for wrong parameters or when the answer does not have the declared columns and types.
     """
@@ -108,9 +117,15 @@ def ask(
         if target is not None:
             store.resolve(target)
         return Result([column.name for column in question.returns])
-    if unused := set(bound) - set(parameter_names(question.text(store.engine))):
+    engine = question.engine if question.engine in store.engines else store.engines[0]
+    text = question.text(engine)
+    if unused := set(bound) - set(parameter_names(text)):
         bound = {name: value for name, value in bound.items() if name not in unused}
-    result = store.query(question.text(store.engine), bound, target, timeout_s, engine=LIBRARY)
+    proved = question.proved and engine == question.engine
+    text = f"{EXPLAIN} {text}" if explain else text
+    result = store.query(text, bound, target, timeout_s, engine, proved=proved)
+    if explain:
+        return result
     declared = [column.name for column in question.returns]
     if result.columns != declared:
         raise QueryError(

@@ -26,7 +26,7 @@ _PYTHON: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "list": (list,),
 }
-_RESERVED = ("store", "question", "run", "timeout_s")
+_RESERVED = ("store", "question", "run", "timeout_s", "explain")
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
 _UNSTORED = re.compile("[\0\ud800-\udfff]")
 """The character 0 and halves of characters, which engines cut text at or refuse."""
@@ -110,6 +110,10 @@ class Question(_Model):
     params: dict[str, Parameter] = Field(default_factory=dict)
     returns: list[Column] = Field(min_length=1)
     cypher: str
+    engine: Literal["arcadedb", "ladybug"] | None = None
+    """The engine that answers where a store has it; None: the one that the store asks by default."""
+    proved: bool = False
+    """Whether the text is shipped, so that the conformance suite has proved it on ``engine``."""
     dialects: dict[str, str] = Field(default_factory=dict)
     """Text for one engine only, from the file's ``cypher_<engine>``."""
     notes: str = ""

@@ -15,6 +15,7 @@ from kernbench.cli.options import RUN_HELP, assignments, opened, store_option, w
 from kernbench.cli.output import emit, fold, format_option, print_table
 from kernbench.cli.progress import Progress
 from kernbench.pgraph import (
+    EXPLAIN,
     GraphStore,
     QueryError,
     QueryTimeoutError,
@@ -65,6 +66,7 @@ class _QueryCommand(Command):
     metavar="TEXT",
     help="Ask this instead of a question of the library. It may only read; after EXPLAIN its plan is shown.",
 )
+@click.option("--explain", is_flag=True, help="Show the plan instead of the rows, and which engine answers.")
 @click.option(
     "--engine", type=click.Choice(["arcadedb", "ladybug"]),
     help="The engine for --cypher in memory and in a folder.  [default: arcadedb where it is installed]",
@@ -92,6 +94,7 @@ def command(
     to_ns: float | None,
     list_all: bool,
     cypher: str | None,
+    explain: bool,
     engine: str | None,
     timeout_s: float,
     queries: tuple[str, ...],
@@ -110,8 +113,8 @@ def command(
         raise click.UsageError("give one of NAME, --list and --cypher")
     windowed = _given("launch") or from_ns is not None or to_ns is not None
     if list_all:
-        if params or run is not None or windowed:
-            raise click.UsageError("--list takes neither --run, --param nor a window")
+        if params or run is not None or windowed or explain:
+            raise click.UsageError("--list takes neither --run, --param, --explain nor a window")
         _list(fmt, queries)
         return
     values = assignments("--param", params)
@@ -126,23 +129,31 @@ def command(
 
             def ask(params: Mapping[str, Any]) -> Result:
                 assert name is not None
-                return api.ask(name, run, kept_in, params, queries=queries, **window)
+                return api.ask(name, run, kept_in, params, queries=queries, explain=explain, **window)
 
-            if fmt == "table" and not no_fold:
+            if fmt == "table" and not no_fold and not explain:
                 _print_folded(ask, values, api.question(name, queries))
                 return
             result = ask(values)
         else:
             assert cypher is not None
             bound = {key: _literal(text) for key, text in values.items()}
-            result = _ask_cypher(cypher, run, kept_in, bound, engine, timeout_s)
-            no_fold = no_fold or bool(asked_for_plan(cypher)[0])
-    payload: dict[str, Any] = {"name": name, "columns": result.columns, "rows": result.rows}
+            asked = f"{EXPLAIN} {cypher}" if explain and not asked_for_plan(cypher)[0] else cypher
+            explain = bool(asked_for_plan(asked)[0])
+            result = _ask_cypher(asked, run, kept_in, bound, engine, timeout_s)
+    payload: dict[str, Any] = {
+        "name": name,
+        "engine": result.engine,
+        "columns": result.columns,
+        "rows": result.rows,
+    }
     columns: list[str] = list(result.columns)
     rows: list[Sequence[Any]] = list(result.rows)
-    if fmt == "table" and not no_fold:
+    if fmt == "table" and not no_fold and not explain:
         columns, rows = fold(columns, rows)
     emit(fmt, payload, columns, rows)
+    if explain:
+        print(f"kernbench: note: {result.engine or 'no engine'} answers this", file=sys.stderr)
     if fmt == "table" and not rows:
         print("kernbench: note: no rows: nothing there fits what was asked for", file=sys.stderr)
 

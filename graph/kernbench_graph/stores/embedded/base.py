@@ -1,13 +1,14 @@
 """The common base of the stores in a folder and in memory: references, and which graph a query is asked of.
 
-Two engines answer. LadybugDB has the questions of the library, whose every shape is held against numpy and
-Neo4j: nothing is nearly as fast. ArcadeDB has free Cypher, of which it answers nothing wrongly.
+Two engines answer. ArcadeDB answers every text, and none of them wrongly. LadybugDB, which is faster and
+answers many shapes wrongly, answers the shipped texts that are proved on it, and others that pass a check.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kernbench_graph.errors import QueryError, QueryTimeoutError, StoreError, UnknownNameError
@@ -16,7 +17,7 @@ from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.names import used_names
 from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import LIBRARY, QUERY_TIMEOUT_S, Result, resolve_ref
+from kernbench_graph.store import QUERY_TIMEOUT_S, Result, resolve_ref
 from kernbench_graph.stores.arcade.plan import refuse_profile
 from kernbench_graph.stores.embedded.by_name import by_name
 from kernbench_graph.stores.embedded.cache import Database
@@ -32,11 +33,9 @@ _HISTORY = f"the graph over all runs has {', '.join(HISTORY)}: name a run for th
 class LocalStore(RunGraphs, ABC):
     """Base of the stores that need no server. See :class:`kernbench_graph.store.GraphStore`."""
 
-    engine = LADYBUG
-
     @property
     def engines(self) -> tuple[str, ...]:
-        """The engines that answer free Cypher, the one that is asked by default first."""
+        """The engines that answer Cypher, the one that is asked by default first."""
         return engines()
 
     @abstractmethod
@@ -58,28 +57,31 @@ class LocalStore(RunGraphs, ABC):
         run: str | None = None,
         timeout_s: float = QUERY_TIMEOUT_S,
         engine: str | None = None,
+        *,
+        proved: bool = False,
     ) -> Result:
         """Ask Cypher of one run's graph, or of the history when ``run`` is None.
 
         ``EXPLAIN`` before the query gives its plan as rows; so does ``PROFILE``, with what was counted, where
         the engine can.
         """
-        word, cypher = ("", cypher) if engine == LIBRARY else asked_for_plan(cypher)
+        word, cypher = asked_for_plan(cypher)
         check_read_only(cypher)
         values = dict(params or {})
         chosen = self._chosen(engine)
         if chosen == ARCADE:
             refuse_profile(word)  # before a graph is built
-        asked = dialect(cypher, values) if chosen == LADYBUG and engine != LIBRARY else cypher
+        proved = proved and chosen == LADYBUG
+        asked = dialect(cypher, values) if chosen == LADYBUG and not proved else cypher
         if run is None:
             _check_history(cypher)
         else:
             run = self.resolve(run)
             values.setdefault("run", run)
-            asked = by_name(asked) if engine == LIBRARY else asked
+            asked = by_name(asked) if proved else asked
         try:
             while True:
-                database = self._database(asked, run, chosen, values if engine == LIBRARY else None)
+                database = self._database(asked, run, chosen, values if proved else None)
                 try:
                     result = database.query(f"{word} {asked}" if word else asked, values, timeout_s)
                 except StoreError as error:
@@ -91,7 +93,7 @@ class LocalStore(RunGraphs, ABC):
                 else:
                     for note in result.notes:
                         self._note(note)
-                    return result
+                    return replace(result, engine=chosen)
         except UnknownNameError as error:
             if run is None:
                 raise UnknownNameError(f"{error}; {_HISTORY}") from error
@@ -100,8 +102,6 @@ class LocalStore(RunGraphs, ABC):
     def _chosen(self, engine: str | None) -> str:
         if engine is None:
             return self.engines[0]
-        if engine == LIBRARY:
-            return self.engine
         if engine not in self.engines:
             raise QueryError(
                 f"store '{self.url}' has no engine '{engine}'; it has {' and '.join(self.engines)}"
@@ -115,9 +115,6 @@ class LocalStore(RunGraphs, ABC):
         with self._lock:
             self._check_open()
             if run is None:
-                few = None if library is None else self._few_runs(cypher, library)
-                if few is not None:
-                    return few
                 return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
             if _COMPUTED.isdisjoint(words(cypher)):
                 partial = None if library is None else self._partial_graph(run, cypher, library)

@@ -1,4 +1,4 @@
-"""Rows that are enough for a question: hops at one resource or between two, waits in a window, two runs.
+"""Rows that are enough for a question: hops at one resource or between two, waits in a window.
 
 Most rows of a run are hops and waits. Uploads before a launch may wait ten times as often as the kernel does
 then: a question about the launch needs the launch's waits alone.
@@ -57,11 +57,6 @@ _CONDITIONS = (
         r"AND (?P=wait) \. t_from < (?P=span) \. until (?:AND|MATCH|WITH|RETURN) ",
     ),
 )
-_TWO_RUNS = (
-    r"^MATCH \( (?P<run>\w+) : Run \) - \[ : USED \] - > \( \w+ : Use \) "
-    r"WHERE (?P=run) \. id = \$(\w+) OR (?P=run) \. id = \$(\w+) WITH "
-)
-"""Words of a query over all runs that looks at two of them alone, which its parameters name."""
 
 
 class Between(NamedTuple):
@@ -130,19 +125,6 @@ def enough_for(cypher: str, params: Mapping[str, Any]) -> tuple[Enough, ...]:
     return tuple(found)
 
 
-def runs_enough(cypher: str, params: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ids of the runs that are enough for a query over all runs with these parameters; none: it needs all.
-
-    >>> used = "MATCH (r:Run)-[:USED]->(u:Use) WHERE r.id = $a OR r.id = $b WITH u RETURN count(u) AS n"
-    >>> runs_enough(used, {"a": "one", "b": "other"})
-    ('one', 'other')
-    >>> runs_enough("MATCH (r:Run)-[:USED]->(u:Use) RETURN count(u) AS n", {})
-    ()
-    """
-    found = [params.get(name) for name in _two_runs(cypher)]
-    return tuple(dict.fromkeys(run for run in found if isinstance(run, str)))
-
-
 @lru_cache(maxsize=128)
 def _met(cypher: str) -> tuple[tuple[_Condition, tuple[str, ...]], ...]:
     """Conditions that a query has, each with the parameters that decide.
@@ -163,14 +145,6 @@ def _met(cypher: str) -> tuple[tuple[_Condition, tuple[str, ...]], ...]:
         for condition, match in met
         if match
     )
-
-
-@lru_cache(maxsize=128)
-def _two_runs(cypher: str) -> tuple[str, ...]:
-    """The parameters that name the only runs that a query over all runs looks at; none where it sees all."""
-    words, text = _read(cypher)
-    found = re.search(_TWO_RUNS, text)
-    return found.groups()[1:] if found and words.count("RUN") == 1 else ()
 
 
 def _read(cypher: str) -> tuple[list[str], str]:

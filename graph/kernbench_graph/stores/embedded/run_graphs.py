@@ -18,18 +18,15 @@ from kernbench_graph.stores.embedded import part
 from kernbench_graph.stores.embedded.cache import Base, D, Database, Engine, ProjectionCache
 from kernbench_graph.stores.embedded.engine import EngineError
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, ladybug_files
-from kernbench_graph.stores.embedded.enough import runs_enough
 from kernbench_graph.stores.embedded.extent import MOST_TOPOLOGY_ROWS, extent
 from kernbench_graph.stores.embedded.loading import (
-    HISTORY_TABLES,
     data_bytes,
     project_computed,
-    project_history,
     project_run,
     project_some,
     project_topology,
 )
-from kernbench_graph.stores.embedded.needs import Needs, needed, needs
+from kernbench_graph.stores.embedded.needs import Needs, needs
 
 if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
@@ -70,30 +67,6 @@ class RunGraphs(OpenedStore, ABC):
             super().close()
             while self._open:
                 self._open.popitem()[1].close()
-
-    def _few_runs(self, cypher: str, params: Mapping[str, Any]) -> Database | None:
-        """The graph over the only runs that a query looks at, of what it looks at; None where it sees all."""
-        wanted = runs_enough(cypher, params)
-        if not wanted:
-            return None
-        try:
-            runs = [self.load(run_id) for run_id in wanted]
-            topologies = {run.info["topology"]: self.load_topology(run.info["topology"]) for run in runs}
-        except StoreError:  # the graph over all runs leaves out what cannot be read, and says so
-            return None
-        names = needed(cypher)
-        contents = " ".join(
-            f"{run.info['id']} {self._content(run.info['id'])} {run.info['tags']}" for run in runs
-        )
-
-        def build() -> Database:
-            self._forget("few ")
-            return ladybug_files().in_memory(
-                lambda database: project_history(database, list(topologies.values()), runs, names),
-                sum(run.tables[name].nbytes for run in runs for name in HISTORY_TABLES),
-            )
-
-        return self._cached(f"few {contents} {sorted(names)}", build)
 
     def _partial_graph(self, run_id: str, cypher: str, params: Mapping[str, Any]) -> Database | None:
         """The graph of a run that is in no cache, as far as it is asked for; None where that is too much."""

@@ -20,7 +20,6 @@ from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.guard import bound, parameter_names
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.store import (
-    LIBRARY,
     QUERY_TIMEOUT_S,
     Result,
     RunRecord,
@@ -50,7 +49,6 @@ _OF_RUNS = frozenset(label.name for label in SCHEMA.labels) - set(HISTORY)
 class Neo4jStore(OpenedStore):
     """Keeps runs in a Neo4j server. See :class:`kernbench_graph.store.GraphStore`."""
 
-    engine = "neo4j"
     engines = ("neo4j",)
     details: tuple[str, ...] = DETAILS
 
@@ -174,6 +172,8 @@ class Neo4jStore(OpenedStore):
         run: str | None = None,
         timeout_s: float = QUERY_TIMEOUT_S,
         engine: str | None = None,
+        *,
+        proved: bool = False,
     ) -> Result:
         """Ask Cypher, of a run by its ``$run``, or of the history when ``run`` is None.
 
@@ -181,7 +181,7 @@ class Neo4jStore(OpenedStore):
         asks for what a run was not pushed with.
         """
         self._check_open()
-        if engine not in (None, self.engine, LIBRARY):
+        if engine not in (None, *self.engines):
             raise QueryError(f"store '{self.url}' has no engine '{engine}'; leave the engine out")
         shown, text = reading.split(cypher)
         if run is None:
@@ -242,7 +242,7 @@ class Neo4jStore(OpenedStore):
             if query.follows_anything:
                 notes.append(f"run '{run_id}' was pushed with --detail {detail}: the graph has no more of it")
         result = reading.rows(self._server, query, values, timeout_s)
-        return replace(result, notes=[*result.notes, *notes])
+        return replace(result, notes=[*result.notes, *notes], engine=self.engines[0])
 
     def close(self) -> None:
         """Let go of all connections."""
