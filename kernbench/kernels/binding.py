@@ -31,8 +31,8 @@ def name_of(function: object) -> str:
 class Binding:
     """A kernel function and the position of its ``tl`` parameter.
 
-    The parameter called ``tl`` gets it, wherever it stands; without one the argument after the last given,
-    and where all are given the kernel takes it from :mod:`kernbench.tl`.
+    Only the parameter called ``tl`` gets it, wherever it stands; a kernel without one takes it from
+    :mod:`kernbench.tl`. No other argument is ever the language: one that the caller forgot is an error.
     Arguments that do not fit the function are a :class:`KernelError` before anything runs.
     """
 
@@ -63,14 +63,15 @@ class Binding:
         try:
             self._signature.bind(*positional, **named)
         except TypeError as error:
-            if self._takes_tl(args, kwargs):
-                problem = str(error)
-                names = [name for name in self._signature.parameters if name != "tl"]
-                strange = next((key for key in kwargs if key not in names), "")
-                if strange:
-                    meant = did_you_mean(strange, names)
-                    problem = f"got an unexpected keyword argument '{strange}'; {meant}"
-                raise KernelError(f"kernel '{self.name}{self._signature}': {problem}") from None
+            problem = str(error)
+            names = [name for name in self._signature.parameters if name != "tl"]
+            strange = next((key for key in kwargs if key not in names), "")
+            if strange:
+                meant = did_you_mean(strange, names)
+                problem = f"got an unexpected keyword argument '{strange}'; {meant}"
+            elif self._index is None and not self._by_keyword:
+                problem += "; the language goes to a parameter called 'tl' and to no other"
+            raise KernelError(f"kernel '{self.name}{self._signature}': {problem}") from None
 
     def has_lines(self, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
         """Whether a line of the user's own code can be running within the kernel.
@@ -86,20 +87,8 @@ class Binding:
 
     def call(self, args: Sequence[object], kwargs: Mapping[str, object], tl: object) -> None:
         """Run the kernel; its return value is ignored."""
-        positional, named = list(args), dict(kwargs)
-        if self._takes_tl(args, kwargs):
-            positional, named = self._arranged(args, kwargs, tl)
+        positional, named = self._arranged(args, kwargs, tl)
         self.function(*positional, **named)
-
-    def _takes_tl(self, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
-        """Whether ``tl`` is an argument; a kernel whose arguments are complete uses :mod:`kernbench.tl`."""
-        if self._by_keyword or self._index is not None:
-            return True
-        try:
-            self._signature.bind(*args, **kwargs)
-        except TypeError:
-            return True
-        return False
 
     def _arranged(
         self, args: Sequence[object], kwargs: Mapping[str, object], tl: object
@@ -108,4 +97,4 @@ class Binding:
             return [*args[: self._index], tl, *args[self._index :]], dict(kwargs)
         if self._by_keyword:
             return list(args), {**kwargs, "tl": tl}
-        return [*args, tl], dict(kwargs)
+        return list(args), dict(kwargs)

@@ -9,6 +9,7 @@ from kernbench.hints import shown
 from kernbench.kernels import arguments, promotion
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.epilogue_args import EpilogueStep, Target, parse
+from kernbench.kernels.extents import check_result
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import tl_call
 from kernbench.kernels.pointer import Pointer
@@ -65,6 +66,7 @@ class CompositeCalls(QueueCalls):
         if out_dtype is None and isinstance(out_ptr, Pointer):
             out_dtype = out_ptr.dtype
         out_dtype = dtype if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
+        check_result("out_ptr", out_ptr, shape)
         target = self._memory("out_ptr", out_ptr, shape, out_dtype)
         tile = None if tile_shape is None else arguments.shape("tile_shape", tile_shape)
         if tile is not None and len(tile) != (3 if op == "gemm" else 2):

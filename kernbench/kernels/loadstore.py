@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -11,11 +12,15 @@ from kernbench.hints import shown
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.blocks import Access, BlockPointer, Mask, access
+from kernbench.kernels.extents import check_read, stored_shape
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.pointer import Pointer
 from kernbench.program.commands import Define, Load, Store
 from kernbench.program.operations import Op, Operand
+
+if TYPE_CHECKING:
+    from kernbench.kernels.tl import Language
 
 DEFAULT_DTYPE = "f16"
 Ptr = int | BlockPointer
@@ -45,7 +50,8 @@ class MemoryCalls(Issuer):
 
         Args:
             ptr: A tensor argument, an address in bytes, or a block pointer.
-            shape: Extents of the block; by default those of the tensor argument.
+            shape: Extents of the block; by default those of the tensor argument. Without strides the block
+                must be consecutive in it: a run of elements, whole rows, or all of it.
             dtype: Element type; by default that of the tensor argument, f16 at a plain address.
             mask: Handle that broadcasts to ``shape``; elements where it is 0 are not read.
             other: Number that stands for elements that are not read.
@@ -97,17 +103,18 @@ class MemoryCalls(Issuer):
 
         Args:
             ptr: A tensor argument, an address in bytes, or a block pointer.
-            value: The block; it is cast to the type of the target.
-            mask: Handle that broadcasts to the block; elements where it is 0 keep what memory holds.
+            value: The block, or a number; it is cast to the type of the target. Its shape is that of the
+                tensor argument or block, or broadcasts to it in one pass over the result. At a plain address
+                or with strides it is written as it is.
+            mask: Handle that broadcasts to the block; elements where it is 0 keep what memory holds. The
+                block may be larger than the tensor.
             dtype: Element type of the target; by default the tensor argument's, or the handle's own.
             strides: As in ``load``.
             boundary_check: As in ``load``; elements outside of the array are not written.
         """
-        handle = self._handle("value", value)
+        handle = self._stored("value", value, ptr, mask, dtype, strides)
         if dtype is None and not isinstance(ptr, Pointer | BlockPointer):
             dtype = handle.dtype
-        if isinstance(ptr, BlockPointer) and ptr.block != handle.shape:
-            raise BadArgumentError("value", f"shape {handle.shape} is not that of the block, {ptr.block}")
         shape = None if isinstance(ptr, BlockPointer) else handle.shape
         block, operands = self._block(ptr, shape, dtype, strides, mask, boundary_check)
         first = block.runs[0][0] if block.runs else None
@@ -166,6 +173,29 @@ class MemoryCalls(Issuer):
             raise BadArgumentError("offsets", f"{steps} must have {len(ptr.shape)} entries")
         return ptr.advanced(steps)
 
+    def _stored(
+        self, argument: str, value: object, ptr: object, mask: object, dtype: str | None, strides: object
+    ) -> TensorHandle:
+        """The value that a store writes, as large as what it is written to."""
+        if arguments.is_scalar(value):
+            named = ptr.dtype if isinstance(ptr, Pointer | BlockPointer) else None
+            if dtype is None and named is None:
+                raise BadArgumentError("dtype", "is needed for a number at a plain address")
+            value = cast("Language", self).full((1,), value, dtype or named)  # type: ignore[arg-type]
+        handle = self._handle(argument, value)
+        masked = None if mask is None else self._handle("mask", mask).shape
+        target, named = None, ""
+        if isinstance(ptr, BlockPointer):
+            target, named, masked = ptr.block, "the block", None
+        elif isinstance(ptr, Pointer) and strides is None:
+            target, named = ptr.shape, f"tensor '{ptr.name}'"
+        shape = stored_shape(handle.shape, target, masked, named)
+        tl = cast("Language", self)
+        if math.prod(shape) == math.prod(handle.shape):
+            same = shape == handle.shape or not isinstance(ptr, BlockPointer)
+            return handle if same else tl.reshape(handle, shape)
+        return tl.broadcast_to(handle if handle.ndim <= len(shape) else tl.reshape(handle, (1,)), shape)
+
     def _saw(self, op: Op) -> None:
         """A volatile load is done: what the stores that it saw came after, comes before what follows."""
         races = self._races
@@ -198,7 +228,9 @@ class MemoryCalls(Issuer):
             if len(boundary_check):
                 raise BadArgumentError("boundary_check", "is for block pointers; use mask=")
             base, size, name = self._described("ptr", ptr, shape, dtype)
-            if strides is not None:
+            if strides is None:
+                check_read("shape", ptr, size)
+            else:
                 steps = arguments.integers("strides", strides, minimum=0)
                 if len(steps) != len(size):
                     raise BadArgumentError(
@@ -245,6 +277,7 @@ class MemoryCalls(Issuer):
     def _memory(self, argument: str, ptr: object, shape: object, dtype: object) -> TensorRef:
         """The contiguous array that pointer, shape and dtype describe, checked against the tensor's end."""
         address, size, name = self._described(argument, ptr, shape, dtype)
+        check_read(argument, ptr, size)
         array = TensorRef(int(address), size, name)
         arguments.fits(argument, ptr, array.nbytes)
         return array

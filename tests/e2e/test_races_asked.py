@@ -19,7 +19,7 @@ from kernbench.runtime import DPPolicy
 
 def shared(x, tl):
     me = tl.program_id(0)
-    tl.store(x, tl.zeros((4,), "f32"))
+    tl.store(x + 0, tl.zeros((4,), "f32"))
     tl.load(x + ALONE, shape=(4,), dtype="f32")
 
 @bench(name="racy", description="Two PEs store the same bytes.")
@@ -71,7 +71,8 @@ def test_check_makes_it_an_error_and_the_run_is_kept(cli: Cli, racy: tuple[str, 
 
 def test_without_a_race_the_question_has_no_rows(cli: Cli, workdir: Path, racy: tuple[str, ...]) -> None:
     (workdir / "racy.py").write_text(
-        BENCH.replace("tl.store(x, ", "tl.store(x.local, ").replace("x + ALONE", "x.local"), encoding="utf-8"
+        BENCH.replace("tl.store(x + 0, ", "tl.store(x.local, ").replace("x + ALONE", "x.local"),
+        encoding="utf-8",
     )
     done = cli(*racy, "--check")
     assert done.status == 0, done.err

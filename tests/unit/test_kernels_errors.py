@@ -36,11 +36,18 @@ CALLS = [
     (lambda tl, x: tl.load(x, mask=1), "mask", "not a tensor handle"),
     (lambda tl, x: tl.load(x, other="one"), "other", "not a number"),
     (lambda tl, x: tl.store(-1, tl.zeros((2,))), "ptr", "negative"),
-    (lambda tl, x: tl.store(0, 1.0), "value", "not a tensor handle"),
+    (lambda tl, x: tl.store(0, 1.0), "dtype", "needed for a number at a plain address"),
+    (lambda tl, x: tl.store(x, "1"), "value", "not a tensor handle"),
     (lambda tl, x: tl.store(0, tl.ref(x)), "value", "tl.load it first"),
     (lambda tl, x: tl.store(0, tl.zeros((2,)), mask=1), "mask", "not a tensor handle"),
     (lambda tl, x: tl.store(0, tl.zeros((2,)), dtype="int"), "dtype", "not known"),
-    (lambda tl, x: tl.store(x, tl.zeros((5, 4))), "ptr", "past the end"),
+    (lambda tl, x: tl.store(x, tl.zeros((5, 4))), "value", "shape (5, 4) is not that of tensor 'x', (4, 4)"),
+    (lambda tl, x: tl.store(x, tl.zeros((2, 2))), "value", "shape (2, 2) is not that of tensor 'x', (4, 4)"),
+    (lambda tl, x: tl.store(x, tl.zeros((16,))), "value", "shape (16,) is not that of tensor 'x', (4, 4)"),
+    (lambda tl, x: tl.load(x, (2, 2)), "shape", "not consecutive in tensor 'x' of shape (4, 4); name a part"),
+    (lambda tl, x: tl.load(x, (3, 3)), "shape", "tl.make_block_ptr or strides="),
+    (lambda tl, x: tl.load(x, (3, 5)), "shape", "not consecutive"),
+    (lambda tl, x: tl.ref(x, (2, 2)), "ptr", "not consecutive"),
     (lambda tl, x: tl.ref(x, (64,)), "ptr", "past the end"),
     (lambda tl, x: tl.dot(x, tl.zeros((4, 4))), "a", "tl.load it first"),
     (lambda tl, x: tl.dot(tl.zeros((4,)), tl.zeros((4, 4))), "a", "not a matrix"),
@@ -201,13 +208,14 @@ def test_epilogue_operand_shapes(field):
     assert f"argument 'epilogue[0].{field}': shape (3,) must be {expected}" in fails(kernel, X)
 
 
-def test_output_past_the_end_of_its_tensor():
+def test_the_result_of_a_composite_has_the_shape_of_its_tensor():
     small = TensorArg("small", (4, 3), "f16", default=Placement(64))
 
     def kernel(x, small, tl):
         tl.composite("gemm", x, x, small)
 
-    assert "argument 'out_ptr': 32 bytes run past the end of tensor 'small'" in fails(kernel, X, small)
+    said = "argument 'out_ptr': the result has shape (4, 4), tensor 'small' has (4, 3)"
+    assert said in fails(kernel, X, small)
 
 
 def test_handles_do_not_cross_kernels():
@@ -294,7 +302,7 @@ def test_a_pointer_reaches_as_far_as_its_tensor_does_from_there():
     """Where shards are apart, the base is that of the PE's own: behind it lies something else."""
     apart = TensorArg("x", (4, 4), "f16", default=Placement(256, 256, (1, 4), reach=8))
     assert "32 bytes run past this PE's 8 bytes of tensor 'x'" in fails(lambda x, tl: tl.load(x), apart)
-    assert "past this PE's" in fails(lambda x, tl: tl.store(x, tl.zeros((5,))), apart)
+    assert "past this PE's" in fails(lambda x, tl: tl.store(x, tl.zeros((4, 4))), apart)
     pe = FakePe()
     pe.run(lambda x, tl: tl.store(x.local, tl.load(x, (4,))), apart)
     assert len(pe.commands) == 2

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import pytest
 from greenlet import getcurrent, greenlet
 
-from kernbench.kernels import KernelCall, Placement, Pointer, TensorArg
+from kernbench.errors import KernelError
+from kernbench.kernels import KernelCall, Placement, Pointer, TensorArg, autotune, interpret
 from kernbench.program import commands
 from kernbench.program.commands import Cycles, Wait
 from tests.unit.kernels_fake_pe import FakePe
@@ -200,15 +202,11 @@ def _constants(a, tl, **constants):
     return a, constants["b"], tl
 
 
-def _another_name(a, b, language):
-    return a, b, language
-
-
 def _only_positional(a, b, tl, /):
     return a, b, tl
 
 
-@pytest.mark.parametrize("function", [_last, _keyword, _middle, _constants, _another_name, _only_positional])
+@pytest.mark.parametrize("function", [_last, _keyword, _middle, _constants, _only_positional])
 def test_where_tl_goes(function):
     seen = []
 
@@ -239,6 +237,29 @@ def test_constants_before_and_after_tl_by_name():
     FakePe().run(kernel, 1, block=2, flag=True)
     FakePe().run(kernel, 1, 2, True)
     assert seen == [(1, 2, True, 3)] * 2
+
+
+def test_the_language_is_not_the_value_of_an_argument_that_was_forgotten():
+    def forgets(x, o, n):
+        raise AssertionError("it must not run")
+
+    def has_it(x, n, tl):
+        raise AssertionError("it must not run")
+
+    with pytest.raises(KernelError, match=r"missing a required argument: 'n'; the language goes to .*'tl'"):
+        FakePe().run(forgets, 1, 2)
+    with pytest.raises(KernelError, match=r"missing a required argument: 'n'$"):
+        FakePe().run(has_it, 1)
+    with pytest.raises(KernelError, match="missing a required argument: 'n'"):
+        interpret(forgets, np.zeros(4, "f4"), np.zeros(4, "f4"))
+    with pytest.raises(KernelError, match="missing a required argument: 'n'"):
+        interpret(autotune([{"o": 1}])(forgets), np.zeros(4, "f4"))
+
+
+def test_a_kernel_of_any_arguments_is_not_given_the_language():
+    seen = []
+    FakePe().run(lambda *args: seen.append(args), 1, 2)
+    assert seen == [(1, 2)]
 
 
 def test_tensors_become_pointers_and_the_rest_stays():
