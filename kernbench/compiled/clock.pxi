@@ -16,6 +16,7 @@ cdef class Clock:
     cdef public int64_t events
     cdef public double max_ns, max_events
     cdef public bint _interrupted
+    cdef public int64_t patience, _scheduled
 
     def __cinit__(self, *args, **named):
         self.entries = Queue()
@@ -39,6 +40,7 @@ cdef class Clock:
         """Put an event of SimPy's into the queue; ``first``: before all others of that time and priority."""
         if not 0 <= priority < 1 << 15:
             raise ValueError(f"a SimPy event of priority {priority}, expected 0 or more")
+        self._scheduled += 1
         if first:
             self.entries.push(time, priority, -1, 0, PYTHON, event)
         else:
@@ -72,6 +74,7 @@ cdef class Clock:
             if e.order < 0:
                 (<tuple?>item)[0](*(<tuple?>item)[1])
             else:
+                self._scheduled -= 1
                 self._carry_event(e.time, item)
             return 0
         if e.what == STEP:
@@ -95,7 +98,8 @@ cdef class Clock:
         return self.entries.heap[0].time if self.entries.size else INFINITY
 
     def advance(self, goal):
-        cdef int64_t pending = 0, turns = 0
+        cdef int64_t pending = 0, turns = 0, alone = 0
+        cdef bint ticked = True
         cdef Entry e
         cdef Queue queue = self.entries
         cdef Fabric fabric = self.fabric
@@ -108,7 +112,11 @@ cdef class Clock:
                     if goal.done:
                         return True
                     self.touched = False
-                if not queue.size:
+                if ticked:
+                    alone = alone + 1 if queue.size == self._scheduled else 0
+                    if alone and (alone > self.patience or self.idle()):
+                        return False
+                elif not queue.size:
                     return False
                 turns += 1
                 if not turns & 1023:
@@ -116,6 +124,7 @@ cdef class Clock:
                     with nogil:  # let other threads run
                         pass
                 item = queue.pop(&e)
+                ticked = e.order >= 0
                 if e.order == FLIT:
                     self.time = e.time
                     self.begun = True

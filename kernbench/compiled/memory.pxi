@@ -8,17 +8,15 @@ cdef class Memory:
     cdef list channels
     cdef int shift
     cdef int64_t mask, flit_bytes
-    cdef double entry_ns, burst_ns, penalty_ns, entry_busy_ns
+    cdef double entry_busy_ns
     cdef double* busy    # of each channel when the slice's use was last counted
     cdef bint stale
     cdef Server by
 
     def __init__(
-        self, Server node not None, double entry_ns, list channels=None, int shift=0, double burst_ns=0.0,
-        double penalty_ns=0.0, int64_t flit_bytes=0,
+        self, Server node not None, list channels=None, int shift=0, int64_t flit_bytes=0,
     ):  # fmt: skip
         self.node = node
-        self.entry_ns = entry_ns
         self.channels = channels
         if channels is not None:
             for channel in channels:
@@ -29,8 +27,6 @@ cdef class Memory:
                 raise MemoryError
             self.mask = len(channels) - 1
         self.shift = shift
-        self.burst_ns = burst_ns
-        self.penalty_ns = penalty_ns
         self.flit_bytes = flit_bytes
         node.memory = self
 
@@ -63,11 +59,11 @@ cdef class Memory:
         elif index > self.mask:
             raise IndexError(f"'{self.node.resource}' has no channel {index}")
         channel = <Server>self.channels[index]
-        duration = self.burst_ns
+        duration = self.node._burst_ns
         direction = True if writing else False
         if channel.writing is not direction:
             if channel.writing is not None:
-                duration += self.penalty_ns
+                duration += self.node._penalty_ns
             channel.writing = direction
         done = channel.take(time, duration, transaction) + duration
         channel._busy_ns += duration
@@ -95,7 +91,7 @@ cdef class Memory:
             )
             server.wait_ns += behind
             wait += behind
-        entry = self.entry_ns if packet.pays else 0.0
+        entry = node.entry_ns if packet.pays else 0.0
         if self.channels is None:
             node.go(done, nbytes, entry, wait)
         else:
@@ -121,7 +117,7 @@ cdef class Memory:
         if flit == 0:
             node.come(time)
             packet.times[hop] = time
-            entry = self.entry_ns if packet.pays else 0.0
+            entry = node.entry_ns if packet.pays else 0.0
             begun = node.take(time, entry, transaction)
             inside = begun + entry
         else:

@@ -60,6 +60,10 @@ cdef class Queue:
     def __len__(self):
         return self.size
 
+    def objects(self):
+        """The objects of all entries, in no order."""
+        return [self.items[self.heap[at].slot] for at in range(self.size)]
+
     cdef int grow(self) except -1:
         cdef Py_ssize_t capacity = 2 * self.capacity
         if capacity > 1 << 30:

@@ -48,6 +48,8 @@ cdef class Server:
     cdef public double overhead_ns
     cdef Memory memory
     cdef Part part
+    # of a memory
+    cdef public double entry_ns, _burst_ns, _penalty_ns
     # of a link
     cdef public double bw_gbs, delay_ns, flit_ns
     cdef public int64_t streams, streamed_bytes

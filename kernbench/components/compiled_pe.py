@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kernbench.compiled import core
@@ -17,6 +17,7 @@ from kernbench.components.pe_tcm import PeTcm
 from kernbench.program import commands as c
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import gemm, math
+from kernbench.sim.engine import changed_too_late
 
 _OF_PART = (
     "_between", "_data_across", "_record", "accept", "count_use", "finish", "forward", "leave", "pass_on",
@@ -38,19 +39,14 @@ _COMPUTING = (c.Math, c.Gemm)
 _OF_QUEUES = (c.Send, c.Receive)
 
 
-def attach(components: Iterable[Component], ledger: Any) -> None:
-    """Let the core serve accesses to TCMs and carry out stages of tiles; ``ledger`` keeps transactions."""
+def attach(components: Iterable[Component], ledger: Any) -> dict[Component, type[Component]]:
+    """Let the core serve accesses to TCMs and carry out stages of tiles; ``ledger`` keeps transactions.
+
+    Returns the parts that it carries out, each with the shipped class whose methods it has.
+    """
     if core is None or dict(vars(Token)) != _TOKEN:
-        return
-    kinds: dict[type[Component], Any] = {}  # a machine has thousands of components of a dozen classes
-    parts: dict[Any, Any] = {}
-    for one in components:
-        cls = type(one)
-        if cls not in kinds:
-            kinds[cls] = _kind(cls)
-        known = kinds[cls]
-        if known is not None and vars(one).keys().isdisjoint(_METHODS[known]):
-            parts[one] = known
+        return {}
+    parts: dict[Any, Any] = _as_shipped(components)
     tcms: dict[Component, Any] = {}
     for one, known in parts.items():
         if known is PeTcm:
@@ -68,6 +64,34 @@ def attach(components: Iterable[Component], ledger: Any) -> None:
                 scheduler, ledger, Op, one, PeCpu._dispatch, PeScheduler._dispatch, Token,
                 _TRANSFERS, _COMPUTING, math, gemm, queues, _OF_QUEUES,
             ).dispatch  # fmt: skip
+    return parts
+
+
+def check_unchanged(attached: Mapping[Component, type[Component]]) -> None:
+    """At the end of a run: see that none of ``attached`` has replaced a method by now."""
+    now = _as_shipped(attached)
+    for one in attached:
+        if one not in now:
+            raise changed_too_late(f"'{one.resource}' has a method of its own")
+
+
+def _as_shipped(components: Iterable[Component]) -> dict[Component, type[Component]]:
+    """Those whose methods the core has, with the class that it has them of."""
+    kinds: dict[type[Component], Any] = {}  # a machine has thousands of components of a dozen classes
+    found = {}
+    for one in components:
+        cls = type(one)
+        if cls not in kinds:
+            kinds[cls] = _kind(cls)
+        known = kinds[cls]
+        if known is not None and all(_is_cores(vars(one)[n]) for n in _METHODS[known] if n in vars(one)):
+            found[one] = known
+    return found
+
+
+def _is_cores(method: object) -> bool:
+    """Whether it is a method that :func:`attach` has put there."""
+    return core is not None and isinstance(getattr(method, "__self__", None), core.Tcm | core.Part)
 
 
 def _kind(cls: type[Component]) -> type[Component] | None:

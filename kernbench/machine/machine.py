@@ -7,8 +7,8 @@ machine through :class:`~kernbench.components.system.System`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import count, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, count, pairwise
 from typing import Any
 
 from kernbench import collector
@@ -23,7 +23,9 @@ from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
 from kernbench.errors import ConfigError, DeadlockError, LaunchError, LimitError, RoutingError, UsageError
 from kernbench.machine import transfers
+from kernbench.machine.goals import NEVER, Answered
 from kernbench.machine.launch_times import LaunchTimes
+from kernbench.machine.unanswered import lines_of
 from kernbench.pgraph import PropertyGraph
 from kernbench.program.commands import BoundKernel
 from kernbench.program.launches import Launch, Request, Target
@@ -42,8 +44,6 @@ from kernbench.topology import names
 Ids = tuple[str, str]
 """Correlation id and request id of a message."""
 NO_IDS: Ids = ("", "")
-_MOST_LISTED = 40
-"""Lines of a deadlock report."""
 
 
 class Machine:
@@ -74,25 +74,20 @@ class Machine:
         self.graph = graph
         self.router = Router(graph)
         self.addresses = AddressMap(graph)
-        self._launch_times = LaunchTimes()
         self._ledger: Any = None
-        self.instruments = (self._launch_times, *instruments)
         self.checker: InvariantChecker | None = None
         self.traced = traced
         self.flit_bytes = int(graph.properties["flit_bytes"])
-        self.in_flight: dict[int, Transaction] = {}
-        self._paths: dict[tuple[str, str, Traffic, str], Path] = {}
-        self._transaction_ids = count()
-        self._op_ids = count()
-        self._launch_ids = count()
         with collector.paused():
             classes = self._classes(components)
             checked = wanted(check)
             compiled = not checked and engine.fits(classes.values())
-            self._wire(classes, compiled, checked)
-            if compiled and not engine.suits(self.components.values()):
+            self._wire(classes, instruments, compiled, checked)
+            if compiled and not engine.suits(self._servers()):
                 compiled = False
-                self._wire(classes, compiled, checked)
+                self._wire(classes, instruments, compiled, checked)
+            self._memories_in_core = compiled_memory.attach(self.components.values()) if compiled else []
+            self._parts_in_core = self._keep_in_core() if compiled else {}
         self.compiled = compiled
         """Whether it runs on the compiled engine."""
         hosts = [c for c in self.components.values() if isinstance(c, Host)]
@@ -128,7 +123,21 @@ class Machine:
                     raise ConfigError(f"component '{node.id}': {error}") from error
         return classes
 
-    def _wire(self, classes: Mapping[str, type[Component]], compiled: bool, checked: bool) -> None:
+    def _wire(
+        self,
+        classes: Mapping[str, type[Component]],
+        instruments: Sequence[Instrument],
+        compiled: bool,
+        checked: bool,
+    ) -> None:
+        """Build it all, from the clock on. Of a machine that was built before nothing is left."""
+        self._launch_times = LaunchTimes()
+        self.instruments = (self._launch_times, *instruments)
+        self.in_flight: dict[int, Transaction] = {}
+        self._paths: dict[tuple[str, str, Traffic, str], Path] = {}
+        self._transaction_ids = count()
+        self._op_ids = count()
+        self._launch_ids = count()
         self.clock, self.fabric = engine.made(compiled, self.flit_bytes)
         if checked:
             self.checker = InvariantChecker(self.fabric, self.clock)
@@ -148,10 +157,6 @@ class Machine:
             self.register(link)
         for component in self.components.values():
             component.wired()
-        if compiled:
-            for component in self.components.values():
-                compiled_memory.attach(component)
-            self._keep_in_core()
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
         if self.checker is not None:
             engines = {
@@ -159,14 +164,20 @@ class Machine:
             }
             self.checker.attach(self.resources, engines)
 
-    def _keep_in_core(self) -> None:
-        """Let the compiled core begin and end transactions, and carry out stages of tiles."""
+    def _servers(self) -> Iterator[Server]:
+        """All components and links."""
+        return chain(self.components.values(), self.links.values())
+
+    def _keep_in_core(self) -> dict[Component, type[Component]]:
+        """Let the compiled core begin and end transactions, and carry out stages of tiles: of these parts."""
         if core is None or any(getattr(type(self), name) is not method for name, method in _KEPT.items()):
-            return
+            return {}
+        if self.in_flight:  # a component has begun transactions: their numbers go on
+            return {}
         self._ledger = core.Ledger(self.clock, self.in_flight, self._launch_times.worked, self.traced)
         self.instruments = self.instruments  # which it calls as well
         vars(self).update({name: getattr(self._ledger, name) for name in _KEPT})
-        compiled_pe.attach(self.components.values(), self._ledger)
+        return compiled_pe.attach(self.components.values(), self._ledger)
 
     # -- the host's requests --------------------------------------------------------------------------
 
@@ -331,25 +342,40 @@ class Machine:
 
     def drain(self) -> None:
         """Let time run until no transaction is under way: messages that no kernel waits for arrive too."""
-        while self.in_flight and self.clock.entries:
-            self.clock.step()
+        self._advance(Answered(self.in_flight))
 
     def check_at_rest(self) -> None:
         """Of a checked machine in which nothing is left to happen: see that nothing is unanswered.
 
         Not while a kernel waits for a queue: the host may still launch the kernel at the other end.
         """
-        if self.checker is None or self.clock.entries:
+        if self.checker is None or not self.clock.idle():
             return
         if not any(cpu.waits_for_queue for cpu in self._pe_cpus):
             self._check_at_rest(self.checker)
 
     def settle(self) -> None:
-        """Of a checked machine: let happen what is left to happen, then see that nothing is unanswered."""
+        """The run has gone well: see that what it says can be relied upon.
+
+        Of a checked machine what is left to happen happens first, within the run's limits; then nothing must
+        be unanswered. On the compiled engine no method must have been replaced since the machine was made.
+
+        Raises:
+            InvariantError: something is unanswered, or was wrong.
+            LimitError: something is unanswered at a limit of the run.
+            UsageError: a method was replaced.
+        """
         if self.checker is not None:
-            while self.clock.entries:
-                self.clock.step()
+            try:
+                self._advance(NEVER)
+            except LimitError:
+                if self.in_flight:
+                    raise
             self._check_at_rest(self.checker)
+        if self.compiled:
+            engine.check_unchanged(self._servers())
+            compiled_memory.check_unchanged(self._memories_in_core)
+            compiled_pe.check_unchanged(self._parts_in_core)
 
     def _check_at_rest(self, checker: InvariantChecker) -> None:
         waiting = [line for component in self.components.values() for line in component.waiting()]
@@ -357,20 +383,7 @@ class Machine:
 
     def unanswered(self) -> list[str]:
         """Lines of a deadlock report: where transactions under way were last, which component waits."""
-        lines = []
-        for transaction in list(self.in_flight.values())[:10]:
-            rows = transaction.rows
-            last = self.resources[rows[-1].resource].resource if rows else transaction.src
-            lines.append(
-                f"transaction {transaction.id} ({transaction.kind}, {transaction.src} to {transaction.dst}, "
-                f"sent at {transaction.t_submit:.3f} ns) was last seen at {last}"
-            )
-        for component in self.components.values():
-            lines.extend(component.waiting())
-            if len(lines) > _MOST_LISTED:
-                lines.append("...")
-                break
-        return lines
+        return lines_of(self.in_flight.values(), self.resources, self.components.values())
 
     # -- what components use (System) -----------------------------------------------------------------
 

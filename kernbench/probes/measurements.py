@@ -126,7 +126,8 @@ class Bench:
         watch.ended.clear()
         transfer = machine.flow(case.src, case.dst, 0, nbytes, is_write=case.is_write)
         machine.wait(transfer)
-        unfinished = len(machine.clock.entries) + len(machine.in_flight)
+        unfinished = 0 if machine.clock.idle() else len(machine.clock.entries)
+        unfinished += len(machine.in_flight)
         rows = [row for transaction in watch.ended for row in transaction.rows]
         flits = self._formula.flits(nbytes)
         return Measurement(

@@ -178,7 +178,7 @@ def run_bench(
     if error is None and interrupt is None:
         try:
             machine.settle()
-        except InvariantError as failure:
+        except KernBenchError as failure:
             error = failure
     races = tuple(data.races.races)
     if error is None and interrupt is None and check and races:

@@ -25,7 +25,7 @@ reproduce it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, Protocol, cast
@@ -41,12 +41,15 @@ CALL = -1
 _FIRST = -1
 """Tie-break before all others: an event whose callbacks were cut short by ``StopSimulation``."""
 _REPORT_EVERY = 1 << 16
+PATIENCE = 1 << 20
 
 
 class Finishable(Protocol):
     """Something that simulated time can be run for."""
 
-    done: bool
+    @property
+    def done(self) -> bool:
+        """Whether it is reached."""
 
 
 class Clock(simpy.Environment):
@@ -65,7 +68,52 @@ class Clock(simpy.Environment):
         """Simulated time after which the run ends in a LimitError."""
         self.max_events: float = inf
         """Number of events after which it does."""
+        self.patience = PATIENCE
+        """SimPy events in a row, with nothing else in the queue, after which nothing else is expected."""
         self._interrupted = False
+        self._scheduled = 0
+        """SimPy events in the queue."""
+        self._background: set[simpy.Process] = set()
+
+    def background(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
+        """As :meth:`simpy.Environment.process`, for one that may tick for ever: refresh, a power controller.
+
+        Where the ticks of such processes are all that is left, nothing can happen any more: the run is over,
+        or has come to a deadlock. So nothing else may depend on such a process alone to go on.
+        """
+        process = self.process(generator)
+        self._background.add(process)
+        return process
+
+    def idle(self) -> bool:
+        """Whether nothing is left to happen but ticks of background processes."""
+        if len(self.entries) > self._scheduled:
+            return False
+        return not self.entries or (bool(self._background) and all(map(self._ticks, self._events())))
+
+    def _events(self) -> Iterable[Any]:
+        """The contents of a queue of SimPy events alone."""
+        return [item for _, _, _, item in self.entries]
+
+    def _ticks(self, event: Any) -> bool:
+        """Whether ``event`` concerns background processes alone."""
+        waiting = [getattr(callback, "__self__", None) for callback in event.callbacks or ()]
+        if isinstance(event, simpy.events.Interruption):
+            waiting = [event.process]
+        for one in waiting:
+            if isinstance(one, simpy.events.Condition):
+                if one is not event and not self._ticks(one):
+                    return False
+            elif one not in self._background:
+                return False
+        return True
+
+    def schedule(
+        self, event: simpy.Event, priority: simpy.events.EventPriority = simpy.events.NORMAL, delay: float = 0
+    ) -> None:
+        """See :meth:`simpy.Environment.schedule`."""
+        self._scheduled += 1
+        super().schedule(event, priority, delay)
 
     def interrupt(self) -> None:
         """End the run with a KeyboardInterrupt at the next event; for where the exception itself is lost."""
@@ -100,6 +148,7 @@ class Clock(simpy.Environment):
         elif priority in (CALL, LATE):
             item[0](*item[1])
         else:
+            self._scheduled -= 1
             callbacks, item.callbacks = item.callbacks, None
             try:
                 for callback in callbacks:
@@ -107,6 +156,7 @@ class Clock(simpy.Environment):
             except simpy.core.StopSimulation:
                 # As SimPy does: the callbacks that are left are called when the simulation goes on.
                 item.callbacks = callbacks[callbacks.index(callback) + 1 :]
+                self._scheduled += 1
                 heappush(self.entries, (time, simpy.events.URGENT, _FIRST, item))
                 raise
             if not item._ok and not item.defused:
@@ -116,7 +166,8 @@ class Clock(simpy.Environment):
         """Run until ``goal.done``.
 
         Returns:
-            False when nothing is left to happen and ``goal`` is still not done.
+            False when nothing is left to happen, ticks of processes aside (:meth:`background`; or any, once
+            :attr:`patience` is over), and ``goal`` is still not done.
 
         Raises:
             Exception: what a SimPy process of a component raised and no other process waits for.
@@ -125,12 +176,18 @@ class Clock(simpy.Environment):
         """
         queue = self.entries
         on_flit = self.on_flit
-        pending = 0
+        pending = alone = 0
+        ticked = True
         try:
             while not goal.done:
-                if not queue:
+                if ticked:
+                    alone = alone + 1 if len(queue) == self._scheduled else 0
+                    if alone and (alone > self.patience or self.idle()):
+                        return False
+                elif not queue:
                     return False
                 time, priority, key, item = heappop(queue)
+                ticked = priority >= 0
                 if priority == FLIT:
                     self._now = time
                     pending += 1

@@ -1,0 +1,225 @@
+"""Components that change themselves: their own methods, servers and figures count on either engine."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.api.result import Run
+from kernbench.compiled import core
+from kernbench.components.base import Component
+from kernbench.components.hbm import HbmSlice
+from kernbench.components.pe_compute import PeGemm
+from kernbench.components.pe_tcm import PeTcm
+from kernbench.components.sram import Sram
+from kernbench.components.transit import Transit
+from kernbench.errors import UsageError
+from kernbench.machine.machine import Machine
+from kernbench.pgraph import Node
+from kernbench.routing import Traffic
+from kernbench.sim import engine
+from kernbench.sim.server import Server
+from tests.compiled import compiled
+
+CALLS: list[str] = []
+AT_NS = 300.0
+
+
+def counting(of: Any, name: str) -> None:
+    """Replace a method of the object ``of`` by one that counts its calls."""
+    above = getattr(of, name)
+
+    def counted(*args: Any, **named: Any) -> Any:
+        CALLS.append(name)
+        return above(*args, **named)
+
+    setattr(of, name, counted)
+
+
+class SlowServer(Server):
+    def occupy(self, time: float, duration: float, owner: Any) -> float:
+        return super().occupy(time, duration, owner) + 10.0
+
+
+class OwnArrive(HbmSlice):
+    def __init__(self, node: Node, system: Any) -> None:
+        super().__init__(node, system)
+        counting(self, "arrive")
+
+
+class OwnChannel(HbmSlice):
+    def wired(self) -> None:
+        super().wired()
+        counting(self.channels[0], "occupy")
+
+
+class OwnLink(Transit):
+    def wired(self) -> None:
+        out = self.system.graph.out_edges(self.resource, "LINK")
+        for edge in out:
+            counting(self.system.link(edge.source, edge.target), "leave")
+
+
+class OwnPort(PeTcm):
+    def __init__(self, node: Node, system: Any) -> None:
+        super().__init__(node, system)
+        self._read_port = SlowServer(f"{node.id}#read")
+
+
+class OwnSlot(PeGemm):
+    def __init__(self, node: Node, system: Any) -> None:
+        super().__init__(node, system)
+        self.slot = SlowServer(f"{node.id}#slot")
+
+
+class Ticking(HbmSlice):
+    """Its figure ``figure`` becomes ``value`` while the machine runs."""
+
+    figure, value = "entry_ns", 40.0
+
+    def __init__(self, node: Node, system: Any) -> None:
+        super().__init__(node, system)
+        self.clock.process(self._change())
+
+    def _change(self) -> Generator[Any, Any, None]:
+        yield self.clock.timeout(AT_NS)
+        setattr(self, self.figure, self.value)
+
+
+class TickingBurst(Ticking):
+    figure = "_burst_ns"
+
+
+class TickingPenalty(Ticking):
+    figure = "_penalty_ns"
+
+
+class TickingSram(Sram):
+    def __init__(self, node: Node, system: Any) -> None:
+        super().__init__(node, system)
+        self.clock.process(Ticking._change(self))  # type: ignore[arg-type]
+
+    figure, value = "entry_ns", 40.0
+
+
+def bench(torch: Any) -> None:
+    def kernel(a: Any, b: Any, out: Any, tl: Any) -> None:
+        tl.store(out, tl.dot(tl.load(a), tl.load(a)) + tl.load(b))
+
+    a, b = torch.zeros((32, 32), name="a"), torch.zeros((32, 32), name="b", memory="sram")
+    out = torch.empty((32, 32), name="out")
+    for _ in range(3):
+        torch.launch("k", kernel, a, b, out)
+
+
+def run(part: str, cls: type[Component], **how: Any) -> Run:
+    return kb.run(
+        bench, "minimal", topo={f"{part}.impl": f"{__name__}:{cls.__name__}"}, store="memory:", **how
+    )
+
+
+def rows(run: Run) -> dict[str, Any]:
+    return {name: table.to_pylist() for name, table in run.tables.items() if name != "Check"}
+
+
+@pytest.mark.parametrize(
+    ("part", "cls", "name"),
+    [
+        ("cube.hbm", OwnArrive, "arrive"),
+        ("cube.hbm", OwnChannel, "occupy"),
+        ("cube.router", OwnLink, "leave"),
+    ],
+)
+def test_a_method_that_is_replaced_while_the_machine_is_built_is_called(
+    part: str, cls: type[Component], name: str
+) -> None:
+    CALLS.clear()
+    shipped = kb.run(bench, "minimal", store="memory:")
+    own = run(part, cls, check=False)
+    assert CALLS.count(name) == len(CALLS) >= 5
+    assert rows(own) == rows(shipped)
+    assert min(row["t_done"] for row in rows(own)["Transaction"]) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("part", "cls"),
+    [
+        ("pe.pe_tcm", OwnPort),
+        ("pe.pe_gemm", OwnSlot),
+        ("cube.hbm", Ticking),
+        ("cube.hbm", TickingBurst),
+        ("cube.hbm", TickingPenalty),
+        ("cube.sram", TickingSram),
+    ],
+)
+def test_own_servers_and_figures_take_the_same_time_on_either_engine(
+    part: str, cls: type[Component], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = kb.run(bench, "minimal", store="memory:")
+    one = run(part, cls, check=False)
+    monkeypatch.setattr(engine, "core", None)
+    assert rows(one) == rows(run(part, cls, check=False))
+    assert one.sim_ns > shipped.sim_ns + 5.0
+
+
+class Meddling(Transit):
+    """While the machine runs it replaces the method ``of[1]`` of the component ``of[0]``."""
+
+    of = ("sip0.cube0.hbm_ctrl.pe0", "commit")
+
+    def __init__(self, node: Node, system: Any) -> None:
+        super().__init__(node, system)
+        if node.id == "sip0.cube0.r0c0":
+            self.clock.process(self._meddle())
+
+    def _meddle(self) -> Generator[Any, Any, None]:
+        yield self.clock.timeout(AT_NS)
+        part, name = self.of
+        counting(self.system.component(part), name)
+
+
+@pytest.mark.skipif(core is None, reason="there is no compiled core")
+@pytest.mark.parametrize(
+    "of",
+    [
+        ("sip0.cube0.hbm_ctrl.pe0", "commit"),
+        ("sip0.cube0.r0c0", "waited_for"),
+        ("sip0.cube0.pe0.pe_gemm", "accept"),
+        ("sip0.cube0.pe0.pe_fetch_store", "pass_on"),
+        ("sip0.cube0.pe0.pe_tcm", "access"),
+    ],
+)
+def test_one_that_is_replaced_while_the_machine_runs_is_refused(
+    of: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Meddling, "of", of)
+    what = f"'{of[0]}' has .* of its own since the machine was made, which the compiled core does not call"
+    with pytest.raises(UsageError, match=what):
+        run("cube.router", Meddling, check=False)
+    if of[1] != "waited_for":  # which the checker wraps itself
+        run("cube.router", Meddling, check=True)
+
+
+@pytest.mark.skipif(core is None, reason="there is no compiled core")
+def test_shipped_components_run_on_the_core() -> None:
+    machine = Machine(compiled("minimal"), check=False)
+    assert machine.compiled
+    machine.settle()
+
+
+class Early(Sram):
+    """Begins a transaction when it is wired."""
+
+    def wired(self) -> None:
+        path = self.system.path(self.resource, "sip0.cube0.hbm_ctrl.pe0", Traffic.COMMAND)
+        early = self.system.begin("early", path, 0, 0.0)
+        self.clock.call_at(1.0, self.system.end, early)
+
+
+def test_a_transaction_begun_while_the_machine_is_built_keeps_its_number() -> None:
+    numbers = [row["number"] for row in rows(run("cube.sram", Early, check=False))["Transaction"]]
+    assert len(set(numbers)) == len(numbers)
+    assert 0 in numbers
