@@ -11,14 +11,16 @@ import pyarrow as pa
 
 from kernbench.analysis.contention import spans
 from kernbench.analysis.derived import AskedRun, Rows
-from kernbench.analysis.window_use import rows_of, use_within
+from kernbench.analysis.window_use import resource_use, rows_of
 from kernbench.kinds import COMPONENT_KINDS
 
-_COLUMNS = ("resource", "bytes", "busy_ns", "wait_ns", "utilisation", "transactions", "max_queue")
+_COLUMNS = (
+    "resource", "bytes", "busy_ns", "wait_ns", "utilisation", "occupancy", "transactions", "max_queue",
+)  # fmt: skip
 
 
 def busiest_links(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``resource bytes busy_ns wait_ns utilisation transactions max_queue`` of the ``limit`` busiest links.
+    """The ``limit`` busiest links, columns as :func:`link_use` gives them.
 
     Links of ``kind``, or of all kinds; by utilisation, then bytes, then name. The store takes long for lists
     of thousands, so the choice is made here.
@@ -41,7 +43,10 @@ def busiest_engines(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 
 
 def link_use(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``resource bytes busy_ns wait_ns utilisation transactions max_queue`` per used link of ``kind``."""
+    """``resource bytes busy_ns wait_ns utilisation occupancy transactions max_queue`` per used link.
+
+    Links of ``kind``.
+    """
     frame = _use(asked, params)
     return _rows(frame, np.flatnonzero((frame["transactions"] > 0) & _of_kind(frame, params["kind"])))
 
@@ -141,14 +146,10 @@ def _busiest(frame: Mapping[str, Any], wanted: Any, then: str, params: Mapping[s
 
 
 def _rows(frame: Mapping[str, Any], chosen: Any) -> Rows:
-    values = [frame[column][chosen].tolist() for column in _COLUMNS]
+    values = [[None if v != v else v for v in frame[column][chosen].tolist()] for column in _COLUMNS]
     return [dict(zip(_COLUMNS, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def _use(asked: AskedRun, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of table ``Use``, of the window alone where it is not the whole run."""
-    window = asked.window(params)
-    if window.spans == ((0.0, float(asked.record.info["sim_ns"])),):
-        table = asked.tables["Use"]
-        return {name: table[name].to_numpy() for name in table.column_names}
-    return use_within(asked.tables, window)
+    """The use of the run's resources within the window of ``params``."""
+    return resource_use(asked.tables, asked.window(params), float(asked.record.info["sim_ns"]))

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.analysis.occupancy import united
 from kernbench.analysis.over_time import stretches
 from kernbench.analysis.time_counters import Counter, held_in_tcm
 from kernbench.analysis.trace_tables import Texts
-from kernbench.analysis.window_use import united_at
 
 _ENGINES = {
     "pe_dma": "dma_ns",
@@ -47,7 +47,7 @@ def pe_time(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
 
     def busy(*kinds: str) -> list[float]:
         chosen = np.isin(kind, kinds)
-        where, _, first, last = united_at(of_pe[chosen], begin[chosen], end[chosen])
+        where, first, last = united(of_pe[chosen], begin[chosen], end[chosen])
         within = window.covered(last) - window.covered(first)
         return [float(ns) for ns in np.bincount(where, within, minlength=len(pes))]
 

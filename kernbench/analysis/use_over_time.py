@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kernbench.analysis.occupancy import united
 from kernbench.analysis.time_window import Window
-from kernbench.analysis.window_use import BY_OPERATION, rows_of, stands_for, united_at
+from kernbench.analysis.window_use import BY_OPERATION, rows_of, stands_for
 from kernbench.kinds import COMPONENT_KINDS
 
 Floats = NDArray[np.float64]
@@ -71,7 +72,8 @@ def _entries(
     on = rows_of(tables["Op"]["component"], index)
     op = (on >= 0) & by_op[on]
     starts, ends = (tables["Op"][name].to_numpy()[op] for name in ("t_start", "t_end"))
-    return [(where, weight, begin, end), united_at(on[op], starts, ends)]
+    at, starts, ends = united(on[op], starts, ends)
+    return [(where, weight, begin, end), (at, ends - starts, starts, ends)]
 
 
 def spread(

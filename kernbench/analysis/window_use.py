@@ -14,9 +14,28 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kernbench.analysis.occupancy import united, with_occupancy
 from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Texts
 from kernbench.kinds import COMPONENT_KINDS
+
+
+def resource_use(tables: Mapping[str, pa.Table], window: Window, sim_ns: float) -> dict[str, NDArray[Any]]:
+    """The use of each resource of a run within ``window``: its table ``Use``, of the window alone.
+
+    ``busy_ns`` and ``utilisation`` say how much a resource did of what it could have done: a link or memory
+    the bytes that it moved, any other part its time in service. ``occupied_ns`` and ``occupancy`` say for how
+    long something was there (:mod:`kernbench.analysis.occupancy`); they are NaN for a run that kept no hops.
+    ``wait_ns`` is what transactions and operations waited for the resource. ``sim_ns`` is the run's length.
+    """
+    if window.spans == ((0.0, sim_ns),):
+        found = {name: tables["Use"][name].to_numpy() for name in tables["Use"].column_names}
+    else:
+        found = use_within(tables, window)
+    if "Hop" in tables and tables["Hop"].num_rows:
+        return with_occupancy(found, tables, window)
+    unknown = np.full(len(found["resource"]), np.nan)
+    return {**found, "occupied_ns": unknown, "occupancy": unknown}
 
 
 def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDArray[Any]]:
@@ -52,8 +71,9 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
         hop_entry,
         _Entries.within(window, on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
     )
-    united, length, begin, end = united_at(on[op], starts, ends)
-    busy_entries.append((united, length, window.share(begin, end)))
+    # Operations of one engine overlap where it has several in flight; its time is busy once.
+    at, begin, end = united(on[op], starts, ends)
+    busy_entries.append((at, end - begin, window.share(begin, end)))
 
     count = len(names)
     found = {f"{of}{key}": np.zeros(count) for key in ("busy", "wait", "bytes", "n") for of in ("", "all_")}
@@ -102,24 +122,6 @@ def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDAr
 
 BY_OPERATION = frozenset({"pe_gemm", "pe_math", "pe_dma", "pe_fetch_store", "pe_scheduler"})
 """Kinds whose service is that of operations rather than of messages."""
-
-
-def united_at(
-    where: NDArray[np.int64], begin: Floats, end: Floats
-) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
-    """The stretches during which at least one interval is under way at a place: place, length, begin, end.
-
-    Operations of one engine overlap where it has several in flight; its time is busy once.
-    """
-    if not len(where):
-        return where, begin, begin, end
-    order = np.lexsort((begin, where))
-    where, begin, end = where[order], begin[order], end[order]
-    apart = (float(end.max()) + 1.0) * where  # moves each place's times beyond those of the one before
-    latest = np.maximum.accumulate(end + apart)
-    first = np.flatnonzero(np.concatenate([[True], (begin + apart)[1:] > latest[:-1]]))
-    where, begin, end = where[first], begin[first], np.maximum.reduceat(end, first)
-    return where, end - begin, begin, end
 
 
 def rows_of(column: pa.ChunkedArray, index: Mapping[str, int]) -> NDArray[np.int64]:

@@ -102,10 +102,10 @@ class Exports:
             launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
             from_ns: Leave out what ended before.
             to_ns: Leave out what began after.
-            links: With the links and memories that transactions crossed, busiest first.
-            waits: With what stood before engines and links.
+            links: With the links, memories, routers and CPUs that transactions crossed, most occupied first.
+            waits: With what was queued before them.
             fold: PEs that did the same at the same times, and such links, once.
-            rows: PEs to show at most, and as many links; 0 for all.
+            rows: PEs to show at most, and as many links and other parts; 0 for all.
 
         Raises:
             UsageError: The run has no trace, or there is no such window.
@@ -129,8 +129,8 @@ class Exports:
         """A matplotlib figure of a window (:meth:`window`, by default the launches).
 
         ``roofline``: how near launches and operations came to what GEMM engines and memories allow; of whole
-        launches only. ``links``: how busy links and memories were over time. ``timeline``: see
-        :meth:`timeline`.
+        launches only. ``links``: the occupancy of links, memories, routers and CPUs over time.
+        ``timeline``: see :meth:`timeline`.
 
         Raises:
             UsageError: There is no such figure or window, or nothing to draw; or the run is not kept.

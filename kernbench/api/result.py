@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from kernbench.analysis.history import PARTIAL
 from kernbench.api.exporting import Exports
-from kernbench.api.summary import busiest_engines, busiest_links
+from kernbench.api.summary import busiest, most_waited_for
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
 
@@ -187,13 +187,13 @@ class Run(Exports):
 
         Busy and waiting times are those of the window, ``utilisation`` is a share of its length.
         """
-        from kernbench.analysis.window_use import use_within
+        from kernbench.analysis.window_use import resource_use
 
         window = self.window(launch, from_ns, to_ns)
         if window.spans == ((0.0, self.sim_ns),):
             return self.used
         self._check_traced()
-        return use_within(self.tables, window)
+        return resource_use(self.tables, window, self.sim_ns)
 
     def summary(
         self,
@@ -206,14 +206,15 @@ class Run(Exports):
 
         - ``window``: ``name ns setup_ns`` of it; ``setup_ns`` is the run's time outside of launches;
         - ``by_cause``, ``by_line``: the window's critical path by cause and by source line, ns;
-        - the ``top`` ``busiest_links`` and ``busiest_engines`` of it.
+        - ``busiest`` and ``most_waited_for``: the ``top`` parts by utilisation, and by the time that others
+          waited for them.
 
         A run without a trace knows neither windows nor causes: then these are empty and the busiest
         resources are those of the whole run.
         """
         traced = self._traced
         window = self.window(launch if traced else None, from_ns, to_ns)
-        used = self.use(launch, from_ns, to_ns) if traced else self.frame("Use")
+        used = self.use(launch, from_ns, to_ns) if traced else self.used
         path = self.critical_path(launch, from_ns, to_ns) if traced else None
         launched = self.window("all").ns if self.launches else 0.0
         return {
@@ -222,8 +223,8 @@ class Run(Exports):
             "window": {"name": window.name, "ns": window.ns, "setup_ns": self.sim_ns - launched},
             "by_cause": path.by_cause() if path else {},
             "by_line": path.by_line() if path else {},
-            "busiest_links": busiest_links(used, top),
-            "busiest_engines": busiest_engines(used, top),
+            "busiest": busiest(used, top),
+            "most_waited_for": most_waited_for(used, top),
         }
 
     def to_json(self) -> str:
@@ -275,13 +276,20 @@ class Run(Exports):
         """
         return self.frame("Transaction")
 
-    @property
+    @cached_property
     def used(self) -> Frame:
-        """Use of each component and link.
+        """Use of each component and link in the whole run.
 
-        Columns ``resource is_link kind bytes busy_ns wait_ns utilisation transactions max_queue``.
+        Columns ``resource is_link kind bytes busy_ns wait_ns utilisation transactions max_queue occupied_ns
+        occupancy``. ``utilisation`` is the share of what a part could have done: of the bytes that a link or
+        memory could have moved, of the time that any other part could have served. ``occupancy`` is the share
+        of the time for which something was there, waiting or served; NaN in a run without a trace.
+        ``wait_ns`` is what transactions and operations waited for the part.
         """
-        return self.frame("Use")
+        from kernbench.analysis.window_use import resource_use
+
+        self.frame("Use")  # or an error
+        return resource_use(self.tables, self.window(), self.sim_ns)
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[Any]:

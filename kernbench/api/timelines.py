@@ -35,7 +35,7 @@ class TimeLine:
     def text(self, width: int | None = None, *, ascii_only: bool = False) -> str:
         """Lines of ``width`` characters, by default the terminal's; each shows a stretch of time.
 
-        A character is as high as its engine was busy in that time.
+        The height of a character is the occupancy of its engine in that time.
         """
         from kernbench.report.timeline.text import text
 
@@ -69,7 +69,7 @@ class TimeLine:
     def to_dict(self) -> dict[str, Any]:
         """Plain data: ``title start_ns ns left_out groups[]``; times of bars are ns since ``start_ns``.
 
-        A group has ``place alike rows[]``, a row ``place label busy bars[]``, and a bar
+        A group has ``place alike rows[]``, a row ``place label occupancy bars[]``, and a bar
         ``begin end category name number source``.
         """
         return self.drawn.to_dict()

@@ -13,10 +13,11 @@ from kernbench.api.recording import Recording, RunProperties, config_hash, setti
 from kernbench.api.result import Run
 from kernbench.api.running import Progress, failed
 from kernbench.api.stores import Store
-from kernbench.api.summary import busiest_links
+from kernbench.api.summary import busiest
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import DeadlockError, InvariantError, UsageError
 from kernbench.pgraph import PropertyGraph
+from kernbench.report.cells import plain
 
 if TYPE_CHECKING:
     from kernbench.probes.traffic_flow import Flow
@@ -66,13 +67,20 @@ class TrafficRun(Run):
         """
         return list(self._properties["link_kinds"])
 
-    def busiest_links(self, top: int = 10) -> list[dict[str, Any]]:
-        """The ``top`` links by utilisation, here as a share of the makespan.
+    def busiest(self, top: int = 10) -> list[dict[str, Any]]:
+        """The ``top`` parts by utilisation, links and all else; shares are of the makespan.
 
-        Keys ``resource kind utilisation busy_ns wait_ns bytes transactions``.
+        Keys ``resource kind utilisation occupancy busy_ns wait_ns bytes transactions``.
         """
-        rows = busiest_links(self.frame("Use"), top)
-        return [{**row, "utilisation": _share(row["busy_ns"], self.makespan_ns)} for row in rows]
+        occupied = dict(zip(self.used["resource"].tolist(), self.used["occupied_ns"].tolist(), strict=True))
+        return [
+            {
+                **row,
+                "utilisation": _share(row["busy_ns"], self.makespan_ns),
+                "occupancy": plain(_share(occupied[row["resource"]], self.makespan_ns)),
+            }
+            for row in busiest(self.used, top)
+        ]
 
     def summary(
         self,
@@ -81,18 +89,18 @@ class TrafficRun(Run):
         from_ns: float | None = None,
         to_ns: float | None = None,
     ) -> dict[str, Any]:
-        """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` ``busiest_links``.
+        """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` ``busiest`` parts.
 
-        The links' utilisation is a share of the makespan; within a window, of the window's length.
+        Shares are of the makespan; within a window, of the window's length.
         """
         whole = launch is None and from_ns is None and to_ns is None
-        links = self.busiest_links(top) if whole else busiest_links(self.use(launch, from_ns, to_ns), top)
+        parts = self.busiest(top) if whole else busiest(self.use(launch, from_ns, to_ns), top)
         return {
             **self.info,
             **self.totals,
             "flows": self.flows,
             "link_kinds": self.link_kinds,
-            "busiest_links": links,
+            "busiest": parts,
         }
 
 
@@ -213,9 +221,9 @@ def _nth(number: int) -> Any:
     return lambda key: f"flow {number}: {key}" if key else f"flow {number}"
 
 
-def _share(busy_ns: float, of_ns: float) -> float:
-    """``busy_ns`` as a share of ``of_ns``; 0 where all is free and no time has passed."""
-    return busy_ns / of_ns if of_ns > 0.0 else 0.0
+def _share(ns: float, of_ns: float) -> float:
+    """``ns`` as a share of ``of_ns``; 0 where all is free and no time has passed."""
+    return ns / of_ns if of_ns > 0.0 else 0.0
 
 
 def _link_kinds(outcome: TrafficOutcome) -> list[dict[str, Any]]:

@@ -24,14 +24,14 @@ value on one line and nothing else.
 
 | command | keys of its JSON |
 |---|---|
-| `run`, `runs show` | `run_id bench params topology topology_id sim_ns latency_ns verified status races[] wall_s events hops flit_crossings started_at version config_hash tags launches[] window{} by_cause{} by_line{} busiest_links[] busiest_engines[]`; with `--details` `roofline{}`: `launch[] pe[] operation[]`, rows as of the question `bottleneck/roofline` |
+| `run`, `runs show` | `run_id bench params topology topology_id sim_ns latency_ns verified status races[] wall_s events hops flit_crossings started_at version config_hash tags launches[] window{} by_cause{} by_line{} busiest[] most_waited_for[]`; with `--details` `roofline{}`: `launch[] pe[] operation[]`, rows as of the question `bottleneck/roofline` |
 | `runs list` | `runs[]`, each as above up to `tags`, and `changed[]`: what was configured otherwise than for the run before, null for a bench's first |
 | `runs compare` | `before{} after{} same_config configured[] window figures[] causes[] resources[] threshold slower` |
 | `runs export`, `runs import` | `runs[]`: `run_id copied` |
 | `runs prune`, `runs rm` | `runs[]`: ids |
 | `runs tag` | `tags[]` |
 | `why` | `run_id launch window t_start t_end ns by_cause{} by_location{} by_line{} steps[]`, each step `t_start t_end ns cause location activity transaction hop line` |
-| `timeline` | `run_id title start_ns ns left_out groups[]`, each group `place alike rows[]`, each row `place label busy bars[]`, each bar `begin end category name number source`; with `--out` `run_id files[]` |
+| `timeline` | `run_id title start_ns ns left_out groups[]`, each group `place alike rows[]`, each row `place label occupancy bars[]`, each bar `begin end category name number source`; with `--out` `run_id files[]` |
 | `export` | `run_id to window files[]` |
 | `report` | `run_id files[]` |
 | `what-if` | `run_id bench topology launch window`; without `--speed` `ns candidates[]`, each `where on_path_ns twice_ns twice_saved_ns free_ns free_saved_ns`; with it `changes[] before{} estimate{} measured{} saved_ns difference_ns` |
@@ -40,7 +40,7 @@ value on one line and nothing else.
 | `sweep` | `bench swept[] points[]`, each point `point topology params{} topo{} latency_ns sim_ns verified run_id kept_before error` |
 | `evaluate` | `name folder points[] tables{} files[] notes[] moved[] wall_s`, each point `bench params{} topology run_id latency_ns kept_before error`; `moved` is null without `--against`, else rows `bench params{} topology before_ns after_ns change moved before after`; with `--list` `evaluations[]` |
 | `query` | `name columns rows`; with `--list` `questions[]` |
-| `traffic` | as `run` without `launches` and `busiest_engines`, and `makespan_ns total_bytes bandwidth_gbs peak_path_gbs peak_fair_gbs flows[] link_kinds[]`, each flow with `name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs peak_fair_gbs`; with `--list` `patterns[]` |
+| `traffic` | as `run` without `launches` and `most_waited_for`, and `makespan_ns total_bytes bandwidth_gbs peak_path_gbs peak_fair_gbs flows[] link_kinds[]`, each flow with `name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs peak_fair_gbs`; with `--list` `patterns[]` |
 | `list` | `benches[]` |
 | `topology check` | `topology id components links overrides` |
 | `topology show` | the topology's properties, `components` and `links` by kind; with `--from` and `--to` `src dst traffic weight_mm hops[]` |

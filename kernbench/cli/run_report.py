@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kernbench.cli.output import fold, number, print_csv, print_json, print_table
+from kernbench.report.cells import PART, share
 
 if TYPE_CHECKING:
     from kernbench.api import Run
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 _MANY, _SHOWN = 100_000, 5
 """Resources that are looked at, and rows that are shown once those that are alike are one row."""
 _VERIFIED = {True: "yes", False: "NO", None: "not asked"}
-_RESOURCE = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
 _LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
 
 _ROOFLINES = {"launch": "launches", "pe": "PEs", "operation": "operations"}
@@ -48,9 +48,9 @@ def _roofline(title: str, rows: list[dict[str, Any]]) -> None:
         return
     shown = [name for name in _ROOF if name != "sram_bytes" or any(row[name] for row in rows)]
     columns, cells = fold(shown, [[row[name] for name in shown] for row in rows])
-    share = columns.index("share")
+    at = columns.index("share")
     print(f"\n{title}: time against the least possible, most to gain first")
-    print_table(columns, [[*c[:share], f"{c[share]:.1%}", *c[share + 1 :]] for c in cells[:_ROOF_SHOWN]])
+    print_table(columns, [[*c[:at], f"{c[at]:.1%}", *c[at + 1 :]] for c in cells[:_ROOF_SHOWN]])
     if len(cells) > _ROOF_SHOWN:
         print(f"{len(cells) - _ROOF_SHOWN} more: kernbench query bottleneck/roofline")
 
@@ -62,7 +62,7 @@ def _print_for_people(summary: dict[str, Any]) -> None:
         print(race["message"])
     _section("launches", _LAUNCH, summary["launches"])
     if "window" not in summary:
-        _busiest("busiest links", summary["busiest_links"])
+        _parts("busiest parts", summary["busiest"])
         return
     window = summary["window"]
     total = window["ns"]
@@ -76,8 +76,8 @@ def _print_for_people(summary: dict[str, Any]) -> None:
         if line
     ]
     _section("lines of the kernels that it went into", ("line", "ns", "share"), lines[:_SHOWN])
-    _busiest("busiest links", summary["busiest_links"])
-    _busiest("busiest engines", summary["busiest_engines"])
+    _parts("busiest parts", summary["busiest"])
+    _parts("parts that were waited for longest", summary["most_waited_for"])
 
 
 def _facts(summary: dict[str, Any]) -> Iterable[tuple[str, str]]:
@@ -106,10 +106,9 @@ def _section(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -
         print_table(columns, [[row[column] for column in columns] for row in rows])
 
 
-def _busiest(title: str, rows: list[dict[str, Any]]) -> None:
-    """The busiest resources; those that differ only in their place in the machine are one row."""
-    columns, cells = fold(_RESOURCE, [[row[column] for column in _RESOURCE] for row in rows])
+def _parts(title: str, rows: list[dict[str, Any]]) -> None:
+    """Parts of the machine; those that differ only in their place in it are one row."""
+    columns, cells = fold(PART, [[row[column] for column in PART] for row in rows])
     if cells:
         print(f"\n{title}")
-        shares = [[*cell[:2], f"{cell[2]:.1%}", *cell[3:]] for cell in cells[:_SHOWN]]
-        print_table(columns, shares)
+        print_table(columns, [[*c[:2], share(c[2]), share(c[3]), *c[4:]] for c in cells[:_SHOWN]])

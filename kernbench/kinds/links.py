@@ -80,6 +80,7 @@ _KINDS = (
         kind="pe_internal",
         title="inside the PE",
         group=Group.SETUP,
+        within_pe=True,
         barred_within=_FROM_OUTSIDE,
         barred_across=_FROM_OUTSIDE,
         colour=BLUE,

@@ -147,6 +147,8 @@ class LinkKind:
     """It belongs to UCIe, so that leaving the mesh by it has to be worth it."""
     seam: bool = False
     """It joins two chiplets."""
+    within_pe: bool = False
+    """It joins two parts of a PE: operations move bytes over it, and no hops of theirs are recorded."""
     secondary: bool = False
     """It is drawn only where no other kind of link joins the same two boxes."""
 

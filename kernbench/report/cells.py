@@ -12,6 +12,8 @@ from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, plain_enti
 
 Row = Sequence[Any]
 
+PART = ("resource", "kind", "utilisation", "occupancy", "busy_ns", "wait_ns", "bytes", "transactions")
+"""Columns of the parts of a machine, wherever they are listed."""
 _PERCENT = re.compile(r"[-+]?\d+(\.\d+)?%")
 
 
@@ -81,6 +83,11 @@ def number(value: float | None) -> str:
         return "0"  # rounding; no time or share of the model is that small
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     return text if text not in {"0", "-0"} or value == 0 else f"{value:.3g}"
+
+
+def share(value: float | None) -> str:
+    """A share, 0 to 1, as a percentage; ``-`` where it is not known."""
+    return "-" if value is None else f"{value:.1%}"
 
 
 def is_number(value: Any) -> bool:

@@ -51,7 +51,7 @@ def _steps() -> list[Entry]:
         upper = (number + 1) / len(STEPS)
         lower = "over 0" if number == 0 else f"{number / len(STEPS) * 100:.3g}"
         share = upper - 0.5 / len(STEPS)
-        entries.append(Entry(*colour(share), False, f"{lower} to {percent(upper)} busy"))
+        entries.append(Entry(*colour(share), False, f"{lower} to {percent(upper)} utilisation"))
     return entries
 
 
@@ -62,7 +62,7 @@ def remarks(view: View, overlay: Overlay | None = None, run: str = "") -> list[s
         lines.append("True to scale except where labels or lines need more room.")
     if overlay is not None:
         lines.append(
-            f"Share of the time of {run or 'the run'} for which a link or part was busy; where several are "
-            "drawn as one, the busiest."
+            f"Utilisation in {run or 'the run'}: the share of what a link or part could have done; where "
+            "several are drawn as one, the busiest."
         )
     return lines

@@ -7,10 +7,11 @@ from html import escape
 from typing import Any
 
 from kernbench.pgraph import html_table
-from kernbench.report.cells import number, text
+from kernbench.report.cells import PART, number, share, text
 
 _LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
-_USE = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
+
+_PARTS = (("busiest", "busiest parts"), ("most_waited_for", "parts that were waited for longest"))
 
 
 def run_html(summary: Mapping[str, Any]) -> str:
@@ -29,12 +30,12 @@ def run_html(summary: Mapping[str, Any]) -> str:
         window = summary["window"]
         caption = f"where the time of {window['name']} went, {number(window['ns'])} ns"
         parts.append(causes_html(summary["by_cause"], window["ns"], caption))
-    for title in ("busiest_links", "busiest_engines"):
-        rows = [[row[name] for name in _USE] for row in summary[title]]
+    for key, title in _PARTS:
+        rows = [[row[name] for name in PART] for row in summary.get(key, ())]
         for row in rows:
-            row[2] = f"{row[2]:.1%}"
+            row[2:4] = share(row[2]), share(row[3])
         if rows:
-            parts.append(html_table(_USE, rows, title.replace("_", " ")))
+            parts.append(html_table(PART, rows, title))
     parts += [f"<p>{escape(text(race['message']))}</p>" for race in summary["races"]]
     return "".join(parts)
 

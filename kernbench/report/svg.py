@@ -94,7 +94,7 @@ def _box(box: Box, overlay: Overlay | None) -> str:
         if share > 0.0:
             paint, thick = colour(share)
             border = f' style="stroke:{paint};stroke-width:{_n(thick)}"'
-        note = f"\nbusy {percent(share)}"
+        note = f"\nutilisation {percent(share)}"
     colour_of_box = fill(box.kind)
     corner = "6" if box.is_frame else "3"
     tip = f"<title>{escape((box.tip or box.id) + note)}</title>"
@@ -119,7 +119,7 @@ def _wire(wire: Wire, overlay: Overlay | None) -> str:
     if overlay is not None:
         share = overlay.wires.get(wire.id, 0.0)
         paint, thick = colour(share)
-        dashed, note = False, f"\nbusy {percent(share)}"
+        dashed, note = False, f"\nutilisation {percent(share)}"
     dash = ' stroke-dasharray="5 3"' if dashed else ""
     points = " ".join(f"{_n(x)},{_n(y)}" for x, y in wire.points)
     tip = f"{wire.a} - {wire.b}: {kind.title}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm{note}"

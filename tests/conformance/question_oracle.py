@@ -18,29 +18,51 @@ from tests.conformance.tensor_oracle import TENSORS
 from tests.conformance.traffic_oracle import TRAFFIC
 
 
+def occupancy(run: RunRecord, row: int) -> float | None:
+    """The share of the run for which something was at the resource in that row of table Use."""
+    use, ops, hops = (columns(run.tables[name]) for name in ("Use", "Op", "Hop"))
+    name, sim_ns = use["resource"][row], run.info["sim_ns"]
+    if not len(hops["resource"]):
+        return None
+    if use["kind"][row] in ("pe_internal", "pseudo_channel"):
+        return float(use["busy_ns"][row] / sim_ns) if sim_ns else 0.0
+    spans = sorted(
+        (a, b) for c, a, b in zip(ops["component"], ops["t_start"], ops["t_end"], strict=True) if c == name
+    ) or sorted(
+        (a, b) for r, a, b in zip(hops["resource"], hops["t_start"], hops["t_out"], strict=True) if r == name
+    )
+    until, covered = 0.0, []
+    for begin, end in spans:
+        begin, end = max(begin, until), min(end, sim_ns)
+        if end > begin:
+            covered.append(end - begin)
+            until = end
+    return math.fsum(covered) / sim_ns if sim_ns else 0.0
+
+
 def busiest_links(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
     used, links = columns(run.tables["Use"]), columns(topology.tables["Link"])
     peak = dict(zip(links["name"], links["bw_gbs"], strict=True))
     kinds = kinds_of(topology)
     rows = [
-        (r, kinds[r], used["utilisation"][i], used["busy_ns"][i], used["bytes"][i], peak[r],
-         used["transactions"][i], used["wait_ns"][i], used["max_queue"][i])
+        (r, kinds[r], used["utilisation"][i], occupancy(run, i), used["busy_ns"][i], used["bytes"][i],
+         peak[r], used["transactions"][i], used["wait_ns"][i], used["max_queue"][i])
         for i, r in enumerate(used["resource"])
         if used["is_link"][i] and used["transactions"][i] and params["kind"] in ("", kinds[r])
     ]  # fmt: skip
-    return first(rows, lambda row: (-row[2], -row[4], row[0]), params)
+    return first(rows, lambda row: (-row[2], -row[5], row[0]), params)
 
 
 def busiest_engines(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
     used, kinds = columns(run.tables["Use"]), kinds_of(topology)
     rows = [
-        (r, kinds[r], used["utilisation"][i], used["busy_ns"][i], used["bytes"][i], used["transactions"][i],
-         used["wait_ns"][i], used["max_queue"][i])
+        (r, kinds[r], used["utilisation"][i], occupancy(run, i), used["busy_ns"][i], used["bytes"][i],
+         used["transactions"][i], used["wait_ns"][i], used["max_queue"][i])
         for i, r in enumerate(used["resource"])
         if not used["is_link"][i] and used["transactions"][i]
         and (params["kind"] or kinds[r] != "pseudo_channel") and params["kind"] in ("", kinds[r])
     ]  # fmt: skip
-    return first(rows, lambda row: (-row[2], -row[3], row[0]), params)
+    return first(rows, lambda row: (-row[2], -row[4], row[0]), params)
 
 
 def bandwidth_by_kind(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:

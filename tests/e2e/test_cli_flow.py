@@ -24,7 +24,7 @@ from kernbench.cli.reference import commands
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
 RUN_KEYS = (
     *("run_id", "bench", "topology", "sim_ns", "verified", "wall_s", "events", "hops", "flit_crossings"),
-    *("launches", "busiest_links", "busiest_engines"),
+    *("launches", "busiest", "most_waited_for"),
 )
 
 Cli = Callable[..., Any]
@@ -64,15 +64,16 @@ def test_a_run_is_kept_asked_shown_and_removed(process: Cli, cli: Cli, workdir: 
     assert one_json_value(cli("runs", "list", "--format", "json").out) == {"runs": []}
 
 
-def test_what_is_busiest_comes_first_and_is_of_its_sort(cli: Cli) -> None:
+def test_what_is_busiest_comes_first_and_what_was_waited_for_longest(cli: Cli) -> None:
     run = one_json_value(cli(*RUN, "--format", "json").out)
-    for name, is_link in (("busiest_links", True), ("busiest_engines", False)):
-        shares = [row["utilisation"] for row in run[name]]
-        assert shares
-        assert shares == sorted(shares, reverse=True)
-        assert all(0 < share <= 1 for share in shares)
-        assert all(("->" in row["resource"]) == is_link for row in run[name])
-    assert "sip0.cube0.pe0.pe_gemm" in [row["resource"] for row in run["busiest_engines"]]
+    shares = [row["utilisation"] for row in run["busiest"]]
+    assert shares == sorted(shares, reverse=True)
+    assert all(0 < row["utilisation"] <= row["occupancy"] + 1e-9 <= 1 + 2e-9 for row in run["busiest"])
+    assert any("->" in row["resource"] for row in run["busiest"])
+    assert any("->" not in row["resource"] for row in run["busiest"])
+    waits = [row["wait_ns"] for row in run["most_waited_for"]]
+    assert waits == sorted(waits, reverse=True)
+    assert all(ns > 0 for ns in waits)
 
 
 def test_a_run_of_which_nothing_is_kept(cli: Cli, workdir: Path) -> None:
@@ -90,8 +91,8 @@ def test_a_run_of_which_nothing_is_kept(cli: Cli, workdir: Path) -> None:
     # Without a trace only the use of the whole run is known.
     whole = one_json_value(cli("runs", "show", "--launch", "run", "--format", "json").out)
     assert plain["window"]["name"] == whole["window"]["name"] == "the whole run"
-    for key in ("busiest_links", "busiest_engines"):
-        assert plain[key] == whole[key]
+    for key in ("busiest", "most_waited_for"):
+        assert [{**row, "occupancy": None} for row in whole[key]] == plain[key]
     assert not (workdir / "elsewhere").exists()
 
 

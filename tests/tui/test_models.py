@@ -20,7 +20,7 @@ from kernbench.tui.models.machine import Machine
 from kernbench.tui.models.mesh import cube_map, sip_map
 from kernbench.tui.models.pages import Page
 from kernbench.tui.models.questions import answer, form, questions_table
-from kernbench.tui.models.resource_page import resource_page, utilisation
+from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page, runs_table
 from kernbench.tui.models.table import Table
 from kernbench.tui.models.window import Window, choices
@@ -148,7 +148,7 @@ def test_what_is_not_there_is_an_error_with_a_remedy(opened: OpenRun, browser: B
 
 
 def test_maps_show_the_busiest_part_of_each_cell(opened: OpenRun) -> None:
-    shares = utilisation(opened, WHOLE)
+    shares = {name: one.utilisation for name, one in shares_of(opened, WHOLE).items()}
     package = sip_map(opened, shares, 0)
     inside = [share for name, share in shares.items() if name.startswith("sip0.cube0.") and "io" not in name]
     cell = package.cells[0, 0]
@@ -163,7 +163,7 @@ def test_maps_show_the_busiest_part_of_each_cell(opened: OpenRun) -> None:
 
 
 def test_the_tree_of_a_machine_holds_every_component_once(opened: OpenRun) -> None:
-    machine = Machine(opened, utilisation(opened, WHOLE), "the whole run")
+    machine = Machine(opened, shares_of(opened, WHOLE), "the whole run")
     seen: list[str] = []
     todo = [machine.root]
     while todo:

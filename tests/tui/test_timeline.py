@@ -44,12 +44,14 @@ def test_a_run_has_a_track_for_each_resource(store: Path) -> None:
         browser = Browser(opened)
         run = browser.run(browser.resolve("last"))
         timeline = Timeline(run, Window("run"))
-        gemm = next(name for name in timeline.tracks("engines") if name.endswith("pe_gemm"))
+        gemm = next(name for name in timeline.tracks("components") if name.endswith("pe_gemm"))
         shares = timeline.shares(gemm, timeline.whole, 50)
         ops = run.run.ops
         mine = ops["component"] == gemm
         covered = occupied(ops["t_start"][mine], ops["t_end"][mine], timeline.whole, 1)[0]
         assert shares.mean() == pytest.approx(covered)
         assert 0 < covered < 1
-        assert set(timeline.tracks("links")).isdisjoint(timeline.tracks("engines"))
+        assert set(timeline.tracks("links")).isdisjoint(timeline.tracks("components"))
+        assert {*timeline.tracks("links"), *timeline.tracks("components")} == set(timeline.tracks("all"))
+        assert any(name.endswith(".r0c0") for name in timeline.tracks("components"))
         assert timeline.launches[0][0].startswith("launch 0")

@@ -142,8 +142,8 @@ def test_a_run_colours_links_and_parts() -> None:
     rect = groups["sram"].find(f"{SVG}rect")
     assert rect is not None
     assert STEPS[0] in (rect.get("style") or "")
-    assert "busy 40 %" in (groups["r0c0--r0c1"].findtext(f"{SVG}title") or "")
-    assert ">20 to 40 % busy<" in text
+    assert "utilisation 40 %" in (groups["r0c0--r0c1"].findtext(f"{SVG}title") or "")
+    assert ">20 to 40 % utilisation<" in text
     assert ">40%<" in text
     assert ">4%<" in text
     assert STEPS[1] in dot(drawn, shares)

@@ -173,8 +173,9 @@ def check_windows(run: kb.Run) -> None:
         links = use["is_link"].astype(bool) & (use["transactions"] > 0)
         wanted = dict(zip(use["resource"][links], use["busy_ns"][links], strict=True))
         assert {row["link"]: row["busy_ns"] for row in rows} == pytest.approx(wanted)
-        best = run.summary(1, launch)["busiest_links"][0]
-        assert best["utilisation"] == pytest.approx(rows[0]["utilisation"])
+        best = next(row for row in run.summary(100, launch)["busiest"] if "->" in row["resource"])
+        for share in ("utilisation", "occupancy"):
+            assert best[share] == pytest.approx(rows[0][share])
         causes = {
             row["cause"]: row["ns"] for row in run.query("critical-path/by-cause", launch=launch).dicts()
         }

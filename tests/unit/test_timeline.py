@@ -64,12 +64,13 @@ def test_groups_left_out_are_counted(qkv: kb.Run) -> None:
     assert "6 more not shown" in qkv.timeline(fold=False, rows=2).text(300)
 
 
-def test_links_come_busiest_first_with_the_use_of_the_window(qkv: kb.Run) -> None:
+def test_what_was_crossed_comes_most_occupied_first_in_the_window(qkv: kb.Run) -> None:
     groups = qkv.timeline(links=True, fold=False, rows=0).to_dict()["groups"]
-    rows = [group["rows"][0] for group in groups if "->" in group["place"]]
-    assert rows
-    busy = [round(row["busy"], 9) for row in rows]
-    assert busy == sorted(busy, reverse=True)
+    rows = [group["rows"][0] for group in groups if group["rows"][0]["label"] == group["place"] != "host.cpu"]
+    kinds = dict(zip(qkv.used["resource"].tolist(), qkv.used["kind"].tolist(), strict=True))
+    assert {"router", "router_mesh", "hbm_ctrl", "m_cpu"} <= {kinds[row["place"]] for row in rows}
+    shares = [round(row["occupancy"], 9) for row in rows]
+    assert shares == sorted(shares, reverse=True)
     hops = qkv.hops
     for row in rows:
         at = (hops["resource"] == row["place"]) & (hops["t_out"] > qkv.launches[0]["t_start"] + 1e-9)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 VIEWS = {
     "overview": "Where the time went",
-    "topology": "The share of time for which a link or part was busy",
+    "topology": "Utilisation: the share of what a link or part could have done",
     "timeline": "time 0 is",
     "path": "the chain of work and waiting",
     "waits": "Which transactions stood behind which others",
@@ -160,7 +160,7 @@ def test_the_picture_zooms_pans_and_tells_about_its_parts(desk: Page, server: st
     assert zoom() == 1.0
     desk.locator('[data-id="pe_gemm"]').hover()
     assert "pe_gemm" in desk.inner_text(".tip")
-    assert "busy" in desk.inner_text(".tip")
+    assert "utilisation" in desk.inner_text(".tip")
     desk.locator('[data-id="pe_gemm"]').click()
     assert desk.locator(".detail h3").inner_text() == "pe_gemm"
     assert "sip0.cube0.pe0.pe_gemm" in desk.inner_text(".detail")

@@ -8,11 +8,10 @@ from kernbench.analysis.derived import AskedRun
 from kernbench.api.page import waiting
 from kernbench.api.page.tables import Col, of_dicts, table
 from kernbench.api.result import Run
-from kernbench.report.cells import number
+from kernbench.report.cells import PART, number
 from kernbench.report.cells import plain as plain
 
 _LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
-_USE = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
 _STEPS = ("t_start", "ns", "cause", "location", "activity", "transaction", "line")
 _ROOF = ("launch", "op", "name", "source", "flops", "memory", "intensity", "ns", "light_ns", "share", "bound")
 _POINT = ("name", "op", "launch", "source", "memory", "intensity", "achieved_tflops", "attainable_tflops",
@@ -49,7 +48,7 @@ def facts(run: Run, **window: Any) -> list[list[str]]:
 
 
 def overview(run: Run, **window: Any) -> dict[str, Any]:
-    """``title facts races launches causes lines links engines ns setup_ns windows``.
+    """``title facts races launches causes lines busiest waited ns setup_ns windows``.
 
     ``causes`` and ``lines`` are ``[name, ns]`` of the critical path, longest first; ``windows`` names the
     windows that may be asked for.
@@ -68,8 +67,8 @@ def overview(run: Run, **window: Any) -> dict[str, Any]:
         "setup_ns": found["window"]["setup_ns"],
         "causes": [[name, ns] for name, ns in found["by_cause"].items()],
         "lines": [[name or "outside of kernels", ns] for name, ns in found["by_line"].items()],
-        "links": of_dicts(found["busiest_links"], _USE, "no link was used", _ROWS),
-        "engines": of_dicts(found["busiest_engines"], _USE, "no engine was used", _ROWS),
+        "busiest": of_dicts(found["busiest"], PART, "nothing was used", _ROWS),
+        "waited": of_dicts(found["most_waited_for"], PART, "nothing was waited for", _ROWS),
         "windows": windows(run),
     }  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any
 from kernbench.report.cells import fold, plain, text
 from kernbench.report.targets import sort_of
 
-PERCENT = frozenset({"utilisation", "share", "change"})
+PERCENT = frozenset({"utilisation", "occupancy", "share", "change"})
 """Columns of shares, 0 to 1, wherever they occur."""
 _SHOWN = 10_000
 """Rows that are sent; more are counted."""

@@ -20,9 +20,9 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
 
     Gives ``title start_ns ns remarks left_out joined categories waiting texts groups``. ``joined`` is the
     length in ns below which bars that touch or nearly so are one. A group has ``place alike rows``, a row
-    ``place label what busy lanes`` and columns by bar: ``begin end`` (ns since ``start_ns``), ``category`` (a
-    number in ``categories``), ``lane``, ``number`` (-1: none), ``name`` and ``source`` (numbers in
-    ``texts``), ``count`` (bars that it stands for); and ``waits``, begins and ends by turns.
+    ``place label what occupancy lanes`` and columns by bar: ``begin end`` (ns since ``start_ns``),
+    ``category`` (a number in ``categories``), ``lane``, ``number`` (-1: none), ``name`` and ``source``
+    (numbers in ``texts``), ``count`` (bars that it stands for); and ``waits``, begins and ends by turns.
     """
     bars = sum(len(row.begin) for group in line.groups for row in group.rows)
     texts: Order = {}
@@ -39,7 +39,7 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
         {
             "place": group.place,
             "alike": group.alike,
-            "rows": [_row(line, row, shortest, texts) for row in group.rows],
+            "rows": [_row(row, shortest, texts) for row in group.rows],
         }
         for group in line.groups
     ]
@@ -83,7 +83,7 @@ def _runs(row: Row, shortest: float) -> Any:
     return found
 
 
-def _row(line: TimeLine, row: Row, shortest: float, texts: Order) -> dict[str, Any]:
+def _row(row: Row, shortest: float, texts: Order) -> dict[str, Any]:
     runs = _runs(row, shortest) if shortest else np.arange(len(row.begin))
     _, first, of, count = np.unique(runs, return_index=True, return_inverse=True, return_counts=True)
     begin = np.full(len(first), np.inf)
@@ -98,7 +98,7 @@ def _row(line: TimeLine, row: Row, shortest: float, texts: Order) -> dict[str, A
         "place": row.place,
         "label": row.label,
         "what": row.what,
-        "busy": round(line.busy(row), 6),
+        "occupancy": round(row.occupancy, 6),
         "lanes": row.lanes,
         "begin": _times(begin[order]),
         "end": _times(end[order]),

@@ -30,17 +30,21 @@ _PIPE_COLUMNS = 110
 @run_argument
 @window_options
 @click.option("--out", metavar="FILE", help="Draw a picture instead: FILE.svg or FILE.png.")
-@click.option("--links", is_flag=True, help="With the links and memories that were crossed, busiest first.")
-@click.option("--waits/--no-waits", default=True, show_default=True, help="With what stood before an engine.")
+@click.option(
+    "--links",
+    is_flag=True,
+    help="With the links, memories, routers and CPUs that were crossed.",
+)
+@click.option("--waits/--no-waits", default=True, show_default=True, help="With queued operations.")
 @click.option(
     "--fold/--no-fold",
     default=True,
     show_default=True,
-    help="PEs and links that are equal in every time once.",
+    help="Show identical PEs and links once.",
 )
 @click.option(
     "--rows", type=click.IntRange(min=0), default=16, show_default=True,
-    help="PEs to show, and as many links; 0: all.",
+    help="PEs to show, and as many links and other parts; 0: all.",
 )  # fmt: skip
 @store_option
 @format_option
@@ -57,10 +61,11 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Show RUN on a time line: its launches, PEs with their engines, and what stood before them.
+    """Show RUN on a timeline: its launches, PEs with their engines, and queued operations.
 
-    In the terminal a character is a stretch of time, and as high as the engine was busy in it. A picture is
-    wider and shows each operation with its name, number and source line under the pointer (SVG).
+    Percentages are occupancy: the share of the time for which something was there, waiting or served. In the
+    terminal the height of a character is the occupancy in its time. A picture is wider and shows each
+    operation with its name, number and source line under the pointer (SVG).
     """
     with opened(store) as kept_in:
         kept = api.open_run(run, kept_in)

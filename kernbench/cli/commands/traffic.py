@@ -20,12 +20,12 @@ from kernbench.cli.options import (
 )
 from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table
 from kernbench.cli.progress import Progress
+from kernbench.report.cells import PART, share
 
 _FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
          "wait_ns", "peak_path_gbs", "peak_fair_gbs")  # fmt: skip
 _KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes", "wait_ns")
-_LINK = ("resource", "kind", "utilisation", "busy_ns", "wait_ns", "bytes", "transactions")
-_SHARES = ("utilisation", "mean_utilisation", "max_utilisation")
+_SHARES = ("utilisation", "occupancy", "mean_utilisation", "max_utilisation")
 
 
 @click.command(
@@ -45,7 +45,7 @@ _SHARES = ("utilisation", "mean_utilisation", "max_utilisation")
 )
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-    help="How many of the busiest links to show.",
+    help="How many of the busiest parts to show.",
 )  # fmt: skip
 @kept_options
 @check_option
@@ -126,7 +126,7 @@ def _print_for_people(run: api.TrafficRun, top: int) -> None:
     for title, columns, rows in (
         ("flows", _FLOW, run.flows),
         ("links by kind", _KIND, [row for row in run.link_kinds if row["used"]]),
-        ("busiest links", _LINK, run.busiest_links(top)),
+        ("busiest parts", PART, run.busiest(top)),
     ):
         print(f"\n{title}")
         print_table(columns, [[_cell(row, column) for column in columns] for row in rows])
@@ -137,4 +137,4 @@ def _peak(totals: dict[str, Any], key: str) -> str:
 
 
 def _cell(row: dict[str, Any], column: str) -> Any:
-    return f"{row[column]:.1%}" if column in _SHARES else row[column]
+    return share(row[column]) if column in _SHARES else row[column]

@@ -23,7 +23,7 @@ CATEGORIES = {
     "read": (SKY, "DMA read"),
     "write": (BLUE, "DMA write"),
     "queue": (PURPLE, "queue"),
-    "crossing": (VERMILION, "crossing"),
+    "crossing": (VERMILION, "transfer"),
 }
 """Colour and name for people by category; distinct for readers with colour vision deficiency."""
 NAMES = tuple(CATEGORIES)
@@ -52,6 +52,8 @@ class Row:
     """The numbers' kind: ``op`` or ``transaction``, as questions call them."""
     wait_begin: Floats = field(default_factory=lambda: np.zeros(0))
     wait_end: Floats = field(default_factory=lambda: np.zeros(0))
+    occupancy: float = 0.0
+    """The share of the window during which something was under way, 0 to 1."""
 
     @property
     def lanes(self) -> int:
@@ -104,12 +106,13 @@ class TimeLine:
             lines.append("x N: N of them, equal in every time")
         if self.left_out:
             lines.append(f"{self.left_out} more not shown; ask for more rows")
+        lines.append("percentages are occupancy: the share of the time for which something was there")
         return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: ``title start_ns ns left_out groups[]``, each ``place alike rows[]``.
 
-        A row has ``place label busy bars[]``, a bar ``begin end category name number source``.
+        A row has ``place label occupancy bars[]``, a bar ``begin end category name number source``.
         """
         return {
             "title": self.title,
@@ -117,22 +120,18 @@ class TimeLine:
             "ns": self.ns,
             "left_out": self.left_out,
             "groups": [
-                {"place": g.place, "alike": g.alike, "rows": [_row(row, self.ns) for row in g.rows]}
+                {"place": g.place, "alike": g.alike, "rows": [_row(row) for row in g.rows]}
                 for g in self.groups
             ],
         }
 
-    def busy(self, row: Row) -> float:
-        """The share of the window during which something was under way in a row."""
-        return float(row.shares(np.array([0.0, self.ns]))[0]) if self.ns > 0 else 0.0
 
-
-def _row(row: Row, ns: float) -> dict[str, Any]:
+def _row(row: Row) -> dict[str, Any]:
     columns = (row.begin.tolist(), row.end.tolist(), row.category.tolist(), row.names, row.numbers.tolist())
     return {
         "place": row.place,
         "label": row.label,
-        "busy": float(row.shares(np.array([0.0, ns]))[0]) if ns > 0 else 0.0,
+        "occupancy": row.occupancy,
         "bars": [
             {"begin": b, "end": e, "category": NAMES[c], "name": name, "number": number, "source": source}
             for b, e, c, name, number, source in zip(*columns, row.sources, strict=True)

@@ -53,7 +53,7 @@ def figure(line: TimeLine) -> Figure:
             begin, end = merged(row.wait_begin, row.wait_end)
             waits: Any = np.column_stack([begin, end - begin])
             axes.broken_barh(waits, (y + 0.32, 0.1), facecolor=WAITING)
-            axes.text(line.ns * 1.005, y, f"{line.busy(row):.1%}", va="center", fontsize=8, color=INK)
+            axes.text(line.ns * 1.005, y, f"{row.occupancy:.1%}", va="center", fontsize=8, color=INK)
             y += 1
     axes.set_xlim(0, line.ns)
     axes.set_ylim(y - 0.3, -0.7)
@@ -68,6 +68,6 @@ def figure(line: TimeLine) -> Figure:
     axes.set_title(line.title, fontsize=11, loc="left")
     handles = [Patch(color=CATEGORIES[name][0], label=CATEGORIES[name][1]) for name in line.categories]
     if any(len(row.wait_begin) for group in line.groups for row in group.rows):
-        handles.append(Patch(color=WAITING, label="something waits (thin line)"))
+        handles.append(Patch(color=WAITING, label="queued (thin line)"))
     drawn.legend(handles=handles, loc="outside lower left", ncols=6, fontsize=8, frameon=False)
     return drawn

@@ -11,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from kernbench.analysis import time_lines
+from kernbench.analysis.occupancy import covered_ns, has_times, occupied_ns
 from kernbench.analysis.time_lines import Lines
 from kernbench.analysis.time_window import ALL, Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
-from kernbench.kinds import COMPONENT_KINDS
-from kernbench.kinds import Group as KindGroup
-from kernbench.report.timeline.model import NAMES, Floats, Group, Row, TimeLine, shares
+from kernbench.report.timeline.model import NAMES, Floats, Group, Row, TimeLine
 
 _ENGINES = {
     "pe_gemm": "gemm", "pe_math": "math", "pe_fetch_store": "move", "pe_scheduler": "composite",
@@ -34,13 +33,13 @@ class Wanted:
     """A choice of rows."""
 
     links: bool = False
-    """The links and memories that transactions crossed, busiest first."""
+    """The parts that transactions crossed, the most occupied first: links, memories, routers, CPUs."""
     waits: bool = True
     """The time that operations and transactions stood before an engine or link."""
     fold: bool = True
     """Equal rows once."""
     groups: int = 16
-    """PEs at most, and as many links; 0: all."""
+    """PEs at most, and as many of what transactions crossed; 0: all."""
 
 
 def time_line(
@@ -54,7 +53,7 @@ def time_line(
     pes, rest = _folded(machine.pes(info["launches"]), wanted)
     links: list[Group] = []
     if wanted.links:
-        links, more = machine.links(end - start)
+        links, more = machine.crossed()
         rest += more
     launched = select(info, ALL) if info["launches"] else None
     inside = launched is not None and all(_within(span, launched.spans) for span in window.spans)
@@ -110,22 +109,21 @@ class _Rows:
             for place, rows in sorted(found.items(), key=lambda item: _natural(item[0]))
         ]
 
-    def links(self, ns: float) -> tuple[list[Group], int]:
-        """A group for each link and memory to show, the busiest first, and the number of those left out.
+    def crossed(self) -> tuple[list[Group], int]:
+        """A group for each place to show that transactions crossed, and the number of those left out.
 
-        Thousands were crossed and few are shown, so that only the latter become rows.
+        The most occupied come first. Engines are left out, for they have rows of their operations. Thousands
+        were crossed and few are shown, so that only the latter become rows.
         """
-        use = (self.tables["Use"][name].to_pylist() for name in ("resource", "is_link", "kind"))
-        shown = {name for name, is_link, kind in zip(*use, strict=True) if is_link or _is_memory(kind)}
+        use = (self.tables["Use"][name].to_pylist() for name in ("resource", "kind"))
+        shown = {name for name, kind in zip(*use, strict=True) if has_times(kind)} - set(self.ops.places)
         lines = time_lines.crossings(self.tables, self.window)
-        whole = np.array([0.0, ns])
-        found = []
-        for code, chosen in _by_place(lines):
-            place = lines.places[code]
-            if place in shown and ns > 0:
-                share = float(shares(*self._times(chosen), whole)[0])
-                if share > 0:
-                    found.append((share, place, chosen))
+        occupied = occupied_ns(self.tables, self.window)
+        found = [
+            (occupied[lines.places[code]], lines.places[code], chosen)
+            for code, chosen in _by_place(lines)
+            if lines.places[code] in shown and occupied[lines.places[code]] > 0
+        ]
         found.sort(key=lambda one: (-round(one[0], 9), _natural(one[1])))
         alike: dict[object, int] = {}
         first: list[tuple[str, Lines]] = []
@@ -168,7 +166,12 @@ class _Rows:
             tuple(self._sources(lines)),
             _WHAT.get(lines.table, ""),
             *waits,
+            self._occupancy(lines),
         )
+
+    def _occupancy(self, lines: Lines) -> float:
+        ns = self.window.ns
+        return covered_ns(lines.begin, lines.end, self.window) / ns if ns > 0 else 0.0
 
     def _waits(self, lines: Lines) -> tuple[Floats, Floats]:
         if lines.table == "Op" and self.wanted.waits:
@@ -249,10 +252,6 @@ def _by_place(lines: Lines) -> list[tuple[int, Lines]]:
 def _rounded(times: Floats) -> Floats:
     """To a millionth of a ns: what is left of sums of times is not a difference between rows."""
     return np.asarray(np.round(times, 6) + 0.0)
-
-
-def _is_memory(kind: str) -> bool:
-    return kind in COMPONENT_KINDS and COMPONENT_KINDS[kind].group is KindGroup.HBM
 
 
 def _of_dma(name: str) -> str:

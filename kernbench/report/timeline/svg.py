@@ -42,7 +42,7 @@ def svg(line: TimeLine) -> str:
         for row in group.rows:
             body.append(_text(row.label + alike, _MARGIN + 10, y + _ROW / 2))
             body += _bars(line, row, left, y)
-            body.append(_text(f"{line.busy(row):.1%}", left + _TIME + 6, y + _ROW / 2))
+            body.append(_text(f"{row.occupancy:.1%}", left + _TIME + 6, y + _ROW / 2))
             y += _ROW + _WAIT + _GAP
         y += _GAP
     bottom = y
@@ -137,7 +137,7 @@ def _legend(line: TimeLine, y: float) -> Iterator[str]:
     x = _MARGIN
     entries = [CATEGORIES[name] for name in line.categories]
     if any(len(row.wait_begin) for group in line.groups for row in group.rows):
-        entries.append((WAITING, "something waits (thin line)"))
+        entries.append((WAITING, "queued (thin line)"))
     for colour, name in entries:
         yield f'<rect x="{_n(x)}" y="{_n(y - 5)}" width="12" height="10" fill="{colour}"/>'
         yield _text(name, x + 17, y)

@@ -1,4 +1,4 @@
-"""A time line for terminals: a character is a stretch of time, and as high as the engine was busy."""
+"""A time line for terminals: a character is a stretch of time, and as high as the engine was occupied."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def text(line: TimeLine, width: int, *, plain: bool = False) -> str:
         for row in group.rows:
             label = "" if alone else _short(row.label, names - 2)
             bar = _bar(row, edges, steps, dot)
-            out.append(f"{'  ' + label:<{names}}|{bar}|{line.busy(row):>6.1%}".rstrip())
+            out.append(f"{'  ' + label:<{names}}|{bar}|{row.occupancy:>6.1%}".rstrip())
     waits = (
         f", {dot} only waited for" if any(len(row.wait_begin) for g in line.groups for row in g.rows) else ""
     )

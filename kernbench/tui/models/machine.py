@@ -7,15 +7,16 @@ from typing import Any
 
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.mesh import MeshMap, map_of
-from kernbench.tui.models.resource_page import describe
+from kernbench.tui.models.resource_page import Shares, describe
 
 
 class Machine:
-    """Parts by the part that contains them; ``shares`` is the busy share of time by resource."""
+    """Parts by the part that contains them; ``shares`` has the use of each resource in a window."""
 
-    def __init__(self, opened: OpenRun, shares: Mapping[str, float], window: str) -> None:
+    def __init__(self, opened: OpenRun, shares: Mapping[str, Shares], window: str) -> None:
         self.opened = opened
         self.shares = shares
+        self._utilisation = {name: one.utilisation for name, one in shares.items()}
         self.window = window
         table = opened.topology.tables["Component"]
         self._parts: dict[str, list[str]] = {}
@@ -25,7 +26,7 @@ class Machine:
             self._parent[name] = parent
         self.root = self._parts[""][0]
         self._most: dict[str, float] = {}
-        for name, share in shares.items():
+        for name, share in self._utilisation.items():
             here: str = name.partition("->")[0]
             while here:
                 self._most[here] = max(share, self._most.get(here, 0.0))
@@ -41,18 +42,18 @@ class Machine:
         return self._parts.get(name, [])
 
     def label(self, name: str) -> str:
-        """The last part of a name, and how busy the busiest thing inside it was."""
+        """The last part of a name, and the utilisation of the busiest thing inside it."""
         parent = self._parent.get(name, "")
         short = name.removeprefix(f"{parent}.") if parent else name
         share = self._most.get(name, 0.0)
         return f"{short} {share:.0%}" if share >= 0.005 else short
 
     def use(self, name: str) -> str:
-        """How busy a part was, in words."""
+        """How much a part was used, in words."""
         if name in self.shares:
-            return f"busy {self.shares[name]:.1%} of {self.window}"
+            return f"{self.shares[name]} of {self.window}"
         if name in self._most:
-            return f"busiest inside {self._most[name]:.1%} of {self.window}"
+            return f"utilisation of the busiest part inside {self._most[name]:.1%} of {self.window}"
         return f"not used in {self.window}"
 
     def describe(self, name: str) -> dict[str, Any]:
@@ -61,4 +62,4 @@ class Machine:
 
     def map(self, name: str) -> MeshMap | None:
         """The map on which it lies."""
-        return map_of(self.opened, self.shares, name)
+        return map_of(self.opened, self._utilisation, name)

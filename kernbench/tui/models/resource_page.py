@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import numpy as np
 
 from kernbench.errors import UsageError
 from kernbench.hints import suggestion
-from kernbench.report.cells import number, text
+from kernbench.report.cells import number, plain, share, text
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, Section
@@ -29,25 +30,26 @@ _CROSSED = (
     Column("bytes"),
     Column("seq"),
 )
+_SHARES = (Column("utilisation", percent=True), Column("occupancy", percent=True))
 _WIRES = (
     Column("link"),
     Column("kind"),
     Column("bw_gbs", "GB/s"),
     Column("delay_ns", "ns"),
     Column("distance_mm", "mm"),
-    Column("utilisation", percent=True),
+    *_SHARES,
 )
-_PARTS = (Column("component"), Column("kind"), Column("utilisation", percent=True))
+_PARTS = (Column("component"), Column("kind"), *_SHARES)
 _TITLED = ("kind", "impl", "parent", "src", "dst", "bw_gbs", "delay_ns", "distance_mm", "overhead_ns")
 
 
 def resource_page(opened: OpenRun, name: str, window: Window) -> Page:
     """The page of a component, a link, or a group of components such as a cube or a PE."""
     row = describe(opened, name)
-    shares = utilisation(opened, window)
+    shares = shares_of(opened, window)
     facts = [("it is", ", ".join(f"{key} {text(value)}" for key, value in row.items()))]
     chosen = opened.run.window(**window.arguments).name
-    facts.append(("busy", f"{shares[name]:.1%} of {chosen}" if name in shares else f"not used in {chosen}"))
+    facts.append(("used", f"{shares[name]} of {chosen}" if name in shares else f"not used in {chosen}"))
     use = opened.run.used
     for at in np.flatnonzero(use["resource"] == name).tolist():
         total = (
@@ -82,10 +84,25 @@ def describe(opened: OpenRun, name: str) -> dict[str, Any]:
     raise UsageError(f"the machine of run '{opened.id}' has no '{name}'; {hint or 'see its topology: key t'}")
 
 
-def utilisation(opened: OpenRun, window: Window) -> dict[str, float]:
-    """Busy share of the window, 0 to 1, of everything that was used in it."""
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How much a part was used, as shares of a window, 0 to 1; see :attr:`kernbench.Run.used`."""
+
+    utilisation: float = 0.0
+    occupancy: float | None = 0.0
+
+    def __str__(self) -> str:
+        return f"utilisation {share(self.utilisation)}, occupancy {share(self.occupancy)}"
+
+
+def shares_of(opened: OpenRun, window: Window) -> dict[str, Shares]:
+    """Utilisation and occupancy of everything that was used in a window."""
     used = opened.used(window)
-    return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
+    columns = (plain(used[name]) for name in ("resource", "utilisation", "occupancy"))
+    return {name: Shares(*shares) for name, *shares in zip(*columns, strict=True)}
+
+
+_UNUSED = Shares()
 
 
 def _crossed(opened: OpenRun, name: str) -> Table:
@@ -124,31 +141,34 @@ def _waits(opened: OpenRun, name: str) -> Table:
     return Table.of_arrow(found, WAITS, "nothing waited here")
 
 
-def _wires(opened: OpenRun, name: str, shares: dict[str, float]) -> Table:
+def _wires(opened: OpenRun, name: str, shares: dict[str, Shares]) -> Table:
     import pyarrow.compute as pc
 
     links = opened.topology.tables["Link"]
     found = links.filter(pc.or_(pc.equal(links["src"], name), pc.equal(links["dst"], name)))
     rows = [
-        {**row, "link": row["name"], "utilisation": shares.get(row["name"], 0.0)} for row in found.to_pylist()
+        {**row, "link": row["name"], **asdict(shares.get(row["name"], _UNUSED))} for row in found.to_pylist()
     ]
     return Table.of_dicts(rows, _WIRES, "no link leads here")
 
 
-def _parts(opened: OpenRun, name: str, shares: dict[str, float]) -> Table:
+def _parts(opened: OpenRun, name: str, shares: dict[str, Shares]) -> Table:
     import pyarrow.compute as pc
 
     parts = opened.topology.tables["Component"]
     found = parts.filter(pc.equal(parts["parent"], name)).to_pylist()
     return Table.of_rows(
-        ((row["name"], row["kind"], shares.get(row["name"], 0.0)) for row in found), _PARTS, "it has no parts"
+        ((row["name"], row["kind"], *astuple(shares.get(row["name"], _UNUSED))) for row in found),
+        _PARTS,
+        "it has no parts",
     )
 
 
-def _ends(opened: OpenRun, name: str, shares: dict[str, float]) -> Table:
+def _ends(opened: OpenRun, name: str, shares: dict[str, Shares]) -> Table:
     row = opened.topology.tables["Link"].slice(opened.links[name], 1).to_pylist()[0]
     kinds = opened.topology.tables["Component"]["kind"]
     ends = [
-        (end, kinds[opened.components[end]].as_py(), shares.get(end, 0.0)) for end in (row["src"], row["dst"])
+        (end, kinds[opened.components[end]].as_py(), *astuple(shares.get(end, _UNUSED)))
+        for end in (row["src"], row["dst"])
     ]
     return Table.of_rows(ends, _PARTS)

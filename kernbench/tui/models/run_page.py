@@ -34,6 +34,7 @@ RESOURCES = (
     Column("resource"),
     Column("kind"),
     Column("utilisation", percent=True),
+    Column("occupancy", percent=True),
     Column("busy_ns", "ns"),
     Column("wait_ns", "ns"),
     Column("bytes"),
@@ -157,7 +158,7 @@ def _steps(opened: OpenRun, window: Window) -> Table:
 
 
 def resources(opened: OpenRun, window: Window) -> Table:
-    """Links and engines, the busiest first; parts whose use is counted elsewhere are left out."""
+    """Links and components, the busiest first; parts whose use is counted elsewhere are left out."""
     used = opened.used(window)
     counted = [
         index

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.kinds import COMPONENT_KINDS
+from kernbench.analysis.occupancy import has_times
 from kernbench.report.timeline.model import shares
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.run_page import resources
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-SHOWN = ("engines", "links", "all")
+SHOWN = ("all", "components", "links")
 """The choices of tracks."""
 
 
@@ -64,16 +64,14 @@ class Timeline:
         self._hops = _Intervals(opened.table("Hop"), "resource", "t_start", "t_out")
 
     def tracks(self, shown: str) -> list[str]:
-        """Names of tracks, busiest first: ``engines`` (components that do work), ``links``, or ``all``.
+        """Names of tracks, busiest first: ``all``, or ``components`` or ``links`` alone.
 
         Wires within a PE, which messages do not cross, have no times of their own and so no track.
         """
-        timed = [(name, kind) for name, kind in self._used if name in self._ops or name in self._hops]
-        if shown == "links":
-            return [name for name, _ in timed if "->" in name]
-        if shown == "engines":
-            return [name for name, kind in timed if "->" not in name and _works(kind)]
-        return [name for name, _ in timed]
+        timed = [
+            name for name, kind in self._used if has_times(kind) and (name in self._ops or name in self._hops)
+        ]
+        return timed if shown == "all" else [name for name in timed if ("->" in name) == (shown == "links")]
 
     def shares(self, track: str, span: Span, bins: int) -> Floats:
         """The share of each of ``bins`` equal stretches of ``span`` in which a track was occupied."""
@@ -85,11 +83,6 @@ class Timeline:
         """The same for a launch."""
         _, begin, end = self.launches[number]
         return occupied(np.array([begin]), np.array([end]), span, bins)
-
-
-def _works(kind: str) -> bool:
-    found = COMPONENT_KINDS.get(kind)
-    return found is None or not found.forwards_flits
 
 
 def occupied(begins: Floats, ends: Floats, span: Span, bins: int) -> Floats:

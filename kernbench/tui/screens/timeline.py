@@ -23,7 +23,7 @@ class TimelineScreen(BrowserScreen):
         Binding("v", "tracks", "Tracks"),
         Binding("w", "window", "Window"),
     ]
-    HELP = "+ - 0    zoom in, out, all; left right: earlier, later; v: engines, links, all"
+    HELP = "+ - 0    zoom in, out, all; left right: earlier, later; v: all, components, links"
 
     def __init__(self, run_id: str) -> None:
         super().__init__()
@@ -53,8 +53,8 @@ class TimelineScreen(BrowserScreen):
         self.timeline = timeline
         tracks = timeline.tracks(self.shown)
         words = (
-            f"{timeline.name}; {len(tracks)} tracks ({self.shown}), busiest first; a character is as high as "
-            "the share of its time that the track was occupied"
+            f"{timeline.name}; {len(tracks)} tracks ({self.shown}), busiest first; height: occupancy, the "
+            "share of a character's time for which something was there"
         )
         self.query_one("#facts", Static).update(escape(words))
         self.query_one(Bars).show(timeline, tracks)

@@ -17,7 +17,7 @@ from kernbench.report.colours import STEPS
 from kernbench.report.targets import Target
 from kernbench.tui.models.machine import Machine
 from kernbench.tui.models.mesh import MeshMap
-from kernbench.tui.models.resource_page import utilisation
+from kernbench.tui.models.resource_page import shares_of
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.widgets.mesh import MeshWidget, heat
 
@@ -75,7 +75,7 @@ class TopologyScreen(BrowserScreen):
 
         def work() -> Machine:
             opened = browser.run(self._run_id)
-            return Machine(opened, utilisation(opened, window), opened.run.window(**window.arguments).name)
+            return Machine(opened, shares_of(opened, window), opened.run.window(**window.arguments).name)
 
         self.ask(work, self.show_machine, "machine")
 
@@ -146,7 +146,7 @@ class TopologyScreen(BrowserScreen):
         """Draw a map; the one before stays where a part lies on none."""
         if found is not None and self.machine is not None:
             self.query_one(MeshWidget).show(found)
-            words = f"{found.title}, busy in {self.machine.window}"
+            words = f"{found.title}, utilisation in {self.machine.window}"
             scale = f"   {legend()}" if self.size.width >= 100 else ""
             self.query_one("#map-title", Static).update(f"{escape(words)}{scale}")
 

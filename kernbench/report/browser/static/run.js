@@ -20,8 +20,8 @@ export async function overview(root, ctx) {
     h("div", { class: "pair" },
       panel("Where the time went", h("p", { class: "faint" }, `The critical path of ${data.window}, by cause.`), shares(data.causes, data.ns, "time by cause")),
       panel("By source line", h("p", { class: "faint" }, "The same by line of the kernel."), shares(data.lines, data.ns, "time by source line"))),
-    panel("Busiest links", table(data.links, ctx, "busiest links")),
-    panel("Busiest engines", table(data.engines, ctx, "busiest engines")),
+    panel("Busiest parts", h("p", { class: "faint" }, "Links, engines, memories and routers together. Utilisation is the share of what a part could have done, occupancy the share of the time for which something was there."), table(data.busiest, ctx, "busiest parts")),
+    panel("Waited for longest", h("p", { class: "faint" }, "The same by wait_ns: what transactions and operations waited for the part."), table(data.waited, ctx, "parts that were waited for longest")),
     ctx.source.live ? null : panel("Not in this file", h("p", {}, `${LEFT_OUT} 'kernbench web', where run ${ctx.source.run} is kept, shows them.`)));
 }
 

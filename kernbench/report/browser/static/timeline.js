@@ -64,7 +64,7 @@ export async function timeline(root, ctx) {
   const hits = new Set();
 
   const labels = h("div", { class: "labels" }, rows.map((one) => h("div", { class: one.head ? "head" : "row", style: { height: `${one.high}px`, top: `${one.y + AXIS}px` }, title: one.head || one.place },
-    h("span", {}, one.head || short(one.label)), one.row ? h("b", {}, percent(one.row.busy)) : null)));
+    h("span", {}, one.head || short(one.label)), one.row ? h("b", {}, percent(one.row.occupancy)) : null)));
   const canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": "time line; arrow keys pan, + and - zoom, 0 shows all, n goes to the next that was found" });
   const range = h("output", { class: "when" });
   const detail = h("aside", { class: "detail", "aria-live": "polite" });
@@ -303,7 +303,7 @@ export async function timeline(root, ctx) {
     h("div", { class: "stage" }, scroll, detail),
     h("div", { class: "legend" }, data.categories.filter((one) => one.used).map((one) => h("span", { class: "sample" },
       h("i", { class: "swatch", style: { background: one.colour } }), one.title)),
-    h("span", { class: "sample" }, h("i", { class: "swatch thin", style: { background: data.waiting } }), "something waits")),
+    h("span", { class: "sample" }, h("i", { class: "swatch thin", style: { background: data.waiting } }), "queued")),
     h("p", { class: "faint" }, [...data.remarks, data.left_out ? `${data.left_out} more PEs and links not shown` : "", data.joined ? `bars shorter than ${number(data.joined)} ns are drawn together${ctx.source.live ? "; choose a shorter window to see each" : ""}` : ""].filter(Boolean).join("; ")));
   choose(null);
   draw();

@@ -152,17 +152,17 @@ export async function topology(root, ctx) {
   function about(id) {
     const { one, wire } = made.shapes.get(id);
     const share = shareOf(id);
-    return `${one.tip || one.id}\n${wire || one.parts ? `busy ${percent(share)}${one.parts > 1 || wire ? ", the busiest of them" : ""}` : ""}`.trim();
+    return `${one.tip || one.id}\n${wire || one.parts ? `utilisation ${percent(share)}${one.parts > 1 || wire ? ", the busiest of them" : ""}` : ""}`.trim();
   }
 
   function tell() {
     if (!chosen) {
-      detail.replaceChildren(h("p", { class: "faint" }, "Click a part or a link, or find one by name, for what it is and how busy it was."));
+      detail.replaceChildren(h("p", { class: "faint" }, "Click a part or a link, or find one by name, for what it is and its utilisation."));
       return;
     }
     const busiest = use.busiest[chosen] || [];
     put(clear(detail), h("h3", {}, chosen.replace("--", " – ")), h("p", { class: "lines" }, about(chosen)),
-      busiest.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, `busiest in ${use.window}`), h("th", { scope: "col" }, "busy"))),
+      busiest.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, `busiest in ${use.window}`), h("th", { scope: "col" }, "utilisation"))),
         h("tbody", {}, busiest.map(([name, share]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, percent(share)))))) : h("p", { class: "faint" }, "not used in this run"),
       busiest.length ? h("p", {}, h("a", { href: ctx.href("timeline", { find: busiest[0][0] }) }, "on the time line")) : null);
   }
@@ -213,7 +213,7 @@ export async function topology(root, ctx) {
     h("div", { class: "over-time" }, play, marks, whole, when),
     h("div", { class: "stage" }, h("div", { class: "paper" }, made.svg), detail),
     legendPlace,
-    h("p", { class: "faint" }, `${picture.title}: ${picture.facts.join(", ")}. ${picture.remarks.join(" ")} The share of time for which a link or part was busy; where several are drawn as one, the busiest.`));
+    h("p", { class: "faint" }, `${picture.title}: ${picture.facts.join(", ")}. ${picture.remarks.join(" ")} Utilisation: the share of what a link or part could have done; where several are drawn as one, the busiest.`));
   step(-1);
   if (part) find(part);
 }
