@@ -1,4 +1,8 @@
-"""Imports users' own Python code: benches and components, from a file or from an importable module."""
+"""Imports users' own Python code: benches and components, from a file or from an importable module.
+
+What an archive names is run only while its content is what the archive says (:func:`only`): a kept run may
+come from somebody else, and name a file that happens to lie here.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,26 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from kernbench.errors import KernBenchError, UsageError
 
 _folders: dict[Path, None] = {}
+_loaded: dict[str, str] = {}
+"""By the name of a module, the hash of its code when it was loaded."""
+_OURS = ("kernbench", "kernbench_graph")
+
+
+class _State(threading.local):
+    noted: dict[str, str] | None = None
+    expected: Mapping[str, str] | None = None
+
+
+_state = _State()
 
 
 def search_in(folder: Path) -> None:
@@ -38,6 +55,7 @@ def load_file(place: str, what: str) -> str:
     if not path.is_file():
         raise UsageError(f"{what} file '{place}' does not exist; give the path of a Python file")
     name = module_name(path)
+    _loaded[name] = check(place, what)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -58,6 +76,9 @@ def load_module(place: str, what: str) -> str:
 
     Raises :class:`UsageError` when it does not import.
     """
+    found = check(place, what)
+    if place not in sys.modules:
+        _loaded[place] = found
     try:
         with _importable(Path.cwd(), *_folders):
             importlib.import_module(place)
@@ -65,6 +86,78 @@ def load_module(place: str, what: str) -> str:
         failure = _unimportable(f"{what} module '{place}'", error)
         raise failure from None if failure is error else error
     return place
+
+
+def code_hash(place: str) -> str:
+    """SHA-256 over the Python file or module ``place``, found without running any of it; empty for none.
+
+    The packages that a module lies in count, for importing it runs them too.
+    """
+    files = [Path(place).expanduser()] if place.endswith(".py") else _files_of_module(place)
+    try:
+        return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest() if files else ""
+    except (OSError, ValueError):  # a name with a null byte is a ValueError
+        return ""
+
+
+def hash_of_loaded(module: str) -> str:
+    """:func:`code_hash` of the file or module ``module`` when it was loaded."""
+    return _loaded.get(module) or code_hash(module)
+
+
+def _files_of_module(name: str) -> list[Path]:
+    """The files that importing a module runs; none where there is no such module, or it is not a file."""
+    found: list[Path] = []
+    search: list[str] | None = [*sys.path, *map(str, (Path.cwd(), *_folders))]
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        spec = PathFinder.find_spec(".".join(parts[:count]), search)
+        if spec is None:
+            return []
+        if spec.origin is not None and spec.has_location:
+            found.append(Path(spec.origin))
+        search = list(spec.submodule_search_locations or ())
+    return found
+
+
+@contextmanager
+def noted() -> Iterator[dict[str, str]]:
+    """The hash of each file or module of users' code that is loaded by name in this thread, by that name."""
+    before, _state.noted = _state.noted, {}
+    try:
+        yield _state.noted
+    finally:
+        _state.noted = before
+
+
+@contextmanager
+def only(expected: Mapping[str, str]) -> Iterator[None]:
+    """Users' code is loaded by name in this thread only where :func:`code_hash` is what ``expected`` says.
+
+    All else is a :class:`UsageError`, before any of it runs.
+    """
+    before, _state.expected = _state.expected, expected
+    try:
+        yield
+    finally:
+        _state.expected = before
+
+
+def check(place: str, what: str) -> str:
+    """To be called before the Python file or module ``place`` is run; ``what`` is it in errors.
+
+    Returns its :func:`code_hash`, empty for KernBench's own modules. Raises :class:`UsageError` as
+    :func:`only` says.
+    """
+    if place.partition(".")[0] in _OURS:
+        return ""
+    found = code_hash(place)
+    if _state.noted is not None:
+        _state.noted[place] = found
+    if _state.expected is not None and not (found and _state.expected.get(place) == found):
+        wrong = "has been changed since" if place in _state.expected else "was not noted with the run"
+        raise UsageError(f"{what} '{place}' is not run: it {wrong}; if that is right, re-run it first")
+    return found
 
 
 def _unimportable(what: str, error: BaseException) -> BaseException:

@@ -17,6 +17,7 @@ from kernbench.api.result import Run
 from kernbench.api.stores import Store, keeper
 from kernbench.api.topologies import changes_of
 from kernbench.pgraph import PropertyGraph, RunRecord, launched_ns, topology_record
+from kernbench.user_modules import code_hash
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +45,8 @@ class RunProperties:
     again: Mapping[str, Any]
     """The settings for a re-run beside parameters and topology: ``bench device components``.
 
-    ``topo`` holds the keys by which the machine differs from its topology file, if there are any.
+    ``topo`` holds the keys by which the machine differs from its topology file, and ``code`` the hashes of
+    the users' files and modules that were run, by the names that they were loaded by; if there are any.
     """
     seed: Any
     tags: str
@@ -215,22 +217,32 @@ def _add_launches(transactions: dict[str, Any], ops: dict[str, Any]) -> None:
 
 
 def config_hash(topology_id: str, components: Mapping[str, str] | None, bench: str, **configured: Any) -> str:
-    """Over everything that decides what happens: version, topology, components and ``configured``."""
+    """Over everything that decides what happens: version, topology, components and ``configured``.
+
+    Of users' components their code counts too.
+    """
+    code = {place: found for place in map(_place, (components or {}).values()) if (found := code_hash(place))}
     content = {
         "version": kernbench.__version__,
         "topology": topology_id,
         "bench": bench,
         "components": dict(components or {}),
+        **({"code": code} if code else {}),
         **configured,
     }
     text = json.dumps(content, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def settings_of(graph: PropertyGraph, **settings: Any) -> dict[str, Any]:
-    """The settings for a re-run: ``settings``, and the keys by which the machine differs from its file."""
-    changes = changes_of(graph)
-    return {**settings, "topo": changes} if changes else settings
+def _place(component: str) -> str:
+    """The file or module of a component's class."""
+    return component.rpartition(":")[0]
+
+
+def settings_of(graph: PropertyGraph, code: Mapping[str, str], **settings: Any) -> dict[str, Any]:
+    """The settings for a re-run: ``settings``, hashes of users' ``code``, and the machine's changed keys."""
+    more = {"topo": changes_of(graph), "code": dict(sorted(code.items()))}
+    return settings | {name: value for name, value in more.items() if value}
 
 
 def tags_text(tags: Sequence[str]) -> str:

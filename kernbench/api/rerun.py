@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from kernbench.api.topologies import mark_changes
 from kernbench.api.traffic_runs import BENCH, PATTERN, traffic, traffic_hash
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph
+from kernbench.user_modules import code_hash, only
 
 
 def rerun(
@@ -25,6 +27,17 @@ def rerun(
     ``bench`` is needed where the kept run's bench has no name. ``UsageError`` when it cannot be re-run, or
     when bench or version have changed since: the result would say nothing about the kept run.
     """
+    with only(_known_code(kept, bench)):
+        return _rerun(kept, graph, original, bench, how)
+
+
+def _rerun(
+    kept: Run,
+    graph: PropertyGraph,
+    original: PropertyGraph,
+    bench: str | Callable[[Any], Any] | None,
+    how: dict[str, Any],
+) -> Run:
     how_kept, params = kept.again, kept.params
     components = how_kept["components"]
     mark_changes(graph, how_kept.get("topo", {}))
@@ -48,6 +61,18 @@ def rerun(
     device = how_kept["device"]
     _check(kept, bench_hash(program, str(original.properties["id"]), device, components))
     return run(bench, graph, params=params, device=device, components=components, **how)
+
+
+def _known_code(kept: Run, bench: str | Callable[[Any], Any] | None) -> dict[str, str]:
+    """The hashes of the files and modules that a re-run may load: as kept, and of the caller's bench."""
+    from kernbench.benches.user import place_of
+
+    known: dict[str, str] = dict(kept.again.get("code", {}))
+    if isinstance(bench, str):
+        known[place_of(bench)] = code_hash(place_of(bench))
+    elif kept.source_text and "code" not in kept.again:  # as older versions kept it
+        known[place_of(kept.again["bench"])] = hashlib.sha256(kept.source_text.encode()).hexdigest()
+    return known
 
 
 def _check(kept: Run, now: str) -> None:

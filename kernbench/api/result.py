@@ -126,7 +126,7 @@ class Run(Exports):
 
     @property
     def again(self) -> dict[str, Any]:
-        """The settings for a re-run beside parameters and topology: ``bench device components``.
+        """The settings for a re-run beside parameters and topology: ``bench device components topo code``.
 
         ``bench`` is as the user named it. ``UsageError`` for a run that was kept without them.
         """
@@ -135,7 +135,9 @@ class Run(Exports):
             raise UsageError(
                 f"the version that kept run '{self.id}' did not note how to re-run it; run its bench first"
             )
-        return dict(found)
+        if not _says_how(found):
+            raise UsageError(f"run '{self.id}' does not say how to re-run it; run its bench first")
+        return {"bench": "", "device": None, "components": None, **found}
 
     @property
     def asked_hash(self) -> str:
@@ -407,3 +409,11 @@ class Run(Exports):
                 f"the run of '{self.bench}' was not kept, so it cannot be asked; run it with trace=True"
             )
         return self._store
+
+
+def _says_how(again: object) -> bool:
+    """Whether the settings for a re-run, which may come from anybody, are of their types."""
+    if not isinstance(again, dict) or not isinstance(again.get("bench", ""), str):
+        return False
+    texts = [again.get("components") or {}, again.get("topo", {}), again.get("code", {})]
+    return all(isinstance(text, dict) and all(isinstance(v, str) for v in text.values()) for text in texts)

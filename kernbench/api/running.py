@@ -16,6 +16,7 @@ from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import KernBenchError, VerificationError
 from kernbench.pgraph import PropertyGraph
 from kernbench.topology import names
+from kernbench.user_modules import hash_of_loaded, noted
 
 if TYPE_CHECKING:
     from kernbench.kernels import Choices
@@ -138,27 +139,31 @@ def run_program(
     the hash of what was asked for, by which the same request finds it. ``run_id`` is the id that a traced run
     is kept under; empty takes a new one.
     """
+    from kernbench.benches.user import place_of
     from kernbench.kernels import Choices
     from kernbench.runtime import run_bench
 
     choices = Choices(program.settings) if choices is None else choices
     recording = Recording(store, trace, detail, run_id)
-    outcome = run_bench(
-        graph,
-        program,
-        program.params,
-        device=device,
-        verify=verify,
-        instruments=recording.instruments,
-        progress=progress,
-        components=components,
-        traced=trace,
-        check=check,
-        max_ns=max_ns,
-        max_events=max_events,
-        choices=choices,
-        catch_interrupt=keep_partial,
-    )
+    with noted() as code:
+        outcome = run_bench(
+            graph,
+            program,
+            program.params,
+            device=device,
+            verify=verify,
+            instruments=recording.instruments,
+            progress=progress,
+            components=components,
+            traced=trace,
+            check=check,
+            max_ns=max_ns,
+            max_events=max_events,
+            choices=choices,
+            catch_interrupt=keep_partial,
+        )
+    if place := place_of(program.named):
+        code[place] = hash_of_loaded(program.run.__module__)
     topology_id = str(graph.properties["id"])
     asked_hash = bench_hash(program, topology_id, device, components)
     program = replace(program, settings=choices.settings)
@@ -181,7 +186,7 @@ def run_program(
         verified=outcome.verified,
         params=json.dumps({**program.params, **program.settings}, sort_keys=True, default=repr),
         config_hash=configured,
-        again=settings_of(graph, bench=program.named, device=device, components=components),
+        again=settings_of(graph, code, bench=program.named, device=device, components=components),
         source_text=source_of(program),
         seed=program.params.get("seed", -1),
         tags=tags_text(tags),

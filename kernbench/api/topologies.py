@@ -89,7 +89,7 @@ def _checked(
     topology: Topology, topo: Mapping[str, object] | None, components: Components
 ) -> tuple[TopologySpec, dict[str, str], dict[str, object]]:
     """The checked topology, its component classes, and the keys by which it differs from its file."""
-    from kernbench.components.registry import own_classes, problems
+    from kernbench.components.registry import classes_of, own_classes, problems
     from kernbench.topology import find, load, parse
     from kernbench.topology.problems import Problem
 
@@ -104,7 +104,7 @@ def _checked(
         return problems(spec, extra)
 
     spec = load(path, topo, unknown_impls)
-    return spec, {**spec.components, **(extra or {})}, dict(topo or {})
+    return spec, classes_of(spec, extra), dict(topo or {})
 
 
 def _compiled(spec: TopologySpec, classes: Mapping[str, str], changes: Mapping[str, object]) -> PropertyGraph:

@@ -18,6 +18,7 @@ from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import DeadlockError, InvariantError, UsageError
 from kernbench.pgraph import PropertyGraph
 from kernbench.report.cells import plain
+from kernbench.user_modules import noted
 
 if TYPE_CHECKING:
     from kernbench.probes.traffic_flow import Flow
@@ -135,15 +136,16 @@ def traffic(
     wanted, settings = _wanted(flows, graph, {**(params or {}), **more_params})
     recording = Recording(store, trace, detail)
     try:
-        outcome = run_traffic(
-            graph,
-            wanted,
-            instruments=recording.instruments,
-            progress=progress,
-            components=classes,
-            traced=trace,
-            check=check,
-        )
+        with noted() as code:
+            outcome = run_traffic(
+                graph,
+                wanted,
+                instruments=recording.instruments,
+                progress=progress,
+                components=classes,
+                traced=trace,
+                check=check,
+            )
     except (DeadlockError, InvariantError) as error:
         raise failed(error, kept=recording.discarded) from error
     recording.stop_clock()
@@ -154,7 +156,7 @@ def traffic(
         verified="not asked",
         params=json.dumps(settings, sort_keys=True),
         config_hash=traffic_hash(graph, settings, classes),
-        again=settings_of(graph, bench=BENCH, device="all", components=classes),
+        again=settings_of(graph, code, bench=BENCH, device="all", components=classes),
         seed=settings.get("seed", -1),
         tags=tags_text(tags),
         extra={

@@ -21,6 +21,11 @@ def file_of(identifier: str) -> tuple[str, str] | None:
     return (place, f"{colon}{name}") if place.endswith(".py") else None
 
 
+def place_of(identifier: str) -> str:
+    """The file or module of a user's bench; empty for other names."""
+    return _parts(identifier)[0] if names_user_bench(identifier) else ""
+
+
 def load_user_bench(identifier: str) -> BenchSpec:
     """Import the file or module that ``identifier`` names and return its bench.
 

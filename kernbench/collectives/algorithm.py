@@ -20,6 +20,7 @@ from kernbench.collectives.steps import Limits
 from kernbench.errors import ConfigError
 from kernbench.hints import suggestion
 from kernbench.topology.neighbours import Location, MachineShape, Neighbours
+from kernbench.user_modules import check
 
 if TYPE_CHECKING:
     from kernbench.runtime import Tensor
@@ -151,6 +152,7 @@ def _module(name: str) -> ModuleType:
     if name.endswith(".py"):
         return _file(name)
     target = name if "." in name else f"{_SHIPPED}.{name}"
+    check(target, "algorithm")
     try:
         return importlib.import_module(target)
     except ModuleNotFoundError as error:
@@ -167,6 +169,7 @@ def _file(name: str) -> ModuleType:
     path = Path(name).expanduser()
     if not path.is_file():
         raise ConfigError(f"algorithm '{name}': there is no such file; give the path of a Python file")
+    check(name, "algorithm file")
     spec = importlib.util.spec_from_file_location(f"kernbench_algorithm_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None

@@ -64,6 +64,12 @@ def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[C
     return found
 
 
+def classes_of(spec: TopologySpec, extra: Mapping[str, str] | None) -> dict[str, str]:
+    """The users' classes by ``impl`` name: of the topology's components file, its own, then ``extra``."""
+    own = {section.impl: section.impl for _, _, section in parts(spec) if ":" in (section.impl or "")}
+    return {**own, **spec.components, **(extra or {})}
+
+
 def problems(spec: TopologySpec, extra: Mapping[str, str] | None = None) -> Iterator[Problem]:
     """The ``impl`` keys of a topology that name no component class."""
     classes = {**spec.components, **(extra or {})}
