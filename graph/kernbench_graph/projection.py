@@ -89,7 +89,7 @@ class Projection:
 
     def _has(self, table: str) -> bool:
         """Whether the rows of a table are there; those that are computed may not have been asked for."""
-        known = {entry.name: entry for entry in SCHEMA.tables if entry.computed}
+        known = {entry.name: entry for entry in SCHEMA.tables if entry.computed or entry.fact}
         return table not in known or table in self._tables[known[table].record]
 
     def nodes(self, label: NodeLabel, own: bool = True) -> pa.Table:
@@ -115,7 +115,7 @@ class Projection:
         if not rows.table:
             pair = {"from": [self._owners["run"]], "to": [self._owners["topology"]]}
             return Part(rel.type, pa.table(pair, schema=_PAIR), ends)
-        data = self._tables[self._record_of(rows)][rows.table]
+        data = self._with_more(rel, self._tables[self._record_of(rows)][rows.table])
         kept = _kept(rows, data)
         if kept is not None:
             data = data.filter(kept)
@@ -125,6 +125,18 @@ class Projection:
             **{prop.name: data[prop.column or prop.name] for prop in rel.properties},
         }
         return Part(rel.type, pa.table(columns), ends)
+
+    def _with_more(self, rel: Relationship, data: pa.Table) -> pa.Table:
+        """The rows of relationships with what a fact table says of each; its defaults where there is none."""
+        if not rel.more:
+            return data
+        columns = [prop for prop in rel.properties if prop.name not in data.column_names]
+        more = self._tables["run"][rel.more] if columns and self._has(rel.more) else None
+        for prop in columns:
+            default = pa.scalar(prop.default, ARROW_TYPES[prop.type])
+            values = pa.repeat(default, data.num_rows) if more is None else more[prop.name]
+            data = data.append_column(prop.name, values)
+        return data
 
     def _end(self, rows: Rows, end: tuple[str, str], data: pa.Table) -> Any:
         label, column = SCHEMA.label(end[0]), end[1]

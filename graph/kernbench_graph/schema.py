@@ -56,6 +56,8 @@ RUN_PROPERTIES = (
     _P("flit_crossings", "int64", "Flits times components and links they went through."),
     _P("host", "string", "Name of the machine that ran it."),
 )
+FACTS_VERSION = 1
+"""Raised whenever the same record would give other facts, so that those kept beside records are made anew."""
 WALL_CLOCK = ("id", "started_at", "wall_s", "host", "tags")
 """Run properties that differ between two identical runs; kept apart from the deterministic ones."""
 
@@ -271,6 +273,66 @@ TABLES = (
         _P("op", "int64", "The operation under way; -1 when none.", to="Op", absent=-1),
         _P("before", "int64", "The step before it; -1 for the first.", to="Step", absent=-1),
     ), key="number", computed=True),
+    Table("Window", "run", "Windows of a run's time that questions choose by name.", (
+        _P("name", "string", "`run`: all of it; `all`: its launches; `setup`: the time outside of them; the "
+           "number of a launch, from 0."),
+        _P("number", "int64", "Number of the launch that it is; -1 when it is not exactly one launch's.",
+           default=-1),
+        _P("ns", "double", "Its length: all its stretches together.", "ns"),
+        _P("t_from", "double", "Where its first stretch begins; 0 when it has none.", "ns"),
+        _P("t_to", "double", "Where its last stretch ends; 0 when it has none.", "ns"),
+    ), key="name", fact=True),
+    Table("Span", "run", "Stretches of time that make up windows.", (
+        _P("number", "int64", "Number of the stretch, from 0; in order of time within a window."),
+        _P("window", "string", "The window.", to="Window"),
+        _P("t_from", "double", "Where it begins.", "ns"),
+        _P("t_to", "double", "Where it ends.", "ns"),
+        _P("t_before", "double", "Where the stretch before it in the window ended; -1 for the first.", "ns"),
+    ), key="number", fact=True),
+    Table("Touched", "run", "The use of each component and link within each window; only where something "
+          "went through.", (
+        _P("window", "string", "The window.", to="Window"),
+        _P("resource", "string", "Name of the component or link.", to="Use"),
+        _P("bytes", "int64", "Bytes that went through within it.", "bytes"),
+        _P("busy_ns", "double", "Time in service within it.", "ns"),
+        _P("wait_ns", "double", "Time within it that transactions stood in front of it.", "ns"),
+        _P("utilisation", "double", "Busy time as a share of the window's length, 0 to 1."),
+        _P("occupied_ns", "double", "Time within it for which something was there.", "ns"),
+        _P("occupancy", "double", "That as a share of the window's length, 0 to 1."),
+        _P("transactions", "int64", "Transactions that were served within it."),
+        _P("max_queue", "int64", "Most transactions there at once within it."),
+    ), fact=True),
+    Table("HopUse", "run", "What each hop adds to the use of its place, in the order of the table Hop.", (
+        _P("t_alone", "double", "From when until `t_out` none that was served before it occupies the place; "
+           "`t_out` where operations say when it is occupied.", "ns", default=0.0),
+        _P("busy_ns", "double", "Its part of the place's busy time; 0 where operations are what is served.",
+           "ns", default=0.0),
+        _P("present", "int32", "Transactions there when it arrives, itself included; 0 of a hop without "
+           "length, -1 where operations are what is served.", default=-1),
+    ), fact=True),
+    Table("Served", "run", "Operations at the engines whose use is that of operations.", (
+        _P("op", "int64", "The operation.", to="Op"),
+        _P("resource", "string", "Name of the component.", to="Use"),
+        _P("t_in", "double", "When the component received it.", "ns"),
+        _P("t_start", "double", "When it began.", "ns"),
+        _P("t_out", "double", "When it was done.", "ns"),
+        _P("t_busy", "double", "From when on no other one that began before it was under way there.", "ns"),
+        _P("busy_ns", "double", "Its part of the component's busy time.", "ns"),
+        _P("wait_ns", "double", "Time from its arrival until it began.", "ns"),
+        _P("bytes", "int64", "Bytes moved or produced.", "bytes"),
+        _P("present", "int32", "Operations there when it arrives, itself included; 0 without length."),
+    ), fact=True),
+    Table("Measured", "run", "The place by whose hops or operations the use of each is spread over time.", (
+        _P("resource", "string", "Name of the component or link.", to="Use"),
+        _P("by", "string", "The place: itself, or of a part without hops the component that it is in.",
+           to="Use"),
+        _P("of_busy", "double", "Its busy time by that place's."),
+        _P("of_bytes", "double", "Its bytes by those of the hops or operations there."),
+        _P("of_wait", "double", "Its waiting time by that of the hops or operations there."),
+        _P("of_transactions", "double", "Its transactions by the hops or operations there."),
+        _P("of_occupied", "double", "1 where it is occupied when that place is; -1 where as long as it is "
+           "busy."),
+    ), fact=True),
 )  # fmt: skip
 
 
@@ -301,14 +363,18 @@ LABELS = (
            "{kind} {number}"),
     _label("Step", "A step of the critical path: a stretch of time, where it went and why. Worked out when "
            "it is first asked for.", "step", "{cause} {number}"),
+    _label("Window", "A window of a run's time that questions choose by its name.", "window:"),
+    _label("Span", "A stretch of time that belongs to a window.", "span", "stretch {number}"),
 )  # fmt: skip
 
 
-def _relationship(type_: str, doc: str, *rows: Rows, carries: str = "") -> Relationship:
-    """``carries`` lists the columns that become properties."""
-    described = {entry.name: entry for entry in TABLES}
-    properties = tuple(described[rows[0].table].column(name) for name in carries.split())
-    return Relationship(type_, doc, rows, properties)
+def _relationship(type_: str, doc: str, *rows: Rows, carries: str = "", more: str = "") -> Relationship:
+    """``carries`` lists the columns that become properties, of the rows' table or of ``more``."""
+    columns: dict[str, Property] = {}
+    for table in TABLES:
+        if table.name in (rows[0].table, more):
+            columns |= {column.name: column for column in table.columns}
+    return Relationship(type_, doc, rows, tuple(columns[name] for name in carries.split()), more)
 
 
 _COMPONENT, _LINK, _USE_OF = ("Component", "name"), ("Link", "name"), ("Use", "resource")
@@ -364,7 +430,8 @@ RELATIONSHIPS = (
                   carries="seq"),
     _relationship("HOP", "A component or link that a transaction went through.",
                   Rows("Hop", ("Transaction", "txn"), _USE_OF),
-                  carries="seq t_in t_start t_out service_ns wait_ns bytes"),
+                  carries="seq t_in t_start t_out service_ns wait_ns bytes t_alone busy_ns present",
+                  more="HopUse"),
     _relationship("WAITED_FOR", "A transaction stood behind another; only where it waited.",
                   Rows("WaitedFor", ("Transaction", "txn"), ("Transaction", "holder")),
                   carries="seq resource ns t_from t_to holders"),
@@ -385,6 +452,18 @@ RELATIONSHIPS = (
     _relationship("SPENT_IN", "The transaction that was under way in a step, and its operation.",
                   Rows("Step", ("Step", "number"), ("Transaction", "txn")),
                   Rows("Step", ("Step", "number"), ("Op", "op"))),
+    _relationship("IN_WINDOW", "A run's windows.", Rows("Window", ("Run", ""), ("Window", "name"))),
+    _relationship("SPANS", "The stretches of time that make up a window.",
+                  Rows("Span", ("Window", "window"), ("Span", "number"))),
+    _relationship("TOUCHED", "The use of a component or link within a window.",
+                  Rows("Touched", ("Window", "window"), ("Use", "resource")),
+                  carries="bytes busy_ns wait_ns utilisation occupied_ns occupancy transactions max_queue"),
+    _relationship("SERVED", "An operation at the engine that carried it out, as a hop is of a transaction.",
+                  Rows("Served", ("Op", "op"), ("Use", "resource")),
+                  carries="t_in t_start t_out t_busy busy_ns wait_ns bytes present"),
+    _relationship("MEASURED_BY", "The place by whose hops or operations a use is spread over time.",
+                  Rows("Measured", _USE_OF, ("Use", "by")),
+                  carries="of_busy of_bytes of_wait of_transactions of_occupied"),
 )  # fmt: skip
 
 SCHEMA = Schema(

@@ -57,6 +57,8 @@ class Table:
     key: str = ""
     computed: bool = False
     """Worked out from the other tables when it is first asked for: it is in graphs and in no archive."""
+    fact: bool = False
+    """Worked out from the other tables of every run: it is in every graph of one, and beside the archive."""
 
     def column(self, name: str) -> Property:
         """The column of that name; ``KeyError`` when there is none."""
@@ -118,6 +120,8 @@ class Relationship:
     doc: str
     rows: tuple[Rows, ...]
     properties: tuple[Property, ...] = ()
+    more: str = ""
+    """A fact table with the rest of the properties, one row for each of the rows' table, in its order."""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -150,13 +154,22 @@ class Schema:
 
     def record_tables(self, record: Record) -> tuple[Table, ...]:
         """The tables that make up an archived record of that sort, in order."""
-        return tuple(table for table in self.tables if table.record == record and not table.computed)
+        return tuple(
+            table for table in self.tables if table.record == record and not (table.computed or table.fact)
+        )
 
     def computed_names(self) -> frozenset[str]:
         """Labels and relationship types whose rows are worked out when they are first asked for."""
-        computed = {table.name for table in self.tables if table.computed}
-        types = {rel.type for rel in self.relationships if {rows.table for rows in rel.rows} <= computed}
-        return frozenset(computed | types)
+        return self._names_from({table.name for table in self.tables if table.computed})
+
+    def fact_names(self) -> frozenset[str]:
+        """Labels and relationship types whose rows are worked out for every run."""
+        return self._names_from({table.name for table in self.tables if table.fact})
+
+    def _names_from(self, tables: set[str]) -> frozenset[str]:
+        labels = {label.name for label in self.labels if label.name in tables}
+        types = {rel.type for rel in self.relationships if {rows.table for rows in rel.rows} <= tables}
+        return frozenset(labels | types)
 
     def properties(self) -> dict[str, set[PropertyType]]:
         """The types that each property name has, over all labels and relationship types."""

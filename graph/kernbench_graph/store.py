@@ -114,8 +114,8 @@ class GraphStore(Protocol):
     """How much of a run may be asked for when it is kept; ``full`` is among them."""
     notes: list[str]
     """Events that went otherwise than planned without harm, such as a cache that was rebuilt."""
-    computed: Callable[[RunRecord], Mapping[str, pa.Table]] | None
-    """Works out the tables that the schema calls computed, by name, when they are first asked for."""
+    computed: Callable[[RunRecord, str], Mapping[str, pa.Table]] | None
+    """Works out a table that the schema calls fact or computed, and those that come with it."""
     progress: Callable[[int, int], None] | None
     """Called, while a graph is built that takes long, with how much is done and how much there is to do."""
 

@@ -12,34 +12,10 @@ import pyarrow as pa
 from kernbench.analysis.contention import spans
 from kernbench.analysis.derived import AskedRun, Rows
 from kernbench.analysis.window_use import resource_use, rows_of
-from kernbench.kinds import COMPONENT_KINDS
 
 _COLUMNS = (
     "resource", "bytes", "busy_ns", "wait_ns", "utilisation", "occupancy", "transactions", "max_queue",
 )  # fmt: skip
-
-
-def busiest_links(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """The ``limit`` busiest links, columns as :func:`link_use` gives them.
-
-    Links of ``kind``, or of all kinds; by utilisation, then bytes, then name. The store takes long for lists
-    of thousands, so the choice is made here.
-    """
-    frame = _use(asked, params)
-    return _busiest(frame, frame["is_link"].astype(bool) & _of_kind(frame, params["kind"]), "bytes", params)
-
-
-def busiest_engines(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """The same of components, by utilisation, then busy time, then name.
-
-    Parts of others, such as pseudo-channels, only where ``kind`` asks for them.
-    """
-    frame = _use(asked, params)
-    wanted = ~frame["is_link"].astype(bool) & _of_kind(frame, params["kind"])
-    if not params["kind"]:
-        parts = [kind for kind, record in COMPONENT_KINDS.items() if record.counted_elsewhere]
-        wanted &= ~np.isin(frame["kind"].astype(str), parts)
-    return _busiest(frame, wanted, "busy_ns", params)
 
 
 def link_use(asked: AskedRun, params: Mapping[str, Any]) -> Rows:

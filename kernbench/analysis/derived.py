@@ -31,8 +31,6 @@ DERIVED = {
     "hot_spots": "over_time",
     "longest_waits": "contention",
     "spans": "contention",
-    "busiest_engines": "bottleneck",
-    "busiest_links": "bottleneck",
     "link_use": "bottleneck",
     "use_by_kind": "bottleneck",
     "overlaps": "contention",

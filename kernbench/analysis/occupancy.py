@@ -27,27 +27,52 @@ Use = Mapping[str, NDArray[Any]]
 
 
 def with_occupancy(use: Use, tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDArray[Any]]:
-    """The columns ``use`` of a window with ``occupied_ns`` and ``occupancy``, its share of the window.
-
-    Resources that record no times of their own, which are the wires within a PE and the pseudo-channels of a
-    slice, serve without a gap whatever they serve: they are occupied for as long as they are busy.
-    """
-    known = occupied_ns(tables, window)
-    columns = zip(use["resource"].tolist(), use["kind"].tolist(), use["busy_ns"].tolist(), strict=True)
-    ns = np.array(
-        [known.get(name, 0.0) if has_times(kind) else busy for name, kind, busy in columns], np.float64
-    )
-    return {**use, "occupied_ns": ns, "occupancy": ns / window.ns if window.ns > 0 else ns * 0.0}
+    """The columns ``use`` of a window with those of :meth:`Occupation.of`."""
+    return Occupation(tables).of(use, window)
 
 
 def occupied_ns(tables: Mapping[str, pa.Table], window: Window) -> dict[str, float]:
     """ns of ``window`` for which each resource was occupied, of those that operations or hops name."""
-    ops, hops = Texts(tables["Op"]["component"]), Texts(tables["Hop"]["resource"])
-    engines = set(ops.all())
-    by_op = _covered(ops, tables["Op"]["t_start"].to_numpy(), tables["Op"]["t_end"].to_numpy(), window)
-    by_hop = _covered(hops, tables["Hop"]["t_start"].to_numpy(), tables["Hop"]["t_out"].to_numpy(), window)
-    # Transactions cross engines as well; there the operations that sent them count.
-    return {**{name: ns for name, ns in by_hop.items() if name not in engines}, **by_op}
+    return Occupation(tables).ns(window)
+
+
+class Occupation:
+    """When the resources of a run were occupied, for any number of windows."""
+
+    def __init__(self, tables: Mapping[str, pa.Table]) -> None:
+        ops, hops = Texts(tables["Op"]["component"]), Texts(tables["Hop"]["resource"])
+        self._engines = frozenset(ops.all())
+        self._times = tuple(
+            (
+                names.all(),
+                united(names.codes.astype(np.int64), table[start].to_numpy(), table[end].to_numpy()),
+            )
+            for names, table, start, end in (
+                (hops, tables["Hop"], "t_start", "t_out"), (ops, tables["Op"], "t_start", "t_end"),
+            )
+        )  # fmt: skip
+
+    def ns(self, window: Window) -> dict[str, float]:
+        """ns of ``window`` for which each resource was occupied, of those that operations or hops name."""
+        by_hop, by_op = (
+            dict(zip(names, _within(window, len(names), *times).tolist(), strict=True))
+            for names, times in self._times
+        )
+        # Transactions cross engines as well; there the operations that sent them count.
+        return {**{name: ns for name, ns in by_hop.items() if name not in self._engines}, **by_op}
+
+    def of(self, use: Use, window: Window) -> dict[str, NDArray[Any]]:
+        """The columns ``use`` of a window with ``occupied_ns`` and ``occupancy``, its share of the window.
+
+        Resources that record no times of their own, which are the wires within a PE and the pseudo-channels
+        of a slice, serve without a gap whatever they serve: they are occupied for as long as they are busy.
+        """
+        known = self.ns(window)
+        columns = zip(use["resource"].tolist(), use["kind"].tolist(), use["busy_ns"].tolist(), strict=True)
+        ns = np.array(
+            [known.get(name, 0.0) if has_times(kind) else busy for name, kind, busy in columns], np.float64
+        )
+        return {**use, "occupied_ns": ns, "occupancy": ns / window.ns if window.ns > 0 else ns * 0.0}
 
 
 def has_times(kind: str) -> bool:
@@ -63,11 +88,10 @@ def covered_ns(start: Floats, end: Floats, window: Window) -> float:
     return float(np.sum(window.covered(end) - window.covered(start)))
 
 
-def _covered(names: Texts, start: Floats, end: Floats, window: Window) -> dict[str, float]:
-    """By name the ns of the window that its intervals cover."""
-    where, start, end = united(names.codes.astype(np.int64), start, end)
-    inside = np.bincount(where, window.covered(end) - window.covered(start), minlength=len(names.all()))
-    return dict(zip(names.all(), inside.tolist(), strict=True))
+def _within(window: Window, count: int, where: Ints, start: Floats, end: Floats) -> Floats:
+    """ns of the window that intervals cover at each of ``count`` places."""
+    within = window.covered(end) - window.covered(start)
+    return np.asarray(np.bincount(where, within, minlength=count), np.float64)
 
 
 def united(where: Ints, start: Floats, end: Floats) -> tuple[Ints, Floats, Floats]:

@@ -65,6 +65,12 @@ class Window:
         last = np.searchsorted(begin, times, side="right") - 1
         return (last >= 0) & (times <= end[last])
 
+    def near(self, begin: Floats, end: Floats) -> NDArray[np.bool_]:
+        """Whether each interval may have a part within: none that has one is left out."""
+        if not self.spans:
+            return np.zeros(len(begin), np.bool_)
+        return np.asarray((end >= self.spans[0][0]) & (begin <= self.spans[-1][1]))
+
     def touches(self, begin: Floats, end: Floats) -> NDArray[np.bool_]:
         """Whether a part of each interval lies within; times less than 1e-9 ns apart are one."""
         if not self.spans:
@@ -141,6 +147,18 @@ def select(
         if not spans:
             raise UsageError(f"nothing is there in {name}; choose another time, or --launch run")
     return Window(name, tuple(spans), number)
+
+
+def canonical(info: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """``params`` of a question with ``launch``, ``from_ns`` and ``to_ns`` as its text takes them.
+
+    ``UsageError`` when there is no such window, as for :func:`select`.
+    """
+    launch, until = str(params["launch"]), float(params["to_ns"])
+    select(info, launch, params["from_ns"], None if until < 0 else until)
+    if launch not in (ALL, SETUP, RUN):
+        launch = str(int(launch))
+    return {**params, "launch": launch, "from_ns": max(float(params["from_ns"]), 0.0)}
 
 
 def _number(launch: int | str, count: int) -> int:

@@ -30,6 +30,9 @@ def tables_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, p
     which may depend on earlier ones; routes those of its transactions. Tensors are all there.
     """
     found = dict(tables)
+    for column in found.pop("HopUse", pa.table({})).column_names:  # one row for each hop
+        found["Hop"] = found["Hop"].append_column(column, tables["HopUse"][column])
+    tables = dict(found)
     for name, (begin, end) in _TIMES.items():
         if name not in tables:
             continue  # steps, where nothing has asked for them

@@ -39,89 +39,117 @@ def resource_use(tables: Mapping[str, pa.Table], window: Window, sim_ns: float) 
 
 
 def use_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, NDArray[Any]]:
-    """The use of each resource within ``window``: the columns of a run's table ``Use``, in its order.
+    """The use of each resource within ``window``: see :meth:`Usage.within`."""
+    return Usage(tables).within(window)
 
-    Resources without use there are left out. ``utilisation`` is a share of the window's length.
-    ``max_queue`` is the most that were present at once at a time of the window.
-    """
-    used = {name: tables["Use"][name].to_numpy() for name in tables["Use"].column_names}
-    hops = {name: tables["Hop"][name].to_numpy() for name in ("t_in", "t_start", "t_out", "wait_ns", "bytes")}
-    ops = {name: tables["Op"][name].to_numpy() for name in ("t_ready", "t_start", "t_end", "bytes")}
-    names, kinds = used["resource"], used["kind"]
-    index = {name: number for number, name in enumerate(names.tolist())}
-    by_op = np.array([kind in BY_OPERATION for kind in kinds], dtype=bool)
-    memory = np.array(
-        [kind in COMPONENT_KINDS and COMPONENT_KINDS[kind].memory for kind in kinds], dtype=bool
-    )
 
-    at = rows_of(tables["Hop"]["resource"], index)
-    hop = (at >= 0) & ~by_op[at]
-    where = at[hop]
-    weighs = used["is_link"].astype(bool) | memory
-    weight = np.where(weighs[where], hops["bytes"][hop], 1.0)
-    begin, end = hops["t_start"][hop], hops["t_out"][hop]
-    hop_entry = _Entries.within(
-        window, where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop]
-    )
-    busy_entries = [(where, weight, hop_entry.share)]
-    on = rows_of(tables["Op"]["component"], index)
-    op = (on >= 0) & by_op[on]
-    starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
-    entries = (
-        hop_entry,
-        _Entries.within(window, on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
-    )
-    # Operations of one engine overlap where it has several in flight; its time is busy once.
-    at, begin, end = united(on[op], starts, ends)
-    busy_entries.append((at, end - begin, window.share(begin, end)))
+class Usage:
+    """The use of a run's resources, for any number of windows."""
 
-    count = len(names)
-    found = {f"{of}{key}": np.zeros(count) for key in ("busy", "wait", "bytes", "n") for of in ("", "all_")}
-    queue = np.zeros(count, dtype=np.int64)
-    for where, weight, share in busy_entries:
-        found["busy"] += np.bincount(where, weight * share, minlength=count)
-        found["all_busy"] += np.bincount(where, weight, minlength=count)
-    for entry in entries:
-        for key, values in (
-            ("wait", entry.wait * entry.waited), ("all_wait", entry.wait),
-            ("bytes", entry.nbytes * entry.share), ("all_bytes", entry.nbytes),
-            ("n", (entry.share > 0) * 1.0), ("all_n", np.ones(len(entry.share))),
-        ):  # fmt: skip
-            found[key] += np.bincount(entry.where, values, minlength=count)
+    def __init__(self, tables: Mapping[str, pa.Table]) -> None:
+        self.recorded = {name: tables["Use"][name].to_numpy() for name in tables["Use"].column_names}
+        """The columns of the table ``Use``: that of the whole run."""
+        hops = {
+            name: tables["Hop"][name].to_numpy() for name in ("t_in", "t_start", "t_out", "wait_ns", "bytes")
+        }
+        ops = {name: tables["Op"][name].to_numpy() for name in ("t_ready", "t_start", "t_end", "bytes")}
+        used = self.recorded
+        names, kinds = used["resource"], used["kind"]
+        count = len(names)
+        index = {name: number for number, name in enumerate(names.tolist())}
+        by_op = np.array([kind in BY_OPERATION for kind in kinds], dtype=bool)
+        memory = np.array(
+            [kind in COMPONENT_KINDS and COMPONENT_KINDS[kind].memory for kind in kinds], dtype=bool
+        )
 
-    parts = np.arange(count)
-    for number in np.flatnonzero(found["all_n"] == 0).tolist():
-        parts[number] = stands_for(number, names[number], kinds, index)
-    # Where no more than one was ever present, which is at most resources, there is nothing to count.
-    several = np.zeros(count, dtype=bool)
-    several[parts[used["max_queue"] > 1]] = True
-    for entry in entries:
-        queue = np.maximum(queue, entry.most_at_once(several))
+        at = rows_of(tables["Hop"]["resource"], index)
+        hop = (at >= 0) & ~by_op[at]
+        where = at[hop]
+        weighs = used["is_link"].astype(bool) | memory
+        weight = np.where(weighs[where], hops["bytes"][hop], 1.0)
+        begin, end = hops["t_start"][hop], hops["t_out"][hop]
+        on = rows_of(tables["Op"]["component"], index)
+        op = (on >= 0) & by_op[on]
+        starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
+        self.of_hop, self.of_op = hop, op
+        """Which hops and operations count: at an engine its operations do, elsewhere the hops."""
+        self.entries = (
+            Entries(where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop]),
+            Entries(on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
+        )
+        self.hop_weight = weight
+        """What determines the busy time of each hop that counts: its bytes, or the same for all."""
+        # Operations of one engine overlap where it has several in flight; its time is busy once.
+        at, begun, ended = united(on[op], starts, ends)
+        self._busy = ((where, weight, begin, end), (at, ended - begun, begun, ended))
 
-    def scaled(key: str, recorded: NDArray[Any]) -> Floats:
-        whole = found[f"all_{key}"]
-        share = np.where(whole > 0, found[key] / np.where(whole > 0, whole, 1.0), 0.0)
-        return np.asarray(recorded * share[parts])
+        self.whole = {key: np.zeros(count) for key in ("busy", "wait", "bytes", "n")}
+        for place, busy, _, _ in self._busy:
+            self.whole["busy"] += np.bincount(place, busy, minlength=count)
+        for entries in self.entries:
+            for key, values in (
+                ("wait", entries.wait), ("bytes", entries.nbytes), ("n", np.ones(len(entries.where))),
+            ):  # fmt: skip
+                self.whole[key] += np.bincount(entries.where, values, minlength=count)
+        self.parts = np.arange(count)
+        for number in np.flatnonzero(self.whole["n"] == 0).tolist():
+            self.parts[number] = stands_for(number, names[number], kinds, index)
+        # Where no more than one was ever present, which is at most resources, there is nothing to count.
+        self._several = np.zeros(count, dtype=bool)
+        self._several[self.parts[used["max_queue"] > 1]] = True
 
-    # Bytes are not spread quite evenly over a hop, so in a short window the sum could exceed it.
-    busy = np.minimum(scaled("busy", used["busy_ns"]), window.ns)
-    rows = found["n"][parts] > 0
-    result = {
-        "resource": names,
-        "is_link": used["is_link"],
-        "kind": kinds,
-        "bytes": np.rint(scaled("bytes", used["bytes"])).astype(np.int64),
-        "busy_ns": busy,
-        "wait_ns": scaled("wait", used["wait_ns"]),
-        "utilisation": busy / window.ns if window.ns > 0 else busy * 0.0,
-        "transactions": np.rint(scaled("n", used["transactions"])).astype(np.int64),
-        "max_queue": np.minimum(queue[parts], used["max_queue"]),
-    }
-    return {key: values[rows] for key, values in result.items()}
+    def within(self, window: Window) -> dict[str, NDArray[Any]]:
+        """The use of each resource within ``window``: the columns of a run's table ``Use``, in its order.
+
+        Resources without use there are left out. ``utilisation`` is a share of the window's length.
+        ``max_queue`` is the most that were present at once at a time of the window.
+        """
+        used, parts, count = self.recorded, self.parts, len(self.recorded["resource"])
+        found = {key: np.zeros(count) for key in self.whole}
+        queue = np.zeros(count, dtype=np.int64)
+        for where, weight, begin, end in self._busy:
+            near = window.near(begin, end)
+            share = window.share(begin[near], end[near])
+            found["busy"] += np.bincount(where[near], weight[near] * share, minlength=count)
+        for entries in self.entries:
+            some = entries.taken(window.near(np.minimum(entries.arrived, entries.begin), entries.end))
+            share = window.share(some.begin, some.end)
+            waited = window.share(np.minimum(some.arrived, some.begin), some.begin)
+            for key, values in (
+                ("wait", some.wait * waited), ("bytes", some.nbytes * share), ("n", (share > 0) * 1.0),
+            ):  # fmt: skip
+                found[key] += np.bincount(some.where, values, minlength=count)
+            queue = np.maximum(queue, some.most_at_once(self._several, (share > 0) | (waited > 0)))
+
+        def scaled(key: str, recorded: NDArray[Any]) -> Floats:
+            whole = self.whole[key]
+            share = np.where(whole > 0, found[key] / np.where(whole > 0, whole, 1.0), 0.0)
+            return np.asarray(recorded * share[parts])
+
+        # Bytes are not spread quite evenly over a hop, so in a short window the sum could exceed it.
+        busy = np.minimum(scaled("busy", used["busy_ns"]), window.ns)
+        rows = found["n"][parts] > 0
+        result = {
+            "resource": used["resource"],
+            "is_link": used["is_link"],
+            "kind": used["kind"],
+            "bytes": _whole_number(scaled("bytes", used["bytes"])),
+            "busy_ns": busy,
+            "wait_ns": scaled("wait", used["wait_ns"]),
+            "utilisation": busy / window.ns if window.ns > 0 else busy * 0.0,
+            "transactions": _whole_number(scaled("n", used["transactions"])),
+            "max_queue": np.minimum(queue[parts], used["max_queue"]),
+        }
+        return {key: values[rows] for key, values in result.items()}
 
 
 BY_OPERATION = frozenset({"pe_gemm", "pe_math", "pe_dma", "pe_fetch_store", "pe_scheduler"})
 """Kinds whose service is that of operations rather than of messages."""
+
+
+def _whole_number(values: Floats) -> NDArray[np.int64]:
+    """The nearest whole numbers, halves upwards, as texts of queries round too; last bits do not count."""
+    return np.floor(values + (0.5 + 1e-9)).astype(np.int64)
 
 
 def rows_of(column: pa.ChunkedArray, index: Mapping[str, int]) -> NDArray[np.int64]:
@@ -147,7 +175,7 @@ def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, 
     return next((one for one in found if not arrow or kinds[one] in _CARRIERS), number)
 
 
-class _Entries(NamedTuple):
+class Entries(NamedTuple):
     """Hops or operations, in arrays: where each was served, and when."""
 
     where: NDArray[np.int64]
@@ -156,33 +184,21 @@ class _Entries(NamedTuple):
     begin: Floats
     end: Floats
     wait: Floats
-    share: Floats
-    """Of the service, within the window."""
-    waited: Floats
-    """Of the wait, within the window."""
 
-    @classmethod
-    def within(
-        cls,
-        window: Window,
-        where: NDArray[np.int64],
-        nbytes: NDArray[Any],
-        arrived: Floats,
-        begin: Floats,
-        end: Floats,
-        wait: Floats,
-    ) -> _Entries:
-        """With both shares worked out."""
-        share, waited = window.share(begin, end), window.share(np.minimum(arrived, begin), begin)
-        return cls(where, nbytes, arrived, begin, end, wait, share, waited)
+    def taken(self, chosen: NDArray[np.bool_]) -> Entries:
+        """Those that are ``chosen``."""
+        return Entries(
+            self.where[chosen], self.nbytes[chosen], self.arrived[chosen], self.begin[chosen],
+            self.end[chosen], self.wait[chosen],
+        )  # fmt: skip
 
-    def most_at_once(self, several: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Per resource, the most of those in the window that were present at once; touching ones do not meet.
+    def most_at_once(self, several: NDArray[np.bool_], within: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Per resource, the most of those ``within`` that were present at once; touching ones do not meet.
 
         Where ``several`` is false there never was more than one.
         """
         count = len(several)
-        inside = ((self.share > 0) | (self.waited > 0)) & (self.end > self.arrived)
+        inside = within & (self.end > self.arrived)
         most = np.bincount(self.where[inside], minlength=count) > 0
         inside &= several[self.where]
         where = self.where[inside]

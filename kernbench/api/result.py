@@ -324,13 +324,12 @@ class Run(Exports):
             UsageError: The run is not kept, or there is no such launch, or no time in the window.
             QueryError: A name is neither a label nor a relationship type.
         """
-        from kernbench.analysis.path_table import path_tables
         from kernbench.analysis.window_tables import tables_within
-        from kernbench.pgraph import SCHEMA, run_graph
+        from kernbench.analysis.worked_out import with_worked_out
+        from kernbench.pgraph import run_graph
 
-        topology, tables = self.topology_record(), dict(self.tables)
-        if not names or not SCHEMA.computed_names().isdisjoint(names):
-            tables |= path_tables(RunRecord(self._properties, self.tables))
+        topology = self.topology_record()
+        tables = with_worked_out(RunRecord(self._properties, self.tables), names)
         window = self.window(launch, from_ns, to_ns)
         if window.spans != ((0.0, self.sim_ns),):
             tables = tables_within(tables, window)

@@ -35,14 +35,14 @@ def open_store(url: str | os.PathLike[str] | None = None) -> GraphStore:
     Close it when done. ``StoreUrlError`` when there is no such kind of store.
     """
     opened = _open_store(default_store() if url is None else os.fspath(url))
-    opened.computed = _path_tables
+    opened.computed = _worked_out
     return opened
 
 
-def _path_tables(run: RunRecord) -> Mapping[str, pa.Table]:
-    from kernbench.analysis.path_table import path_tables
+def _worked_out(run: RunRecord, table: str) -> Mapping[str, pa.Table]:
+    from kernbench.analysis.worked_out import worked_out
 
-    return path_tables(run)
+    return worked_out(run, table)
 
 
 def as_store(store: Store) -> GraphStore:

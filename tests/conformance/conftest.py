@@ -12,7 +12,7 @@ from kernbench_graph.opening import open_store
 from kernbench_graph.store import GraphStore
 from kernbench_graph.stores.embedded import run_graphs
 
-from tests.conformance.graph_records import steps
+from tests.conformance.graph_records import made_here
 from tests.neo4j_server import empty
 
 SAME_IN_MEMORY = (
@@ -61,7 +61,7 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytes
 
 def _opened(url: str) -> GraphStore:
     store = open_store(url)
-    store.computed = steps
+    store.computed = made_here
     return store
 
 

@@ -7,6 +7,7 @@ compared for equality.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 from kernbench_graph.archive.canonical import arrow_schema
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import RunRecord, TopologyRecord
+
+from kernbench.analysis.worked_out import worked_out
 
 QUARTERS = st.integers(0, 4000).map(lambda n: n / 4)
 CHANNEL = "pseudo_channel"
@@ -281,7 +284,8 @@ def sample(bench: str = "gemm", **info: Any) -> tuple[RunRecord, TopologyRecord]
     ]  # fmt: skip
     use = [
         {
-            "resource": resource, "is_link": is_link, "kind": "x", "bytes": 512, "busy_ns": 2.0,
+            "resource": resource, "is_link": is_link, "kind": "pe_dma" if resource == "dma" else "x",
+            "bytes": 512, "busy_ns": 2.0,
             "wait_ns": 1.0, "utilisation": 0.25, "transactions": 2 * (resource != "dma"), "max_queue": 1,
         }
         for resource, is_link in (*way, ("dma", False))
@@ -340,6 +344,16 @@ def steps(run: RunRecord) -> dict[str, pa.Table]:
     return {"Step": table("Step", rows)}
 
 
+def made_here(run: RunRecord, table: str) -> Mapping[str, pa.Table]:
+    """What a store works out from a run: the path above, and all else as KernBench does."""
+    return steps(run) if table == "Step" else worked_out(run, table)
+
+
 def with_steps(run: RunRecord) -> RunRecord:
     """The run as its graph has it, with what was worked out."""
-    return RunRecord(run.info, {**run.tables, **steps(run)})
+    made = {
+        table.name: made_here(run, table.name)[table.name]
+        for table in SCHEMA.tables
+        if table.fact or table.computed
+    }
+    return RunRecord(run.info, {**run.tables, **made})

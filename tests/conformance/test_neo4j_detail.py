@@ -18,7 +18,7 @@ from kernbench_graph.stores.neo4j.detail import DETAILS, kept_names, least_detai
 import kernbench as kb
 from kernbench import api
 from tests.conformance.generated_runs import LIBRARY
-from tests.conformance.graph_records import sample, steps
+from tests.conformance.graph_records import made_here, sample
 from tests.conftest import Ended
 
 NAMES = [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
@@ -142,6 +142,6 @@ def test_a_run_that_was_pushed_without_its_critical_path_says_so(neo4j_url: str)
         store.keep(*sample(id="older"))
         with pytest.raises(QueryError, match=r"'older' was pushed without its critical path.*push it again"):
             store.query(text, run="older")
-        store.computed = steps
+        store.computed = made_here
         store.keep(*sample(id="newer"))
         assert store.query(text, run="newer").rows == [(2,)]

@@ -250,8 +250,8 @@ class ArchivedTables(Mapping[str, pa.Table]):
 
 def row_count(tables: Mapping[str, pa.Table], name: str) -> int:
     """Rows of one of the tables, 0 where there is none; those of an archive are not read for it."""
-    if isinstance(tables, ArchivedTables):
-        return tables.row_count(name)
+    if (counted := getattr(tables, "row_count", None)) is not None:
+        return int(counted(name))
     return tables[name].num_rows if name in tables else 0
 
 

@@ -25,22 +25,53 @@ def load_library(folder: Path | str, *, proved: bool = False) -> dict[str, Quest
     ``proved`` says that they are the shipped ones, whose texts the conformance suite has proved.
     """
     root = Path(folder)
-    questions = [load_question(path, root, proved=proved) for path in sorted(root.glob("*/*.yaml"))]
+    parts = _parts(root / "parts.yaml")
+    questions = [load_question(path, root, parts, proved=proved) for path in sorted(root.glob("*/*.yaml"))]
     return {question.name: question for question in sorted(questions, key=lambda question: question.name)}
 
 
-def load_question(path: Path, root: Path, *, proved: bool = False) -> Question:
-    """The question in one file; its name must be the file's place below ``root``."""
+_PART = re.compile(r"^\{\{(\w+)\}\}\n", re.MULTILINE)
+
+
+def _parts(path: Path) -> dict[str, str]:
+    """Texts that questions of a folder have in common: each stands for a line ``{{its name}}`` of theirs."""
+    content = _content(path) if path.exists() else {}
+    if not isinstance(content, dict) or not all(isinstance(text, str) for text in content.values()):
+        raise QueryError(f"{path}: is not a mapping of names to texts")
+    return {str(name): text for name, text in content.items()}
+
+
+def _whole(text: Any, parts: Mapping[str, str], path: Path) -> Any:
+    """A text with the parts that it names."""
+    if not isinstance(text, str):
+        return text
+    if unknown := [name for name in _PART.findall(text) if name not in parts]:
+        known = ", ".join(parts) or "none"
+        raise QueryError(f"{path}: there is no part '{unknown[0]}'; parts.yaml has {known}")
+    return _PART.sub(lambda match: parts[match[1]], text)
+
+
+def _content(path: Path) -> Any:
+    """What a file says; ``QueryError`` where it is not YAML."""
     try:
-        content = _yaml(path.read_text(encoding="utf-8"))
+        return _yaml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise QueryError(f"{path}: cannot be read as YAML ({reason})") from error
+
+
+def load_question(path: Path, root: Path, parts: Mapping[str, str], *, proved: bool = False) -> Question:
+    """The question in one file; its name must be the file's place below ``root``."""
+    content = _content(path)
     if not isinstance(content, dict):
         raise QueryError(f"{path}: is not a mapping; a question has name, title, scope, returns and cypher")
     keys = [key for key in content if isinstance(key, str) and key.startswith("cypher_")]
     fields = {key: value for key, value in content.items() if key not in keys}
-    fields["dialects"] = {key.removeprefix("cypher_"): content[key] for key in keys}
+    texts = {key.removeprefix("cypher_"): _whole(content[key], parts, path) for key in keys}
+    if "cypher" in fields:
+        fields["cypher"] = _whole(fields["cypher"], parts, path)
+    fields["window"] = texts.pop("window", "")
+    fields["dialects"] = texts
     if "proved" in content:
         raise QueryError(f"{path}: proved: no file can say so of itself; leave it out")
     fields["proved"] = proved
@@ -118,7 +149,7 @@ def ask(
             store.resolve(target)
         return Result([column.name for column in question.returns])
     engine = question.engine if question.engine in store.engines else store.engines[0]
-    text = question.text(engine)
+    text = question.text(engine, bound)
     if unused := set(bound) - set(parameter_names(text)):
         bound = {name: value for name, value in bound.items() if name not in unused}
     proved = question.proved and engine == question.engine

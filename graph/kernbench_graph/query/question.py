@@ -116,6 +116,11 @@ class Question(_Model):
     """Whether the text is shipped, so that the conformance suite has proved it on ``engine``."""
     dialects: dict[str, str] = Field(default_factory=dict)
     """Text for one engine only, from the file's ``cypher_<engine>``."""
+    window: str = ""
+    """Text for a part of a window that parameters ``from_ns`` and ``to_ns`` cut out, from ``cypher_window``.
+
+    It reads the trace where the other text reads what is known of whole windows. Empty where one text does.
+    """
     notes: str = ""
     """Omissions and assumptions of the answer."""
 
@@ -133,14 +138,19 @@ class Question(_Model):
                 raise ValueError(
                     f"parameter '{name}' needs another name: lower case, and none of {_RESERVED}"
                 )
-        for engine, text in {"": self.cypher, **self.dialects}.items():
-            key = f"cypher_{engine}" if engine else "cypher"
+        texts = {"cypher": self.cypher, **{f"cypher_{name}": text for name, text in self.dialects.items()}}
+        cut = {"from_ns", "to_ns"} if self.window else set()
+        if self.window:
+            texts["cypher_window"] = self.window
+        for key, text in texts.items():
             try:
                 used = parameter_names(check_read_only(text))
             except QueryError as error:
                 raise ValueError(f"{key}: {error}") from error
             # What a list is derived from need not occur again.
             missing = set(self.params) - set(used) if not self.derived else set(self.derived) - set(used)
+            if key != "cypher_window":
+                missing -= cut
             if missing or not set(used) - {"run"} <= set(self.params):
                 raise ValueError(
                     f"{key} uses parameters {sorted(used)}, but declared are {sorted(self.params)}"
@@ -159,8 +169,11 @@ class Question(_Model):
         """Names of the parameters that the asker computes."""
         return [name for name, parameter in self.params.items() if parameter.derived]
 
-    def text(self, engine: str) -> str:
-        """The Cypher for that engine."""
+    def text(self, engine: str, params: Mapping[str, Any] | None = None) -> str:
+        """The Cypher for that engine and, where they cut a window, for these parameters."""
+        given = params or {}
+        if self.window and (given.get("from_ns", 0.0) > 0.0 or given.get("to_ns", -1.0) >= 0.0):
+            return self.window
         return self.dialects.get(engine, self.cypher)
 
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from kernbench_graph.errors import RunNotFoundError, StoreError
 from kernbench_graph.store import RunRecord
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from kernbench_graph.worked_out import Beside, WorkOut
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +26,7 @@ class OpenedStore:
         self._lock = threading.RLock()
         self._closed = False
         self.notes: list[str] = []
-        self.computed: Callable[[RunRecord], Mapping[str, pa.Table]] | None = None
+        self.computed: WorkOut | None = None
         self.progress: Callable[[int, int], None] | None = None
 
     @property
@@ -49,15 +48,21 @@ class OpenedStore:
         if self._closed:
             raise StoreError(f"store '{self._url}' is closed; open it again")
 
-    def _with_computed(self, run: RunRecord) -> RunRecord:
+    def _whole(self, run: RunRecord, beside: Beside | None = None) -> RunRecord:
         """The run with the tables that are worked out from its others, where anything works them out."""
+        from kernbench_graph.worked_out import WholeTables
+
+        return RunRecord(run.info, WholeTables(run, lambda: self.computed, beside))
+
+    def _with_computed(self, run: RunRecord) -> RunRecord:
+        """The run as :meth:`_whole` has it, said to have what is worked out only when it is asked for."""
+        from kernbench_graph.worked_out import WholeTables
+
         if self.computed is None:
             return run
-        from kernbench_graph.archive.canonical import canonical_table
-
-        what = f"run '{run.info['id']}'"
-        tables = {name: canonical_table(name, data, what) for name, data in self.computed(run).items()}
-        return RunRecord(run.info, ChainMap(tables, run.tables))  # type: ignore[arg-type]  # it is only read
+        tables = run.tables if isinstance(run.tables, WholeTables) else self._whole(run).tables
+        assert isinstance(tables, WholeTables)
+        return RunRecord(run.info, tables.with_computed())
 
     def _check_detail(self, detail: str) -> None:
         if detail not in self.details:

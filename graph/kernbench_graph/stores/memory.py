@@ -62,7 +62,7 @@ class MemoryStore(LocalStore):
                 raise taken(info["id"])
             json_text(info, what)
             self._topologies[kept.id] = kept
-            self._runs[info["id"]] = RunRecord(MappingProxyType(info), MappingProxyType(tables))
+            self._runs[info["id"]] = self._whole(RunRecord(MappingProxyType(info), MappingProxyType(tables)))
             self._kept[info["id"]] = next(self._number)
             self._forget("history")
         return str(info["id"])
@@ -122,7 +122,7 @@ class MemoryStore(LocalStore):
 
     def _content(self, run_id: str) -> str:
         """Identifies the record of a run but for its tags."""
-        return str(self._kept[run_id])
+        return f"{self._kept[run_id]}{'' if self.computed is None else ' with facts'}"
 
     def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
         """Where databases are cached: in a folder that goes when the store is closed."""

@@ -14,7 +14,7 @@ from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.arcade.database import ArcadeDatabase
 from kernbench_graph.stores.arcade.ddl import index_statements, type_statements
 
-PROJECTION_VERSION = 2
+PROJECTION_VERSION = 3
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
 
 Progress = Callable[[int, int], None]

@@ -25,7 +25,7 @@ from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
 from kernbench_graph.stores.embedded.run_graphs import RunGraphs
 
-_COMPUTED = SCHEMA.computed_names()
+_COMPUTED, _FACTS = SCHEMA.computed_names(), SCHEMA.fact_names()
 _MORE_HISTORY = frozenset(HISTORY) - frozenset(SMALL_HISTORY)
 _HISTORY = f"the graph over all runs has {', '.join(HISTORY)}: name a run for the rest"
 
@@ -116,16 +116,18 @@ class LocalStore(RunGraphs, ABC):
             self._check_open()
             if run is None:
                 return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
-            if _COMPUTED.isdisjoint(words(cypher)):
+            used = frozenset(words(cypher))
+            lacking = sorted((_COMPUTED | _FACTS) & used)
+            if lacking and self.computed is None:
+                what = ", ".join(lacking)
+                raise QueryError(
+                    f"{what}: KernBench works that out; open the store with kernbench.open_store"
+                )
+            if _COMPUTED.isdisjoint(used):
                 partial = None if library is None else self._partial_graph(run, cypher, library)
                 if partial is not None:
                     return partial
                 return self._run_database(run, engine)
-            if self.computed is None:
-                raise QueryError(
-                    f"{', '.join(sorted(_COMPUTED))} are worked out by KernBench when first asked for; "
-                    "open the store with kernbench.open_store"
-                )
             return self._computed_database(run, engine)
 
 

@@ -40,6 +40,10 @@ class EngineError(StoreError):
     """The database cannot be opened or filled."""
 
 
+_TO_INTEGER = "CREATE MACRO toInteger(x) AS CAST(x AS INT64)"
+"""A function of openCypher that texts of the library use, of whole numbers alone."""
+
+
 class LadybugDatabase:
     """A database in memory, being written as a file, or read from a file."""
 
@@ -81,8 +85,8 @@ class LadybugDatabase:
         self.write("COMMIT", {})
 
     def create(self, statements: Iterable[str]) -> None:
-        """Run statements that create tables."""
-        for statement in statements:
+        """Run statements that create the tables of an empty database, and what its dialect lacks."""
+        for statement in (_TO_INTEGER, *statements):
             self.write(statement, {})
 
     def copy(self, table: str, data: pa.Table, pair: tuple[str, str] | None = None) -> None:

@@ -2,6 +2,7 @@
 
     <path>/runs/<run id>/            manifest.json and one Parquet file per table
     <path>/topologies/<topology id>/ the same
+    <path>/worked-out/<run id>/      tables that were worked out from a run's others
     <path>/cache/                    projections, named by the content they were made from
 
 Many processes may read while others write: a run is seen when its folder has its name, and not before.
@@ -18,6 +19,7 @@ from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import alone, clean_leftovers, is_temporary, remove_folder, shared
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.errors import ArchiveError, StoreError
+from kernbench_graph.schema import FACTS_VERSION
 from kernbench_graph.store import RunRecord, TopologyRecord, check_id, is_id, resolve_ref
 from kernbench_graph.stores.common import taken
 from kernbench_graph.stores.embedded.base import LocalStore
@@ -26,6 +28,10 @@ from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybu
 from kernbench_graph.stores.embedded.history import History, Kept
 from kernbench_graph.stores.embedded.order import RunOrder
 from kernbench_graph.stores.embedded.recent import Recent
+from kernbench_graph.worked_out import FACTS, Beside
+
+_CHEAP = 5_000_000
+"""Hops and operations times windows up to which facts are worked out when a run is kept: about a second."""
 
 
 class EmbeddedStore(LocalStore):
@@ -35,10 +41,11 @@ class EmbeddedStore(LocalStore):
         super().__init__(url)
         self._runs = path / "runs"
         self._topologies = path / "topologies"
+        self._worked_out = path / "worked-out"
         self._cached_in = path / "cache"
         self._order = RunOrder(self._runs, path / "cache" / "order.json")
         self._seen: dict[str, tuple[int, int, Kept]] = {}
-        self._read_runs = Recent(_run_and_content)
+        self._read_runs = Recent(self._run_and_content)
         self._read_topologies = Recent(archive.read_topology)
 
     def keep(self, run: RunRecord, topology: TopologyRecord, detail: str = "full") -> str:
@@ -61,7 +68,21 @@ class EmbeddedStore(LocalStore):
         except OSError as error:
             raise StoreError(f"{what} cannot be written to {self._runs} ({error.strerror or error}); "
                              "free space, or name another store") from error  # fmt: skip
+        if self.computed is not None:
+            self._keep_facts(RunRecord(info, tables))
         return str(info["id"])
+
+    def _keep_facts(self, run: RunRecord) -> None:
+        """Work out what every graph of a run has, while its tables are at hand, where that is cheap."""
+        rows = run.tables["Hop"].num_rows + run.tables["Op"].num_rows
+        if rows * (run.tables["Launch"].num_rows + 1) <= _CHEAP:
+            _, _, content = archive.read_info(self._runs / str(run.info["id"]))
+            whole = self._whole(run, self._beside(str(run.info["id"]), content)).tables
+            for name in FACTS:
+                whole[name]
+
+    def _beside(self, run_id: str, content: str) -> Beside:
+        return Beside(self._worked_out / run_id, content)
 
     def runs(self) -> list[dict[str, Any]]:
         """Properties of every readable run, in the order in which they were kept; notes on the others."""
@@ -97,6 +118,8 @@ class EmbeddedStore(LocalStore):
                     f"{place} cannot be removed ({error.strerror or error}); check who owns it"
                 ) from error
             self._prune(run_id)
+            with suppress(OSError):
+                remove_folder(self._worked_out / run_id)
             self._remove_unused_topologies()
 
     def change_tags(self, run_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> list[str]:
@@ -181,8 +204,9 @@ class EmbeddedStore(LocalStore):
                         remove_folder(folder)
 
     def _content(self, run_id: str) -> str:
-        """Identifies the record of a run but for its tags."""
-        return self._read_runs.read(self._runs / run_id)[1]
+        """Identifies the graph of a run but for its tags."""
+        content = self._read_runs.read(self._runs / run_id)[1]
+        return content if self.computed is None else f"{content} with facts {FACTS_VERSION}"
 
     def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
         """Where the databases of an engine are cached."""
@@ -207,8 +231,8 @@ class EmbeddedStore(LocalStore):
 
         return self._cached(f"history {engine} {with_use} {history.content}", build)
 
-
-def _run_and_content(folder: Path) -> tuple[RunRecord, str]:
-    """The run in ``folder``, and a hash of all but its tags."""
-    info, _, content = archive.read_info(folder)
-    return RunRecord(info, archive.ArchivedTables(folder, "run")), content
+    def _run_and_content(self, folder: Path) -> tuple[RunRecord, str]:
+        """The run in ``folder``, and a hash of all but its tags."""
+        info, _, content = archive.read_info(folder)
+        run = RunRecord(info, archive.ArchivedTables(folder, "run"))
+        return self._whole(run, self._beside(folder.name, content)), content

@@ -9,7 +9,7 @@ start from a run by its id.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,9 +40,10 @@ _PLANS = 500
 """Queries whose plans are remembered as reading ones."""
 _RECORDS = 4
 """Runs and topologies whose tables are kept at hand: two runs are compared, each on a topology."""
-_COMPUTED = SCHEMA.computed_names()
-_STEPS = """MATCH (r:Run {id: $id})
-RETURN EXISTS { (r)-[:TOOK_TIME_IN]->() } AS steps, EXISTS { (r)-[:SENT]->() } AS sent"""
+_COMPUTED, _FACTS = SCHEMA.computed_names(), SCHEMA.fact_names()
+_THERE = """MATCH (r:Run {id: $id})
+RETURN EXISTS { (r)-[:TOOK_TIME_IN]->() } AS steps, EXISTS { (r)-[:SENT]->() } AS sent,
+       EXISTS { (r)-[:IN_WINDOW]->() } AS windows"""
 _OF_RUNS = frozenset(label.name for label in SCHEMA.labels) - set(HISTORY)
 
 
@@ -152,7 +153,7 @@ class Neo4jStore(OpenedStore):
         entry = self._entry(run_id)
         fetch = self._catalogue.files(files_owner(run_id), entry.manifest)
         tables = self._tables(f"run {entry.token}", lambda: files.FetchedTables("run", fetch))
-        return files.run_record(entry.manifest, run_id, tables)
+        return self._whole(files.run_record(entry.manifest, run_id, tables))
 
     def load_topology(self, topology_id: str) -> TopologyRecord:
         """The record of a topology."""
@@ -201,19 +202,24 @@ class Neo4jStore(OpenedStore):
                 "on a server a query sees every run, and this one does not say which; begin at the run, as "
                 "in MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction) or ...-[:RAN_ON]->(m:Topology)"
             )
-        if not _COMPUTED.isdisjoint(query.names):
-            self._check_computed(asked.id)
+        if not (_COMPUTED | _FACTS).isdisjoint(query.names):
+            self._check_worked_out(asked.id, query.names)
         result = self._rows(query, values, timeout_s)
         if self._entry(asked.id).token != asked.token:
             raise self._unknown(asked.id)  # removed meanwhile: the rows may be some of them
         return result
 
-    def _check_computed(self, run_id: str) -> None:
-        """``QueryError`` for a run that was pushed without its critical path."""
-        row = self._server.read(lambda tx: tx.run(_STEPS, id=run_id).single())
-        if row is not None and row["sent"] and not row["steps"]:
+    def _check_worked_out(self, run_id: str, names: Collection[str]) -> None:
+        """``QueryError`` for a run that was pushed without what a query asks for of it."""
+        row = self._server.read(lambda tx: tx.run(_THERE, id=run_id).single())
+        lacking = ""
+        if row is not None and not row["windows"] and not _FACTS.isdisjoint(names):
+            lacking = "its windows"
+        elif row is not None and row["sent"] and not row["steps"] and not _COMPUTED.isdisjoint(names):
+            lacking = "its critical path"
+        if lacking:
             raise QueryError(
-                f"run '{run_id}' was pushed without its critical path, as older versions of KernBench did; "
+                f"run '{run_id}' was pushed without {lacking}, as older versions of KernBench did; "
                 "remove it and push it again"
             )
 

@@ -1,0 +1,118 @@
+"""Tables that are worked out from a run's others: made when they are first looked at, then kept at hand.
+
+What works them out is given to a store (:attr:`kernbench_graph.store.GraphStore.computed`). A store in a
+folder keeps them beside the archives, one file each; a file that is missing, damaged, or of other content is
+made anew, so losing them costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kernbench_graph.archive.atomic import replace_file
+from kernbench_graph.archive.canonical import arrow_schema, canonical_table
+from kernbench_graph.archive.record import row_count
+from kernbench_graph.schema import FACTS_VERSION, SCHEMA
+from kernbench_graph.store import RunRecord
+
+WorkOut = Callable[[RunRecord, str], Mapping[str, pa.Table]]
+"""From a run and the name of a table that the schema calls fact or computed: it, and what comes with it."""
+
+FACTS = tuple(table.name for table in SCHEMA.tables if table.fact)
+COMPUTED = tuple(table.name for table in SCHEMA.tables if table.computed)
+_OF = b"kernbench.of"
+
+
+class Beside:
+    """A folder with tables that were worked out from the run whose content is ``content``."""
+
+    def __init__(self, folder: Path, content: str) -> None:
+        self._folder = folder
+        self._of = f"{content} {FACTS_VERSION}".encode()
+
+    def read(self, name: str) -> pa.Table | None:
+        """The table as it was kept; None where it has to be made."""
+        try:
+            with pa.OSFile(str(self._folder / f"{name}.parquet")) as file:
+                table = pq.ParquetFile(file).read(use_threads=False)
+        except (OSError, pa.ArrowException):
+            return None
+        if (table.schema.metadata or {}).get(_OF) != self._of:
+            return None
+        plain = table.replace_schema_metadata(None)
+        return plain if plain.schema.equals(arrow_schema(SCHEMA.table(name))) else None
+
+    def write(self, name: str, table: pa.Table) -> None:
+        """Keep the table, where the folder can be written."""
+        sink = pa.BufferOutputStream()
+        marked = table.replace_schema_metadata({_OF: self._of})
+        pq.write_table(marked, sink, compression="zstd", compression_level=3)
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            replace_file(self._folder / f"{name}.parquet", sink.getvalue().to_pybytes(), durable=False)
+
+
+class WholeTables(Mapping[str, pa.Table]):
+    """The tables of a run, and beside them those that are worked out when they are first looked at.
+
+    It lists the tables of the record alone; one of ``there`` is said to be in it, and any that can be worked
+    out is found by its name.
+    """
+
+    def __init__(
+        self,
+        run: RunRecord,
+        work_out: Callable[[], WorkOut | None],
+        beside: Beside | None = None,
+        there: Collection[str] = FACTS,
+    ) -> None:
+        self._run, self._work_out, self._beside, self._there = run, work_out, beside, frozenset(there)
+        self._found: dict[str, pa.Table] = {}
+        self._lock = threading.RLock()
+
+    def __getitem__(self, name: str) -> pa.Table:
+        if name not in FACTS and name not in COMPUTED:
+            return self._run.tables[name]
+        with self._lock:
+            if name not in self._found:
+                kept = self._beside.read(name) if self._beside else None
+                if kept is None:
+                    self._make(name)
+                else:
+                    self._found[name] = kept
+            return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        if name in FACTS or name in COMPUTED:
+            return name in self._there and self._work_out() is not None
+        return name in self._run.tables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._run.tables)
+
+    def __len__(self) -> int:
+        return len(self._run.tables)
+
+    def row_count(self, name: str) -> int:
+        """Rows of a table of the record, without reading it; 0 of one that is worked out."""
+        return 0 if name in FACTS or name in COMPUTED else row_count(self._run.tables, name)
+
+    def with_computed(self) -> WholeTables:
+        """The same tables, with those that are worked out only when they are asked for said to be there."""
+        return WholeTables(self._run, self._work_out, self._beside, (*FACTS, *COMPUTED))
+
+    def _make(self, name: str) -> None:
+        work_out = self._work_out()
+        if work_out is None:
+            raise KeyError(name)
+        what = f"run '{self._run.info['id']}'"
+        for made, data in work_out(self._run, name).items():
+            self._found[made] = canonical_table(made, data, what)
+            if self._beside:
+                self._beside.write(made, self._found[made])

@@ -1,0 +1,109 @@
+"""What each hop and operation adds to the use of its place, as the graph has it.
+
+With these facts the use of a resource within any stretch of time is a sum over its hops or operations: see
+:meth:`kernbench.analysis.window_use.Usage.within`, whose rules these are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbench.analysis.occupancy import has_times
+from kernbench.analysis.time_window import Floats
+from kernbench.analysis.window_use import Usage, rows_of
+from kernbench.pgraph import RunRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Ints = NDArray[np.int64]
+
+
+def served_tables(run: RunRecord) -> dict[str, pa.Table]:
+    """The tables ``HopUse``, ``Served`` and ``Measured`` of a run."""
+    import pyarrow as pa
+
+    usage = Usage(run.tables)
+    used, names = usage.recorded, usage.recorded["resource"].tolist()
+    per_weight = _ratio(used["busy_ns"], usage.whole["busy"])
+    index = {name: number for number, name in enumerate(names)}
+    hop, op = run.tables["Hop"], run.tables["Op"]
+    at, on = rows_of(hop["resource"], index), rows_of(op["component"], index)
+
+    hops, ops = usage.entries
+    busy, present = np.zeros(len(at)), np.full(len(at), -1, np.int32)
+    busy[usage.of_hop] = usage.hop_weight * per_weight[hops.where]
+    present[usage.of_hop] = present_at_arrival(hops.where, hops.arrived, hops.end)
+    alone = hop["t_out"].to_numpy().copy()
+    shown = np.flatnonzero(~np.isin(at, np.unique(on)))  # elsewhere operations say when it is occupied
+    alone[shown] = not_before_others(at[shown], hop["t_start"].to_numpy()[shown], alone[shown])
+
+    some = np.flatnonzero(on >= 0)
+    begin, end, ready = (op[name].to_numpy()[some] for name in ("t_start", "t_end", "t_ready"))
+    since = not_before_others(on[some], begin, end)
+    counted = usage.of_op[some]
+    there = np.full(len(some), -1, np.int32)
+    there[counted] = present_at_arrival(ops.where, ops.arrived, ops.end)
+    by = usage.parts
+    traced = np.array([has_times(kind) for kind in used["kind"].tolist()], bool)
+    return {
+        "HopUse": pa.table({"t_alone": alone, "busy_ns": busy, "present": present}),
+        "Served": pa.table({
+            "op": op["number"].to_numpy()[some],
+            "resource": op["component"].take(pa.array(some)),
+            "t_in": ready, "t_start": begin, "t_out": end, "t_busy": since,
+            "busy_ns": np.where(counted, (end - since) * per_weight[on[some]], 0.0),
+            "wait_ns": begin - ready, "bytes": op["bytes"].to_numpy()[some],
+            "present": there,
+        }),
+        "Measured": pa.table({
+            "resource": pa.array(names, pa.string()),
+            "by": pa.array(used["resource"][by].tolist(), pa.string()),
+            "of_busy": _ratio(used["busy_ns"], used["busy_ns"][by]),
+            "of_bytes": _ratio(used["bytes"], usage.whole["bytes"][by]),
+            "of_wait": _ratio(used["wait_ns"], usage.whole["wait"][by]),
+            "of_transactions": _ratio(used["transactions"], usage.whole["n"][by]),
+            "of_occupied": np.where(traced, (by == np.arange(len(by))) * 1.0, -1.0),
+        }),
+    }  # fmt: skip
+
+
+def _ratio(of: NDArray[Any], by: NDArray[Any]) -> Floats:
+    return np.asarray(np.where(by > 0, of / np.where(by > 0, by, 1), 0.0), np.float64)
+
+
+def present_at_arrival(where: Ints, arrived: Floats, left: Floats) -> NDArray[np.int32]:
+    """How many are at a place when each arrives, itself included; 0 for one that leaves as it arrives.
+
+    Those that leave at that time are gone; of several that arrive at once, each finds the ones before it.
+    """
+    found = np.zeros(len(where), np.int32)
+    some = np.flatnonzero(left > arrived)
+    count = len(some)
+    place = np.concatenate([where[some], where[some]])
+    times = np.concatenate([left[some], arrived[some]])
+    change = np.concatenate([-np.ones(count, np.int32), np.ones(count, np.int32)])
+    order = np.lexsort((change, times, place))
+    level = np.cumsum(change[order])  # every place's changes add up to 0
+    arrivals = order >= count
+    found[some[order[arrivals] - count]] = level[arrivals]
+    return found
+
+
+def not_before_others(where: Ints, begin: Floats, end: Floats) -> Floats:
+    """By interval the time from which on none that began before it there is under way; its end at most."""
+    if not len(where):
+        return begin
+    order = np.lexsort((end, begin, where))
+    place, first, last = where[order], begin[order], end[order]
+    # The latest end so far at each place: that of the one before in order, once ends at a place only grow.
+    starts = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
+    latest = np.concatenate([np.maximum.accumulate(some) for some in np.split(last, starts[1:])])
+    before = np.concatenate([[-np.inf], latest[:-1]])
+    before[starts] = -np.inf
+    found = np.empty(len(where))
+    found[order] = np.minimum(np.maximum(first, before), last)
+    return found

@@ -1,0 +1,44 @@
+"""Every table of the graph that is worked out from a run's others, and what works it out.
+
+One more analysis is one function in the module of its topic, its tables in
+:mod:`kernbench_graph.schema`, and one line in :data:`ANALYSES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from kernbench.pgraph import SCHEMA, RunRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ANALYSES = {
+    ("Window", "Span", "Touched"): "window_facts.window_tables",
+    ("HopUse", "Served", "Measured"): "served_facts.served_tables",
+    ("Step",): "path_table.path_tables",
+}
+"""Tables -> the module of this package, and the function in it, that works them out from a run."""
+
+
+def worked_out(run: RunRecord, table: str) -> Mapping[str, pa.Table]:
+    """The table of that name, worked out from the run, and those that come with it."""
+    for tables, place in ANALYSES.items():
+        if table in tables:
+            module, _, name = place.partition(".")
+            found: Mapping[str, pa.Table] = getattr(import_module(f"kernbench.analysis.{module}"), name)(run)
+            return found
+    raise KeyError(table)
+
+
+def with_worked_out(run: RunRecord, names: Collection[str]) -> dict[str, pa.Table]:
+    """The tables of a run, and those worked out that ``names`` of labels and types need; all for none."""
+    types = [rel for rel in SCHEMA.relationships if rel.type in names]
+    needed = {*names, *(rel.more for rel in types), *(rows.table for rel in types for rows in rel.rows)}
+    found = dict(run.tables)
+    for tables in ANALYSES:
+        if not names or needed & {*tables}:
+            found |= worked_out(run, tables[0])
+    return found

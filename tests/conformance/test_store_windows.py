@@ -1,0 +1,104 @@
+"""Questions about the use of resources within windows, on every store, against what the trace says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from kernbench_graph.store import GraphStore, RunRecord
+
+import kernbench as kb
+from kernbench import api
+from kernbench.api.kept_runs import copy_runs
+from kernbench.pgraph import QueryError
+from tests.conformance.conftest import NewStore
+from tests.conformance.test_store_simulated import ALL_ROWS, simulated
+
+MEASURES = ("utilisation", "occupancy", "busy_ns", "bytes", "transactions", "wait_ns", "max_queue")
+
+
+def windows(run: kb.Run) -> list[dict[str, Any]]:
+    """The kept windows of a run, and stretches of time cut out of some of them."""
+    kept: list[dict[str, Any]] = [{"launch": name} for name in ("run", "all", "setup")]
+    if not run.launches:
+        return [*kept[:2], {"launch": "run", "from_ns": run.sim_ns / 4, "to_ns": run.sim_ns / 2}]
+    start, end = (float(run.launches[-1][name]) for name in ("t_start", "t_done"))
+    middle, last = (start + end) / 2, {"launch": str(len(run.launches) - 1)}
+    cut = {"from_ns": middle / 2, "to_ns": middle}
+    return [
+        *kept,
+        last,
+        {**last, "from_ns": middle},
+        {"launch": "run", **cut},
+        {"launch": "setup", "to_ns": middle},
+    ]
+
+
+def check(run: kb.Run, store: GraphStore, window: dict[str, Any]) -> int:
+    """Both questions about the busiest have exactly the resources that were used, with what was measured."""
+    try:
+        used = run.use(**window)
+    except kb.UsageError:  # there is nothing in that window
+        return 0
+    rows = {}
+    for name in ("busiest-links", "busiest-engines"):
+        result = api.ask(name, run.id, store, {"limit": ALL_ROWS}, **window)
+        places = [result.columns.index(measure) for measure in MEASURES]
+        rows |= {row[0]: [row[place] for place in places] for row in result.rows}
+        order = [round(row[places[0]], 9) for row in result.rows]
+        assert order == sorted(order, reverse=True)
+    there = np.flatnonzero((used["transactions"] > 0) & (used["kind"] != "pseudo_channel"))
+    assert sorted(rows) == sorted(used["resource"][there])
+    for at in there:
+        expected = [float(used[measure][at]) for measure in MEASURES]
+        assert rows[used["resource"][at]] == pytest.approx(expected, rel=1e-9, abs=1e-9), window
+    return len(rows)
+
+
+def test_use_is_that_of_the_trace_in_every_window(new_store: NewStore) -> None:
+    with new_store() as store:
+        source, cases = simulated(6)
+        copy_runs([case.run.id for case in cases], source, store)
+        found = [check(case.run, store, window) for case in cases for window in windows(case.run)]
+    assert sum(count > 0 for count in found) > len(cases) * 3
+
+
+def test_facts_lie_beside_the_archive_and_are_made_again(tmp_path: Path) -> None:
+    run = kb.run("qkv-gemm", "minimal", store=tmp_path)
+    beside = tmp_path / "worked-out" / run.id
+    made = sorted(path.name for path in beside.iterdir())
+    assert {"Window.parquet", "Touched.parquet", "HopUse.parquet"} <= {*made}
+    manifest = json.loads((tmp_path / "runs" / run.id / "manifest.json").read_text())
+    assert not {*made} & manifest["files"].keys()
+    before = api.ask("busiest-links", run.id, tmp_path).rows
+    (beside / "Touched.parquet").write_bytes(b"damaged")
+    (beside / "Window.parquet").unlink()
+    with kb.open_store(tmp_path) as store:
+        assert store.load(run.id).tables["Touched"].num_rows > len(before)
+    assert sorted(path.name for path in beside.iterdir()) == made
+    assert api.ask("busiest-links", run.id, tmp_path).rows == before
+    with kb.open_store(tmp_path) as store:
+        store.remove(run.id)
+    assert not beside.exists()
+
+
+def test_a_run_kept_without_what_works_facts_out_has_them_when_it_is_opened_with_it(tmp_path: Path) -> None:
+    from kernbench_graph.opening import open_store
+
+    run = kb.run("qkv-gemm", "minimal", store="memory:")
+    record = RunRecord(run.properties, dict(run.tables))
+    with open_store(str(tmp_path)) as bare:
+        bare.keep(record, run.topology_record())
+        assert bare.query("MATCH (n:Use) RETURN count(n) AS n", run="last").rows[0][0] > 10
+        with pytest.raises(
+            QueryError, match=r"IN_WINDOW, Window: KernBench works that out; open the store with"
+        ):
+            bare.query("MATCH (:Run)-[:IN_WINDOW]->(w:Window) RETURN w.name AS name", run="last")
+    with kb.open_store(tmp_path) as store:
+        names = store.query(
+            "MATCH (:Run)-[:IN_WINDOW]->(w:Window) RETURN w.name AS name ORDER BY name", run="last"
+        )
+        assert [name for (name,) in names.rows] == ["0", "all", "run", "setup"]
