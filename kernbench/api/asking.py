@@ -38,10 +38,11 @@ def _library(folders: tuple[str, ...]) -> Mapping[str, Question]:
 
 
 def questions(queries: Folders = ()) -> list[dict[str, Any]]:
-    """The library as plain data: ``name title scope params returns notes``, in order of name.
+    """The library as plain data: ``name title scope params returns folds notes``, in order of name.
 
     Each parameter has ``name type default help choices minimum`` (without a default it must be given), each
-    returned column ``name type unit help``.
+    returned column ``name type unit help``. ``folds`` are the columns that name parts of the machine, of
+    questions whose rows are shown as one where the parts are symmetric.
     """
     return [_plain(found) for found in library(queries).values()]
 
@@ -64,6 +65,7 @@ def _plain(found: Question) -> dict[str, Any]:
             if not param.derived
         ],
         "returns": [column.model_dump() for column in found.returns],
+        "folds": list(found.folds),
         "notes": found.notes,
     }
 

@@ -16,7 +16,9 @@ _MOST = 20_000
 def ask_folded(
     ask: Callable[[Mapping[str, Any]], Result], params: Mapping[str, Any], question: Mapping[str, Any]
 ) -> tuple[list[str], list[Sequence[Any]], list[str]]:
-    """Ask until as many rows as ``limit`` are left after those that are alike are one, or there are no more.
+    """Ask until ``limit`` rows are left when those of symmetric parts are one, or there are no more.
+
+    The rows of a question without ``folds`` stay as they are.
 
     Args:
         ask: Asks the question with parameters.
@@ -28,7 +30,9 @@ def ask_folded(
     """
     known = next((param for param in question["params"] if param["name"] == "limit"), None)
     result = ask(params)
-    columns, rows = fold(result.columns, result.rows)
+    if not question["folds"]:
+        return list(result.columns), list(result.rows), list(result.notes)
+    columns, rows = fold(result.columns, result.rows, question["folds"])
     if known is None:
         return columns, rows, list(result.notes)
     limit = int(params.get("limit", known["default"]))
@@ -36,7 +40,7 @@ def ask_folded(
     while len(rows) < limit and len(result.rows) == asked and asked < _MOST:
         asked = min(asked * _FACTOR, _MOST)
         result = ask({**params, "limit": asked})
-        columns, rows = fold(result.columns, result.rows)
+        columns, rows = fold(result.columns, result.rows, question["folds"])
     notes = list(result.notes)
     if len(result.rows) == asked > limit and len(rows) <= limit:
         notes.append(f"rows were folded from the first {asked}; there may be more that are alike")

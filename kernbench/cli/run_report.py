@@ -39,15 +39,15 @@ def print_run(fmt: str, run: Run, details: bool = False, **window: Any) -> None:
     else:
         _print_for_people(run.summary(_MANY, **window))
         for by, rows in rooflines.items():
-            _roofline(_ROOFLINES[by], rows)
+            _roofline(_ROOFLINES[by], rows, ("name",) if by == "pe" else ())
 
 
-def _roofline(title: str, rows: list[dict[str, Any]]) -> None:
-    """A table of how near work came to its least possible time; rows that are alike are one."""
+def _roofline(title: str, rows: list[dict[str, Any]], parts: tuple[str, ...]) -> None:
+    """A table of how near work came to its least possible time; equal rows and symmetric PEs are one."""
     if not rows:
         return
     shown = [name for name in _ROOF if name != "sram_bytes" or any(row[name] for row in rows)]
-    columns, cells = fold(shown, [[row[name] for name in shown] for row in rows])
+    columns, cells = fold(shown, [[row[name] for name in shown] for row in rows], parts)
     at = columns.index("share")
     print(f"\n{title}: time against the least possible, most to gain first")
     print_table(columns, [[*c[:at], f"{c[at]:.1%}", *c[at + 1 :]] for c in cells[:_ROOF_SHOWN]])
@@ -108,7 +108,7 @@ def _section(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -
 
 def _parts(title: str, rows: list[dict[str, Any]]) -> None:
     """Parts of the machine; those that differ only in their place in it are one row."""
-    columns, cells = fold(PART, [[row[column] for column in PART] for row in rows])
+    columns, cells = fold(PART, [[row[column] for column in PART] for row in rows], ("resource",))
     if cells:
         print(f"\n{title}")
         print_table(columns, [[*c[:2], share(c[2]), share(c[3]), *c[4:]] for c in cells[:_SHOWN]])

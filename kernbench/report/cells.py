@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, plain_entities
@@ -14,19 +14,22 @@ Row = Sequence[Any]
 
 PART = ("resource", "kind", "utilisation", "occupancy", "busy_ns", "wait_ns", "bytes", "transactions")
 """Columns of the parts of a machine, wherever they are listed."""
+_NUMBER = re.compile(r"\d+")
 _PERCENT = re.compile(r"[-+]?\d+(\.\d+)?%")
 
 
-def fold(columns: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[Row]]:
-    """Fold rows that differ only in the numbers of their names into one; a column ``alike`` counts them.
+def fold(columns: Sequence[str], rows: Sequence[Row], parts: Collection[str]) -> tuple[list[str], list[Row]]:
+    """Fold rows of symmetric parts of the machine into one; a column ``alike`` counts them.
 
-    Nothing is folded, and no column added, where no two rows are alike. Times within 1e-9 are equal.
+    ``parts`` are the columns that name parts: the numbers in those names may differ, and nothing else. No
+    column is added where no two rows are alike. Floats within 1e-9 are equal.
     """
+    named = [column in parts for column in columns]
     folded: list[Row] = []
     counts: list[int] = []
     known: dict[tuple[Any, ...], int] = {}
     for row in rows:
-        key = tuple(_alike(cell) for cell in row)
+        key = tuple(_alike(cell, part) for cell, part in zip(row, named, strict=True))
         at = known.setdefault(key, len(folded))
         if at == len(folded):
             folded.append(row)
@@ -37,11 +40,13 @@ def fold(columns: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[R
     return [*columns, "alike"], [[*row, count] for row, count in zip(folded, counts, strict=True)]
 
 
-def _alike(cell: Any) -> Any:
+def _alike(cell: Any, part: bool) -> Any:
     """A cell as far as it tells rows apart that are not symmetric."""
     if isinstance(cell, str):
-        return re.sub(r"\d+", "#", cell)
-    return round(cell, 9) if isinstance(cell, float) else cell
+        return _NUMBER.sub("#", cell) if part else cell
+    if isinstance(cell, float):
+        return round(cell, 9)
+    return cell if cell is None or isinstance(cell, int) else text(cell)
 
 
 def plain(value: Any) -> Any:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+import kernbench as kb
+from kernbench import api
 from kernbench.cli.output import fold
 
 Cli = Callable[..., Any]
@@ -201,15 +203,53 @@ def test_names_are_completed(cli: Cli, workdir: Path) -> None:
     assert completed("kernbench why --store nowhere/at/all x", cwd=workdir) == []
 
 
-def test_rows_that_are_alike_are_folded() -> None:
+def test_rows_of_symmetric_parts_are_folded() -> None:
     rows = [("sip0.pe0", 1.0), ("sip0.pe1", 1.0 + 1e-12), ("sip0.pe2", 2.0), ("sip0.dma2", 2.0)]
-    assert fold(("name", "ns"), rows) == (
+    assert fold(("name", "ns"), rows, ["name"]) == (
         ["name", "ns", "alike"],
         [["sip0.pe0", 1.0, 2], ["sip0.pe2", 2.0, 1], ["sip0.dma2", 2.0, 1]],
     )
     mixed = [("a0->b0", 1.0), ("c0->d0", 1.0), ("a1->b1", 1.0), ("c1->d1", 1.0)]
-    assert fold(("name", "ns"), mixed)[1] == [["a0->b0", 1.0, 2], ["c0->d0", 1.0, 2]]
-    assert fold(("name", "ns"), rows[2:]) == (["name", "ns"], rows[2:])
+    assert fold(("name", "ns"), mixed, ["name"])[1] == [["a0->b0", 1.0, 2], ["c0->d0", 1.0, 2]]
+    assert fold(("name", "ns"), rows[2:], ["name"]) == (["name", "ns"], rows[2:])
+
+
+def test_nothing_but_names_of_parts_makes_rows_alike() -> None:
+    """Ids, texts of JSON, source lines, shapes and cells of any type tell rows apart."""
+    columns = ("link", "run", "params", "line", "found")
+    rows: list[tuple[object, ...]] = [
+        ("a0->b0", "20260101-1", '{"m": 1}', "k.py:7", ["x"]),
+        ("a1->b1", "20260101-2", '{"m": 1}', "k.py:7", ["x"]),
+        ("a2->b2", "20260101-1", '{"m": 2}', "k.py:7", ["x"]),
+        ("a3->b3", "20260101-1", '{"m": 1}', "k.py:8", ["x"]),
+        ("a4->b4", "20260101-1", '{"m": 1}', "k.py:7", {"x": 1}),
+    ]
+    assert fold(columns, rows, ["link"]) == (list(columns), rows)
+    again = [*rows, ("a5->b5", *rows[0][1:])]
+    assert [row[-1] for row in fold(columns, again, ["link"])[1]] == [2, 1, 1, 1, 1]
+
+
+def test_rows_that_are_the_answer_stay(cli: Cli) -> None:
+    """Four runs are four rows, steps of a path each a row, and so is every row of free Cypher."""
+    for m in (32, 32, 64, 64):
+        kb.run("gemm-single-pe", "minimal", m=m, k=32, n=32)
+    listed = cli("query", "history/runs").out.splitlines()
+    assert (len(listed), "alike" in listed[0]) == (5, False)
+    best = cli("query", "history/best-of-sweep", "--param", "bench=gemm-single-pe").out.splitlines()
+    assert (len(best), "alike" in best[0]) == (3, False)
+    counted = "MATCH (r:Run)-[:USED]->(u:Use) WHERE r.id = $run RETURN u.kind AS kind, 1 AS one"
+    found = json.loads(cli("query", "--run", "last", "--cypher", counted, "--format", "json").out)
+    shown = cli("query", "--run", "last", "--cypher", counted).out.splitlines()
+    assert len(shown) == 1 + len(found["rows"])
+    assert {name for name, one in all_folds().items() if one} == {
+        *("bottleneck/busiest-engines", "bottleneck/busiest-links", "bottleneck/saturation"),
+        *("bottleneck/seam-senders", "contention/costly-pairs", "contention/outstanding"),
+        *("contention/waits-by-resource", "history/slower-where", "kernel/pe-time"),
+    }
+
+
+def all_folds() -> dict[str, list[str]]:
+    return {one["name"]: one["folds"] for one in api.questions()}
 
 
 def test_an_empty_answer_says_that_it_is_empty(cli: Cli) -> None:

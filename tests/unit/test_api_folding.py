@@ -10,7 +10,10 @@ import pytest
 from kernbench.api.folding import ask_folded
 from kernbench.pgraph import Result
 
-QUESTION = {"params": [{"name": "kind", "default": ""}, {"name": "limit", "default": 20}]}
+QUESTION = {
+    "params": [{"name": "kind", "default": ""}, {"name": "limit", "default": 20}],
+    "folds": ["resource"],
+}
 
 
 class Store:
@@ -64,7 +67,14 @@ def test_rows_that_are_all_different_are_asked_for_once() -> None:
 
 def test_a_question_without_a_limit_is_asked_once() -> None:
     store = Store(1)
-    assert ask_folded(store.ask, {}, {"params": []})[1] == [["pe0.a", 0.0, 20]]
+    assert ask_folded(store.ask, {}, {"params": [], "folds": ["resource"]})[1] == [["pe0.a", 0.0, 20]]
+    assert store.limits == [20]
+
+
+def test_rows_that_are_the_answer_are_asked_for_once_and_stay() -> None:
+    store = Store(1)
+    columns, rows, notes = ask_folded(store.ask, {}, {**QUESTION, "folds": []})
+    assert (columns, rows, notes) == (["resource", "ns"], store.rows[:20], ["a remark"])
     assert store.limits == [20]
 
 

@@ -109,6 +109,11 @@ class Question(_Model):
     scope: Literal["run", "topology", "history"]
     params: dict[str, Parameter] = Field(default_factory=dict)
     returns: list[Column] = Field(min_length=1)
+    folds: list[str] = Field(default_factory=list)
+    """Columns that name parts of the machine: rows that differ in their numbers alone may be shown as one.
+
+    Empty where the rows themselves are the answer.
+    """
     cypher: str
     engine: Literal["arcadedb", "ladybug"] | None = None
     """The engine that answers where a store has it; None: the one that the store asks by default."""
@@ -162,6 +167,8 @@ class Question(_Model):
         names = [column.name for column in self.returns]
         if len(set(names)) != len(names):
             raise ValueError(f"returns names a column twice: {names}")
+        if unknown := set(self.folds) - {column.name for column in self.returns if column.type == "string"}:
+            raise ValueError(f"folds names {sorted(unknown)}, which are not columns of text that it returns")
         return self
 
     @property

@@ -174,7 +174,7 @@ def _ask(answers: Answers, params: Params) -> Any:
     columns = [Col(c["name"], c["unit"], "0 to 1" in c["help"]) for c in question["returns"]]
     columns += [Col(name) for name in names_folded[len(columns) :]]
     empty = "no rows: nothing in this run answers to that"
-    shown = table(columns, rows, empty=empty, notes=notes, folded=False)
+    shown = table(columns, rows, empty=empty, notes=notes)
     return {"table": shown, "graph": graph(seen[0].columns, seen[0].rows, question["name"])}
 
 
@@ -185,7 +185,7 @@ def _cypher(answers: Answers, params: Params) -> Any:
     of_all = params.get("run") == "*"
     target = None if of_all else answers.run(params).run.id
     found = asking.ask_cypher(text, target, answers.store)
-    shown = table(found.columns, found.rows, empty="no rows", notes=found.notes, folded=False)
+    shown = table(found.columns, found.rows, empty="no rows", notes=found.notes)
     return {"table": shown, "graph": graph(found.columns, found.rows)}
 
 
@@ -213,7 +213,7 @@ def _compare(answers: Answers, params: Params) -> Any:
         "causes": [[c["cause"], c["before"], c["after"]] for c in found["causes"]],
         "configured": of_dicts(found["configured"], ("what", "key", "before", "after"), alike),
         "figures": of_dicts(found["figures"], _CHANGES),
-        "resources": of_dicts(found["resources"], places, "nothing took longer", _RESOURCES),
+        "resources": of_dicts(found["resources"], places, "nothing took longer", _RESOURCES, ("resource",)),
     }
 
 

@@ -67,8 +67,8 @@ def overview(run: Run, **window: Any) -> dict[str, Any]:
         "setup_ns": found["window"]["setup_ns"],
         "causes": [[name, ns] for name, ns in found["by_cause"].items()],
         "lines": [[name or "outside of kernels", ns] for name, ns in found["by_line"].items()],
-        "busiest": of_dicts(found["busiest"], PART, "nothing was used", _ROWS),
-        "waited": of_dicts(found["most_waited_for"], PART, "nothing was waited for", _ROWS),
+        "busiest": of_dicts(found["busiest"], PART, "nothing was used", _ROWS, ("resource",)),
+        "waited": of_dicts(found["most_waited_for"], PART, "nothing was waited for", _ROWS, ("resource",)),
         "windows": windows(run),
     }  # fmt: skip
 
@@ -95,7 +95,7 @@ def path(run: Run, **window: Any) -> dict[str, Any]:
         "steps": table(
             [Col(n, NS if n in ("t_start", "ns") else "") for n in _STEPS],
             [[getattr(step, n) for n in _STEPS] for step in found.steps],
-            empty="no time in this window", folded=False,
+            empty="no time in this window",
         ),
     }  # fmt: skip
 
@@ -128,7 +128,13 @@ def waits(run: Run, **window: Any) -> dict[str, Any]:
     nothing = "nothing waited for anything"
     return {
         "pairs": table(waiting.PAIRS, waiting.pairs(asked, within, 200), empty=nothing),
-        "places": table(waiting.PLACES, waiting.places(asked, within, ALL), empty=nothing, first=_PLACES),
+        "places": table(
+            waiting.PLACES,
+            waiting.places(asked, within, ALL),
+            empty=nothing,
+            first=_PLACES,
+            parts=("resource",),
+        ),
     }
 
 
@@ -144,7 +150,9 @@ def roofline(run: Run, launch: int | str | None = "all") -> dict[str, Any]:
         points = [row for row in rows if row["flops"] and row["memory"] and row["ns"] > 0]
         found[by] = {
             "points": _alike([{name: plain(row[name]) for name in _POINT} for row in points]),
-            "table": of_dicts(rows, _ROOF, "no operation moved or computed anything"),
+            "table": of_dicts(
+                rows, _ROOF, "no operation moved or computed anything", parts=("name",) if by == "pe" else ()
+            ),
         }
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,21 +30,22 @@ def table(
     *,
     empty: str = "nothing here",
     notes: Sequence[str] = (),
-    folded: bool = True,
+    parts: Collection[str] = (),
     first: int | None = None,
 ) -> dict[str, Any]:
     """A table: ``columns rows notes empty cut``.
 
     A column has ``name unit percent leads``; ``leads`` is the sort of thing that its cells name, such as
-    ``resource`` or ``transaction``, or empty. Rows that differ in the numbers of names alone are one, with
-    their count in a last column ``alike``. Of what is left then the ``first`` are taken, so that
-    ``alike`` counts all that there are. ``cut`` is how many rows were left out for being too many to send.
+    ``resource`` or ``transaction``, or empty. Where columns name ``parts`` of the machine, rows of symmetric
+    ones are one, with their count in a last column ``alike``. Of what is left then the ``first`` are taken,
+    so that ``alike`` counts all that there are. ``cut`` is how many rows were left out for being too many to
+    send.
     """
     known = [Col(one) if isinstance(one, str) else one for one in columns]
     given = [list(row) for row in rows]
     names = [one.name for one in known]
-    if folded:
-        names, given = fold(names, given)  # type: ignore[assignment]
+    if parts:
+        names, given = fold(names, given, parts)  # type: ignore[assignment]
         known += [Col(name) for name in names[len(known) :]]
     given = given[:first]
     return {
@@ -65,10 +66,13 @@ def of_dicts(
     columns: Iterable[Col | str],
     empty: str = "nothing here",
     first: int | None = None,
+    parts: Collection[str] = (),
 ) -> dict[str, Any]:
     """The table of these columns of dictionaries."""
     known = [Col(one) if isinstance(one, str) else one for one in columns]
-    return table(known, ([row.get(c.name) for c in known] for row in rows), empty=empty, first=first)
+    return table(
+        known, ([row.get(c.name) for c in known] for row in rows), empty=empty, first=first, parts=parts
+    )
 
 
 def cell(value: Any) -> Any:

@@ -12,7 +12,7 @@ from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import RUN_HELP, assignments, opened, store_option, window_options
-from kernbench.cli.output import emit, fold, format_option, print_table
+from kernbench.cli.output import emit, format_option, print_table
 from kernbench.cli.progress import Progress
 from kernbench.pgraph import (
     EXPLAIN,
@@ -105,9 +105,10 @@ def command(
     """Ask the question NAME of a kept run, by default the last; 'query NAME --help' shows its parameters.
 
     A question that can look at a window of the run looks at its launches, unless --launch, --from or --to
-    say otherwise. Rows of a table that differ only in numbers of names are one, with their count as alike;
-    --param limit=N counts the rows that are then left. Free Cypher without --run is asked of the graph over
-    all runs where that has what it names (Run, Topology, USED), and of the last run where it does not.
+    say otherwise. In tables of what parts of the machine did, symmetric parts are one row, with their count
+    as alike; --param limit=N counts the rows that are then left. Free Cypher without --run is asked of the
+    graph over all runs where that has what it names (Run, Topology, USED), and of the last run where it does
+    not.
     """
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
@@ -149,8 +150,6 @@ def command(
     }
     columns: list[str] = list(result.columns)
     rows: list[Sequence[Any]] = list(result.rows)
-    if fmt == "table" and not no_fold and not explain:
-        columns, rows = fold(columns, rows)
     emit(fmt, payload, columns, rows)
     if explain:
         print(f"kernbench: note: {result.engine or 'no engine'} answers this", file=sys.stderr)

@@ -119,7 +119,7 @@ def command(
         if found["resources"]:
             print("\nmore time than before at")
             cells = [[row[column] for column in _RESOURCES] for row in found["resources"]]
-            columns, folded = fold(_RESOURCES, cells)
+            columns, folded = fold(_RESOURCES, cells, ("resource",))
             print_table(columns, folded[:top])
         else:
             print("\nno component and no link took more time than before")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
 from kernbench.report.cells import fold, is_number, number, plain, shown, text
-from kernbench.report.targets import Target, targets_of
+from kernbench.report.targets import Target, sort_of, targets_of
 from kernbench.tui.models.filters import Values, matching
 
 if TYPE_CHECKING:
@@ -174,12 +174,12 @@ class Table:
         return np.asarray(rows[pc.array_sort_indices(values.take(rows), order=how).to_numpy()])
 
     def folded(self) -> Table:
-        """Rows that differ only in the numbers of their names as one, with their count."""
+        """Rows of symmetric parts of the machine as one, with their count."""
         if len(self) > _FOLDABLE:
             raise UsageError(f"{len(self)} rows are too many to fold; filter them to {_FOLDABLE} first")
         names = [column.name for column in self.columns]
         rows = [[self.value(row, name) for name in names] for row in range(len(self))]
-        columns, kept = fold(names, rows)
+        columns, kept = fold(names, rows, [name for name in names if sort_of(name) == "resource"])
         more = tuple(Column(name) for name in columns[len(names) :])
         return Table.of_rows(kept, (*self.columns, *more), self.empty)
 
