@@ -55,7 +55,7 @@ def test_a_run_is_kept_asked_shown_and_removed(process: Cli, cli: Cli, workdir: 
     assert shown == run
 
     answer = one_json_value(process("query", "busiest-links", "--param", "limit=2", "--format", "json").out)
-    assert sorted(answer) == ["columns", "name", "rows"]
+    assert sorted(answer) == ["columns", "engine", "name", "rows"]
     assert len(answer["rows"]) == 2
     assert all(len(row) == len(answer["columns"]) for row in answer["rows"])
 
