@@ -64,3 +64,7 @@ class ReadOnlyError(QueryError, PermissionError):
 
 class QueryTimeoutError(QueryError, TimeoutError):
     """A query took longer than it was allowed to."""
+
+
+class QueryCancelledError(QueryError):
+    """A query was cancelled while it ran, or its asker had gone away."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import pyarrow as pa
 
+    from kernbench_graph.running import RunningQueries
+
 QUERY_TIMEOUT_S = 60.0
 """How long a query may run before it is stopped, unless the caller says otherwise."""
 
@@ -114,6 +116,8 @@ class GraphStore(Protocol):
     """How much of a run may be asked for when it is kept; ``full`` is among them."""
     notes: list[str]
     """Events that went otherwise than planned without harm, such as a cache that was rebuilt."""
+    queries: RunningQueries
+    """The queries that are running: who asked them, what and since when; each can be cancelled."""
     computed: Callable[[RunRecord, str], Mapping[str, pa.Table]] | None
     """Works out a table that the schema calls fact or computed, and those that come with it."""
     progress: Callable[[int, int], None] | None
@@ -248,7 +252,8 @@ class GraphStore(Protocol):
         Raises:
             ReadOnlyError: the statement does more than read.
             QueryError: the statement or a parameter is wrong, or the engine does not answer ``PROFILE``.
-            QueryTimeoutError: it took longer than ``timeout_s``.
+            QueryTimeoutError: it took longer than ``timeout_s``, the building of its graph not counted.
+            QueryCancelledError: it was cancelled, through :attr:`queries` or because its asker has gone away.
             RunNotFoundError: there is no such run.
         """
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Self
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 from kernbench_graph.errors import RunNotFoundError, StoreError
-from kernbench_graph.store import RunRecord
+from kernbench_graph.running import RunningQueries
+from kernbench_graph.store import QUERY_TIMEOUT_S, Result, RunRecord
 
 if TYPE_CHECKING:
     from kernbench_graph.worked_out import Beside, WorkOut
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class OpenedStore:
+class OpenedStore(ABC):
     """Base of all stores. See :class:`kernbench_graph.store.GraphStore`."""
 
     details: tuple[str, ...] = ("full",)
@@ -26,6 +28,7 @@ class OpenedStore:
         self._lock = threading.RLock()
         self._closed = False
         self.notes: list[str] = []
+        self.queries = RunningQueries()
         self.computed: WorkOut | None = None
         self.progress: Callable[[int, int], None] | None = None
 
@@ -35,8 +38,39 @@ class OpenedStore:
         return self._url
 
     def close(self) -> None:
-        """Let go of everything. The store must not be used afterwards."""
+        """Let go of everything; queries that are running are cancelled. The store must not be used after."""
         self._closed = True
+        self.queries.cancel_all()
+
+    def query(
+        self,
+        cypher: str,
+        params: Mapping[str, Any] | None = None,
+        run: str | None = None,
+        timeout_s: float = QUERY_TIMEOUT_S,
+        engine: str | None = None,
+        *,
+        proved: bool = False,
+    ) -> Result:
+        """Ask Cypher; see :meth:`kernbench_graph.store.GraphStore.query`."""
+
+        def answer() -> Result:
+            return self._answer(cypher, params, run, timeout_s, engine, proved=proved)
+
+        return self.queries.ask(cypher, run, timeout_s, answer)
+
+    @abstractmethod
+    def _answer(
+        self,
+        cypher: str,
+        params: Mapping[str, Any] | None,
+        run: str | None,
+        timeout_s: float,
+        engine: str | None,
+        *,
+        proved: bool,
+    ) -> Result:
+        """The answer to a query, in a thread of its own (:mod:`kernbench_graph.running`)."""
 
     def __enter__(self) -> Self:
         return self

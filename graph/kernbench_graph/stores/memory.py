@@ -40,6 +40,8 @@ class MemoryStore(LocalStore):
         self._topologies: dict[str, TopologyRecord] = {}
         self._kept: dict[str, int] = {}
         self._number = itertools.count()
+        self._changes = 0
+        """How often runs were kept, removed or tagged: what was projected before is out of date."""
         self._folder: Path | None = None
 
     def close(self) -> None:
@@ -64,7 +66,8 @@ class MemoryStore(LocalStore):
             self._topologies[kept.id] = kept
             self._runs[info["id"]] = self._whole(RunRecord(MappingProxyType(info), MappingProxyType(tables)))
             self._kept[info["id"]] = next(self._number)
-            self._forget("history")
+            self._changes += 1
+        self._forget("history")
         return str(info["id"])
 
     def runs(self) -> list[dict[str, Any]]:
@@ -86,8 +89,9 @@ class MemoryStore(LocalStore):
             del self._runs[run_id], self._kept[run_id]
             if all(record.info["topology"] != topology for record in self._runs.values()):
                 del self._topologies[topology]
-            self._forget("history")
-            self._forget(f"run {run_id} ")
+            self._changes += 1
+        self._forget("history")
+        self._forget(f"run {run_id} ")
 
     def change_tags(self, run_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> list[str]:
         """Add and remove tags of a run; return those that it has then."""
@@ -96,9 +100,10 @@ class MemoryStore(LocalStore):
             text = changed_tags(str(record.info["tags"]), add, remove)
             info = dict(record.info) | {"tags": text}
             self._runs[run_id] = RunRecord(MappingProxyType(info), record.tables)
-            self._forget("history")
-            self._forget(f"run {run_id} ")
-            return tag_list(text)
+            self._changes += 1
+        self._forget("history")
+        self._forget(f"run {run_id} ")
+        return tag_list(text)
 
     def load(self, run_id: str) -> RunRecord:
         """The record of a run."""
@@ -122,19 +127,27 @@ class MemoryStore(LocalStore):
 
     def _content(self, run_id: str) -> str:
         """Identifies the record of a run but for its tags."""
-        return f"{self._kept[run_id]}{'' if self.computed is None else ' with facts'}"
+        with self._lock:
+            self._record(run_id)
+            return f"{self._kept[run_id]}{'' if self.computed is None else ' with facts'}"
 
     def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
         """Where databases are cached: in a folder that goes when the store is closed."""
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="kernbench-"))
-            # No TemporaryDirectory: a store that is never closed, as that of kb.run(store="memory:"), is no
-            # mistake that deserves its warning.
-            self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        with self._lock:
+            if self._folder is None:
+                self._folder = Path(tempfile.mkdtemp(prefix="kernbench-"))
+                # No TemporaryDirectory: a store that is never closed, as that of kb.run(store="memory:"), is
+                # no mistake that deserves its warning.
+                self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return ProjectionCache(self._folder, self._note, engine)
 
     def _history_database(self, with_use: bool, engine: str) -> Database:
-        topologies, runs = list(self._topologies.values()), list(self._runs.values())
+        with self._lock:
+            topologies, runs, changes = (
+                list(self._topologies.values()),
+                list(self._runs.values()),
+                self._changes,
+            )
         if not with_use:
             runs = [RunRecord(run.info, {}) for run in runs]
         names = HISTORY if with_use else SMALL_HISTORY
@@ -152,4 +165,4 @@ class MemoryStore(LocalStore):
                 lambda made: project_history(made, topologies, runs, names), size
             )
 
-        return self._cached(f"history {engine} {with_use}", build)
+        return self._cached(f"history {engine} {with_use} {changes}", build)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kernbench_graph import running
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.errors import QueryTimeoutError
 from kernbench_graph.query.columns import columns_of, has_path
@@ -38,18 +41,34 @@ _ROWS = 10_000
 """Rows that are sent to the process at once."""
 
 
+READERS = 2
+"""Processes that read one database: a query is answered beside a long one, and memory stays bounded."""
+
+
 class ArcadeDatabase:
-    """A database that is being written, or read from a folder."""
+    """A database that is being written, or read from a folder. Several threads may read from it."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Open the database in ``path``, or make one there. ``ArcadeError`` when that fails."""
         self._path = path.absolute()  # the process may have begun in another folder
-        self._read_only = read_only
         self._remove: weakref.finalize[Any, Any] | None = None
-        self._process: ArcadeProcess | None = borrow()
-        self._opened = False
+        self._reset()
         self._names = self._read_names() if read_only else Names(*[frozenset()] * 3)
-        self._open()
+        self._writer: ArcadeProcess | None = None
+        self.is_closed = False
+        """Whether it can no longer be asked."""
+        process = _with_database("open" if read_only else "create", self._path)
+        if read_only:
+            self._idle.append(process)
+        else:
+            self._writer = process
+
+    def _reset(self) -> None:
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        self._turns = threading.Semaphore(READERS)
+        self._idle: list[ArcadeProcess] = []
+        """Processes that have it open and are not asked anything."""
 
     @classmethod
     def temporary(cls) -> ArcadeDatabase:
@@ -58,11 +77,6 @@ class ArcadeDatabase:
         made = cls(Path(folder) / "graph")
         made._remove = weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
         return made
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether it can no longer be asked."""
-        return self._process is None
 
     def script(self, statements: Iterable[str]) -> None:
         """Run SQL statements that make types and indexes."""
@@ -106,9 +120,11 @@ class ArcadeDatabase:
 
     def seal(self) -> None:
         """Open a database that has been filled again, for reading."""
-        self._ask("close")
-        self._read_only, self._opened = True, False
-        self._open()
+        process, self._writer = self._writer, None
+        assert process is not None
+        process.ask("close")
+        process.ask("open", str(self._path))
+        self._idle.append(process)
 
     def query(self, cypher: str, params: Mapping[str, Any], timeout_s: float) -> Result:
         """Rows of a query that only reads, or its plan where ``EXPLAIN`` stands before it.
@@ -120,12 +136,11 @@ class ArcadeDatabase:
         text = check_read_only(text)
         values = bound(text, params)
         notes = check_names(text, self._names, values)
-        self._open()
+        asked = f"{EXPLAIN} {dialect(text)}" if word else dialect(text)
         try:
-            asked = f"{EXPLAIN} {dialect(text)}" if word else dialect(text)
-            found, rows = self._ask("query", asked, values, has_path(text), timeout_s=timeout_s)
+            with self._reader() as reader:
+                found, rows = reader.ask("query", asked, values, has_path(text), timeout_s=timeout_s)
         except ArcadeTimeoutError as error:
-            self._opened = False
             raise QueryTimeoutError(
                 f"the query was stopped after {timeout_s:g} s; make it narrower, or allow more time"
             ) from error
@@ -141,11 +156,38 @@ class ArcadeDatabase:
             columns = found
         return Result(columns, [tuple(_entities(value) for value in row) for row in rows], notes)
 
+    @contextmanager
+    def _reader(self) -> Iterator[ArcadeProcess]:
+        """A process that has it open, for one query: an idle one, or else another one is started."""
+        if os.getpid() != self._owner:  # after a fork those are the parent's, and so are the turns
+            self._reset()
+        with running.held(self._turns):
+            with self._lock:
+                if self.is_closed:
+                    raise ArcadeError("the graph database was closed; ask again")
+                process = self._idle.pop() if self._idle else None
+            if process is None or not process.is_running:
+                process = _with_database("open", self._path)
+            try:
+                yield process
+            finally:
+                with self._lock:
+                    kept = process.is_running and not self.is_closed
+                    if kept:
+                        self._idle.append(process)
+                if not kept:
+                    process.stop()
+
     def close(self) -> None:
         """Write what is pending and let go of the folder."""
-        process, self._process = self._process, None
-        if process is not None:
-            if self._opened and process.is_running:
+        with self._lock:
+            self.is_closed = True
+            processes, self._idle = self._idle, []
+            if self._writer is not None:
+                processes.append(self._writer)
+                self._writer = None
+        for process in processes:
+            if process.is_running:
                 with suppress(ArcadeError):
                     process.ask("close")
                 give_back(process)
@@ -160,23 +202,21 @@ class ArcadeDatabase:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _open(self) -> None:
-        process = self._process
-        if process is None or (self._opened and process.is_running):
-            return
-        try:
-            process.ask("open" if self._read_only else "create", str(self._path))
-            self._opened = True
-        except ArcadeError:
-            if not self._opened:
-                process.stop()
-            raise
+    def _ask(self, *request: Any) -> Any:
+        if self._writer is None:
+            raise ArcadeError("the graph database is not being written")
+        return self._writer.ask(*request)
 
-    def _ask(self, *request: Any, timeout_s: float | None = None) -> Any:
-        process = self._process
-        if process is None:
-            raise ArcadeError("the graph database was closed; ask again")
-        return process.ask(*request, timeout_s=timeout_s)
+
+def _with_database(how: str, path: Path) -> ArcadeProcess:
+    """A process that has opened or created the database in ``path``."""
+    process = borrow()
+    try:
+        process.ask(how, str(path))
+    except BaseException:
+        process.stop()
+        raise
+    return process
 
 
 @cache

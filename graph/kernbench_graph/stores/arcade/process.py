@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kernbench_graph import running
 from kernbench_graph.errors import StoreError
 
 _FIRST = ("create", "open")
@@ -65,7 +66,7 @@ class ArcadeProcess:
 
         ``ArcadeError`` when it fails, ``ArcadeTimeoutError`` when it is not there in time.
         """
-        with self._lock:
+        with running.held(self._lock):
             if request[0] in _FIRST and not self.is_running:
                 self._stop()
                 self._start()
@@ -84,9 +85,10 @@ class ArcadeProcess:
                     timer.start()
                 assert process.stdin is not None
                 assert process.stdout is not None
-                pickle.dump(request, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
-                process.stdin.flush()
-                answer = pickle.load(process.stdout)
+                with running.stopped_by(process.kill):
+                    pickle.dump(request, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+                    process.stdin.flush()
+                    answer = pickle.load(process.stdout)
             except (OSError, EOFError, pickle.UnpicklingError) as error:
                 self._stop()
                 if expired.is_set():

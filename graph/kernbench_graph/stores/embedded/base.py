@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kernbench_graph.errors import QueryError, QueryTimeoutError, StoreError, UnknownNameError
+from kernbench_graph import running
+from kernbench_graph.errors import QueryError, QueryTimeoutError, UnknownNameError
 from kernbench_graph.projection import HISTORY, SMALL_HISTORY
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.names import used_names
 from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import QUERY_TIMEOUT_S, Result, resolve_ref
+from kernbench_graph.store import Result, resolve_ref
 from kernbench_graph.stores.arcade.plan import refuse_profile
 from kernbench_graph.stores.embedded.by_name import by_name
 from kernbench_graph.stores.embedded.cache import Database
@@ -50,15 +51,15 @@ class LocalStore(RunGraphs, ABC):
         """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
         return resolve_ref(ref, [info["id"] for info in self.runs()])
 
-    def query(
+    def _answer(
         self,
         cypher: str,
-        params: Mapping[str, Any] | None = None,
-        run: str | None = None,
-        timeout_s: float = QUERY_TIMEOUT_S,
-        engine: str | None = None,
+        params: Mapping[str, Any] | None,
+        run: str | None,
+        timeout_s: float,
+        engine: str | None,
         *,
-        proved: bool = False,
+        proved: bool,
     ) -> Result:
         """Ask Cypher of one run's graph, or of the history when ``run`` is None.
 
@@ -81,14 +82,12 @@ class LocalStore(RunGraphs, ABC):
             asked = by_name(asked) if proved else asked
         try:
             while True:
+                running.check()
                 database = self._database(asked, run, chosen, values if proved else None)
                 try:
                     result = database.query(f"{word} {asked}" if word else asked, values, timeout_s)
-                except StoreError as error:
-                    wrong = isinstance(error, QueryError) and not isinstance(error, QueryTimeoutError)
-                    if wrong and self._ask_shared(database, asked):
-                        continue
-                    if not database.is_closed:  # else another thread needed its place: open it again
+                except QueryError as error:
+                    if isinstance(error, QueryTimeoutError) or not self._ask_shared(database, asked):
                         raise
                 else:
                     for note in result.notes:
@@ -112,23 +111,20 @@ class LocalStore(RunGraphs, ABC):
         self, cypher: str, run: str | None, engine: str, library: Mapping[str, Any] | None = None
     ) -> Database:
         """The graph to ask; ``library`` are the parameters of a text of the library."""
-        with self._lock:
-            self._check_open()
-            if run is None:
-                return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
-            used = frozenset(words(cypher))
-            lacking = sorted((_COMPUTED | _FACTS) & used)
-            if lacking and self.computed is None:
-                what = ", ".join(lacking)
-                raise QueryError(
-                    f"{what}: KernBench works that out; open the store with kernbench.open_store"
-                )
-            if _COMPUTED.isdisjoint(used):
-                partial = None if library is None else self._partial_graph(run, cypher, library)
-                if partial is not None:
-                    return partial
-                return self._run_database(run, engine)
-            return self._computed_database(run, engine)
+        self._check_open()
+        if run is None:
+            return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
+        used = frozenset(words(cypher))
+        lacking = sorted((_COMPUTED | _FACTS) & used)
+        if lacking and self.computed is None:
+            what = ", ".join(lacking)
+            raise QueryError(f"{what}: KernBench works that out; open the store with kernbench.open_store")
+        if _COMPUTED.isdisjoint(used):
+            partial = None if library is None else self._partial_graph(run, cypher, library)
+            if partial is not None:
+                return partial
+            return self._run_database(run, engine)
+        return self._computed_database(run, engine)
 
 
 def _check_history(cypher: str) -> None:

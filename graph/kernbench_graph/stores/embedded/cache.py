@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from kernbench_graph import running
 from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, remove_folder
 from kernbench_graph.errors import StoreError
 from kernbench_graph.schema import SCHEMA_VERSION
@@ -129,6 +130,7 @@ class ProjectionCache(Generic[D]):
             database = self._opened(place, runs)
             if database is not None:
                 return database
+            running.check()
             self._note(f"cache {place} is damaged or was changed; it is built again")
             with suppress(OSError):
                 remove_folder(place)
@@ -138,10 +140,12 @@ class ProjectionCache(Generic[D]):
         except FileExistsError:
             pass  # another process was quicker, or the damaged entry cannot be removed
         except (OSError, StoreError) as error:
+            running.check()  # it was stopped: that is no reason to build it elsewhere
             self._note(f"cache {place} cannot be written ({error}); the graph is built in memory")
             return self._engine.in_memory(fill, size())
         database = self._opened(place, runs)
         if database is None:
+            running.check()
             self._note(f"cache {place} cannot be read; the graph is built in memory")
             return self._engine.in_memory(fill, size())
         self._shrink(keep={name, base.name} if base else {name})
@@ -170,6 +174,7 @@ class ProjectionCache(Generic[D]):
                 self._shrink({name})
             _touch(place)
         except (OSError, StoreError):
+            running.check()
             return None
         return place / self._engine.file
 
@@ -198,6 +203,7 @@ class ProjectionCache(Generic[D]):
         except FileExistsError:
             raise
         except (OSError, ValueError, KeyError, TypeError, StoreError):
+            running.check()
             return False
         return True
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kernbench_graph import running
 from kernbench_graph.errors import QueryError, QueryTimeoutError, ReadOnlyError, StoreError, UnknownNameError
 from kernbench_graph.query.columns import columns_of
 from kernbench_graph.query.guard import bound, check_read_only
@@ -99,7 +100,7 @@ class LadybugDatabase:
     def write(self, statement: str, params: dict[str, Any]) -> None:
         """Run one statement that changes the database; ``EngineError`` when it fails."""
         try:
-            with self._lock:
+            with running.held(self._lock), running.stopped_by(self._connection.interrupt):
                 self._connection.execute(statement, params)
         except RuntimeError as error:
             raise EngineError(f"cannot fill the graph database: {_first_line(error)}") from error
@@ -112,7 +113,7 @@ class LadybugDatabase:
         word, text = asked_for_plan(cypher)
         text = check_read_only(text)
         values = bound(text, params)
-        with self._lock:
+        with running.held(self._lock), running.stopped_by(self._connection.interrupt):
             if self.is_closed:
                 raise EngineError("the graph database was closed; ask again")
             self._connection.set_query_timeout(max(1, round(timeout_s * 1000)))

@@ -7,10 +7,10 @@ for free Cypher, the whole graph is made, and kept in the cache for other proces
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from kernbench_graph import running
 from kernbench_graph.errors import StoreError
 from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.common import OpenedStore
@@ -27,6 +27,7 @@ from kernbench_graph.stores.embedded.loading import (
     project_topology,
 )
 from kernbench_graph.stores.embedded.needs import Needs, needs
+from kernbench_graph.stores.embedded.open_graphs import OpenGraphs
 
 if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
@@ -41,7 +42,7 @@ class RunGraphs(OpenedStore, ABC):
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
-        self._open: OrderedDict[str, Database] = OrderedDict()
+        self._open = OpenGraphs(_OPEN_DATABASES)
         self._shared_alone: set[str] = set()
         """Texts that had an error from a graph of their own."""
 
@@ -63,10 +64,8 @@ class RunGraphs(OpenedStore, ABC):
 
     def close(self) -> None:
         """Let go of all databases."""
-        with self._lock:
-            super().close()
-            while self._open:
-                self._open.popitem()[1].close()
+        super().close()
+        self._open.close()
 
     def _partial_graph(self, run_id: str, cypher: str, params: Mapping[str, Any]) -> Database | None:
         """The graph of a run that is in no cache, as far as it is asked for; None where that is too much."""
@@ -76,7 +75,7 @@ class RunGraphs(OpenedStore, ABC):
         cache = self._cache(ladybug_files())
         name = cache.name(f"run-{run_id}", self._content(run_id), run.info["tags"], topology.id)
         key = f"run {run_id} part {LADYBUG} "
-        there = self._open.get(key + name)
+        there = self._open.find(key + name)
         if isinstance(there, part.PartialGraph):
             if there.lacking_rows(wanted) <= part.MOST_ROWS:
                 return self._cached(key + name, lambda: there)
@@ -97,10 +96,10 @@ class RunGraphs(OpenedStore, ABC):
             return None
         self._forget(key)
         try:
-            made = part.PartialGraph(file, run, topology)
+            return self._cached(key + name, lambda: part.PartialGraph(file, run, topology))
         except (OSError, StoreError):  # no room, or the file has gone meanwhile or cannot be read
+            running.check()
             return None
-        return self._cached(key + name, lambda: made)
 
     def _first_graph(
         self, key: str, name: str, run: RunRecord, topology: TopologyRecord, cypher: str, wanted: Needs
@@ -123,18 +122,16 @@ class RunGraphs(OpenedStore, ABC):
                 ),
             )
         except EngineError:  # no room in memory
+            running.check()
             return None
 
     def _ask_shared(self, database: Database, cypher: str) -> bool:
         """Whether ``cypher`` is to be asked again, because ``database`` was a graph for it alone."""
-        with self._lock:
-            own = [
-                key for key, there in self._open.items() if there is database and f" first {LADYBUG} " in key
-            ]
-            for key in own:
-                self._shared_alone.add(cypher)
-                self._open.pop(key).close()
-            return bool(own)
+        own = [key for key in self._open if f" first {LADYBUG} " in key and self._open.find(key) is database]
+        for key in own:
+            self._shared_alone.add(cypher)
+            self._open.forget(key)
+        return bool(own)
 
     def _computed_database(self, run_id: str, engine: str) -> Database:
         """The graph of one run with what is worked out from it."""
@@ -221,15 +218,9 @@ class RunGraphs(OpenedStore, ABC):
             cache.prune(f"{prefix}-{run_id}~")
 
     def _cached(self, key: str, make: Callable[[], Database]) -> Database:
-        """The open database of that key; the least recently used one makes room for a new one."""
-        if key not in self._open:
-            self._open[key] = make()
-            while len(self._open) > _OPEN_DATABASES:
-                self._open.popitem(last=False)[1].close()
-        self._open.move_to_end(key)
-        return self._open[key]
+        """The open database of that key, made where there is none."""
+        return self._open.get(key, make)
 
     def _forget(self, prefix: str) -> None:
         """Close the open databases whose key starts with ``prefix``."""
-        for key in [key for key in self._open if key.startswith(prefix)]:
-            self._open.pop(key).close()
+        self._open.forget(prefix)

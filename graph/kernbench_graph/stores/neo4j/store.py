@@ -20,7 +20,6 @@ from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.guard import bound, parameter_names
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.store import (
-    QUERY_TIMEOUT_S,
     Result,
     RunRecord,
     TopologyRecord,
@@ -166,15 +165,15 @@ class Neo4jStore(OpenedStore):
         tables = self._tables(key, lambda: files.FetchedTables("topology", fetch))
         return files.topology_record(data, tables)
 
-    def query(
+    def _answer(
         self,
         cypher: str,
-        params: Mapping[str, Any] | None = None,
-        run: str | None = None,
-        timeout_s: float = QUERY_TIMEOUT_S,
-        engine: str | None = None,
+        params: Mapping[str, Any] | None,
+        run: str | None,
+        timeout_s: float,
+        engine: str | None,
         *,
-        proved: bool = False,
+        proved: bool,
     ) -> Result:
         """Ask Cypher, of a run by its ``$run``, or of the history when ``run`` is None.
 
