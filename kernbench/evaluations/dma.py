@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernbench.benches.params import Param
-from kernbench.evaluations._dma_records import beside_formula
+from kernbench.evaluations._dma_records import beside_formula, beside_records
 from kernbench.evaluations.registry import Evaluator, Row, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 from kernbench.topology import names
@@ -25,7 +25,7 @@ Flows = list[dict[str, Any]]
 @evaluation(
     name="dma",
     description="DMA near and far, onto a hot target, from all PEs of a SIP, from the host; time by cause.",
-    params=[Param("nbytes", int, 4096, "bytes of each transfer of a PE", minimum=1)],
+    params=[Param("nbytes", int, 16384, "bytes of each transfer of a PE", minimum=1)],
 )
 def run(evaluator: Evaluator) -> None:
     """Each scenario as a run of traffic, reads and writes."""
@@ -52,6 +52,8 @@ def run(evaluator: Evaluator) -> None:
                 "of_it_contention_ns": slowest["wait_ns"],
                 "makespan_ns": makespan,
                 "bandwidth_gbs": moved / makespan,
+                "of_path_peak": moved / makespan / found.properties["totals"]["peak_path_gbs"],
+                "of_fair_peak": moved / makespan / found.properties["totals"]["peak_fair_gbs"],
                 "run_id": found.id,
             }
         )
@@ -79,15 +81,18 @@ def run(evaluator: Evaluator) -> None:
         for row, by in zip(rows, causes, strict=True)
     ]
     evaluator.table("causes", broken)
-    evaluator.table("records", singles)
+    evaluator.table("formula", singles)
+    evaluator.table("records", beside_records(rows, nbytes))
     if broken:
         evaluator.figure(
             "causes", lambda figure: _draw(figure, broken, kinds), (12.5, 1.6 + 0.42 * len(broken) / 2)
         )
     evaluator.note(
-        "Causes are those of the critical path of the whole scenario, so of the flow that ends last. The "
-        "records have no figures of these, but a formula for single transfers (ADR-0049), which is in the "
-        "table 'records', with the reason for each difference over 10 %."
+        "Causes are those of the critical path of the whole scenario, so of the flow that ends last. "
+        "of_path_peak and of_fair_peak are shares of two peaks: the sum over the flows of the narrowest part "
+        "on each way, and of their fair shares of parts that they have in common. The table 'formula' has "
+        "single transfers beside the records' formula (ADR-0049), with the reason for each difference over "
+        "10 %; the table 'records' has the records' measured figures, which are of transfers of 16 KB."
     )
 
 
@@ -110,15 +115,25 @@ def scenarios(graph: PropertyGraph, nbytes: int) -> list[tuple[str, str, Flows]]
         first = names.pe(0, 0, 0)
         found.append(("local slice", op, [flow(first, own)]))
         if slices > 1:
-            found.append(("other slice of the cube", op, [flow(first, names.hbm(0, 0, slices - 1))]))
+            found.append(("next slice of the cube", op, [flow(first, names.hbm(0, 0, 1))]))
+            found.append(("farthest slice of the cube", op, [flow(first, names.hbm(0, 0, slices - 1))]))
         if cubes > 1:
             found.append(("next cube", op, [flow(first, names.hbm(0, 1, 0))]))
             found.append(("farthest cube", op, [flow(first, names.hbm(0, cubes - 1, 0))]))
+            if slices > 1:
+                last = names.hbm(0, cubes - 1, slices - 1)
+                found.append(("farthest cube, farthest slice", op, [flow(first, last)]))
         if sips > 1:
             found.append(("other SIP", op, [flow(first, names.hbm(1, 0, 0))]))
         for count in range(2, min(pes, MOST) + 1):
             flows = [flow(names.pe(0, 0, pe), hot, place=pe) for pe in range(count)]
             found.append((f"hot target, {count} PEs", op, flows))
+        if pes > 1 and int(graph.properties["cube_mesh_w"]) > 1:
+            own_slices = [
+                flow(names.pe(0, 0, pe), names.hbm(0, 1, pe % slices), place=pe // slices)
+                for pe in range(pes)
+            ]
+            found.append((f"{pes} PEs eastbound", op, own_slices))
         every = [(cube, pe) for cube in range(cubes) for pe in range(pes)]
         if len(every) > 1:
             local = [

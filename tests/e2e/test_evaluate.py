@@ -15,6 +15,8 @@ import pytest
 import kernbench as kb
 from kernbench import api
 from kernbench.api import evaluation_gate as api_gate
+from kernbench.evaluations._dma_records import beside_records
+from kernbench.evaluations.dma import scenarios
 
 Cli = Callable[..., Any]
 GEMM = (
@@ -141,10 +143,24 @@ def test_an_evaluation_of_ones_own(cli: Cli, workdir: Path) -> None:
 
 
 def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
-    found = json.loads(cli("evaluate", "dma", "--topology", "m.yaml", "--out", "o", "--format", "json").out)
+    found = json.loads(
+        cli(
+            "evaluate",
+            "dma",
+            "--topology",
+            "m.yaml",
+            "--set",
+            "nbytes=4096",
+            "--out",
+            "o",
+            "--format",
+            "json",
+        ).out
+    )
     rows = {(row["scenario"], row["op"]): row for row in found["tables"]["dma"]}
     hot = [f"hot target, {n} PEs" for n in range(2, 9)]
-    names = ["local slice", "other slice of the cube", *hot, "8 PEs, all local", "8 PEs, one slice"]
+    near = ["local slice", "next slice of the cube", "farthest slice of the cube"]
+    names = [*near, *hot, "8 PEs, all local", "8 PEs, one slice"]
     assert list(rows) == [
         (name, op) for op in ("read", "write") for name in (*names, "host, 64 KB", "host, 1 MB")
     ]
@@ -158,7 +174,8 @@ def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
         assert math.fsum(parts) == pytest.approx(row["makespan_ns"])
     assert rows["host, 1 MB", "write"]["bytes"] == 2**20
 
-    formula = {(row["scenario"], row["op"]): row for row in found["tables"]["records"]}
+    formula = {(row["scenario"], row["op"]): row for row in found["tables"]["formula"]}
+    assert found["tables"]["records"] == []  # they are of 16 KB
     assert list(formula) == [key for key, row in rows.items() if row["flows"] == 1]
     local = formula["local slice", "write"]
     assert local["formula_ns"] == pytest.approx(2 + 4096 / 256)  # a router, and the bytes at 256 GB/s
@@ -168,6 +185,19 @@ def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
         assert row["way_ns"] + row["flits_ns"] == pytest.approx(extra)
         assert bool(row["because"]) == (abs(row["difference"]) > 0.1)
     assert "PCIe endpoint takes in the whole message" in formula["host, 1 MB", "write"]["because"]
+
+
+def test_every_figure_of_the_records_is_set_beside_a_scenario_of_the_default_machine() -> None:
+    rows = [
+        {"scenario": name, "op": op, "makespan_ns": 100.0, "bandwidth_gbs": 200.0}
+        for name, op, _ in scenarios(kb.load_topology(), 16384)
+    ]
+    found = beside_records(rows, 16384)
+    assert [(row["record"], row["ours"]) for row in found] == [
+        (77.0, 100.0), (82.0, 100.0), (573.0, 100.0), (558.0, 100.0), (963.0, 100.0),
+        (27200.0, 200.0), (134.0, 200.0),
+    ]  # fmt: skip
+    assert found[-1]["difference"] == pytest.approx(200 / 134 - 1)
 
 
 def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:
