@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import kernbench as kb
 from kernbench.collectives.steps import Limits, Ring, combine, load, local, ring_all_reduce
 from kernbench.kinds import Traffic
 from kernbench.runtime import DPPolicy
@@ -109,3 +112,17 @@ def test_latency_grows_linearly_in_bytes_once_the_window_is_full() -> None:
     times = [latency(n, cubes=(1, 1)) for n in sizes]
     growth = np.diff(times) / np.diff(sizes)
     np.testing.assert_allclose(growth, growth.mean(), rtol=0.1)
+
+
+@pytest.mark.slow
+def test_the_page_about_collectives_has_the_times_of_its_commands() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "torch-distributed.md").read_text("utf-8")
+    grids = {"torus 3 x 2": {"pattern": "torus_2d", "w": 3, "h": 2},
+             "mesh 2 x 3": {"pattern": "mesh_2d_no_wrap", "w": 2, "h": 3}}  # fmt: skip
+    rows = re.findall(r"^\| (torus|mesh)( . x .) \| 512 \| TCM, 4 KB \| (.*) \| (.*) \| (.*) \|$", page, re.M)
+    assert len(rows) == 2
+    for pattern, size, *times in rows:
+        graph = kb.load_topology(None, {"system.sips": 6, "system.inter_sip": grids[pattern + size]})
+        for root, time in zip((-1, 0, 15), times, strict=True):
+            run = kb.run("ccl-allreduce", graph, params={"elements": 256, "root": root}, trace=False)
+            assert f"{run.latency_ns:,.0f}" == time
