@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kernbench.collectives.algorithm import Algorithm, Call, find
@@ -118,7 +119,7 @@ class Backend:
         else:
             check_alike(collective, tensors, one_shape=collective not in _EXCHANGES)
         call = self._call(collective, tensors, group, op, rank, self._root(collective, group, root))
-        name, algorithm = self._choose(call)
+        name, algorithm, call = self._choose(call)
         line = line_of(sys._getframe())
         shapes = () if collective in (*_EXCHANGES, "barrier") else (tensors[0].shape,)
         signature = Signature(
@@ -140,7 +141,7 @@ class Backend:
         if at == rank:
             raise UsageError(f"{what}: rank {me} cannot {what} to itself; use copy_")
         call = self._call("send", [tensor], group, "", rank, at, {"sends": sends})
-        name, algorithm = self._choose(call)
+        name, algorithm, call = self._choose(call)
         source, target = (me, peer) if sends else (peer, me)
         signature = Signature("send", "", None, (tensor.shape,), tensor.dtype, placement_of(tensor))
         group.half(source, target, me, signature, line_of(sys._getframe()))
@@ -223,8 +224,11 @@ class Backend:
             options=options or {},
         )
 
-    def _choose(self, call: Call) -> tuple[str, Algorithm]:
-        """The first algorithm of the configuration that serves ``call``, with its name."""
+    def _choose(self, call: Call) -> tuple[str, Algorithm, Call]:
+        """The first algorithm of the configuration that serves ``call``, its name, and the call that it sees.
+
+        Each algorithm sees its own options: those of one that refuses are not the next one's.
+        """
         if call.collective not in self._algorithms:
             self._algorithms[call.collective] = [
                 (name, algorithm)
@@ -235,11 +239,10 @@ class Backend:
         reasons = []
         for name, algorithm in self._algorithms[call.collective]:
             settings = self._config.algorithms.get(name)
-            if settings is not None:
-                call.options.update(settings.options)
-            why = algorithm.refusal(call)
+            own = call if settings is None else replace(call, options={**settings.options, **call.options})
+            why = algorithm.refusal(own)
             if why is None:
-                return name, algorithm
+                return name, algorithm, own
             reasons.append(f"{name}: {why}")
         tensor = call.tensors[0].name
         reason = "; ".join(reasons) or "ccl.yaml names none that carries it out"

@@ -39,10 +39,18 @@ def _sigmoid(x: Array) -> Array:
 
 
 def _fma(a: Array, b: Array, c: Array) -> Array:
-    # "Fused" means one rounding: an f32 product is exact in f64, so the sum there is rounded but once.
-    if a.dtype == np.float32:
-        return (a.astype(np.float64) * b + c).astype(np.float32)
-    return np.asarray(a * b + c)
+    if a.dtype != np.float32:
+        return np.asarray(a * b + c)
+    # "Fused" means one rounding, that to the type of the result. The product of two f32 is exact in f64, the
+    # sum is not: it is rounded to odd, after which rounding to any shorter type is as if it were the only one
+    # (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). TwoSum gives the rest.
+    product, addend = a.astype(np.float64) * b, c.astype(np.float64)
+    total = product + addend
+    part = total - product
+    rest = (product - (total - part)) + (addend - part)
+    even = total.view(np.int64) & 1 == 0
+    beyond = np.nextafter(total, np.copysign(np.inf, rest))
+    return np.where(np.isfinite(total) & (rest != 0) & even, beyond, total)
 
 
 def _clamp(x: Array, low: Array, high: Array) -> Array:

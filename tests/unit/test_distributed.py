@@ -282,6 +282,29 @@ def test_nothing_is_sent_where_no_algorithm_serves(
     assert set(launched) == {0}
 
 
+def test_an_algorithm_does_not_see_the_options_of_one_that_refused(tmp_path: Any) -> None:
+    code = (
+        "from dataclasses import replace\n"
+        "from kernbench.collectives.algorithms import ring\n"
+        "why = lambda call: f'options {call.options}' if call.options.get('deny') else None\n"
+        "ALGORITHMS = tuple(replace(one, refuses=why) for one in ring.ALGORITHMS)\n"
+    )
+    names = []
+    for name in ("first", "second"):
+        names.append(str(tmp_path / f"{name}.py"))
+        (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+
+    def program(rank: int, torch: Any) -> Any:
+        x = torch.full((4,), rank + 1, dtype="f32")
+        torch.distributed.all_reduce(x)
+        return x.numpy()[0]
+
+    config = {"collectives": {"all_reduce": names}, "algorithms": {names[0]: {"deny": True}}}
+    results, t = run_ranks(machine(2), program, config=config)
+    assert results == [3, 3]
+    assert {handle.name for handle in t.launches} == {f"all_reduce/{names[1]}"}
+
+
 def test_part_of_a_torus_is_no_torus_but_a_ring_serves_it() -> None:
     def program(rank: int, torch: Any) -> Any:
         part = torch.distributed.new_group([0, 1, 4])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -98,6 +99,27 @@ def test_division_by_zero_and_overflow_are_quiet():
     values = math_op("div", [np.array([1, -1, 0], F32), zero], (3,), "f32")
     np.testing.assert_array_equal(values, [np.inf, -np.inf, np.nan])
     assert math_op("exp", [np.full(1, 100, np.float16)], (1,), "f16")[0] == np.inf
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_fma_is_the_exact_value_rounded_once(dtype):
+    """Against rational arithmetic: sums whose f64 is just at the middle between two values of the type."""
+    kind = DTYPES[dtype]
+    bits = {"f32": 24, "f16": 11, "bf16": 8}[dtype]
+    near = [1 + 2.0**-k for k in (bits // 2, bits - 1)] + [1 - 2.0**-k for k in (bits // 2, bits - 1)]
+    far = [s * 2.0**-k for s in (1, -1) for k in (24, 14, 30, 40, 55, 80)] + [0.0]
+    rows = np.array([(a, b, c) for a in near for b in near for c in far], F32)
+    rows = rows.astype(kind.numpy)
+    got = math_op("fma", [np.ascontiguousarray(column) for column in rows.T], (len(rows),), dtype)
+    for value, (a, b, c) in zip(got, rows, strict=True):
+        exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+        steps = np.array([-np.inf, np.inf], kind.numpy)
+        around = [float(value), *(float(np.nextafter(value, step)) for step in steps)]
+        errors = [abs(Fraction(x) - exact) for x in around]
+        assert errors[0] <= min(errors[1:]), (a, b, c)
+        if errors[0] in errors[1:]:
+            unsigned = np.asarray(value).view(f"u{kind.itemsize}")
+            assert int(unsigned) % 2 == 0, (a, b, c)
 
 
 def test_fma_rounds_once():
