@@ -58,6 +58,7 @@ _TRITON = {
 _ELSEWHERE = {
     "DPPolicy": "kernbench.runtime",
     "autotune": "kernbench.kernels",
+    "Bounded": "kernbench.replay",
     "KernBenchError": "kernbench.errors",
 }
 

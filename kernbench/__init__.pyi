@@ -29,6 +29,7 @@ from kernbench.api import what_if as what_if
 from kernbench.api import what_if_candidates as what_if_candidates
 from kernbench.errors import KernBenchError as KernBenchError
 from kernbench.kernels import autotune as autotune
+from kernbench.replay import Bounded as Bounded
 from kernbench.runtime import DPPolicy as DPPolicy
 
 __version__: str

@@ -102,9 +102,9 @@ class KernelRun:
         interpreter is wrong too, the kernel is; where it is right, the order of operations is.
 
         Args:
-            reference: Gets the input arrays as they were given, and returns the array expected in the only
-                output, or a sequence of arrays, one for each.
-            tolerance: ``rtol`` and ``atol``; by default those of each output's dtype.
+            reference: Gets the input arrays as they were given, and returns the array (or
+                :class:`kernbench.Bounded`) expected in the only output, or a sequence of these, one for each.
+            tolerance: ``rtol`` and ``atol``; by default those of each output's dtype, or the reference's own.
 
         Raises:
             VerificationError: Two of the three differ (says which, where and by how much), or accesses race.
@@ -112,11 +112,12 @@ class KernelRun:
         """
         if self._call is None:
             raise UsageError("check: this result was not made by run_kernel")
-        from kernbench.replay import compare
+        from kernbench.replay import Bounded, compare
 
         inputs = [value for value in self._call.args if isinstance(value, np.ndarray)]
         expected = reference(*(array.copy() for array in inputs))
-        wanted = list(expected) if isinstance(expected, tuple | list) else [expected]
+        listed = expected if isinstance(expected, tuple | list) else [expected]
+        wanted = [one if isinstance(one, Bounded) else np.asarray(one) for one in listed]
         if len(wanted) != len(self.outputs):
             raise UsageError(
                 f"the reference gives {len(wanted)} arrays, the kernel has {len(self.outputs)} outputs"
@@ -129,7 +130,7 @@ class KernelRun:
             if interpreted is not None:
                 sides.insert(0, ("interpreter", interpreted[number]))
             for side, got in sides:
-                compare(f"{name} of the {side}", got, np.asarray(value), kind, tolerance=tolerance)
+                compare(f"{name} of the {side}", got, value, kind, tolerance=tolerance)
         for race in self.run.info["races"]:
             raise VerificationError(race["message"])
         return self

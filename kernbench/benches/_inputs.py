@@ -1,4 +1,4 @@
-"""Inputs and references that the benches share: seeded random numbers, numpy in f32."""
+"""Inputs and references that the benches share: seeded random numbers, numpy with error bounds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernbench import dtypes
 from kernbench.benches.params import Param
+from kernbench.replay import Bounded as Bounded
 
 Array = NDArray[Any]
 
@@ -28,7 +29,26 @@ def weights(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> Arr
     return values.astype(dtypes.dtype(dtype).numpy)
 
 
-def matmul(a: Array, b: Array) -> Array:
-    """``a @ b`` in f32 by numpy alone: the reference of the benches."""
-    product: Array = a.astype(np.float32) @ b.astype(np.float32)
-    return product
+def matmul(a: Array, b: Array) -> Bounded:
+    """``a @ b`` by numpy alone: the reference of the benches, with what sums in f32 may be off by."""
+    return Bounded(a) @ b
+
+
+def exponentials(scores: Bounded) -> tuple[Bounded, Bounded]:
+    """Softmax along the last axis, not yet divided: the exponentials, and their sums."""
+    # Any number would do here: the weights are divided by their sum.
+    highest = scores.value.max(axis=-1, keepdims=True)
+    weights = (scores - highest).mapped(np.exp)
+    return weights, weights.sum(-1, keepdims=True)
+
+
+def attention(q: Array, k: Array, v: Array, seen: NDArray[np.bool_] | None = None) -> Bounded:
+    """Attention of the rows of ``q`` to the keys that they have ``seen`` (all without), as engines do it:
+
+    scores and sums in f32, weights rounded to the type of ``v`` before they meet it.
+    """
+    scores = matmul(q, k.T) * float(q.shape[1] ** -0.5)
+    if seen is not None:
+        scores = Bounded(np.where(seen, scores.value, -np.inf), np.where(seen, scores.error, 0))
+    weights, total = exponentials(scores)
+    return weights.rounded(dtypes.of_numpy(v.dtype).name) @ v / total

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.benches._inputs import DTYPE, SEED, activations
+from kernbench.benches._inputs import DTYPE, SEED, Bounded, activations
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
 from kernbench.runtime import DPPolicy
@@ -47,4 +47,8 @@ def run(torch: Context) -> None:
     ring = [(sip, 0, pe) for sip in x.sips for pe in range(pes)]
     torch.install_ipcq("intracube_pe_ring", among=ring, buffer_kind=p.buffer_kind or None)
     torch.launch("all-reduce", all_reduce, x)
-    torch.check("sum", x, lambda: np.broadcast_to(rows.astype(np.float32).sum(0), rows.shape))
+
+    def expected() -> Bounded:
+        return Bounded(rows).sum(0).moved(lambda total: np.broadcast_to(total, rows.shape))
+
+    torch.check("sum", x, expected)

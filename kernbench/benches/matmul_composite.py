@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.benches._inputs import DTYPE, SEED, Array, activations, matmul, weights
+from kernbench.benches._inputs import DTYPE, SEED, Array, Bounded, activations, matmul, weights
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
 
@@ -35,18 +35,23 @@ def matmul_composite(
     tl.wait(tl.composite("gemm", first, second, out_ptr=out.local, epilogue=steps))
 
 
-def reference(a: Array, b: Array, bias: Array, epilogue: str) -> Array:
-    """The same by numpy in f32; gelu in its tanh form."""
+def _gelu(x: Array) -> Array:
+    found: Array = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    return found
+
+
+def reference(a: Array, b: Array, bias: Array, epilogue: str) -> Bounded:
+    """The same by numpy; gelu in its tanh form."""
     x = matmul(a, b)
     for step in epilogue.split("_"):
         if step == "bias":
-            x = x + bias.astype(np.float32)
+            x = x + bias
         elif step == "relu":
-            x = np.maximum(x, 0)
+            x = x.mapped(lambda v: np.maximum(v, 0))
         elif step == "silu":
-            x = x / (1 + np.exp(-x))
+            x = x.mapped(lambda v: v / (1 + np.exp(-v)))
         elif step == "gelu":
-            x = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+            x = x.mapped(_gelu, np.abs(x.value))
     return x
 
 

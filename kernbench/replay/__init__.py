@@ -1,18 +1,19 @@
 """Data: effects of operations on memory, the order that they must keep, and their values (pass 2)."""
 
+from kernbench.replay.bounded import Bounded
 from kernbench.replay.dataplane import DataPlane
 from kernbench.replay.dependencies import DependencyBuilder
 from kernbench.replay.executor import Executor
 from kernbench.replay.memory_store import MemoryStore
 from kernbench.replay.oplog import OpLog
-from kernbench.replay.verification import compare, reference_matmul
+from kernbench.replay.verification import compare
 
 __all__ = [
+    "Bounded",
     "DataPlane",
     "DependencyBuilder",
     "Executor",
     "MemoryStore",
     "OpLog",
     "compare",
-    "reference_matmul",
 ]

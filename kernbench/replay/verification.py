@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kernbench import dtypes
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Op
+from kernbench.replay.bounded import Bounded
 from kernbench.replay.op_record import OpRecord
 from kernbench.replay.patterns import where_wrong
 
@@ -30,6 +31,8 @@ class Difference:
     index: tuple[int, ...]
     actual: float
     expected: float
+    allowed: float
+    """How far apart the two may be."""
     wrong: NDArray[np.bool_]
     """Which elements differ."""
     count: int
@@ -41,21 +44,28 @@ class Difference:
 
 
 def difference(
-    actual: ArrayLike, expected: ArrayLike, dtype: str, tolerance: float | None = None
+    actual: ArrayLike, expected: ArrayLike | Bounded, dtype: str, tolerance: float | None = None
 ) -> Difference | None:
     """How ``actual`` differs from ``expected`` beyond ``tolerance`` (``dtype``'s); None when it does not.
 
-    Floats agree when ``|a - e| <= tolerance * (1 + |e|)`` (rtol and atol alike), NaN agrees with NaN and an
-    infinity with itself only; integers must be equal. Both arrays have one shape.
+    Floats agree when ``|a - e| <= tolerance * (1 + |e|)`` (rtol and atol alike), or within the bound of a
+    :class:`Bounded` reference where there is no ``tolerance``. NaN agrees with NaN and an infinity with
+    itself only; integers must be equal. Both arrays have one shape.
     """
-    tolerance = dtypes.dtype(dtype).tolerance if tolerance is None else tolerance
-    a, e = _wide(actual), _wide(expected)
+    a, e = _wide(actual), _wide(expected.value if isinstance(expected, Bounded) else expected)
+    allowed: Any
+    if isinstance(expected, Bounded) and tolerance is None and dtypes.dtype(dtype).is_float:
+        expected = expected.rounded(dtype)
+        e, allowed = expected.value, expected.error
+    else:
+        tolerance = dtypes.dtype(dtype).tolerance if tolerance is None else tolerance
+        with np.errstate(invalid="ignore"):
+            allowed = tolerance + tolerance * np.abs(e)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         error = np.abs(a - e)
         # inf - inf and everything with NaN is NaN here: no comparison below is true of it.
         agree = (a == e) | (np.isnan(a) & np.isnan(e))
-        if tolerance:
-            agree |= np.isfinite(e) & (error <= tolerance + tolerance * np.abs(e))
+        agree |= np.isfinite(e) & (error <= allowed)
         if agree.all():
             return None
         wrong = ~agree
@@ -67,6 +77,7 @@ def difference(
         index=index,
         actual=a[index].item(),
         expected=e[index].item(),
+        allowed=np.broadcast_to(allowed, a.shape)[index].item(),
         wrong=wrong,
         count=int(wrong.sum()),
         size=a.size,
@@ -78,7 +89,7 @@ def difference(
 def compare(
     name: str,
     actual: ArrayLike,
-    expected: ArrayLike,
+    expected: ArrayLike | Bounded,
     dtype: str,
     writer: Writer | None = None,
     *,
@@ -94,10 +105,10 @@ def compare(
     Args:
         name: Name of the tensor.
         actual: Simulated values.
-        expected: Reference of equal shape.
+        expected: Reference of equal shape; a :class:`Bounded` one says how far off each element may be.
         dtype: Type of the values.
         writer: From an index to the operation that wrote the element last.
-        tolerance: ``rtol`` and ``atol``; by default those of ``dtype``.
+        tolerance: ``rtol`` and ``atol``; by default those of ``dtype``, or a bounded reference's own.
         holder: From the mask of differing elements to the PEs that hold them.
     """
     shapes = np.shape(actual), np.shape(expected)
@@ -105,7 +116,6 @@ def compare(
         raise VerificationError(
             f"tensor '{name}' has shape {shapes[0]}, its reference {shapes[1]}; compare like with like"
         )
-    tolerance = dtypes.dtype(dtype).tolerance if tolerance is None else tolerance
     found = difference(actual, expected, dtype, tolerance)
     if found is None:
         return
@@ -115,7 +125,7 @@ def compare(
         f"expected {found.expected:.9g}; {found.count} of {found.size} elements differ "
         f"({where_wrong(found.wrong)}{on}), "
         f"largest absolute error {found.max_abs:.6g}, largest relative error {found.max_rel:.6g}, "
-        + (f"tolerance {tolerance:g}" if tolerance else "integers must be equal")
+        + _allowed(expected, dtype, tolerance, found)
     )
     wrote = writer(found.index) if writer is not None else None
     if wrote is not None:
@@ -126,6 +136,14 @@ def compare(
     raise VerificationError(message)
 
 
+def _allowed(expected: ArrayLike | Bounded, dtype: str, tolerance: float | None, found: Difference) -> str:
+    """What was allowed, in words."""
+    if isinstance(expected, Bounded) and tolerance is None and dtypes.dtype(dtype).is_float:
+        return f"rounding may have moved the first by {found.allowed:.3g}"
+    tolerance = dtypes.dtype(dtype).tolerance if tolerance is None else tolerance
+    return f"tolerance {tolerance:g}" if tolerance else "integers must be equal"
+
+
 def describe(op: Op | OpRecord) -> str:
     """An operation in a message: ``gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns, mine.py:12``."""
     at = f", {op.source}" if op.source else ""
@@ -134,19 +152,6 @@ def describe(op: Op | OpRecord) -> str:
         sip, cube, pe = op.order.thread[1]
         where, time = f"sip{sip}.cube{cube}.pe{pe}", op.t_effect
     return f"{op.kind}/{op.name} (op {op.id}) on {where} at {time:.9g} ns{at}"
-
-
-def reference_matmul(a: ArrayLike, b: ArrayLike, out_dtype: str) -> NDArray[Any]:
-    """``a @ b`` by numpy alone: accumulated in f32 (integers in int64), then rounded once to ``out_dtype``.
-
-    The reference for reductions that are too long to accumulate in f16 or bf16 (ADR-0020 D11).
-    """
-    left, right = np.asarray(a), np.asarray(b)
-    integers = np.issubdtype(left.dtype, np.integer) and np.issubdtype(right.dtype, np.integer)
-    wide = np.int64 if integers else np.float32
-    with np.errstate(over="ignore", invalid="ignore"):
-        product = np.matmul(left.astype(wide), right.astype(wide))
-        return np.asarray(product).astype(dtypes.dtype(out_dtype).numpy)
 
 
 def _wide(values: ArrayLike) -> NDArray[np.float64]:

@@ -197,9 +197,12 @@ class Context(TensorFactory):
         Args:
             name: Name of the check in messages.
             tensor: The tensor; it must live until the end of the run.
-            expected: An array, or a function that makes one, which is called only to verify.
+            expected: An array, or a function that makes one, which is called only to verify. A
+                :class:`kernbench.Bounded` knows how far each element may be off: by the length of its sums
+                and the types that results were rounded to.
             sip: The SIP whose copy is compared; by default every SIP's.
-            tolerance: ``rtol`` and ``atol``, by default f32 1e-5, f16 1e-3, bf16 1e-2, integers 0.
+            tolerance: ``rtol`` and ``atol``; by default those of a bounded reference, else f32 1e-5,
+                f16 1e-3, bf16 1e-2, integers 0.
 
         Raises:
             UsageError: ``tensor`` is no tensor, or has no copy on ``sip``.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernbench.errors import UsageError, VerificationError
 from kernbench.program.operations import Op, Region
-from kernbench.replay import compare
+from kernbench.replay import Bounded, compare
 from kernbench.replay.op_record import OpRecord
 from kernbench.runtime.placement import TensorShard, distinct
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from kernbench.runtime.storage import Storage
     from kernbench.runtime.tensors import Tensor
 
-Expected = ArrayLike | Callable[[], ArrayLike]
+Expected = ArrayLike | Bounded | Callable[[], ArrayLike | Bounded]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """At the end of the run ``tensor`` holds ``expected``, on every SIP or on ``sip`` alone.
 
-    ``tolerance`` is ``rtol`` and ``atol``, ``None`` for those of the tensor's dtype.
+    ``tolerance`` is ``rtol`` and ``atol``, ``None`` for the reference's own or those of the tensor's dtype.
     """
 
     name: str
@@ -55,7 +55,7 @@ def verify(check: Check, storage: Storage, data: DataPlane) -> list[CheckResult]
         raise UsageError(
             f"check '{check.name}': tensor '{tensor.name}' was freed before the end of the run; keep it"
         )
-    expected = np.asarray(check.expected() if callable(check.expected) else check.expected)
+    expected = check.expected() if callable(check.expected) else check.expected
     results = []
     for sip in tensor.sips if check.sip is None else (check.sip,):
         shards = tensor.copy_of(sip)
