@@ -77,39 +77,6 @@ def _seam(asked: AskedRun, params: Mapping[str, Any]) -> tuple[list[str], dict[s
     return [name for name, side in sides.items() if side == sides[chosen]], dict(ends)
 
 
-def use_by_kind(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``kind used bytes busy_ns max_ns used_peak_gbs achieved_gbs`` per kind of component and link.
-
-    ``busy_ns`` is the sum over those that were used, ``max_ns`` that of the busiest one; the last two are 0
-    for components.
-    """
-    frame, tables, ns = _use(asked, params), asked.topology_tables, asked.window(params).ns
-    links = tables["Link"]
-    peak = dict(zip(links["name"].to_pylist(), links["bw_gbs"].to_pylist(), strict=True))
-    kinds = {
-        str(kind) for name in ("Component", "Link") for kind in tables[name]["kind"].unique().to_pylist()
-    }
-    rows = []
-    for kind in sorted(kinds):
-        of_kind = (frame["kind"] == kind) & (frame["transactions"] > 0)
-        moved, used_peak = int(frame["bytes"][of_kind].sum()), 0.0
-        for name in frame["resource"][of_kind & frame["is_link"].astype(bool)]:
-            used_peak += peak[name]
-        busy = frame["busy_ns"][of_kind].tolist()
-        rows.append(
-            {
-                "kind": kind,
-                "used": len(busy),
-                "bytes": moved,
-                "busy_ns": math.fsum(busy),
-                "max_ns": max(busy, default=0.0),
-                "used_peak_gbs": used_peak,
-                "achieved_gbs": moved / ns if ns > 0 and used_peak else 0.0,
-            }
-        )
-    return rows
-
-
 def _of_kind(frame: Mapping[str, Any], kind: str) -> Any:
     return np.ones(len(frame["kind"]), dtype=bool) if not kind else frame["kind"] == kind
 

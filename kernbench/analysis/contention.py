@@ -9,8 +9,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kernbench.analysis.derived import AskedRun, Rows
@@ -94,41 +92,6 @@ def _fewest_steps(near: Ints, behind: Ints, late: int, count: int) -> Ints:
     for index in order[1:].tolist():
         step[index] = step[came_from[index]] + 1
     return np.array(step, dtype=np.int64)
-
-
-def longest_waits(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``waiter holder resource seq from_ns wait_ns holders`` per wait that began within the window.
-
-    Only those at ``resource`` of ``min_ns`` or more; longest first, at most ``limit``, picked without sorting
-    all of them.
-    """
-    waits, limit = asked.tables["WaitedFor"], params["limit"]
-    begun = waits["t_from"].to_numpy()
-    wanted = np.zeros(len(begun), dtype=bool)
-    for span in spans(asked, params):
-        wanted |= (begun >= span["begin"]) & (begun < span["until"])
-    wanted &= waits["ns"].to_numpy() >= params["min_ns"]
-    if params["resource"]:
-        wanted &= pc.equal(waits["resource"], params["resource"]).to_numpy(zero_copy_only=False)
-    waits = waits.filter(pa.array(wanted))
-    if 0 < limit < waits.num_rows:
-        ns = waits["ns"].to_numpy()
-        waits = waits.filter(pa.array(ns >= np.partition(ns, -limit)[-limit]))
-    ascending = [(name, "ascending") for name in ("txn", "holder", "resource", "seq")]
-    # Table.sort_by would leave threads behind: see kernbench_graph.archive.record.
-    first = pc.sort_indices(waits, sort_keys=[("ns", "descending"), *ascending]).slice(0, limit)
-    return [
-        {
-            "waiter": wait["txn"],
-            "holder": wait["holder"],
-            "resource": wait["resource"],
-            "seq": wait["seq"],
-            "from_ns": wait["t_from"],
-            "wait_ns": wait["ns"],
-            "holders": wait["holders"],
-        }
-        for wait in waits.take(first).to_pylist()
-    ]
 
 
 def overlaps(asked: AskedRun, params: Mapping[str, Any]) -> Rows:

@@ -149,18 +149,6 @@ def select(
     return Window(name, tuple(spans), number)
 
 
-def canonical(info: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """``params`` of a question with ``launch``, ``from_ns`` and ``to_ns`` as its text takes them.
-
-    ``UsageError`` when there is no such window, as for :func:`select`.
-    """
-    launch, until = str(params["launch"]), float(params["to_ns"])
-    select(info, launch, params["from_ns"], None if until < 0 else until)
-    if launch not in (ALL, SETUP, RUN):
-        launch = str(int(launch))
-    return {**params, "launch": launch, "from_ns": max(float(params["from_ns"]), 0.0)}
-
-
 def _number(launch: int | str, count: int) -> int:
     try:
         number = int(launch)

@@ -1,23 +1,13 @@
-"""Derived parameters about the bytes that links carried within a window: how far, and over which cut."""
+"""Derived parameters about the bytes that links carried within a window over a cut."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from kernbench.analysis.bottleneck import link_use
 from kernbench.analysis.derived import AskedRun, Rows
 from kernbench.errors import UsageError
-
-
-def carried(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``link bytes total_byte_mm`` per link that was used; the last is the sum over all of them."""
-    links = asked.topology_tables["Link"]
-    mm = dict(zip(links["name"].to_pylist(), links["distance_mm"].to_pylist(), strict=True))
-    used = [row for row in link_use(asked, {**params, "kind": ""}) if row["resource"] in mm]
-    total = math.fsum(row["bytes"] * mm[row["resource"]] for row in used)
-    return [{"link": row["resource"], "bytes": row["bytes"], "total_byte_mm": total} for row in used]
 
 
 def cut(asked: AskedRun, params: Mapping[str, Any]) -> Rows:

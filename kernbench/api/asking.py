@@ -109,7 +109,7 @@ def ask(
     ``QueryError`` for an unknown name or parameter.
     """
     from kernbench.analysis.question_params import checked
-    from kernbench.analysis.time_window import canonical
+    from kernbench.analysis.question_windows import fitting
     from kernbench.pgraph import QueryError, find_question
     from kernbench.pgraph import ask as ask_question
 
@@ -130,8 +130,8 @@ def ask(
     with borrowed(store) as opened:
         target = None if question.scope == "history" else run_id(opened, run or "last")
         bound = checked(opened, question, target, bound, given, lambda ref: run_id(opened, ref))
-        if target is not None and {"launch", "from_ns", "to_ns"} <= question.params.keys():
-            bound = canonical(opened.load(target).info, bound)
+        if target is not None:
+            bound = fitting(opened.load(target), question, bound)
         if question.derived:
             from kernbench.analysis.derived import derive
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from kernbench.analysis.contention import longest_waits, spans
+from kernbench.analysis.contention import spans
 from kernbench.analysis.derived import AskedRun
 from kernbench.analysis.time_lines import transaction_rows
 from kernbench.analysis.trace_tables import Texts
@@ -22,7 +23,7 @@ Rows = list[tuple[Any, ...]]
 
 def pairs(asked: AskedRun, window: Mapping[str, Any], limit: int) -> Rows:
     """The longest waits as :data:`PAIRS`: the rows of the question ``contention/who-waited-for-whom``."""
-    found = longest_waits(asked, {**window, "resource": "", "min_ns": 0.0, "limit": limit})
+    found = _longest_waits(asked, {**window, "resource": "", "min_ns": 0.0, "limit": limit})
     sent = asked.tables["Transaction"]
     for who in ("waiter", "holder"):
         rows = transaction_rows(asked.tables, np.array([wait[who] for wait in found], np.int64))
@@ -50,3 +51,38 @@ def places(asked: AskedRun, window: Mapping[str, Any], limit: int) -> Rows:
     rows = zip(names, waits.tolist(), waiters.tolist(), total.tolist(), worst.tolist(), strict=True)
     found = [row for row in rows if row[1]]
     return sorted(found, key=lambda row: (-row[3], row[0]))[:limit]
+
+
+def _longest_waits(asked: AskedRun, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """``waiter holder resource seq from_ns wait_ns holders`` per wait that began within the window.
+
+    Only those at ``resource`` of ``min_ns`` or more; longest first, at most ``limit``, picked without sorting
+    all of them.
+    """
+    waits, limit = asked.tables["WaitedFor"], params["limit"]
+    begun = waits["t_from"].to_numpy()
+    wanted = np.zeros(len(begun), dtype=bool)
+    for span in spans(asked, params):
+        wanted |= (begun >= span["begin"]) & (begun < span["until"])
+    wanted &= waits["ns"].to_numpy() >= params["min_ns"]
+    if params["resource"]:
+        wanted &= pc.equal(waits["resource"], params["resource"]).to_numpy(zero_copy_only=False)
+    waits = waits.filter(pa.array(wanted))
+    if 0 < limit < waits.num_rows:
+        ns = waits["ns"].to_numpy()
+        waits = waits.filter(pa.array(ns >= np.partition(ns, -limit)[-limit]))
+    ascending = [(name, "ascending") for name in ("txn", "holder", "resource", "seq")]
+    # Table.sort_by would leave threads behind: see kernbench_graph.archive.record.
+    first = pc.sort_indices(waits, sort_keys=[("ns", "descending"), *ascending]).slice(0, limit)
+    return [
+        {
+            "waiter": wait["txn"],
+            "holder": wait["holder"],
+            "resource": wait["resource"],
+            "seq": wait["seq"],
+            "from_ns": wait["t_from"],
+            "wait_ns": wait["ns"],
+            "holders": wait["holders"],
+        }
+        for wait in waits.take(first).to_pylist()
+    ]

@@ -41,8 +41,11 @@ class EngineError(StoreError):
     """The database cannot be opened or filled."""
 
 
-_TO_INTEGER = "CREATE MACRO toInteger(x) AS CAST(x AS INT64)"
-"""A function of openCypher that texts of the library use, of whole numbers alone."""
+_FUNCTIONS = (
+    "CREATE MACRO toInteger(x) AS CAST(x AS INT64)",
+    "CREATE MACRO toString(x) AS CAST(x AS STRING)",
+)
+"""Functions of openCypher that texts of the library use, of whole numbers alone."""
 
 
 class LadybugDatabase:
@@ -87,7 +90,7 @@ class LadybugDatabase:
 
     def create(self, statements: Iterable[str]) -> None:
         """Run statements that create the tables of an empty database, and what its dialect lacks."""
-        for statement in (_TO_INTEGER, *statements):
+        for statement in (*_FUNCTIONS, *statements):
             self.write(statement, {})
 
     def copy(self, table: str, data: pa.Table, pair: tuple[str, str] | None = None) -> None:

@@ -15,7 +15,7 @@ from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.embedded.enough import Enough
 from kernbench_graph.stores.embedded.extent import Extent
 
-PROJECTION_VERSION = 4
+PROJECTION_VERSION = 5
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
 
 HISTORY_TABLES = ("Use", "Launch")
