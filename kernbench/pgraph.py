@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kernbench_graph.archive.record import launched_ns, new_run_id
     from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship, plain_entities
     from kernbench_graph.errors import (
+        QueryCancelledError,
         QueryError,
         QuerySyntaxError,
         QueryTimeoutError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kernbench_graph.query.library import find as find_question
     from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
     from kernbench_graph.query.question import Question
+    from kernbench_graph.running import RunningQuery, asked_by
     from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
     from kernbench_graph.store import (
         QUERY_TIMEOUT_S,
@@ -51,6 +53,7 @@ _LATER = {
     "Question": "kernbench_graph.query.question",
     "archived_run_names": "kernbench_graph.archive.listing:run_names",
     "ask": "kernbench_graph.query.library",
+    "asked_by": "kernbench_graph.running",
     "asked_for_plan": "kernbench_graph.query.plans",
     "find_question": "kernbench_graph.query.library:find",
     "launched_ns": "kernbench_graph.archive.record",
@@ -59,6 +62,7 @@ _LATER = {
     "SCHEMA": "kernbench_graph.schema",
     "SCHEMA_VERSION": "kernbench_graph.schema",
     "GraphStore": "kernbench_graph.store",
+    "QueryCancelledError": "kernbench_graph.errors",
     "QueryError": "kernbench_graph.errors",
     "QuerySyntaxError": "kernbench_graph.errors",
     "QueryTimeoutError": "kernbench_graph.errors",
@@ -66,6 +70,7 @@ _LATER = {
     "Result": "kernbench_graph.store",
     "RunNotFoundError": "kernbench_graph.errors",
     "RunRecord": "kernbench_graph.store",
+    "RunningQuery": "kernbench_graph.running",
     "StoreError": "kernbench_graph.errors",
     "StoreUrlError": "kernbench_graph.errors",
     "TopologyRecord": "kernbench_graph.store",
@@ -90,6 +95,7 @@ __all__ = [
     "Node",
     "Properties",
     "PropertyGraph",
+    "QueryCancelledError",
     "QueryError",
     "QuerySyntaxError",
     "QueryTimeoutError",
@@ -98,12 +104,14 @@ __all__ = [
     "Result",
     "RunNotFoundError",
     "RunRecord",
+    "RunningQuery",
     "StoreError",
     "StoreUrlError",
     "TopologyRecord",
     "Value",
     "archived_run_names",
     "ask",
+    "asked_by",
     "asked_for_plan",
     "find_question",
     "html_table",

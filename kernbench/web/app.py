@@ -14,6 +14,7 @@ from werkzeug.wrappers import Request, Response
 from kernbench.api.page.answers import Answers
 from kernbench.api.stores import folder_of
 from kernbench.errors import KernBenchError
+from kernbench.pgraph import StoreError, asked_by
 from kernbench.report.browser import files
 from kernbench.web.guard import HEADERS, Guard
 
@@ -22,18 +23,32 @@ if TYPE_CHECKING:
 
 _LARGEST_QUESTION = 100_000
 """Bytes of a request's body."""
+_SHOWN = 400
+"""Characters of a running query that are sent."""
 _REMEMBERED = 32
 """Answers that are kept: kept runs do not change."""
 _CHANGING = frozenset({"runs", "questions", "cypher", "ask"})
-_ASKED = frozenset({"cypher", "ask"})
-"""Answers to a question that is sent along, so by POST: a page of another site cannot send JSON unasked."""
+_ASKED = frozenset({"cypher", "ask", "cancel"})
+"""Requests with something sent along, so by POST: a page of another site cannot send JSON unasked."""
+_LIGHT = frozenset({"runs", "questions"})
+"""Answers that take no time, and are given whatever else is asked."""
+
+
+MOST_AT_ONCE = 16
+"""Answers that are worked out at once: most of them wait for each other or for an engine."""
 
 
 class App:
-    """A WSGI application for the runs of a store; ``first`` is the run that the page shows at first."""
+    """A WSGI application for the runs of a store; ``first`` is the run that the page shows at first.
 
-    def __init__(self, store: GraphStore, address: str = "127.0.0.1", first: str = "") -> None:
+    At most ``most`` answers that take time are worked out at once; the server should have more threads.
+    """
+
+    def __init__(
+        self, store: GraphStore, address: str = "127.0.0.1", first: str = "", most: int = MOST_AT_ONCE
+    ) -> None:
         self.answers = Answers(store)
+        self._places = threading.Semaphore(most)
         self.guard = Guard(address)
         self.first = first
         self.building = ""
@@ -79,8 +94,10 @@ class App:
 
     def _data(self, name: str, request: Request) -> Response:
         if name == "state":
-            return _json(json.dumps({"building": self.building}).encode())
+            return _json(json.dumps({"building": self.building, "queries": self._queries()}).encode())
         params = self._posted(request) if name in _ASKED else request.args.to_dict()
+        if name == "cancel":
+            return self._cancel(params)
         key = f"{name} {json.dumps(params, sort_keys=True)}"
         # "last" is another run tomorrow.
         fixed = name not in _CHANGING and "last" not in params.get("run", "last")
@@ -88,12 +105,20 @@ class App:
             known = self._known.get(key) if fixed else None
         if known is not None:
             return _json(known)
+        if name not in _LIGHT and not self._places.acquire(blocking=False):
+            return _error("too much is being asked at once; cancel a query that is running, or wait", 503)
         try:
-            found = self.answers.answer(name, params)
+            # As waitress knows it; a browser that leaves a view or closes its window hangs up.
+            gone = request.environ.get("waitress.client_disconnected")
+            with asked_by(f"page at {request.remote_addr or 'this computer'}", gone):
+                found = self.answers.answer(name, params)
         except KernBenchError as error:
             return _error(self._without_paths(_words(error)), 400)
         except Exception as error:  # whatever it is, the server goes on
             return _error(self._without_paths(f"unexpected {type(error).__name__}: {error}"), 500)
+        finally:
+            if name not in _LIGHT:
+                self._places.release()
         body = json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         if fixed:
             with self._lock:
@@ -101,6 +126,31 @@ class App:
                 while len(self._known) > _REMEMBERED:
                     self._known.popitem(last=False)
         return _json(body)
+
+    def _queries(self) -> list[dict[str, Any]]:
+        """The running queries, oldest first, as plain data."""
+        return [
+            {
+                "number": query.number,
+                "text": query.text[:_SHOWN],
+                "run": query.run or "",
+                "asker": query.asker.name,
+                "seconds": query.seconds,
+                "doing": query.doing,
+            }
+            for query in self.answers.store.queries.listed()
+        ]
+
+    def _cancel(self, params: dict[str, Any]) -> Response:
+        """End the query of that number, whoever asked it."""
+        number = params.get("number")
+        if not isinstance(number, int):
+            return _error("name a running query by its number", 400)
+        try:
+            self.answers.store.queries.cancel(number)
+        except StoreError as error:
+            return _error(_words(error), 404)
+        return _json(b"{}")
 
     def _posted(self, request: Request) -> dict[str, Any]:
         if request.mimetype != "application/json":

@@ -12,7 +12,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import MissingExtraError, UsageError
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
 
 PORT = 8765
-_THREADS = 8
-"""A browser asks for six things at once."""
+_THREADS = 20
+"""More than are ever busy with answers that take time: the others keep the page alive."""
+_PATIENCE_S = 1.0
+"""How long the end of the server waits for answers that are being worked out."""
 
 
 def serve(
@@ -57,10 +59,17 @@ def serve(
     first = open_run(run, store).id if run is not None else ""
     address = _address(host)
     listening = _bound(address, port)
-    server = create_server(App(store, address, first), sockets=[listening], threads=_THREADS, ident=None)
+    server = create_server(
+        App(store, address, first),
+        sockets=[listening],
+        threads=_THREADS,
+        ident=None,
+        channel_request_lookahead=1,  # so that it notices when a browser hangs up
+    )
+    _end_promptly(server.task_dispatcher, store)
     url = f"http://{f'[{address}]' if ':' in address else address}:{listening.getsockname()[1]}/"
-    # A question that waits for a thread is no news to the user.
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    # Neither a question that waits for a thread nor one that is cut short at the end is news to the user.
+    logging.getLogger("waitress").setLevel(logging.ERROR)
     with _terminated_as_interrupted():
         try:
             say(url)
@@ -71,6 +80,17 @@ def serve(
             pass  # it came before the server had begun to run: the same wish
         finally:
             server.close()
+
+
+def _end_promptly(dispatcher: Any, store: GraphStore) -> None:
+    """Have the server's threads cancel the queries that are running before they are waited for."""
+    whole = dispatcher.shutdown
+
+    def shutdown(cancel_pending: bool = True, timeout: float = _PATIENCE_S) -> Any:
+        store.queries.cancel_all()
+        return whole(cancel_pending, min(timeout, _PATIENCE_S))
+
+    dispatcher.shutdown = shutdown
 
 
 def require() -> None:

@@ -5,6 +5,7 @@ import { compare } from "./compare.js";
 import { clear, h, put, select } from "./dom.js";
 import { roofline } from "./roofline.js";
 import { overview, path, waits } from "./run.js";
+import { running } from "./running.js";
 import { runs } from "./runs.js";
 import { source as opened } from "./source.js";
 import { timeline } from "./timeline.js";
@@ -24,6 +25,7 @@ const page = document.getElementById("page");
 const title = h("h1", {}, "KernBench");
 const chooser = h("div", { class: "chooser" });
 const said = h("p", { class: "said", role: "status" });
+const busy = h("div", { "aria-live": "off" });
 const body = h("div", { id: "view", tabindex: "-1" });
 const nav = h("nav", { "aria-label": "Pages" });
 let state = {};
@@ -133,7 +135,8 @@ async function render() {
 }
 
 put(clear(page), h("a", { class: "skip", href: "#", onclick: (event) => { event.preventDefault(); body.focus(); } }, "to the content"),
-  h("header", {}, title, chooser), nav, said, body,
+  h("header", {}, title, chooser), nav, said, busy, body,
   source.madeBy ? h("footer", { class: "faint" }, source.madeBy) : null);
+if (source.live) running(source, busy);
 window.addEventListener("hashchange", render);
 render();
