@@ -7,6 +7,8 @@ one line: what is wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernbench_graph.errors import KernBenchError as KernBenchError
 
 
@@ -107,7 +109,15 @@ class CollectiveError(KernBenchError, RuntimeError):
 
 
 class DeadlockError(KernBenchError, RuntimeError):
-    """Nothing can happen any more while requests are unanswered; lists who waits for what."""
+    """Nothing can happen any more while requests are unanswered.
+
+    The first line says when and what cannot finish; below stand the cycle of waits, what would end it, and
+    who waits for what, with those that are alike in one line. ``waiting`` has a line for each of them.
+    """
+
+    def __init__(self, message: str, waiting: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.waiting = tuple(waiting)
 
 
 class LimitError(KernBenchError, TimeoutError):

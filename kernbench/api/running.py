@@ -13,7 +13,7 @@ from kernbench.api.recording import Recording, RunProperties, config_hash, setti
 from kernbench.api.result import Run
 from kernbench.api.stores import Store
 from kernbench.api.topologies import Components, Topology, described_machine
-from kernbench.errors import KernBenchError, VerificationError
+from kernbench.errors import DeadlockError, KernBenchError, VerificationError
 from kernbench.pgraph import PropertyGraph
 from kernbench.topology import names
 from kernbench.user_modules import hash_of_loaded, noted
@@ -232,9 +232,10 @@ def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) 
 
 
 def failed(error: KernBenchError, kept: str) -> KernBenchError:
-    """``error`` itself, as an error of a run that had begun, its message saying what became of the run."""
+    """``error`` itself, as an error of a run that had begun, its first line saying what became of the run."""
     error.during_run = True
-    error.args = (f"{error}{kept}", *error.args[1:])
+    first, *lines = str(error).split("\n") if isinstance(error, DeadlockError) else [str(error)]
+    error.args = ("\n".join([f"{first}{kept}", *lines]), *error.args[1:])
     return error
 
 

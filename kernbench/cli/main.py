@@ -18,7 +18,7 @@ from click.shell_completion import shell_complete
 
 from kernbench.cli.app import app
 from kernbench.cli.group import COMPLETE_VARIABLE
-from kernbench.errors import ConfigError, KernBenchError, UsageError
+from kernbench.errors import ConfigError, DeadlockError, KernBenchError, UsageError
 
 # At its end Python looks for cycles among all objects there are; of a machine those are a million.
 atexit.register(gc.freeze)
@@ -51,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         message, status = _explain(error, debug)
         marked = str(getattr(error, "marked", ""))
         message = message.removesuffix(marked)
+        if isinstance(error, DeadlockError):
+            message, _, marked = message.partition("\n")
         # Only mistakes in a file come several at a time, a line each.
         return _report(message, status, several=isinstance(error, ConfigError), marked=marked)
     return status

@@ -8,15 +8,23 @@ components file and name that in the topology.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.messages import ControlMessage
 from kernbench.program.operations import Op
+from kernbench.program.queues import Location
 from kernbench.routing import Traffic
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.transaction import Packet, Transaction
+
+
+class Blocked(NamedTuple):
+    """A wait for the queues of other PEs: for a message, or else for a free slot; any one peer may end it."""
+
+    receives: bool
+    peers: list[Location]
 
 
 class Component(FabricNode):
@@ -86,6 +94,10 @@ class Component(FabricNode):
         op.t_start = t_start
         op.t_end = t_end
         self.system.report(op)
+
+    def blocked(self) -> list[Blocked]:
+        """Its waits for the queues of other PEs, the oldest first."""
+        return []
 
     def waiting(self) -> list[str]:
         """Open waits of this component, a line each, for the report of a deadlock."""

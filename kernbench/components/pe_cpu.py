@@ -311,13 +311,13 @@ class PeCpu(PeComponent):
     @property
     def waits_for_queue(self) -> bool:
         """Whether a kernel is here that has open sends or receives."""
-        return self._kernel is not None and bool(self._ipcq.peers_waited_for())
+        return self._kernel is not None and bool(self._ipcq.blocked())
 
     def starved_by(self) -> tuple[str, Exception] | None:
         """A PE whose kernel has failed, and how, if this one's waits for a queue that only it could serve."""
         if self._kernel is None:
             return None
-        for peers in self._ipcq.peers_waited_for():
+        for _, peers in self._ipcq.blocked():
             cpus = [self.system.component(names.pe_part(*peer, "pe_cpu")) for peer in peers]
             idle = [cpu for cpu in cpus if isinstance(cpu, PeCpu) and cpu._kernel is None]
             failed = [cpu.failure for cpu in idle if cpu.failure is not None]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from kernbench.components.base import Blocked
 from kernbench.components.pe_component import PeComponent
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.queue_channel import QueueChannel
@@ -21,7 +22,7 @@ from kernbench.components.system import System
 from kernbench.errors import AddressError, InvariantError
 from kernbench.pgraph import Node
 from kernbench.program.messages import QueueMessage
-from kernbench.program.queues import Location, Receive, RingEntry, Send
+from kernbench.program.queues import Receive, RingEntry, Send
 from kernbench.topology import names
 
 
@@ -151,12 +152,12 @@ class PeIpcq(PeComponent):
         for queue in self._queues.values():
             queue.sending.cancel(_nothing)
 
-    def peers_waited_for(self) -> list[list[Location]]:
-        """For each open wait, the PEs that could end it."""
-        waits = [[q.entry.peer] for q in self._queues.values() if q.sending.sends]
+    def blocked(self) -> list[Blocked]:
+        """Sends without a free slot and receives without a message, with the PEs that could end each."""
+        waits = [Blocked(False, [q.entry.peer]) for q in self._queues.values() if q.sending.sends]
         for one in self._receiver.open:
             rings = [one.queue] if one.queue is not None else candidates(self._rings(), one)
-            waits.append([ring.entry.peer for ring in rings])
+            waits.append(Blocked(True, [ring.entry.peer for ring in rings]))
         return waits
 
     def waiting(self) -> list[str]:

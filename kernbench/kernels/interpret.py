@@ -103,7 +103,7 @@ def _run(programs: Sequence[_Program], rings: InterpretedQueues) -> None:
                 program.advance()
             if before == (rings.moved, [program.steps for program in live]):
                 waits = "; ".join(program.waits_for() for program in live)
-                raise DeadlockError(f"every program that has not ended waits for a queue: {waits}")
+                raise DeadlockError(f"deadlock: every program that has not ended waits for a queue: {waits}")
             live = [program for program in live if not program.ended]
     finally:
         for program in programs:

@@ -23,9 +23,9 @@ from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
 from kernbench.errors import ConfigError, DeadlockError, LaunchError, LimitError, RoutingError, UsageError
 from kernbench.machine import transfers
+from kernbench.machine.deadlock import deadlock, folded, last_seen, waiting_lines
 from kernbench.machine.goals import NEVER, Answered
 from kernbench.machine.launch_times import LaunchTimes
-from kernbench.machine.unanswered import lines_of
 from kernbench.pgraph import PropertyGraph
 from kernbench.program.commands import BoundKernel
 from kernbench.program.launches import Launch, Request, Target
@@ -304,10 +304,7 @@ class Machine:
         """
         for request in requests:
             if not request.done and not self.advance(request):
-                at = f"nothing can happen any more at {self.clock.now:.3f} ns"
-                raise DeadlockError(
-                    "; ".join([f"{at}, but '{request.label}' is unanswered", *self.unanswered()])
-                )
+                raise self.deadlock(request.label)
             if request.error is not None:
                 raise request.error
         self.check_at_rest()
@@ -382,8 +379,22 @@ class Machine:
         checker.at_rest(list(self.in_flight.values()), waiting)
 
     def unanswered(self) -> list[str]:
-        """Lines of a deadlock report: where transactions under way were last, which component waits."""
-        return lines_of(self.in_flight.values(), self.resources, self.components.values())
+        """Where transactions under way were last, and which component waits; those that are alike once."""
+        return folded(self._waiting())
+
+    def deadlock(self, stuck: str, notes: Sequence[str] = (), remedy: str = "") -> DeadlockError:
+        """The error that says that nothing can happen any more, with ``notes`` about who waits for what.
+
+        ``remedy`` is what would end it where no PEs wait for each other.
+        """
+        if self.in_flight and not remedy:
+            at = last_seen(next(iter(self.in_flight.values())), self.resources)
+            remedy = f"'{at}' has to pass on, answer or end the message that it has"
+        waiting = [*notes, *self._waiting()]
+        return deadlock(self.clock.now, stuck, self.components.values(), waiting, remedy)
+
+    def _waiting(self) -> list[str]:
+        return waiting_lines(self.in_flight.values(), self.resources, self.components.values())
 
     # -- what components use (System) -----------------------------------------------------------------
 

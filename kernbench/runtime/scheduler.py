@@ -207,19 +207,17 @@ class Scheduler:
                 return
             self._alarm.done = False
             if not self._machine.advance(self._alarm):
-                raise DeadlockError(self._deadlock(awaited))
+                raise self._deadlock(awaited)
 
     def _wake(self, program: Program) -> None:
         if not program.ended:
             self._ready.append(program)
             self._alarm.ring()
 
-    def _deadlock(self, awaited: Awaitable) -> str:
-        lines = [f"nothing can happen any more at {self._machine.clock.now:.3f} ns"]
-        if not self._programs:
-            lines[0] += f", but '{awaited.label}' is unanswered"
-        else:
-            lines += [program.describe() for program in self._started]
-        for note in self.notes:
-            lines += note()
-        return "; ".join([*lines, *self._machine.unanswered()])
+    def _deadlock(self, awaited: Awaitable) -> DeadlockError:
+        ranks = [program.describe() for program in self._started] if self._programs else []
+        notes = [line for note in self.notes for line in note()]
+        waiting = sum(not program.ended for program in self._started) if ranks else 0
+        stuck = f"{waiting} of {len(ranks)} ranks" if ranks else awaited.label
+        remedy = "call each collective on every rank, in one order, and let each recv have its send"
+        return self._machine.deadlock(stuck, [*ranks, *notes], remedy if ranks else "")

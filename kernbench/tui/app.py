@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.widgets import TextArea
 
 from kernbench.api import Run
 from kernbench.errors import KernBenchError
@@ -45,7 +46,10 @@ class KernBenchApp(App[None]):
         Binding("a", "questions", "Ask"),
         Binding("c", "cypher", "Cypher"),
         Binding("W", "window_line", "Window ...", show=False),
-        Binding("q,ctrl+q", "quit", "Quit", key_display="q"),
+        Binding("q", "quit", "Quit"),
+        # Also where a dialog or a text field has the keys.
+        Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", "Back to the shell", show=False, priority=True),
     ]
 
     def __init__(self, browser: Browser, run: str | None = None, watched: Watched | None = None) -> None:
@@ -158,6 +162,13 @@ class KernBenchApp(App[None]):
             self.push_screen(make(self.run_id))
         elif isinstance(self.screen, BrowserScreen):
             self.screen.say("choose a run first")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A run under way is stopped by its own screen; where an editor has a selection, Ctrl-C copies it."""
+        if action != "quit":
+            return True
+        selected = isinstance(self.focused, TextArea) and bool(self.focused.selected_text)
+        return not (isinstance(self.screen, WatchScreen) or selected)
 
     async def action_quit(self) -> None:
         """Leave; where the store is still at work, say that this is waited for."""

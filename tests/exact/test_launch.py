@@ -162,7 +162,10 @@ def test_a_lost_message_is_reported_as_a_deadlock_with_who_waits_for_what() -> N
     lost = m.component(names.m_cpu(0, 0))
     lost.receive = lambda packet: None  # type: ignore[method-assign]
     with pytest.raises(
-        DeadlockError, match=r"launch 0 of 'script' on 1 PEs.*transaction 1 \(launch.*io_cpu waits"
+        DeadlockError,
+        match=r"(?s)launch 0 of 'script' on 1 PEs cannot finish\n"
+        r"  to end it: 'sip0\.cube0\.m_cpu' has to pass on.*"
+        r"transaction 1 \(launch.*io_cpu waits",
     ):
         m.wait(m.launch(Script(), [(0, 0, 0)]))
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
-from kernbench.report.cells import fold, is_number, number, plain, shown, text
+from kernbench.report.cells import fold, is_number, number, plain, printable, shown, text
 from kernbench.report.targets import Target, sort_of, targets_of
 from kernbench.tui.models.filters import Values, matching
 
@@ -42,8 +42,9 @@ class Column:
     @property
     def title(self) -> str:
         """The heading; a unit that the name says already is not repeated."""
+        name = printable(self.name)
         said = self.unit.lower().replace("/", "") in self.name.split("_")
-        return self.name if self.percent or not self.unit or said else f"{self.name} {self.unit}"
+        return name if self.percent or not self.unit or said else f"{name} {self.unit}"
 
 
 @dataclass(frozen=True)

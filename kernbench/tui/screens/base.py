@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
-from rich.markup import escape
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -16,6 +15,7 @@ from textual.worker import Worker
 
 from kernbench.errors import KernBenchError
 from kernbench.report.targets import Target
+from kernbench.tui.widgets.words import plain, styled
 
 if TYPE_CHECKING:
     from kernbench.tui.app import KernBenchApp
@@ -47,6 +47,12 @@ class BrowserScreen(Screen[None]):
     def browser_app(self) -> KernBenchApp:
         """The app, with its store."""
         return cast("KernBenchApp", self.app)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its widgets can be asked for: they have been made, and it is not being closed."""
+        # A screen that is removed loses its widgets one by one while its own tasks still run.
+        return self.display and bool(self.query("#message"))
 
     @property
     def asking(self) -> int:
@@ -94,6 +100,8 @@ class BrowserScreen(Screen[None]):
 
     def draw_heading(self) -> None:
         """Path of screens that lead here, and whether something is being worked out."""
+        if not self.is_there:
+            return
         path = [screen.heading for screen in self.app.screen_stack if isinstance(screen, BrowserScreen)]
         if self.heading not in path:
             path.append(self.heading)
@@ -107,13 +115,15 @@ class BrowserScreen(Screen[None]):
         words, room = " > ".join(filter(None, path)), self.size.width - len(busy) - 2
         if len(words) > room > 0:
             words = f"…{words[len(words) - room + 1 :]}"
-        self.query_one("#heading", Static).update(f"{escape(words)}[italic]{escape(busy)}[/]")
+        self.query_one("#heading", Static).update(styled(words, (busy, "italic")))
 
     def say(self, message: str, *, error: bool = False) -> None:
         """Put a line above the keys; an empty one takes it away."""
+        if not self.is_there:
+            return
         self.failure = message if error else ""
         line = self.query_one("#message", Static)
-        line.update(escape(f"error: {message}" if error else message))
+        line.update(plain(f"error: {message}" if error else message))
         line.set_class(error, "error")
         line.display = bool(message)
 
@@ -140,19 +150,18 @@ class BrowserScreen(Screen[None]):
         except Exception as error:  # a question that fails leaves the screens as they are
             known = isinstance(error, KernBenchError | OSError)
             message = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"
-            if self.is_mounted:
+            if self.is_there:
                 self.say(" ".join(message.split()), error=True)
                 self.failed()
         else:
-            if self.is_mounted:
+            if self.is_there:
                 self.say("")
                 then(answer)
         finally:
             # One that was replaced may end later than its successor begins, or never have begun.
             if self._requests.get(group) == number:
                 del self._requests[group]
-            if self.is_mounted:
-                self.draw_heading()
+            self.draw_heading()
 
     def failed(self) -> None:
         """Called when something could not be worked out, after its error is shown."""

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.markup import escape
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
+from kernbench.tui.widgets.words import plain
+
 
 class Choose(ModalScreen[int | None]):
     """A list of which one entry is chosen: gives its index, or None when it is left."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,backspace", "dismiss(None)", "Back")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,backspace", "dismiss(None)", "Back"),
+        Binding("q", "app.quit", "Quit"),
+    ]
 
     def __init__(self, question: str, options: Sequence[str]) -> None:
         super().__init__()
@@ -26,8 +30,8 @@ class Choose(ModalScreen[int | None]):
     def compose(self) -> ComposeResult:
         """The question and its answers."""
         with Vertical(classes="dialog"):
-            yield Static(escape(self.question), classes="question")
-            yield OptionList(*(escape(option) for option in self.options))
+            yield Static(plain(self.question), classes="question")
+            yield OptionList(*(plain(option) for option in self.options))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Give the one that was chosen."""
@@ -47,7 +51,7 @@ class Line(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """The question and a line to answer it."""
         with Vertical(classes="dialog"):
-            yield Static(escape(self.question), classes="question")
+            yield Static(plain(self.question), classes="question")
             yield Input(self.text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.markup import escape
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,6 +14,7 @@ from kernbench.tui.models.cypher import EXAMPLE, asked, complete
 from kernbench.tui.models.table import Table
 from kernbench.tui.screens.choose import Choose
 from kernbench.tui.screens.page import TableScreen
+from kernbench.tui.widgets.words import facts
 
 
 class Editor(TextArea):
@@ -96,7 +96,7 @@ class CypherScreen(TableScreen):
     def content(self) -> ComposeResult:
         """Which graph is asked, editor, rows."""
         about = f"run {self._run_id}, $run in the text" if self._run_id else "all runs"
-        yield Static(f"[b]asked of[/b]  {escape(about)}; reads only", id="facts")
+        yield Static(facts([("asked of", f"{about}; reads only")]), id="facts")
         history = self.browser_app.history
         yield Editor(history[-1] if history else EXAMPLE, id="editor", show_line_numbers=False)
         yield from self.table_widgets()

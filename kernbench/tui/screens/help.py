@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.markup import escape
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from kernbench.tui.widgets.words import plain
 
 _KEYS = """\
 Enter    open what the row names: a run, a transaction, a resource ...
@@ -20,8 +21,8 @@ a        ask questions of the library        c   free Cypher
 /        filter                              s   sort by the next column
 w  W     next window of time; any window     e   export these rows
 j k g G  or arrows, page, home, end          h l move the columns
-z        fold rows alike, with a count       q   quit
-ctrl+p   all commands and themes\
+z        fold rows alike, with a count       q   quit (also ctrl+c)
+ctrl+p   all commands and themes      ctrl+z   back to the shell (fg returns)\
 """
 _FILTER = """\
 dma cube3         rows in which both texts occur
@@ -45,7 +46,7 @@ class HelpScreen(ModalScreen[None]):
         """Three short parts."""
         with VerticalScroll(classes="dialog"):
             yield Static("Keys", classes="question")
-            yield Static(escape(_KEYS + (f"\n{self.extra}" if self.extra else "")))
+            yield Static(plain(_KEYS + (f"\n{self.extra}" if self.extra else "")))
             yield Static("Filter", classes="question")
-            yield Static(escape(_FILTER))
+            yield Static(plain(_FILTER))
             yield Static("\nNothing here writes to the store. Times are ns of simulated time.")

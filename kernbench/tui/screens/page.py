@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rich.markup import escape
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,6 +18,7 @@ from kernbench.tui.models.window import Window
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Choose
 from kernbench.tui.widgets.rows import Rows
+from kernbench.tui.widgets.words import facts
 
 
 class TableScreen(BrowserScreen):
@@ -246,9 +246,7 @@ class PageScreen(TableScreen):
         self.page = page
         self._shown_window = self.browser_app.window
         self._tables.clear()
-        wide = max((len(name) for name, _ in page.facts), default=0)
-        lines = [f"[b]{escape(name.ljust(wide))}[/b]  {escape(value)}" for name, value in page.facts]
-        self.query_one("#facts", Static).update("\n".join(lines))
+        self.query_one("#facts", Static).update(facts(page.facts))
         if first:
             tabs = self.query_one(Tabs)
             for number, section in enumerate(page.sections):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rich.markup import escape
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,6 +15,7 @@ from kernbench.tui.models.questions import answer, form, questions_table
 from kernbench.tui.models.table import Table
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.rows import Rows
+from kernbench.tui.widgets.words import facts, plain, styled
 
 
 class QuestionsScreen(TableScreen):
@@ -33,7 +33,7 @@ class QuestionsScreen(TableScreen):
 
     def content(self) -> ComposeResult:
         """Which run is asked, and the list."""
-        yield Static(f"[b]asked of[/b]  {escape(self._run_id) or 'all runs'}", id="facts")
+        yield Static(facts([("asked of", self._run_id or "all runs")]), id="facts")
         yield from self.table_widgets()
 
     def begin(self) -> None:
@@ -81,11 +81,12 @@ class QuestionScreen(TableScreen):
 
     def content(self) -> ComposeResult:
         """Title, form, answer."""
-        yield Static(f"[b]{escape(self.question['title'])}[/b] {escape(self.question['notes'])}", id="facts")
+        title, notes = (str(self.question[key]) for key in ("title", "notes"))
+        yield Static(styled((title, "bold"), f" {notes}"), id="facts")
         with VerticalScroll(id="form", can_focus=False):
             for field in form(self.question, self.browser_app.window):
                 with Horizontal(classes="field"):
-                    yield Label(field.name)
+                    yield Label(plain(field.name))
                     yield Input(field.text, placeholder=field.hint, id=f"param-{field.name}")
         yield from self.table_widgets()
 

@@ -12,6 +12,7 @@ from kernbench.report.targets import Target
 from kernbench.tui.models.run_page import runs_table
 from kernbench.tui.models.table import Table
 from kernbench.tui.screens.page import TableScreen
+from kernbench.tui.widgets.words import facts
 
 
 class RunsScreen(TableScreen):
@@ -43,7 +44,7 @@ class RunsScreen(TableScreen):
 
     def content(self) -> ComposeResult:
         """The store's name and the table."""
-        yield Static(f"[b]store[/b]  {self.browser_app.browser.url}", id="facts")
+        yield Static(facts([("store", self.browser_app.browser.url)]), id="facts")
         yield from self.table_widgets()
 
     def begin(self) -> None:

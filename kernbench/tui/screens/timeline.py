@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.markup import escape
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,6 +13,7 @@ from kernbench.report.targets import Target
 from kernbench.tui.models.timeline import SHOWN, Timeline
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.widgets.bars import Bars
+from kernbench.tui.widgets.words import plain
 
 
 class TimelineScreen(BrowserScreen):
@@ -56,7 +56,7 @@ class TimelineScreen(BrowserScreen):
             f"{timeline.name}; {len(tracks)} tracks ({self.shown}), busiest first; height: occupancy, the "
             "share of a character's time for which something was there"
         )
-        self.query_one("#facts", Static).update(escape(words))
+        self.query_one("#facts", Static).update(plain(words))
         self.query_one(Bars).show(timeline, tracks)
 
     @on(Bars.Opened)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.markup import escape
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -20,12 +20,13 @@ from kernbench.tui.models.mesh import MeshMap
 from kernbench.tui.models.resource_page import shares_of
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.widgets.mesh import MeshWidget, heat
+from kernbench.tui.widgets.words import styled
 
 
-def legend() -> str:
-    """The scale of all pictures, as markup: each step with the percentage at which it ends."""
+def legend() -> list[str | tuple[str, str]]:
+    """The scale of all pictures: each step with its style and the percentage at which it ends."""
     tops = [(number + 1) / len(STEPS) for number in range(len(STEPS))]
-    return "0 " + "".join(f"[{heat(top)}]{top:>5.0%} [/]" for top in tops)
+    return ["   0 ", *((f"{top:>5.0%} ", str(heat(top))) for top in tops)]
 
 
 class TopologyScreen(BrowserScreen):
@@ -85,7 +86,7 @@ class TopologyScreen(BrowserScreen):
         tree: Tree[str] = self.query_one("#parts", Tree)
         tree.clear()
         tree.root.data = machine.root
-        tree.root.set_label(machine.label(machine.root))
+        tree.root.set_label(Text(machine.label(machine.root)))
         self._add_parts(tree.root)
         tree.root.expand()
         for node in tree.root.children:
@@ -101,7 +102,7 @@ class TopologyScreen(BrowserScreen):
         if node.children or node.data is None:
             return
         for name in self.machine.parts(node.data):
-            label = escape(self.machine.label(name))
+            label = Text(self.machine.label(name))
             if self.machine.parts(name):
                 node.add(label, data=name)
             else:
@@ -140,15 +141,15 @@ class TopologyScreen(BrowserScreen):
         self._described = name
         facts = ", ".join(f"{key} {text(value)}" for key, value in self.machine.describe(name).items())
         use = self.machine.use(name)
-        self.query_one("#part", Static).update(f"[b]{escape(name)}[/b]  {escape(use)}\n{escape(facts)}")
+        self.query_one("#part", Static).update(styled((name, "bold"), f"  {use}\n{facts}"))
 
     def show_map(self, found: MeshMap | None) -> None:
         """Draw a map; the one before stays where a part lies on none."""
         if found is not None and self.machine is not None:
             self.query_one(MeshWidget).show(found)
             words = f"{found.title}, utilisation in {self.machine.window}"
-            scale = f"   {legend()}" if self.size.width >= 100 else ""
-            self.query_one("#map-title", Static).update(f"{escape(words)}{scale}")
+            scale = legend() if self.size.width >= 100 else []
+            self.query_one("#map-title", Static).update(styled(words, *scale))
 
     @on(MeshWidget.Moved)
     def moved(self, event: MeshWidget.Moved) -> None:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from rich.markup import escape
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Sparkline, Static
@@ -15,6 +14,7 @@ from kernbench.api import Run
 from kernbench.report.cells import number
 from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens.base import BrowserScreen
+from kernbench.tui.widgets.words import facts
 
 
 class WatchScreen(BrowserScreen):
@@ -58,7 +58,8 @@ class WatchScreen(BrowserScreen):
         if passed - before >= 0.2 and seen.events:
             self._rates.append((seen.events - events) / (passed - before))
             self._last = passed, seen.events
-            self.query_one(Sparkline).data = self._rates
+            if self.is_there:
+                self.query_one(Sparkline).data = self._rates
         rate = f"{seen.events / passed:,.0f}" if passed > 0 else "0"
         lines = [
             (
@@ -70,8 +71,8 @@ class WatchScreen(BrowserScreen):
         ]
         if self.watched.stopping:
             lines.append(("", "stopping"))
-        text = "\n".join(f"[b]{escape(name):<12}[/b] {escape(value)}" for name, value in lines)
-        self.query_one("#figures", Static).update(text)
+        if self.is_there:
+            self.query_one("#figures", Static).update(facts(lines, 11))
 
     def action_wait(self) -> None:
         """Say that there is nothing to browse yet."""

@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kernbench.report.cells import number
+from kernbench.report.cells import number, printable
 from kernbench.report.colours import STEPS, step
 from kernbench.tui.models.timeline import Span, Timeline
 
@@ -158,6 +158,7 @@ class Bars(ScrollView, can_focus=True):
         launches = len(self.timeline.launches)
         name = self.timeline.launches[row][0] if row < launches else self.tracks[row - launches]
         wide = self._names
+        name = printable(name)
         shown = name if len(name) <= wide else f"…{name[-wide + 1 :]}"
         style = self.get_component_rich_style("bars--cursor") if row == self.cursor else base
         segments = [Segment(f"{shown.ljust(wide)} ", style)]

@@ -14,6 +14,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from kernbench.report.cells import printable
 from kernbench.tui.models.table import Table
 
 _GAP = "  "
@@ -203,7 +204,7 @@ class Rows(ScrollView, can_focus=True):
         if not len(table) and y == 1:
             words = f"no row matches '{table.filter}'" if table.filter else table.empty
             style = self.get_component_rich_style("rows--empty")
-            return Strip([Segment(f" {words}", style)]).adjust_cell_length(width, style)
+            return Strip([Segment(f" {printable(words)}", style)]).adjust_cell_length(width, style)
         if row >= len(table):
             return Strip.blank(width, base)
         style = base
