@@ -21,7 +21,6 @@ from typing import Any
 from kernbench_graph.archive.canonical import canonical_tables
 from kernbench_graph.archive.record import complete_info
 from kernbench_graph.projection import Projection
-from kernbench_graph.store import LIBRARY
 
 import kernbench as kb
 from kernbench.analysis.derived import derive
@@ -112,7 +111,11 @@ def push(url: str, hops: int, run_id: str) -> None:
         most = memory("VmHWM")
         built = free = 0.0
         if store.engines != ("neo4j",):
-            built = timed(lambda: store.query(EVERYTHING, {"run": run_id}, run=run_id, engine=LIBRARY))
+            built = timed(
+                lambda: store.query(
+                    EVERYTHING, {"run": run_id}, run=run_id, engine=store.engines[-1], proved=True
+                )
+            )
             free = timed(lambda: store.query("RETURN 1 AS one", run=run_id))
     tell(
         hops=run.tables["Hop"].num_rows,
@@ -145,7 +148,7 @@ def values(store: GraphStore, question: Question) -> dict[str, Any]:
     ]
     known = dict(KNOWN)
     if "transaction" in needed:
-        known["transaction"] = store.query(LATE, run="run1", engine=LIBRARY).rows[0][0]
+        known["transaction"] = store.query(LATE, run="run1", engine=store.engines[-1], proved=True).rows[0][0]
     return {name: known[name] for name in needed}
 
 
@@ -210,7 +213,7 @@ def history(folder: str, runs: int) -> None:
     def first_answer() -> float:
         with open_store(folder) as store:
             store.runs()
-            return timed(lambda: store.query(used, timeout_s=600.0, engine=LIBRARY))
+            return timed(lambda: store.query(used, timeout_s=600.0, engine=store.engines[-1], proved=True))
 
     with open_store(folder) as store:
         for number in range(runs):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
@@ -60,7 +60,7 @@ class Projection:
             self._owners["run"] = str(run.info["id"])
             self._info["run"] = run.info
 
-    def parts(self, record: Record, names: tuple[str, ...] = ()) -> Iterator[Part]:
+    def parts(self, record: Record, names: Collection[str] = ()) -> Iterator[Part]:
         """The nodes and relationships that come from the topology, or from the run.
 
         Only those of the labels and types in ``names``, where it is given.
@@ -74,26 +74,13 @@ class Projection:
                     if self._record_of(rows) == record and self._has(rows.table):
                         yield self._relationships(rel, rows)
 
-    def some(self, labels: Iterable[NodeLabel], types: Iterable[Relationship]) -> Iterator[Part]:
-        """The nodes of ``labels`` and the relationships of ``types``, with the properties that these have.
-
-        Components have none of their own.
-        """
-        for label in labels:
-            if self._has(label.name):
-                yield Part(label.name, self.nodes(label, own=False))
-        for rel in types:
-            for rows in rel.rows:
-                if self._has(rows.table):
-                    yield self._relationships(rel, rows)
-
     def _has(self, table: str) -> bool:
         """Whether the rows of a table are there; those that are computed may not have been asked for."""
         known = {entry.name: entry for entry in SCHEMA.tables if entry.computed or entry.fact}
         return table not in known or table in self._tables[known[table].record]
 
-    def nodes(self, label: NodeLabel, own: bool = True) -> pa.Table:
-        """All nodes of a label, with its properties in order and, where ``own``, of components their own."""
+    def nodes(self, label: NodeLabel) -> pa.Table:
+        """All nodes of a label, with its properties in order, and of components their own."""
         if label.name in ("Run", "Topology"):
             source = _one_row(SCHEMA.label(label.name), self._info[label.record])
         else:
@@ -106,7 +93,7 @@ class Projection:
                 columns["name"] = _titles(label.title, source)
             else:
                 columns[prop.name] = source[prop.column or prop.name]
-        if label.name == "Component" and own:
+        if label.name == "Component":
             columns |= attribute_columns(source["attributes"])
         return pa.table(columns)
 
@@ -155,6 +142,32 @@ class Projection:
         return SCHEMA.table(rows.table).record if rows.table else "run"
 
 
+def graph_parts(
+    runs: Iterable[RunRecord],
+    topologies: Iterable[TopologyRecord],
+    names: Collection[str],
+    *,
+    by_id: bool = False,
+    others: Iterable[TopologyRecord] = (),
+) -> list[Part]:
+    """The nodes and relationships ``names`` of runs and of topologies, nodes first.
+
+    A run whose topology is neither among these nor among ``others`` has no relationship to it; one without
+    tables has nothing else, either. See :class:`Projection` for ``by_id``.
+    """
+    fresh = list(topologies)
+    known = {topology.id: topology for topology in (*fresh, *others)}
+    found = [part for one in fresh for part in Projection(one, by_id=by_id).parts("topology", names)]
+    for run in runs:
+        machine = known.get(str(run.info["topology"]))
+        if machine is None:
+            found += Projection(_NOWHERE, run).parts("run", ("Run",))
+        elif of := names if run.tables else frozenset(SMALL_HISTORY) & frozenset(names):
+            found += Projection(machine, run, by_id=by_id).parts("run", of)
+    return sorted(found, key=lambda part: part.ends is not None)
+
+
+_NOWHERE = TopologyRecord("", "", "", {})
 _PAIR = pa.schema([("from", pa.string()), ("to", pa.string())])
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _SCHEMA_NAMES = frozenset(

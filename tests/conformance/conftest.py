@@ -10,7 +10,6 @@ from tempfile import mkdtemp
 import pytest
 from kernbench_graph.opening import open_store
 from kernbench_graph.store import GraphStore
-from kernbench_graph.stores.embedded import run_graphs
 
 from tests.conformance.graph_records import made_here
 from tests.neo4j_server import empty
@@ -36,14 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(params=["memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)])
-def new_store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NewStore:
-    """``with new_store() as store``: an empty store of each kind; on a server it empties the one before.
-
-    In memory every text is asked of a graph of its own, in a folder all but the first two of a shared one.
-    """
-    if request.param == "memory":
-        monkeypatch.setattr(run_graphs, "FIRST_TEXTS", 10**6)
-
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> NewStore:
+    """``with new_store() as store``: an empty store of each kind; on a server it empties the one before."""
     if request.param == "neo4j":
         url, server = request.getfixturevalue("neo4j_url"), request.getfixturevalue("neo4j_server")
 

@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
     """A store with one run, whose graph for free Cypher is cached."""
     with open_store(tmp_path / "store") as store:
         store.keep(*sample(id="a"))
-        assert store.query(COUNT, run="a").rows == [(2,)]
+        assert store.query(HOPS, run="a").rows == [(0, 6), (1, 6)]
     return tmp_path / "store"
 
 
@@ -50,7 +50,7 @@ def test_it_is_the_default() -> None:
 
 
 def test_it_is_built_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernbench_graph.stores.arcade.loading.project_run", None)
+    monkeypatch.setattr("kernbench_graph.stores.arcade.loading.project", None)
     with reopened(root) as store:
         assert store.query(HOPS, run="a").rows == [(0, 6), (1, 6)]
         assert store.notes == []

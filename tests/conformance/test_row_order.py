@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from kernbench_graph.store import RunRecord, TopologyRecord
-from kernbench_graph.stores.embedded import part
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 import kernbench as kb
@@ -64,7 +63,5 @@ def test_answers_do_not_depend_on_the_order_of_rows(monkeypatch: pytest.MonkeyPa
         copy(self, table, data.take(rng.permutation(data.num_rows)), pair)
 
     monkeypatch.setattr(LadybugDatabase, "copy", copy_mixed)
-    for most_rows in (part.MOST_ROWS, -1):  # the part that is asked about, and the whole graph
-        monkeypatch.setattr(part, "MOST_ROWS", most_rows)
-        found = answers(kept)
-        assert [key for key in expected if repr(found[key]) != repr(expected[key])] == []
+    found = answers(kept)
+    assert [key for key in expected if repr(found[key]) != repr(expected[key])] == []

@@ -16,7 +16,6 @@ from kernbench_graph.opening import open_store
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import ask
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import LIBRARY as LIBRARY_ENGINE
 from kernbench_graph.store import GraphStore, Result, RunRecord, TopologyRecord
 
 import kernbench as kb
@@ -102,7 +101,7 @@ def dump(store: GraphStore) -> Any:
         topology = store.load_topology(info["topology"])
         kept.append((topology.spec, {name: t.to_pylist() for name, t in topology.tables.items()}))
     graphs = [
-        sorted(map(str, store.query(text, run=run, engine=LIBRARY_ENGINE).rows))
+        sorted(map(str, store.query(text, run=run, engine=store.engines[-1], proved=True).rows))
         for run in (None, *ids)
         for text in _everything(run)
     ]

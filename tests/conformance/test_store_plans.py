@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from kernbench_graph.errors import QueryError, ReadOnlyError
+from kernbench_graph.errors import QueryError
 from kernbench_graph.query.plans import PLAN_COLUMNS
-from kernbench_graph.store import LIBRARY, GraphStore
+from kernbench_graph.store import GraphStore
 
 from tests.conformance.graph_records import sample
 
@@ -103,14 +103,6 @@ def test_profile_counts_or_says_who_does(filled: GraphStore) -> None:
     rows = filled.query(TEXTS[0], run="a", engine="ladybug").rows
     assert found.rows[0][3] == len(rows)
     assert [note for note in found.notes if note.startswith("the query took ")]
-
-
-def test_the_library_is_not_explained(filled: GraphStore) -> None:
-    if filled.engines == ("neo4j",):
-        pytest.skip("a server explains whatever it is asked")
-    for word in ("EXPLAIN", "PROFILE"):
-        with pytest.raises(ReadOnlyError, match=f"not '{word}'"):
-            filled.query(f"{word} {TEXTS[0]}", run="a", engine=LIBRARY)
 
 
 def test_without_the_first_engine_the_other_explains(

@@ -95,16 +95,17 @@ def test_a_store_that_is_closed_cancels_what_runs(new_store: NewStore) -> None:
 def test_nobody_else_waits_while_a_graph_is_built(
     new_store: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, go = loading.project_run, threading.Event()
+    whole, go = loading.project, threading.Event()
     built: list[str] = []
 
-    def project_run(database: Any, run: Any, *rest: Any) -> None:
-        built.append(run.info["id"])
-        if run.info["id"] == "a" and len(built) == 1:
+    def project(database: Any, parts: Any, *rest: Any, **more: Any) -> None:
+        runs = [run for part in parts if part.name == "Run" for run in part.data["id"].to_pylist()]
+        built.extend(runs if len(runs) == 1 else [])  # not the graph over all runs
+        if built == ["a"]:
             assert go.wait(LONG_S)
-        whole(database, run, *rest)
+        whole(database, parts, *rest, **more)
 
-    monkeypatch.setattr(loading, "project_run", project_run)
+    monkeypatch.setattr(loading, "project", project)
     with new_store() as store:
         store.keep(*sample(id="a"))
         store.keep(*sample(id="b"))

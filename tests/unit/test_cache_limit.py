@@ -10,12 +10,6 @@ import kernbench as kb
 from kernbench.errors import KernBenchError
 
 
-@pytest.fixture(autouse=True)
-def whole_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Graphs of small runs are kept in the cache as those of large ones are."""
-    monkeypatch.setattr("kernbench_graph.stores.embedded.part.MOST_ROWS", -1)
-
-
 def cached(store: Path) -> dict[str, int]:
     """Bytes of each kept graph of a run."""
     return {file.parent.name: file.stat().st_size for file in store.rglob("graph.lbdb")}
@@ -37,10 +31,10 @@ def test_graphs_asked_longest_ago_go_first(
 ) -> None:
     first, second, third = runs
     assert ask(tmp_path, first) > 0
-    topology_and_run = cached(tmp_path)
+    one = cached(tmp_path)
     ask(tmp_path, second)
     both = cached(tmp_path)
-    (of_second,) = both.keys() - topology_and_run.keys()
+    (of_second,) = both.keys() - one.keys()
     ask(tmp_path, first)  # now the second one was asked longest ago
     monkeypatch.setenv("KERNBENCH_CACHE_MB", str(sum(both.values()) / 1e6 + 0.1))  # and their notes
     ask(tmp_path, third)
@@ -57,7 +51,7 @@ def test_without_room_every_question_is_still_answered(
     monkeypatch.setenv("KERNBENCH_CACHE_MB", "0")
     counts = {ask(tmp_path, run) for run in runs}
     assert len(counts) == 1
-    assert len(cached(tmp_path)) == 2  # that of the topology and of the run asked last, which is in use
+    assert len(cached(tmp_path)) == 1  # that of the run asked last, which is in use
 
 
 def test_a_limit_that_is_no_number_is_named(

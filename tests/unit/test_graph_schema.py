@@ -13,15 +13,15 @@ from kernbench_graph.errors import StoreUrlError
 from kernbench_graph.opening import open_store
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
+from kernbench_graph.query.looked_at import ALL
 from kernbench_graph.reference import STYLE, questions_page, schema_page
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.stores.embedded.ddl import history_statements, statements
+from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.neo4j.style import style
 
 ROOT = Path(__file__).parents[2]
 _LABELS = [label.name for label in SCHEMA.labels]
-HISTORY_PARTS = [n for n in HISTORY if n in _LABELS], [n for n in HISTORY if n not in _LABELS]
 
 
 def test_names_are_unique_and_refer_to_something() -> None:
@@ -60,7 +60,7 @@ def test_every_node_has_a_unique_id_and_a_name() -> None:
     assert all(prefixes)
 
 
-@pytest.mark.parametrize("made", [statements({}), history_statements(*HISTORY_PARTS)])
+@pytest.mark.parametrize("made", [statements(ALL, {}), statements(HISTORY, {}, by_id=True)])
 def test_the_engine_takes_the_tables(made: list[str]) -> None:
     with LadybugDatabase() as database:
         database.create(made)

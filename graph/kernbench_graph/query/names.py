@@ -33,6 +33,9 @@ class Names:
     types: frozenset[str]
     properties: frozenset[str]
 
+    def __or__(self, other: Names) -> Names:
+        return Names(self.labels | other.labels, self.types | other.types, self.properties | other.properties)
+
     def as_json(self) -> dict[str, list[str]]:
         """As JSON can hold it."""
         return {

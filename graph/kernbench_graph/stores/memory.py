@@ -15,7 +15,7 @@ from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.manifest import json_text
 from kernbench_graph.archive.record import canonical_topology, changed_tags, complete_info, tag_list
 from kernbench_graph.errors import StoreError, StoreUrlError
-from kernbench_graph.projection import HISTORY, SMALL_HISTORY
+from kernbench_graph.projection import HISTORY, SMALL_HISTORY, graph_parts
 from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord, resolve_ref
 from kernbench_graph.stores.common import taken
 from kernbench_graph.stores.embedded.base import LocalStore
@@ -156,10 +156,11 @@ class MemoryStore(LocalStore):
             tables = [run.tables[name] for run in runs for name in HISTORY_TABLES if run.tables]
             size = sum(table.nbytes for table in tables) + data_bytes(*topologies)
             if engine == ARCADE:
-                from kernbench_graph.stores.arcade import loading
+                from kernbench_graph.stores.arcade.loading import project
 
+                parts = graph_parts(runs, topologies, names, by_id=True)
                 return arcade_files().in_memory(
-                    lambda made: loading.project_history(made, topologies, runs, names, self.progress), size
+                    lambda made: project(made, parts, names, self.progress, by_id=True), size
                 )
             return ladybug_files().in_memory(
                 lambda made: project_history(made, topologies, runs, names), size

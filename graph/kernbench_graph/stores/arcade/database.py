@@ -49,15 +49,20 @@ class ArcadeDatabase:
     """A database that is being written, or read from a folder. Several threads may read from it."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Open the database in ``path``, or make one there. ``ArcadeError`` when that fails."""
+        """Open the database in ``path``, to add to it or ``read_only``, or make one there.
+
+        ``ArcadeError`` when that fails.
+        """
         self._path = path.absolute()  # the process may have begun in another folder
         self._remove: weakref.finalize[Any, Any] | None = None
         self._reset()
-        self._names = self._read_names() if read_only else Names(*[frozenset()] * 3)
+        is_new = not path.exists()
+        self._names = Names(*[frozenset()] * 3) if is_new else self._read_names()
         self._writer: ArcadeProcess | None = None
         self.is_closed = False
         """Whether it can no longer be asked."""
-        process = _with_database("open" if read_only else "create", self._path)
+        how = "open" if read_only else "create" if is_new else "extend"
+        process = _with_database(how, self._path)
         if read_only:
             self._idle.append(process)
         else:
@@ -106,9 +111,13 @@ class ArcadeDatabase:
             self._ask("relationships", type_, ends, sources, targets, rows)
             yield len(sources)
 
+    def find_nodes(self, label: str, key: str) -> None:
+        """Relationships that are added find the nodes of a label, which are there already, by this key."""
+        self._ask("find", label, key)
+
     def describe(self, names: Names) -> None:
-        """Note which names the graph has, beside the database."""
-        self._names = names
+        """Note which names the graph has besides those that it had, beside the database."""
+        self._names = names = self._names | names
         self._path.with_suffix(".json").write_text(json.dumps(names.as_json()))
 
     def _read_names(self) -> Names:
@@ -167,7 +176,7 @@ class ArcadeDatabase:
                     raise ArcadeError("the graph database was closed; ask again")
                 process = self._idle.pop() if self._idle else None
             if process is None or not process.is_running:
-                process = _with_database("open", self._path)
+                process = self._opened_again()
             try:
                 yield process
             finally:
@@ -177,6 +186,15 @@ class ArcadeDatabase:
                         self._idle.append(process)
                 if not kept:
                     process.stop()
+
+    def _opened_again(self) -> ArcadeProcess:
+        """One more process that has it open; it is closed where another process has removed the folder."""
+        try:
+            return _with_database("open", self._path)
+        except ArcadeError:
+            with self._lock:
+                self.is_closed = True
+            raise
 
     def close(self) -> None:
         """Write what is pending and let go of the folder."""

@@ -1,4 +1,4 @@
-"""Records projected into ArcadeDB: the graph of one run, and the graph over all runs of a store."""
+"""Records projected into ArcadeDB: the graph of one run or of several, and that over all runs of a store."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kernbench_graph.projection import HISTORY, SMALL_HISTORY, Part, Projection, second_label
+from kernbench_graph.projection import Part, second_label
 from kernbench_graph.query.names import Names
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.arcade.database import ArcadeDatabase
 from kernbench_graph.stores.arcade.ddl import index_statements, type_statements
 
@@ -24,42 +23,28 @@ _INDEXED_FROM = 5000
 """Fewer nodes of a label are looked through in a few milliseconds, and each index takes 256 KB a kind."""
 
 
-def project_run(
-    database: ArcadeDatabase, run: RunRecord, topology: TopologyRecord, progress: Progress | None = None
-) -> None:
-    """Fill an empty database with a run and its topology."""
-    projection = Projection(topology, run)
-    parts = [*projection.parts("topology"), *projection.parts("run")]
-    _fill(database, parts, progress, lambda label: SCHEMA.label(label).key)
-
-
-def project_history(
+def project(
     database: ArcadeDatabase,
-    topologies: Sequence[TopologyRecord],
-    runs: Iterable[RunRecord],
-    names: Collection[str] = HISTORY,
+    parts: Sequence[Part],
+    names: Collection[str] = (),
     progress: Progress | None = None,
+    *,
+    by_id: bool = False,
+    there: Collection[str] = (),
 ) -> None:
-    """Fill an empty database with every run and its topology, and with its launches and its use of resources.
+    """Fill an empty database with ``parts``, or add them to one that has the labels and types ``there``.
 
-    A run whose topology is not in ``topologies`` has no relationship to it; one without tables has neither
-    launches nor use.
+    Labels and types are those in ``names``, by default all that the schema has. ``by_id`` says that the ends
+    of relationships are ids; otherwise they are keys within the run or topology.
     """
-    wanted, known = tuple(names), {record.id: record for record in topologies}
-    parts = [
-        part for record in topologies for part in Projection(record, by_id=True).parts("topology", wanted)
-    ]
-    for run in runs:
-        topology = known.get(run.info["topology"])
-        if topology is None:
-            parts += Projection(_NOWHERE, run).parts("run", ("Run",))
-        else:
-            chosen = wanted if run.tables else SMALL_HISTORY
-            parts += Projection(topology, run, by_id=True).parts("run", chosen)
-    _fill(database, parts, progress, lambda _: "id", wanted)
 
+    def key(label: str) -> str:
+        return "id" if by_id else SCHEMA.label(label).key
 
-_NOWHERE = TopologyRecord("", "", "", {})
+    ends = {label for part in parts for label in part.ends or ()}
+    for label in sorted(ends & set(there)):
+        database.find_nodes(label, key(label))
+    _fill(database, parts, progress, key, names, is_new=not there)
 
 
 def _fill(
@@ -67,12 +52,14 @@ def _fill(
     parts: Sequence[Part],
     progress: Progress | None,
     key: Callable[[str], str],
-    names: Collection[str] = (),
+    names: Collection[str],
+    *,
+    is_new: bool,
 ) -> None:
     nodes = [part for part in parts if part.ends is None]
     relationships = [part for part in parts if part.ends is not None]
     total = sum(part.data.num_rows for part in parts)
-    database.script(_types(nodes, names))
+    database.script(_types(nodes, names, is_new))
     done = 0
     with database.filling(sum(part.data.num_rows for part in relationships)):
         for added in _added(database, nodes, relationships, key):
@@ -121,9 +108,9 @@ def _names(nodes: Iterable[Part], names: Collection[str]) -> Names:
     return Names(frozenset(labels), frozenset(types), frozenset(properties))
 
 
-def _types(nodes: Iterable[Part], names: Collection[str]) -> list[str]:
-    labels = [label.name for label in SCHEMA.labels if not names or label.name in names]
-    types = [rel.type for rel in SCHEMA.relationships if not names or rel.type in names]
+def _types(nodes: Iterable[Part], names: Collection[str], is_new: bool) -> list[str]:
+    labels = [label.name for label in SCHEMA.labels if is_new and (not names or label.name in names)]
+    types = [rel.type for rel in SCHEMA.relationships if is_new and (not names or rel.type in names)]
     seconds = {second for part in nodes for second, _ in _by_second(part) if second}
     return type_statements(labels, types, sorted(seconds))
 

@@ -21,7 +21,7 @@ from typing import Any
 from kernbench_graph import running
 from kernbench_graph.errors import StoreError
 
-_FIRST = ("create", "open")
+_FIRST = ("create", "extend", "open")
 """Requests that a new process can be asked."""
 _WORKER = Path(__file__).with_name("worker.py")
 

@@ -43,6 +43,15 @@ class Worker:
         """Make a database, to be filled."""
         self._database = self._arcadedb.create_database(path)
 
+    def extend(self, path: str) -> None:
+        """Open a database that is to get more."""
+        self._database = self._arcadedb.open_database(path)
+
+    def find(self, label: str, key: str) -> None:
+        """Have relationships find the nodes of a label, which are there already, by ``key``."""
+        rows = self._database.query("sql", f"SELECT @rid AS rid, `{key}` AS key FROM `{label}`").to_list()
+        self._rids[label] = {row["key"]: str(row["rid"]) for row in rows}
+
     def open(self, path: str) -> None:
         """Open a database for reading."""
         self._database = self._arcadedb.open_database(path, read_only=True)

@@ -12,21 +12,21 @@ from dataclasses import replace
 from typing import Any
 
 from kernbench_graph import running
-from kernbench_graph.errors import QueryError, QueryTimeoutError, UnknownNameError
+from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
 from kernbench_graph.projection import HISTORY, SMALL_HISTORY
 from kernbench_graph.query.guard import check_read_only, words
+from kernbench_graph.query.looked_at import looked_at
 from kernbench_graph.query.names import used_names
 from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result, resolve_ref
 from kernbench_graph.stores.arcade.plan import refuse_profile
-from kernbench_graph.stores.embedded.by_name import by_name
 from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
 from kernbench_graph.stores.embedded.run_graphs import RunGraphs
 
-_COMPUTED, _FACTS = SCHEMA.computed_names(), SCHEMA.fact_names()
+_WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
 _MORE_HISTORY = frozenset(HISTORY) - frozenset(SMALL_HISTORY)
 _HISTORY = f"the graph over all runs has {', '.join(HISTORY)}: name a run for the rest"
 
@@ -72,22 +72,22 @@ class LocalStore(RunGraphs, ABC):
         chosen = self._chosen(engine)
         if chosen == ARCADE:
             refuse_profile(word)  # before a graph is built
-        proved = proved and chosen == LADYBUG
         asked = dialect(cypher, values) if chosen == LADYBUG and not proved else cypher
         if run is None:
             _check_history(cypher)
         else:
             run = self.resolve(run)
             values.setdefault("run", run)
-            asked = by_name(asked) if proved else asked
+            self._check_computed(cypher)
+        names = looked_at(asked)
         try:
             while True:
                 running.check()
-                database = self._database(asked, run, chosen, values if proved else None)
+                database = self._database(names, run, chosen)
                 try:
                     result = database.query(f"{word} {asked}" if word else asked, values, timeout_s)
-                except QueryError as error:
-                    if isinstance(error, QueryTimeoutError) or not self._ask_shared(database, asked):
+                except StoreError:
+                    if not database.is_closed:  # else it has gone meanwhile: ask again
                         raise
                 else:
                     for note in result.notes:
@@ -107,24 +107,18 @@ class LocalStore(RunGraphs, ABC):
             )
         return engine
 
-    def _database(
-        self, cypher: str, run: str | None, engine: str, library: Mapping[str, Any] | None = None
-    ) -> Database:
-        """The graph to ask; ``library`` are the parameters of a text of the library."""
+    def _database(self, names: frozenset[str], run: str | None, engine: str) -> Database:
+        """The graph to ask: of one run, or that over all runs, with the labels and types that it needs."""
         self._check_open()
         if run is None:
-            return self._history_database(bool(_MORE_HISTORY & set(words(cypher))), engine)
-        used = frozenset(words(cypher))
-        lacking = sorted((_COMPUTED | _FACTS) & used)
-        if lacking and self.computed is None:
+            return self._history_database(not _MORE_HISTORY.isdisjoint(names), engine)
+        return self._runs_database((run,), engine, names)
+
+    def _check_computed(self, cypher: str) -> None:
+        """``QueryError`` where a text names what is worked out, and nothing here works it out."""
+        if self.computed is None and (lacking := sorted(_WORKED_OUT & set(words(cypher)))):
             what = ", ".join(lacking)
             raise QueryError(f"{what}: KernBench works that out; open the store with kernbench.open_store")
-        if _COMPUTED.isdisjoint(used):
-            partial = None if library is None else self._partial_graph(run, cypher, library)
-            if partial is not None:
-                return partial
-            return self._run_database(run, engine)
-        return self._computed_database(run, engine)
 
 
 def _check_history(cypher: str) -> None:

@@ -2,10 +2,10 @@
 
 Each entry is a folder ``<name>`` with the database and a note of its size and time of change. An entry that
 is missing or does not fit its note is built anew, from a copy of another one where there is one to start
-from: a run's graph from that of its topology, the graph over all runs from one of fewer runs. Where that
-cannot be done (a folder that may not be written, a full disk), the projection is built in memory for this
-process. All entries together take at most ``$KERNBENCH_CACHE_MB`` (2048): those go first that were asked
-longest ago.
+from: that of a run from one with fewer labels and types, that over all runs from one of fewer runs. Where
+that cannot be done (a folder that may not be written, a full disk), the projection is built in memory for
+this process. All entries together take at most ``$KERNBENCH_CACHE_MB`` (2048): those go first that were
+asked longest ago.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -83,8 +83,6 @@ class Base(NamedTuple, Generic[D]):
     name: str
     add: Fill[D]
     """Adds what the entry lacks."""
-    fill: Fill[D] | None = None
-    """Makes the entry when it is not there; None where the new one is then made from nothing."""
 
 
 _PROBE = "MATCH (r:Run) RETURN count(r) AS runs"
@@ -131,9 +129,7 @@ class ProjectionCache(Generic[D]):
             if database is not None:
                 return database
             running.check()
-            self._note(f"cache {place} is damaged or was changed; it is built again")
-            with suppress(OSError):
-                remove_folder(place)
+            self._note_damage(place)
         try:
             if base is None or not self._grown(place, base, about, size()):
                 self._build(place, fill, about, size())
@@ -152,53 +148,35 @@ class ProjectionCache(Generic[D]):
         return database
 
     def entries(self, prefix: str) -> Iterator[tuple[str, About]]:
-        """Names of the entries that begin with ``prefix``, and the notes on them."""
+        """Names of the entries that begin with ``prefix``, and the notes on them; removes damaged ones."""
         with suppress(OSError):
             for place in sorted(self._folder.glob(f"{prefix}*")):
-                with suppress(OSError, ValueError, KeyError, TypeError):
+                try:
                     yield place.name, dict(json.loads((place / _CHECK).read_bytes())["about"])
+                except (OSError, ValueError, KeyError, TypeError):
+                    self._note_damage(place)
 
-    def is_there(self, name: str) -> bool:
-        """Whether there is such an entry, whole or not."""
-        return (self._folder / name).exists()
-
-    def made(self, name: str, fill: Fill[D], size: Callable[[], int]) -> Path | None:
-        """The file of an entry, which is built when it is not there or not whole; None where that fails."""
-        place = self._folder / name
-        try:
-            if not self._is_whole(place):
-                with suppress(FileNotFoundError):
-                    remove_folder(place)
-                with suppress(FileExistsError):
-                    self._build(place, fill, None, size())
-                self._shrink({name})
-            _touch(place)
-        except (OSError, StoreError):
-            running.check()
-            return None
-        return place / self._engine.file
-
-    def prune(self, prefix: str, keep: str = "") -> None:
+    def prune(self, prefix: str, keep: Collection[str] = ()) -> None:
         """Remove entries whose name starts with ``prefix``, but for ``keep``, and what dead writers left."""
         with suppress(OSError):
             for place in sorted(self._folder.glob(f"{prefix}*")):
-                if place.name != keep:
+                if place.name not in keep:
                     with suppress(OSError):
                         remove_folder(place)
         clean_leftovers(self._folder)
+
+    def _note_damage(self, place: Path) -> None:
+        if place.exists():
+            self._note(f"cache {place} is damaged or was changed; it is built again")
+            with suppress(OSError):
+                remove_folder(place)
 
     def _grown(self, place: Path, base: Base[D], about: About | None, data_bytes: int) -> bool:
         """Whether ``place`` could be made from ``base``, which may be damaged or vanish meanwhile."""
         source = self._folder / base.name
         try:
             if not self._is_whole(source):
-                if base.fill is None:
-                    return False
-                with suppress(FileNotFoundError):
-                    remove_folder(source)
-                with suppress(FileExistsError):
-                    self._build(source, base.fill, None, data_bytes)
-            _touch(source)
+                return False
             self._build(place, base.add, about, data_bytes, source)
         except FileExistsError:
             raise
@@ -227,7 +205,9 @@ class ProjectionCache(Generic[D]):
         with new_folder(place, durable=False) as temporary:
             file = temporary / self._engine.file
             if source is not None:
-                _copy(source / self._engine.file, file)
+                for some in source.iterdir():
+                    if some.name != _CHECK:
+                        _copy(some, temporary / some.name)
             self._engine.build(file, fill, data_bytes)
             size, state = self._engine.state(file)
             check = {"bytes": size, "state": state, "about": about or {}}

@@ -24,37 +24,32 @@ followed both ways at once.
 """
 
 
-def statements(attributes: Mapping[str, pa.DataType]) -> list[str]:
-    """Statements that create the tables of one run's graph.
+def statements(
+    names: Collection[str], attributes: Mapping[str, pa.DataType], *, by_id: bool = False
+) -> list[str]:
+    """Statements that create the tables of the labels and types ``names``.
 
-    ``attributes`` are the further properties that components of the topology have.
+    ``attributes`` are the further properties that components of the topology have. Nodes are keyed by what
+    identifies them within their run or topology, or, where there may be several, ``by_id``. Of a type there
+    are the pairs of ends that are among the names.
 
-    >>> for text in statements({}):
+    >>> for text in statements(["Route", "Use", "VIA"], {}):
     ...     if "TABLE `Route`" in text or "TABLE `VIA`" in text:
     ...         print(text)
     CREATE NODE TABLE `Route`(`id` STRING, `name` STRING, `number` INT64, `hops` INT64, `mm` DOUBLE,
                               PRIMARY KEY(`number`))
     CREATE REL TABLE `VIA`(FROM `Route` TO `Use`, `seq` INT32)
     """
-    nodes = [
-        node_table(label, label.key, attributes if label.name == "Component" else {})
+    created = [
+        node_table(label, "id" if by_id else label.key, attributes if label.name == "Component" else {})
         for label in SCHEMA.labels
+        if label.name in names
     ]
-    return [*nodes, *(relationship_table(rel, rel.pairs) for rel in SCHEMA.relationships)]
-
-
-def history_statements(labels: Collection[str], types: Collection[str]) -> list[str]:
-    """Statements that create the tables of the graph over all runs, whose nodes are keyed by ``id``.
-
-    >>> print(*history_statements(["Link"], []))
-    CREATE NODE TABLE `Link`(`id` STRING, `name` STRING, `kind` STRING, `bw_gbs` DOUBLE, `delay_ns` DOUBLE,
-                             `distance_mm` DOUBLE, `routing_weight` DOUBLE, PRIMARY KEY(`id`))
-    """
-    created = [node_table(label, "id", {}) for label in SCHEMA.labels if label.name in labels]
-    for rel in SCHEMA.relationships:
-        if rel.type in types:
-            pairs = [pair for pair in rel.pairs if set(pair) <= set(labels)]
-            created.append(relationship_table(rel, pairs))
+    created += [
+        relationship_table(rel, [pair for pair in rel.pairs if set(pair) <= set(names)])
+        for rel in SCHEMA.relationships
+        if rel.type in names
+    ]
     return created
 
 
@@ -69,10 +64,8 @@ def node_table(label: NodeLabel, key: str, attributes: Mapping[str, pa.DataType]
     return f"CREATE NODE TABLE `{label.name}`({_columns(label.properties)}{more}, PRIMARY KEY(`{key}`))"
 
 
-def relationship_table(rel: Relationship, pairs: Iterable[tuple[str, str]], one_way: bool = False) -> str:
+def relationship_table(rel: Relationship, pairs: Iterable[tuple[str, str]]) -> str:
     """Statement that creates the table of a type of relationships between the labels in ``pairs``.
-
-    ``one_way`` stores each with its first end alone, as some types always are.
 
     >>> via = next(rel for rel in SCHEMA.relationships if rel.type == "VIA")
     >>> print(relationship_table(via, [("Route", "Use")]))
@@ -83,7 +76,7 @@ def relationship_table(rel: Relationship, pairs: Iterable[tuple[str, str]], one_
     """
     ends = ", ".join(f"FROM `{source}` TO `{target}`" for source, target in pairs)
     columns = f", {_columns(rel.properties)}" if rel.properties else ""
-    stored = " WITH (storage_direction='fwd')" if one_way or rel.type in _ONE_WAY else ""
+    stored = " WITH (storage_direction='fwd')" if rel.type in _ONE_WAY else ""
     return f"CREATE REL TABLE `{rel.type}`({ends}{columns}){stored}"
 
 

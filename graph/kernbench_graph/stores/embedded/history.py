@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernbench_graph.archive import record as archive
 from kernbench_graph.errors import StoreError
-from kernbench_graph.projection import HISTORY, SMALL_HISTORY
+from kernbench_graph.projection import HISTORY, SMALL_HISTORY, graph_parts
 from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.cache import About, Base, ProjectionCache
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
@@ -72,12 +72,13 @@ class History:
         def fill(database: ArcadeDatabase) -> None:
             records = self._records(infos) if with_use else [RunRecord(info, {}) for info in infos]
             names = HISTORY if with_use else SMALL_HISTORY
-            loading.project_history(database, self._topologies(infos), records, names, progress)
+            parts = graph_parts(records, self._topologies(infos), names, by_id=True)
+            loading.project(database, parts, names, progress, by_id=True)
 
         prefix = "free-history-use" if with_use else "free-history"
         name = cache.name(prefix, self.content)
         database = cache.open(name, fill, len(infos), lambda: 0)
-        cache.prune(f"{prefix}~", keep=name)
+        cache.prune(f"{prefix}~", keep={name})
         return database
 
     def cached(self, cache: ProjectionCache[LadybugDatabase]) -> LadybugDatabase:
@@ -98,7 +99,7 @@ class History:
         base = self._base(cache, about)
         room = _BYTES_PER_RUN * (len(infos) + 32)
         database = cache.open(name, fill, len(infos), lambda: room, about, base)
-        cache.prune("history~", keep=name)
+        cache.prune("history~", keep={name})
         return database
 
     def _base(self, cache: ProjectionCache[LadybugDatabase], about: About) -> Base[LadybugDatabase] | None:
@@ -121,9 +122,8 @@ class History:
         held, machines = other["runs"], set(other["topologies"])
         fresh = [kept.info for run_id, kept in self._runs.items() if run_id not in held]
         topologies = [self._load(id_) for id_ in sorted({info["topology"] for info in fresh} - machines)]
-        known = {record.id: record for record in topologies}
-        known |= {id_: self._load(id_) for id_ in {info["topology"] for info in fresh} & machines}
-        extend_history(database, topologies, [self._read(info) for info in fresh], known)
+        there = [self._load(id_) for id_ in sorted({info["topology"] for info in fresh} & machines)]
+        extend_history(database, topologies, [self._read(info) for info in fresh], there)
         retag_history(
             database,
             [kept.info for run_id, kept in self._runs.items()

@@ -1,4 +1,4 @@
-"""Records projected into LadybugDB: the graph of one run, and the graph over all runs of a store."""
+"""Records projected into LadybugDB: the graph of one run or of several, and that over all runs of a store."""
 
 from __future__ import annotations
 
@@ -7,62 +7,35 @@ from typing import Any
 
 import pyarrow as pa
 
-from kernbench_graph.projection import HISTORY, SMALL_HISTORY, Part, Projection
+from kernbench_graph.projection import HISTORY, Part, graph_parts
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import RunRecord, TopologyRecord
-from kernbench_graph.stores.embedded.ddl import history_statements, node_table, relationship_table, statements
+from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
-from kernbench_graph.stores.embedded.enough import Enough
-from kernbench_graph.stores.embedded.extent import Extent
 
-PROJECTION_VERSION = 5
+PROJECTION_VERSION = 6
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
 
 HISTORY_TABLES = ("Use", "Launch")
-"""Tables of runs that it is made from."""
-
-_LABELS = frozenset(label.name for label in SCHEMA.labels)
+"""Tables of runs that the graph over all runs is made from."""
 
 
-def project_topology(database: LadybugDatabase, topology: TopologyRecord) -> None:
-    """Fill an empty database with a topology, and with the empty tables of a run."""
-    components = Projection(topology).nodes(SCHEMA.label("Component"))
-    common = {prop.name for prop in SCHEMA.label("Component").properties}
-    types = dict(zip(components.column_names, components.schema.types, strict=True))
-    database.create(statements({name: kind for name, kind in types.items() if name not in common}))
-    _copy(database, Projection(topology).parts("topology"))
-
-
-def project_run(database: LadybugDatabase, run: RunRecord, topology: TopologyRecord) -> None:
-    """Add a run to the database of its topology."""
-    _copy(database, Projection(topology, run).parts("run"))
-
-
-def project_some(
-    database: LadybugDatabase,
-    run: RunRecord,
-    topology: TopologyRecord,
-    wanted: Extent,
-    enough: Collection[Enough],
+def project(
+    database: LadybugDatabase, parts: Sequence[Part], names: Collection[str], *, by_id: bool = False
 ) -> None:
-    """Fill an empty database with a part of a run's graph; of some types with what is enough of them."""
-    database.create(node_table(label, label.key, {}) for label in wanted.labels)
-    database.create(relationship_table(rel, rel.pairs, wanted.one_way) for rel in wanted.types)
-    chosen = {some.type: some for some in enough}
-    for part in Projection(topology, run).some(wanted.labels, wanted.types):
-        some = chosen.get(part.name)
-        data = part.data if some is None else part.data.filter(some.among(part.data, run.tables))
-        database.copy(part.name, data, part.ends)
+    """Fill an empty database with all ``parts`` that there are of the labels and types ``names``.
 
-
-def project_computed(database: LadybugDatabase, run: RunRecord, topology: TopologyRecord) -> None:
-    """Add what was worked out from a run to its database."""
-    _copy(database, Projection(topology, run).parts("run", tuple(sorted(SCHEMA.computed_names()))))
+    ``by_id`` says that they are of several runs, and the ends of relationships ids. Components have no
+    properties of their own then: those of two topologies may differ in type.
+    """
+    database.create(statements(names, {} if by_id else _attributes(parts), by_id=by_id))
+    for part in _joined(parts) if by_id else parts:
+        database.copy(part.name, part.data, part.ends)
 
 
 def project_history(
     database: LadybugDatabase,
-    topologies: Sequence[TopologyRecord],
+    topologies: Iterable[TopologyRecord],
     runs: Iterable[RunRecord],
     names: Collection[str] = HISTORY,
 ) -> None:
@@ -71,34 +44,18 @@ def project_history(
     A run whose topology is not in ``topologies`` has no relationship to it; one without tables has neither
     launches nor use.
     """
-    labels = [name for name in names if name in _LABELS]
-    database.create(history_statements(labels, [name for name in names if name not in labels]))
-    extend_history(database, topologies, runs, {record.id: record for record in topologies}, names)
+    project(database, graph_parts(runs, topologies, names, by_id=True), names, by_id=True)
 
 
 def extend_history(
     database: LadybugDatabase,
-    topologies: Sequence[TopologyRecord],
+    topologies: Iterable[TopologyRecord],
     runs: Iterable[RunRecord],
-    known: Mapping[str, TopologyRecord],
-    names: Collection[str] = HISTORY,
+    there: Iterable[TopologyRecord],
 ) -> None:
-    """Add ``topologies``, which it lacks, and ``runs`` to the graph over all runs.
-
-    ``known`` are all topologies that it has then.
-    """
-    wanted = tuple(names)
-    parts = [
-        part for record in topologies for part in Projection(record, by_id=True).parts("topology", wanted)
-    ]
-    for run in runs:
-        topology = known.get(run.info["topology"])
-        if topology is None:
-            parts += Projection(_NOWHERE, run).parts("run", ("Run",))
-        else:
-            chosen = wanted if run.tables else SMALL_HISTORY
-            parts += Projection(topology, run, by_id=True).parts("run", chosen)
-    _copy(database, _joined(parts))
+    """Add ``topologies`` and ``runs`` to the graph over all runs, which has the topologies ``there``."""
+    for part in _joined(graph_parts(runs, topologies, HISTORY, by_id=True, others=there)):
+        database.copy(part.name, part.data, part.ends)
 
 
 def retag_history(database: LadybugDatabase, infos: Iterable[Mapping[str, Any]]) -> None:
@@ -112,12 +69,11 @@ def data_bytes(*records: RunRecord | TopologyRecord) -> int:
     return sum(table.nbytes for record in records for table in record.tables.values())
 
 
-_NOWHERE = TopologyRecord("", "", "", {})
-
-
-def _copy(database: LadybugDatabase, parts: Iterable[Part]) -> None:
-    for part in parts:
-        database.copy(part.name, part.data, part.ends)
+def _attributes(parts: Iterable[Part]) -> dict[str, pa.DataType]:
+    """The properties that components have beyond the common ones, with their types."""
+    common = {prop.name for prop in SCHEMA.label("Component").properties}
+    schemas = [part.data.schema for part in parts if part.name == "Component"]
+    return {field.name: field.type for schema in schemas for field in schema if field.name not in common}
 
 
 def _joined(parts: Sequence[Part]) -> list[Part]:

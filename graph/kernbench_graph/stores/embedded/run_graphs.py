@@ -1,40 +1,36 @@
 """The graphs of the runs of a store that needs no server: made when they are asked for, and kept open.
 
-A question of the library is asked of the smallest graph that has all that it looks at. Of larger runs, and
-for free Cypher, the whole graph is made, and kept in the cache for other processes.
+A graph has the labels and relationship types that the texts look at which were asked of it. It is kept in the
+cache for other processes, with a note of what it has.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from functools import cache as remembered
+from typing import TYPE_CHECKING
 
-from kernbench_graph import running
-from kernbench_graph.errors import StoreError
+from kernbench_graph.archive.record import row_count
+from kernbench_graph.projection import Part, graph_parts
+from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.common import OpenedStore
-from kernbench_graph.stores.embedded import part
-from kernbench_graph.stores.embedded.cache import Base, D, Database, Engine, ProjectionCache
-from kernbench_graph.stores.embedded.engine import EngineError
-from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, arcade_files, ladybug_files
-from kernbench_graph.stores.embedded.extent import MOST_TOPOLOGY_ROWS, extent
-from kernbench_graph.stores.embedded.loading import (
-    data_bytes,
-    project_computed,
-    project_run,
-    project_some,
-    project_topology,
-)
-from kernbench_graph.stores.embedded.needs import Needs, needs
+from kernbench_graph.stores.embedded.cache import About, Base, D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
+from kernbench_graph.stores.embedded.loading import project
 from kernbench_graph.stores.embedded.open_graphs import OpenGraphs
 
 if TYPE_CHECKING:
+    from kernbench_graph.stores.arcade.database import ArcadeDatabase
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 _OPEN_DATABASES = 4
-FIRST_TEXTS = 2
-"""Texts about a run that each get a graph of their own: a question may derive a value by asking another."""
+_COMPUTED = SCHEMA.computed_names()
+_ALWAYS = frozenset({"Run"})
+"""A graph has its runs, whatever is asked of it: they show that it is whole."""
+Names = frozenset[str]
+"""Labels and relationship types."""
 
 
 class RunGraphs(OpenedStore, ABC):
@@ -43,8 +39,6 @@ class RunGraphs(OpenedStore, ABC):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self._open = OpenGraphs(_OPEN_DATABASES)
-        self._shared_alone: set[str] = set()
-        """Texts that had an error from a graph of their own."""
 
     @abstractmethod
     def load(self, run_id: str) -> RunRecord:
@@ -67,160 +61,161 @@ class RunGraphs(OpenedStore, ABC):
         super().close()
         self._open.close()
 
-    def _partial_graph(self, run_id: str, cypher: str, params: Mapping[str, Any]) -> Database | None:
-        """The graph of a run that is in no cache, as far as it is asked for; None where that is too much."""
-        wanted = needs(cypher, params)
-        run = self.load(run_id)
-        topology = self.load_topology(run.info["topology"])
-        cache = self._cache(ladybug_files())
-        name = cache.name(f"run-{run_id}", self._content(run_id), run.info["tags"], topology.id)
-        key = f"run {run_id} part {LADYBUG} "
-        there = self._open.find(key + name)
-        if isinstance(there, part.PartialGraph):
-            if there.lacking_rows(wanted) <= part.MOST_ROWS:
-                return self._cached(key + name, lambda: there)
-            self._forget(key)
-        if f"run {run_id} {LADYBUG} {name}" in self._open or cache.is_there(name):
-            return None
-        if wanted.rows(run.tables) > part.MOST_ROWS:
-            return None
-        first = self._first_graph(f"run {run_id} first {LADYBUG} ", name, run, topology, cypher, wanted)
-        if first is not None:
-            return first
-        file = cache.made(
-            cache.name("topology", topology.id),
-            lambda database: project_topology(database, topology),
-            lambda: data_bytes(topology),
-        )
-        if file is None:
-            return None
-        self._forget(key)
-        try:
-            return self._cached(key + name, lambda: part.PartialGraph(file, run, topology))
-        except (OSError, StoreError):  # no room, or the file has gone meanwhile or cannot be read
-            running.check()
-            return None
+    def _runs_database(self, ids: Sequence[str], engine: str, names: Names) -> Database:
+        """The graph of these runs with at least the labels and types ``names``, ready to be read."""
+        runs = [self.load(run_id) for run_id in ids]
+        contents = [
+            f"{run_id} {self._content(run_id)} {run.info['tags']} {run.info['topology']}"
+            for run_id, run in zip(ids, runs, strict=True)
+        ]
+        group = f"run {' '.join(ids)} {engine} {' '.join(contents)} has "
+        names |= _ALWAYS
+        entry = self._free if engine == ARCADE else self._ladybug
+        for has in self._held(group):
+            there = self._open.find(_key(group, has))
+            if names <= has and there is not None and not there.is_closed:
+                return self._cached(_key(group, has), lambda: entry(ids, runs, contents, names)[1]())
+        wanted, build = entry(ids, runs, contents, names)
 
-    def _first_graph(
-        self, key: str, name: str, run: RunRecord, topology: TopologyRecord, cypher: str, wanted: Needs
-    ) -> Database | None:
-        """The graph that one of the first texts looks at, and nothing else; None for further ones."""
-        looked_at = None if cypher in self._shared_alone else extent(cypher)
-        if looked_at is None or looked_at.topology_rows(topology.tables) > MOST_TOPOLOGY_ROWS:
-            return None
-        asked = f"{key}{name} {cypher} {wanted.enough}"
-        others = [there for there in self._open if there.startswith(key)]
-        if asked not in others and len(others) >= FIRST_TEXTS:
-            self._forget(key)
-            return None
-        try:
-            return self._cached(
-                asked,
-                lambda: ladybug_files().in_memory(
-                    lambda database: project_some(database, run, topology, looked_at, wanted.enough),
-                    looked_at.data_bytes(run.tables, topology.tables),
-                ),
-            )
-        except EngineError:  # no room in memory
-            running.check()
-            return None
+        def make() -> Database:
+            database = build()
+            for has in self._held(group):
+                if has < wanted:
+                    self._forget(_key(group, has))
+            return database
 
-    def _ask_shared(self, database: Database, cypher: str) -> bool:
-        """Whether ``cypher`` is to be asked again, because ``database`` was a graph for it alone."""
-        own = [key for key in self._open if f" first {LADYBUG} " in key and self._open.find(key) is database]
-        for key in own:
-            self._shared_alone.add(cypher)
-            self._open.forget(key)
-        return bool(own)
+        self._forget(f"run {' '.join(ids)} {engine} ", but=group)
+        return self._cached(_key(group, wanted), make)
 
-    def _computed_database(self, run_id: str, engine: str) -> Database:
-        """The graph of one run with what is worked out from it."""
-        run = self.load(run_id)
-        topology = self.load_topology(run.info["topology"])
-        if engine == ARCADE:
-            return self._free_database(run_id, run, topology, computed=True)
-        self._run_database(run_id, engine)  # from a copy of which it is made
-        cache = self._cache(ladybug_files())
-        contents = self._content(run_id), run.info["tags"], topology.id
-        name = cache.name(f"steps-{run_id}", *contents)
-        whole: list[RunRecord] = []
+    def _held(self, group: str) -> list[Names]:
+        """What the open databases of a group have."""
+        return [Names(key.removeprefix(group).split()) for key in self._open if key.startswith(group)]
 
-        def more(database: LadybugDatabase) -> None:
-            whole[:] = whole or [self._with_computed(run)]
-            project_computed(database, whole[0], topology)
-
-        def fill(database: LadybugDatabase) -> None:
-            project_topology(database, topology)
-            project_run(database, run, topology)
-            more(database)
-
-        def build() -> Database:
-            self._forget(f"run {run_id} steps {LADYBUG} ")
-            cache.prune(f"steps-{run_id}~", keep=name)
-            base: Base[LadybugDatabase] = Base(cache.name(f"run-{run_id}", *contents), add=more)
-            return cache.open(name, fill, runs=1, size=lambda: data_bytes(run, topology), base=base)
-
-        return self._cached(f"run {run_id} steps {LADYBUG} {name}", build)
-
-    def _run_database(self, run_id: str, engine: str) -> Database:
-        """The graph of one run, ready to be read."""
-        run = self.load(run_id)
-        topology = self.load_topology(run.info["topology"])
-        if engine == ARCADE:
-            return self._free_database(run_id, run, topology)
-        cache = self._cache(ladybug_files())
-        name = cache.name(f"run-{run_id}", self._content(run_id), run.info["tags"], topology.id)
-        base: Base[LadybugDatabase] = Base(
-            cache.name("topology", topology.id),
-            add=lambda database: project_run(database, run, topology),
-            fill=lambda database: project_topology(database, topology),
-        )
-
-        def fill(database: LadybugDatabase) -> None:
-            project_topology(database, topology)
-            project_run(database, run, topology)
-
-        def build() -> Database:
-            self._forget(f"run {run_id} {LADYBUG} ")
-            cache.prune(f"run-{run_id}~", keep=name)
-            return cache.open(name, fill, runs=1, size=lambda: data_bytes(run, topology), base=base)
-
-        return self._cached(f"run {run_id} {LADYBUG} {name}", build)
-
-    def _free_database(
-        self, run_id: str, run: RunRecord, topology: TopologyRecord, *, computed: bool = False
-    ) -> Database:
-        """The graph of one run in ArcadeDB, with what is worked out from it only when it is asked for."""
-        from kernbench_graph.stores.arcade.loading import project_run
+    def _free(
+        self, ids: Sequence[str], runs: Sequence[RunRecord], contents: Sequence[str], names: Names
+    ) -> tuple[Names, Callable[[], Database]]:
+        """What the graph in ArcadeDB has, and what opens it: it grows by what is asked for and lacks."""
+        from kernbench_graph.stores.arcade.loading import project
 
         cache = self._cache(arcade_files())
-        prefix = f"free-steps-{run_id}" if computed else f"free-{run_id}"
-        name = cache.name(prefix, self._content(run_id), run.info["tags"], topology.id)
-        key = f"run {run_id} {'steps ' if computed else ''}{ARCADE} "
+        prefix, of, held = _entries(cache, "free", ids, contents)
+        fits = [has for has in held.values() if names <= has]
+        largest = max(held, key=lambda name: (len(held[name]), name), default="")
+        there = held[largest] if largest and not fits else Names()
+        wanted = min(fits, key=lambda has: (len(has), sorted(has))) if fits else names | there
+        whole, more = self._parts(runs, wanted), self._parts(runs, wanted - there)
+        several = len(ids) > 1
 
-        def build() -> Database:
-            self._forget(key)
-            cache.prune(f"{prefix}~", keep=name)
-            whole = self._with_computed(run) if computed else run
-            return cache.open(
-                name,
-                lambda database: project_run(database, whole, topology, self.progress),
-                runs=1,
-                size=lambda: data_bytes(run, topology),
-            )
+        def fill(database: ArcadeDatabase) -> None:
+            project(database, whole(), progress=self.progress, by_id=several)
 
-        return self._cached(key + name, build)
+        def add(database: ArcadeDatabase) -> None:
+            project(database, more(), progress=self.progress, by_id=several, there=there)
+
+        base: Base[ArcadeDatabase] | None = Base(largest, add) if there else None
+        return wanted, lambda: _open(cache, prefix, of, contents, held, wanted, len(ids), fill, whole, base)
+
+    def _ladybug(
+        self, ids: Sequence[str], runs: Sequence[RunRecord], contents: Sequence[str], names: Names
+    ) -> tuple[Names, Callable[[], Database]]:
+        """What the graph in LadybugDB has, and what opens it.
+
+        It is filled in one transaction: one that grew in several has been seen to hold wrong properties. So
+        one that lacks something is made anew, with what another one has where that is no more work.
+        """
+        cache = self._cache(ladybug_files())
+        prefix, of, held = _entries(cache, "run", ids, contents)
+        fits = [has for has in held.values() if names <= has]
+        wanted = min(fits, key=lambda has: (len(has), sorted(has))) if fits else names
+        for has in sorted(held.values(), key=sorted) if not fits else ():
+            if self._rows(runs, has - wanted) <= self._rows(runs, wanted):
+                wanted |= has
+        whole = self._parts(runs, wanted)
+        several = len(ids) > 1
+
+        def fill(database: LadybugDatabase) -> None:
+            project(database, whole(), wanted, by_id=several)
+
+        return wanted, lambda: _open(cache, prefix, of, contents, held, wanted, len(ids), fill, whole)
+
+    def _parts(self, runs: Sequence[RunRecord], names: Names) -> Callable[[], list[Part]]:
+        """Makes the nodes and relationships ``names`` of runs, once."""
+
+        @remembered
+        def parts() -> list[Part]:
+            worked_out = not _COMPUTED.isdisjoint(names) and self.computed is not None
+            whole = [self._with_computed(run) for run in runs] if worked_out else runs
+            return graph_parts(whole, self._topologies_of(runs), names, by_id=len(runs) > 1)
+
+        return parts
+
+    def _rows(self, runs: Sequence[RunRecord], names: Names) -> int:
+        """About how many rows the nodes and relationships ``names`` of runs have."""
+        sources = [label.name for label in SCHEMA.labels if label.name in names]
+        sources += [rows.table for rel in SCHEMA.relationships if rel.type in names for rows in rel.rows]
+        tables = [run.tables for run in runs] + [topology.tables for topology in self._topologies_of(runs)]
+        return sum(row_count(some, name) for some in tables for name in sources)
+
+    def _topologies_of(self, runs: Sequence[RunRecord]) -> list[TopologyRecord]:
+        return [self.load_topology(id_) for id_ in dict.fromkeys(str(run.info["topology"]) for run in runs)]
 
     def _prune(self, run_id: str) -> None:
         """Remove the caches of a run's graph."""
         cache = self._cache(ladybug_files())
-        for prefix in ("run", "steps", "free", "free-steps"):
+        for prefix in ("run", "free"):
             cache.prune(f"{prefix}-{run_id}~")
 
     def _cached(self, key: str, make: Callable[[], Database]) -> Database:
         """The open database of that key, made where there is none."""
         return self._open.get(key, make)
 
-    def _forget(self, prefix: str) -> None:
-        """Close the open databases whose key starts with ``prefix``."""
-        self._open.forget(prefix)
+    def _forget(self, prefix: str, but: str = "\0") -> None:
+        """Close the open databases whose key starts with ``prefix``, and not with ``but``."""
+        for key in self._open:
+            if key.startswith(prefix) and not key.startswith(but):
+                self._open.forget(key)
+
+
+def _key(group: str, names: Names) -> str:
+    """The key of the open database in a group of databases of the same runs that has these names."""
+    return f"{group}{' '.join(sorted(names))}\n"
+
+
+def _entries(
+    cache: ProjectionCache[D], prefix: str, ids: Sequence[str], contents: Sequence[str]
+) -> tuple[str, str, dict[str, Names]]:
+    """The prefix of the entries for these runs, what identifies their content, and what each of them has."""
+    prefix = f"{prefix}-{ids[0]}" if len(ids) == 1 else f"{prefix}-together"
+    of = cache.name(prefix, *contents)
+    held = {
+        name: Names(about["names"])
+        for name, about in cache.entries(f"{prefix}~")
+        if about.get("of") == of and "names" in about
+    }
+    return prefix, of, held
+
+
+def _open(
+    cache: ProjectionCache[D],
+    prefix: str,
+    of: str,
+    contents: Sequence[str],
+    held: dict[str, Names],
+    wanted: Names,
+    runs: int,
+    fill: Callable[[D], None],
+    parts: Callable[[], Collection[Part]],
+    base: Base[D] | None = None,
+) -> D:
+    """The entry that has ``wanted``, built when needed; entries that it makes useless are removed."""
+    name = cache.name(prefix, *contents, *sorted(wanted))
+    about: About = {"of": of, "names": sorted(wanted)}
+
+    def size() -> int:
+        return sum(part.data.nbytes for part in parts())
+
+    database = cache.open(name, fill, runs, size, about, base)
+    if runs == 1:
+        useful = {other for other, has in held.items() if not has <= wanted}
+        cache.prune(f"{prefix}~", keep=useful | {name})
+    return database

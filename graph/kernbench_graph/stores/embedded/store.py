@@ -28,6 +28,7 @@ from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybu
 from kernbench_graph.stores.embedded.history import History, Kept
 from kernbench_graph.stores.embedded.order import RunOrder
 from kernbench_graph.stores.embedded.recent import Recent
+from kernbench_graph.stores.embedded.run_graphs import Names
 from kernbench_graph.worked_out import FACTS, Beside
 
 _CHEAP = 5_000_000
@@ -212,12 +213,13 @@ class EmbeddedStore(LocalStore):
         """Where the databases of an engine are cached."""
         return ProjectionCache(self._cached_in, self._note, engine)
 
-    def _run_database(self, run_id: str, engine: str) -> Database:
-        """The graph of one run, ready to be read."""
+    def _runs_database(self, ids: Sequence[str], engine: str, names: Names) -> Database:
+        """The graph of these runs, ready to be read."""
         try:
-            return super()._run_database(run_id, engine)
+            return super()._runs_database(ids, engine, names)
         except StoreError:
-            self._place(run_id)  # which has gone meanwhile, or else the error stands
+            for run_id in ids:
+                self._place(run_id)  # which has gone meanwhile, or else the error stands
             raise
 
     def _history_database(self, with_use: bool, engine: str) -> Database:
