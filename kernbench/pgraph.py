@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from kernbench_graph.networkx_view import run_graph
     from kernbench_graph.notebook import html_table
     from kernbench_graph.opening import open_store
+    from kernbench_graph.query.guard import parameter_names
     from kernbench_graph.query.library import ask, load_library
     from kernbench_graph.query.library import find as find_question
     from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
+    from kernbench_graph.query.printed import printed
     from kernbench_graph.query.question import Question
     from kernbench_graph.running import RunningQuery, asked_by
     from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
@@ -55,6 +57,8 @@ _LATER = {
     "ask": "kernbench_graph.query.library",
     "asked_by": "kernbench_graph.running",
     "asked_for_plan": "kernbench_graph.query.plans",
+    "parameter_names": "kernbench_graph.query.guard",
+    "printed": "kernbench_graph.query.printed",
     "find_question": "kernbench_graph.query.library:find",
     "launched_ns": "kernbench_graph.archive.record",
     "load_library": "kernbench_graph.query.library",
@@ -119,7 +123,9 @@ __all__ = [
     "load_library",
     "new_run_id",
     "open_store",
+    "parameter_names",
     "plain_entities",
+    "printed",
     "run_graph",
     "topology_graph",
     "topology_id",

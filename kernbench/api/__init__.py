@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernbench.api.asking import ask, ask_cypher, question, questions
+    from kernbench.api.asking import ask, ask_cypher, print_question, question, questions
     from kernbench.api.comparing import compare
     from kernbench.api.diagnosis import doctor
     from kernbench.api.evaluating import Evaluated, evaluate, evaluations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, PropertyGraph
 
 _NAMES = {
-    "kernbench.api.asking": "ask ask_cypher question questions",
+    "kernbench.api.asking": "ask ask_cypher print_question question questions",
     "kernbench.api.comparing": "compare",
     "kernbench.api.diagnosis": "doctor",
     "kernbench.api.evaluating": "Evaluated evaluate evaluations",
@@ -112,6 +112,7 @@ __all__ = [
     "load_topology",
     "open_run",
     "open_store",
+    "print_question",
     "probe",
     "prune",
     "question",

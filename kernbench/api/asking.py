@@ -11,7 +11,7 @@ from kernbench.api.names import QUERIES_VARIABLE, Folders, question_folders
 from kernbench.api.stores import Store, borrowed, run_id
 from kernbench.data_files import data_dir
 from kernbench.errors import UsageError
-from kernbench.pgraph import Question, Result
+from kernbench.pgraph import GraphStore, Question, Result
 
 
 def library(queries: Folders = ()) -> Mapping[str, Question]:
@@ -108,15 +108,63 @@ def ask(
     who answered.
     ``QueryError`` for an unknown name or parameter.
     """
-    from kernbench.analysis.question_params import checked
-    from kernbench.analysis.question_windows import fitting
-    from kernbench.pgraph import QueryError, find_question
     from kernbench.pgraph import ask as ask_question
 
+    question, given, bound = _given(name, params, queries, window)
+    with borrowed(store) as opened:
+        target, bound = _fitted(opened, question, run, given, bound)
+        if question.derived:
+            from kernbench.analysis.derived import derive
+
+            bound |= derive(opened, question, target, bound)
+        return ask_question(opened, question, target, explain=explain, **bound)
+
+
+def print_question(
+    name: str,
+    run: str | None = None,
+    store: Store = None,
+    params: Mapping[str, object] | None = None,
+    *,
+    form: str = "neo4j",
+    queries: Folders = (),
+    **window: Any,
+) -> str:
+    """The question ``name`` as text to paste into another client of a server that has the run.
+
+    Arguments are those of :func:`ask`; ``form`` is ``neo4j`` for Neo4j Browser, or ``cypher-shell``. The text
+    sets the parameters, among them the run's id, and has the same rows there as :func:`ask` here.
+
+    Raises:
+        UsageError: the question is one of those whose rows KernBench works out in Python.
+    """
+    from kernbench.pgraph import parameter_names, printed
+
+    question, given, bound = _given(name, params, queries, window)
+    if question.derived:
+        raise UsageError(
+            f"question '{question.name}' has no text of its own: KernBench works out {question.derived[0]} "
+            "for it; ask it with 'kernbench query'"
+        )
+    with borrowed(store) as opened:
+        target, bound = _fitted(opened, question, run, given, bound)
+    text = question.text("neo4j", bound)
+    values = {"run": target, **bound}
+    return printed(text, {name: values[name] for name in parameter_names(text)}, form)
+
+
+def _given(
+    name: str, params: Mapping[str, object] | None, queries: Folders, window: Mapping[str, Any]
+) -> tuple[Question, dict[str, Any], dict[str, Any]]:
+    """The question, the parameters that were given, and all of them.
+
+    Before anything is opened: wrong parameters fail at once, and names that :func:`ask` itself takes (store,
+    run) cannot clash with the question's.
+    """
+    from kernbench.pgraph import QueryError, find_question
+
     question = find_question(library(queries), name)
-    # Bound before anything is opened: wrong parameters fail at once, and names that ``ask`` itself takes
-    # (store, run) cannot clash with the question's.
-    given = dict(params or {})
+    given: dict[str, Any] = dict(params or {})
     if "launch" in given:
         given["launch"] = str(given["launch"])
     if clash := [name for name in question.derived if name in given]:
@@ -126,17 +174,19 @@ def ask(
             if key not in question.params:
                 raise QueryError(f"question '{question.name}' looks at the whole run; it takes no '{key}'")
             given[key] = str(value) if key == "launch" else value
-    bound = question.bind({**given, **{name: [] for name in question.derived}})
-    with borrowed(store) as opened:
-        target = None if question.scope == "history" else run_id(opened, run or "last")
-        bound = checked(opened, question, target, bound, given, lambda ref: run_id(opened, ref))
-        if target is not None:
-            bound = fitting(opened.load(target), question, bound)
-        if question.derived:
-            from kernbench.analysis.derived import derive
+    return question, given, question.bind({**given, **{name: [] for name in question.derived}})
 
-            bound |= derive(opened, question, target, bound)
-        return ask_question(opened, question, target, explain=explain, **bound)
+
+def _fitted(
+    store: GraphStore, question: Question, run: str | None, given: Mapping[str, Any], bound: Mapping[str, Any]
+) -> tuple[str | None, dict[str, Any]]:
+    """The id of the run that is asked, and the parameters checked against it and as the graph takes them."""
+    from kernbench.analysis.question_params import checked
+    from kernbench.analysis.question_windows import fitting
+
+    target = None if question.scope == "history" else run_id(store, run or "last")
+    found = checked(store, question, target, bound, given, lambda ref: run_id(store, ref))
+    return target, found if target is None else fitting(store.load(target), question, found)
 
 
 def ask_cypher(

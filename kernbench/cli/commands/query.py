@@ -66,6 +66,10 @@ class _QueryCommand(Command):
     metavar="TEXT",
     help="Ask this instead of a question of the library. It may only read; after EXPLAIN its plan is shown.",
 )
+@click.option(
+    "--print", "form", type=click.Choice(["neo4j", "cypher-shell"]), is_flag=False, flag_value="neo4j",
+    help="Print the question's text with its parameters, to paste into Neo4j Browser or cypher-shell.",
+)  # fmt: skip
 @click.option("--explain", is_flag=True, help="Show the plan instead of the rows, and which engine answers.")
 @click.option(
     "--engine", type=click.Choice(["arcadedb", "ladybug"]),
@@ -94,6 +98,7 @@ def command(
     to_ns: float | None,
     list_all: bool,
     cypher: str | None,
+    form: str | None,
     explain: bool,
     engine: str | None,
     timeout_s: float,
@@ -113,6 +118,8 @@ def command(
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
     windowed = _given("launch") or from_ns is not None or to_ns is not None
+    if form is not None and (name is None or explain):
+        raise click.UsageError("--print is for a question by name, without --explain")
     if list_all:
         if params or run is not None or windowed or explain:
             raise click.UsageError("--list takes neither --run, --param, --explain nor a window")
@@ -127,6 +134,12 @@ def command(
         kept_in.progress = progress.of_graph
         if name is not None:
             window = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns} if windowed else {}
+
+            if form is not None:
+                click.echo(
+                    api.print_question(name, run, kept_in, values, form=form, queries=queries, **window)
+                )
+                return
 
             def ask(params: Mapping[str, Any]) -> Result:
                 assert name is not None

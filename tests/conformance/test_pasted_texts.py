@@ -1,0 +1,125 @@
+"""Every question that is a text of its own, printed and pasted into Neo4j through the plain driver.
+
+Its rows are those of ``kernbench query`` on every store. What these are held against is in the other modules.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench import api
+from kernbench.api.asking import library
+from kernbench.api.kept_runs import copy_runs
+from kernbench.errors import UsageError
+from tests.neo4j_server import Running
+
+BENCHES = ("qkv-gemm", "matmul-composite", "ipcq-allreduce")
+_COMMAND = re.compile(r"^:param (\w+) => (.*)$", re.MULTILINE)
+
+
+def parameters(run: kb.Run) -> dict[str, Any]:
+    """Values for parameters without defaults, which name something in the run."""
+    first = run.tables["Transaction"].slice(0, 1).to_pylist()[0]
+    places = run.tables["Hop"]["resource"].to_pylist()
+    return {
+        "resource": max(sorted(set(places)), key=places.count), "transaction": 5, "op": 3, "other": 2,
+        "src": first["src"], "dst": first["dst"], "other_src": first["src"], "other_dst": first["dst"],
+        "lost": "sip0.cube0", "within_ns": 100.0, "bench": run.bench,
+    }  # fmt: skip
+
+
+def windows(run: kb.Run, question: dict[str, Any]) -> list[dict[str, Any]]:
+    """Windows that a question is asked about."""
+    if not {"launch", "from_ns", "to_ns"} <= {param["name"] for param in question["params"]}:
+        return [{}]
+    return [{}, {"launch": "run", "from_ns": run.sim_ns / 4, "to_ns": run.sim_ns / 2}]
+
+
+def asked(run: kb.Run) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Name, parameters and window of everything that is asked about a run."""
+    known, found = parameters(run), []
+    for question in api.questions():
+        given = {p["name"]: known[p["name"]] for p in question["params"] if p["default"] is None}
+        if any(p["name"] == "limit" for p in question["params"]):
+            given["limit"] = 1000
+        found += [(question["name"], given, window) for window in windows(run, question)]
+    return found
+
+
+def same(first: Any, second: Any) -> bool:
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
+    return bool(first == second)
+
+
+def differ(first: Any, second: Any) -> bool:
+    return len(first) != len(second) or not all(
+        all(map(same, one, other)) for one, other in zip(first, second, strict=True)
+    )
+
+
+def test_a_printed_text_sets_its_parameters_and_names_its_run(tmp_path: Path) -> None:
+    kb.run("qkv-gemm", "minimal", store=tmp_path)
+    run = kb.run("qkv-gemm", "minimal", store=tmp_path)
+    for name, given, window in asked(run):
+        if library()[name].derived:
+            with pytest.raises(UsageError, match="has no text of its own"):
+                api.print_question(name, run.id, tmp_path, given, **window)
+            continue
+        for form in ("neo4j", "cypher-shell"):
+            text = api.print_question(name, run.id, tmp_path, given, form=form, **window)
+            assert text.startswith((":param", "MATCH"))
+            assert text.endswith(";")
+            used = set(re.findall(r"\$(\w+)", text.partition("MATCH")[2]))
+            assert used <= set(re.findall(r"(\w+)(?: =>|:) ", text.partition("MATCH")[0])), name
+
+
+@pytest.mark.neo4j
+def test_a_pasted_text_has_the_rows_of_every_store(
+    neo4j_url: str, neo4j_server: Running, tmp_path: Path
+) -> None:
+    from neo4j import GraphDatabase
+
+    runs = [kb.run(bench, "minimal", store=tmp_path) for bench in BENCHES]
+    compared, wrong = 0, list[Any]()
+    with (
+        kb.open_store(tmp_path) as folder,
+        kb.open_store("memory:") as memory,
+        kb.open_store(neo4j_url) as server,
+        GraphDatabase.driver(
+            neo4j_url, auth=("neo4j", neo4j_server.password), notifications_min_severity="OFF"
+        ) as driver,
+    ):
+        for store in (memory, server):
+            copy_runs([run.id for run in runs], folder, store)
+        for run in runs:
+            for name, given, window in asked(run):
+                if library()[name].derived:
+                    continue
+                rows = api.ask(name, run.id, folder, given, **window).rows
+                text = api.print_question(name, run.id, server, given, form="cypher-shell", **window)
+                values = {key: eval_literal(value) for key, value in _COMMAND.findall(text)}
+                with driver.session(default_access_mode="READ") as session:
+                    found = session.run(_COMMAND.sub("", text), values).values()
+                others = [api.ask(name, run.id, store, given, **window).rows for store in (memory, server)]
+                wrong += [
+                    (name, window, other[:2], rows[:2]) for other in (found, *others) if differ(other, rows)
+                ]
+                compared += len(rows)
+    assert not wrong
+    assert compared > 1500
+
+
+def eval_literal(text: str) -> Any:
+    """The value of a literal of Cypher, as the client that it is pasted into reads it."""
+    if text in ("true", "false"):
+        return text == "true"
+    if text.startswith("'"):
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return float(text) if set(".e") & set(text) else int(text)
