@@ -31,7 +31,7 @@ def test_a_run_shows_its_launches_and_where_their_time_went(gemm: kb.Run) -> Non
     text = _texts(gemm)
     assert f"{gemm.latency_ns:.1f} ns in 1 launch" in text
     assert "verified" in text
-    for word in ("where the time of launch 0 went", "compute", "busiest links", "pe_gemm"):
+    for word in ("where the time of launch 0 went", "compute", "busiest parts", "pe_gemm"):
         assert word in text
 
 
