@@ -142,7 +142,7 @@ class App:
         ]
 
     def _cancel(self, params: dict[str, Any]) -> Response:
-        """End the query of that number, whoever asked it."""
+        """End the query of that number, whether or not this window asked it."""
         number = params.get("number")
         if not isinstance(number, int):
             return _error("name a running query by its number", 400)

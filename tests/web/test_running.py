@@ -107,8 +107,9 @@ def test_it_ends_promptly_and_notices_who_hangs_up(store: Path) -> None:
             connection.request("POST", "/api/cypher", json.dumps({"text": ENDLESS}), headers)
             return connection
 
+        asking: list[http.client.HTTPConnection] = []
         try:
-            asking = [ask() for _ in range(3)]
+            asking += [ask() for _ in range(3)]
             assert until(lambda: running() == 3)
             asking.pop().close()
             assert until(lambda: running() == 2)
@@ -116,6 +117,8 @@ def test_it_ends_promptly_and_notices_who_hangs_up(store: Path) -> None:
             out, err = server.communicate(timeout=20)
         finally:
             server.kill()
+            for connection in asking:
+                connection.close()
     assert (server.returncode, out, err) == (0, "", "")
 
 
