@@ -12,11 +12,13 @@ from __future__ import annotations
 import logging
 import os
 import re
+import secrets
 import socket
 import ssl
+import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -25,6 +27,7 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j import exceptions
 
+from kernbench_graph import running
 from kernbench_graph.errors import QueryError, QueryTimeoutError, ReadOnlyError, StoreError, StoreUrlError
 
 USER, PASSWORD, AUTH_FILE = "KERNBENCH_NEO4J_USER", "KERNBENCH_NEO4J_PASSWORD", "KERNBENCH_NEO4J_AUTH_FILE"
@@ -36,6 +39,10 @@ OLDEST = (5, 26)
 """Labels that are values, which pushes use, came with this version."""
 WRITE_TIMEOUT_S = 300.0
 _PORT, _CONNECT_S = 7687, 5.0
+_MARK = "kernbench"
+"""Of the metadata of a reading transaction, as ``SHOW TRANSACTIONS`` has them."""
+_TERMINATE = f"""SHOW TRANSACTIONS YIELD transactionId AS id, metaData AS metadata
+WHERE metadata.{_MARK} = $mark TERMINATE TRANSACTIONS id YIELD message RETURN message"""
 RETRY_S = 30.0
 _REMEDY = "start it (docker compose up -d, or make neo4j), or check host, port and scheme"
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
@@ -140,28 +147,31 @@ class Server:
         """Connect; ``StoreError`` when no server answers, the credentials are refused or it is too old."""
         self._url, self._address = url, address
         with self.translated():
-            self._driver = neo4j.GraphDatabase.driver(
-                address.server,
-                auth=credentials(),
-                connection_timeout=_CONNECT_S,
-                connection_acquisition_timeout=RETRY_S,
-                max_transaction_retry_time=RETRY_S,
-                user_agent="kernbench",
-                notifications_disabled_categories=["HINT", "PERFORMANCE", "DEPRECATION", "GENERIC"],
+            # One that accepts connections and does not answer (it hangs, or is stopped) is not waited for as
+            # long as one that has answered.
+            with self._connections(_CONNECT_S) as first:
+                agent = first.get_server_info().agent
+            self._driver = self._connections(RETRY_S)
+        found = re.match(r"Neo4j/(\d+)\.(\d+)", agent)
+        if found and (int(found[1]), int(found[2])) < OLDEST:
+            self._driver.close()
+            raise StoreError(
+                f"store '{url}' is a {agent}, but {OLDEST[0]}.{OLDEST[1]} or newer is needed; update it"
             )
         # A store that is never closed lets go of its connections with its last user, or at the end.
         weakref.finalize(self, self._driver.close)
-        try:
-            with self.translated():
-                agent = self._driver.get_server_info().agent
-            found = re.match(r"Neo4j/(\d+)\.(\d+)", agent)
-            if found and (int(found[1]), int(found[2])) < OLDEST:
-                raise StoreError(
-                    f"store '{url}' is a {agent}, but {OLDEST[0]}.{OLDEST[1]} or newer is needed; update it"
-                )
-        except BaseException:
-            self._driver.close()
-            raise
+
+    def _connections(self, patience_s: float) -> neo4j.Driver:
+        """Connections that are made when they are needed, each within ``patience_s``."""
+        return neo4j.GraphDatabase.driver(
+            self._address.server,
+            auth=credentials(),
+            connection_timeout=_CONNECT_S,
+            connection_acquisition_timeout=patience_s,
+            max_transaction_retry_time=RETRY_S,
+            user_agent="kernbench",
+            notifications_disabled_categories=["HINT", "PERFORMANCE", "DEPRECATION", "GENERIC"],
+        )
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """The result of ``work`` in a transaction that is tried again where the server says so.
@@ -174,14 +184,28 @@ class Server:
 
     def read(self, work: Callable[[Transaction], T], timeout_s: float = WRITE_TIMEOUT_S) -> T:
         """The result of ``work`` in a transaction that cannot write and is stopped after ``timeout_s``."""
-        timed = neo4j.unit_of_work(timeout=max(0.001, timeout_s))(work)
+        mark = secrets.token_hex(8)
+        timed = neo4j.unit_of_work({_MARK: mark}, max(0.001, timeout_s))(work)
         with (
+            running.stopped_by(_once(lambda: self._terminate(mark))),
             self.translated(timeout_s),
             self._driver.session(
                 database=self._address.database, default_access_mode=neo4j.READ_ACCESS
             ) as session,
         ):
             return session.execute_read(timed)
+
+    def _terminate(self, mark: str) -> None:
+        """Have the server end the transaction that bears ``mark``, as far as it does: it may not answer."""
+
+        def work() -> None:
+            with (
+                suppress(exceptions.Neo4jError, exceptions.DriverError, OSError),
+                self._driver.session(database=self._address.database) as session,
+            ):
+                session.run(_TERMINATE, mark=mark).consume()
+
+        threading.Thread(target=work, name="terminate", daemon=True).start()
 
     def close(self) -> None:
         """Close all connections."""
@@ -232,6 +256,12 @@ class Server:
         )
         refused.code = code
         return refused
+
+
+def _once(stop: Callable[[], None]) -> Callable[[], None]:
+    """``stop`` the first time, and nothing from then on."""
+    left = [stop]
+    return lambda: left.pop()() if left else None
 
 
 def _line(error: object) -> str:
