@@ -13,12 +13,13 @@ from kernbench.api.recording import Recording, RunProperties, config_hash, setti
 from kernbench.api.result import Run
 from kernbench.api.stores import Store
 from kernbench.api.topologies import Components, Topology, described_machine
-from kernbench.errors import DeadlockError, KernBenchError, VerificationError
+from kernbench.errors import DeadlockError, KernBenchError, UsageError, VerificationError
 from kernbench.pgraph import PropertyGraph
 from kernbench.topology import names
 from kernbench.user_modules import hash_of_loaded, noted
 
 if TYPE_CHECKING:
+    from kernbench.benches import BenchSpec
     from kernbench.kernels import Choices
     from kernbench.runtime.launching import LaunchRecord
 
@@ -213,7 +214,6 @@ def run_program(
 
 def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) -> Program:
     """The program that ``bench`` means, its parameters and its kernels' configurations from ``values``."""
-    from kernbench.benches import resolve
     from kernbench.benches.registry import registered_in
 
     settings = {name: value for name, value in values.items() if "." in name}
@@ -226,9 +226,25 @@ def program_of(bench: str | Callable[[Any], Any], values: Mapping[str, object]) 
             return Program(name or "function", bench, dict(values), settings=settings)
         named = spec.name if spec.module.startswith("kernbench.benches.") else ""
     else:
-        spec = resolve(str(bench))
+        spec = _bench_called(str(bench).strip())
         named = spec.name if str(bench).strip().isdigit() else str(bench).strip()
     return Program(spec.name, spec.run, spec.resolve_params(values), named, settings)
+
+
+def _bench_called(name: str) -> BenchSpec:
+    """The bench; an evaluation's name is an error that names the command which runs it."""
+    from kernbench.benches import resolve
+
+    try:
+        return resolve(name)
+    except UsageError:
+        from kernbench.evaluations import list_all
+
+        if all(name != one.name for one in list_all()):
+            raise
+        raise UsageError(
+            f"'{name}' is an evaluation, many runs with tables and figures; run 'kernbench evaluate {name}'"
+        ) from None
 
 
 def failed(error: KernBenchError, kept: str) -> KernBenchError:

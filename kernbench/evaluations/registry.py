@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kernbench.benches import registry as benches
 from kernbench.benches.params import Param, ParamValue, resolve_params
 from kernbench.errors import BenchError, UsageError
 from kernbench.hints import suggestion
@@ -164,6 +165,8 @@ def resolve(name: str) -> EvaluationSpec:
             f"'{path}' has {'no evaluation' if not found else 'the evaluations ' + ', '.join(found)}; "
             "decorate a function with @evaluation, and name it as file.py:name where there are several"
         )
+    if any(name == one.name for one in benches.list_all()):
+        raise UsageError(f"'{name}' is a bench, a single run; run 'kernbench run --bench {name}'")
     raise UsageError(
         f"no evaluation is called '{name}'; {suggestion(name, known)}there are {', '.join(known)}"
     )

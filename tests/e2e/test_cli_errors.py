@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from kernbench import api
+
 Cli = Callable[..., Any]
 KERNBENCH = str(Path(sys.executable).parent / "kernbench")
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
@@ -257,3 +259,16 @@ def test_a_full_disk_is_an_error(workdir: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("kernbench: error: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_an_evaluation_that_is_asked_for_as_a_bench_names_its_command(cli: Cli) -> None:
+    for one in api.evaluations():
+        if one["name"] == "pe2pe":  # which is a bench too
+            continue
+        for command in ("run", "sweep"):
+            done = cli(command, "--bench", one["name"])
+            assert done.status == 1
+            assert f"'{one['name']}' is an evaluation" in done.err
+            assert f"run 'kernbench evaluate {one['name']}'" in done.err
+    assert "run 'kernbench run --bench qkv-gemm'" in cli("evaluate", "qkv-gemm").err
+    assert "did you mean 'milestone-1h-gemm'" in cli("evaluate", "milestone-1h-gem").err
