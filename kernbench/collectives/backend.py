@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kernbench.collectives import piece_trace
 from kernbench.collectives.algorithm import Algorithm, Call, find
 from kernbench.collectives.config import CollectivesConfig
 from kernbench.collectives.groups import ProcessGroup, Signature
+from kernbench.collectives.piece_trace import PieceTrace
 from kernbench.collectives.steps import Limits
 from kernbench.collectives.tensors import check_alike, check_whole, lanes_of, placement_of
 from kernbench.collectives.transport import Transport
@@ -62,9 +64,18 @@ class Backend:
             held=max(1, min(scratch) // 4),
         )
         context.scheduler.notes.append(self._missing)
+        self._trace = self._traced() if piece_trace.wanted() else None
+
+    def _traced(self) -> PieceTrace:
+        ahbm = self._context.ahbm
+        return PieceTrace(
+            self._context.scheduler.machine, [ahbm.sip_of(rank) for rank in range(self.world_size)]
+        )
 
     def close(self) -> None:
-        """Take no more part in deadlock reports."""
+        """Take no more part in deadlock reports; trace no more pieces."""
+        if self._trace is not None:
+            self._trace.close()
         self._context.scheduler.notes.remove(self._missing)
 
     def new_group(self, ranks: Sequence[int] | None) -> ProcessGroup:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 
 from kernbench.components.dma import Job
 from kernbench.components.pe_component import PeComponent
@@ -49,6 +50,10 @@ class SendQueue:
     outgoing: Outgoing
     sends: deque[Sending] = field(default_factory=deque)
     outbox: deque[_Part] = field(default_factory=deque)
+    waits_from: float = 0.0
+    """Since when its first send waits for a slot, ns."""
+    looking: bool = False
+    """A credit has come, which the look that is under way will see."""
 
     def cancel(self, done: Callable[[], None]) -> None:
         """Forget sends that wait for a slot; those under way call ``done`` instead of their kernel."""
@@ -64,13 +69,17 @@ class QueueSender:
         self._owner = owner
         self._dma = dma
         self._channel = channel
+        polls = owner.node.properties["backpressure"] == "poll"
+        self._poll_ns = owner.number("poll_ns") if polls else 0.0
+        """How long a look for credits takes, ns; 0 where they wake a send that waits."""
 
     def send(self, queue: SendQueue, command: Send, done: Callable[[], None], t_ready: float) -> None:
         """Carry out ``command``, submitted at ``t_ready``; ``done()`` when PE_DMA has all of its parts."""
         left = split(command.message.nbytes, queue.entry.slot_bytes)
         sending = Sending(command, done, t_ready, self._snapshot(command), left, next(left, None))
         queue.sends.append(sending)
-        self._give_parts(queue, waited=False)
+        if len(queue.sends) == 1:  # else it waits behind others
+            self._give_parts(queue, waited=False)
 
     def _snapshot(self, command: Send) -> Op | None:
         """Keep the value of the handle that is sent: its parts are copied later, when it may be gone."""
@@ -90,6 +99,17 @@ class QueueSender:
     def credit_arrived(self, queue: SendQueue, credit: QueueCredit, transaction: int) -> None:
         """A credit of ``queue`` has come, with ``transaction``."""
         queue.outgoing.give(credit, transaction)
+        if not self._poll_ns:
+            self._give_parts(queue, waited=True)
+        elif queue.sends and not queue.looking:
+            queue.looking = True
+            now, begun = float(self._owner.clock.now), queue.waits_from
+            looks = max(1, ceil((now - begun) / self._poll_ns))
+            self._owner.clock.call_at(max(now, begun + looks * self._poll_ns), self._look, queue)
+
+    def _look(self, queue: SendQueue) -> None:
+        """The end of a look that sees credits."""
+        queue.looking = False
         self._give_parts(queue, waited=True)
 
     def _give_parts(self, queue: SendQueue, *, waited: bool) -> None:
@@ -104,6 +124,7 @@ class QueueSender:
             if sending.next is None:
                 queue.sends.popleft()
             self._give(queue, sending, offset, nbytes, waited=waited)
+        queue.waits_from = float(self._owner.clock.now)
 
     def _give(self, queue: SendQueue, sending: Sending, offset: int, nbytes: int, *, waited: bool) -> None:
         """A part has its slot, for which it may have ``waited``: get its bytes, and send it in order."""

@@ -10,6 +10,7 @@ from kernbench import dtypes
 from kernbench.benches.params import Param
 from kernbench.data_files import data_dir
 from kernbench.errors import UsageError
+from kernbench.evaluations import _ccl_theory
 from kernbench.evaluations._axes import bytes_axis
 from kernbench.evaluations.registry import Evaluator, evaluation
 from kernbench.kinds.links import BLUE, FAINT, GREEN, VERMILION
@@ -75,6 +76,7 @@ def run(evaluator: Evaluator) -> None:
     if against:
         evaluator.figure("reference", lambda figure: _against(figure, against, reference), (6.5, 4.8))
         evaluator.note(f"{reference['name']}: {reference['source'].strip()}")
+    evaluator.note(_ccl_theory.sources())
     evaluator.note(
         "The latency of a point is the largest time of a PE, from the start of its kernel to its end; a PE's "
         "bytes are its cube's row, for one PE a cube takes part."
@@ -107,6 +109,7 @@ def _measure(evaluator: Evaluator, grid: str, points: list[dict[str, Any]]) -> R
                     "grid": grid,
                     **point,
                     "bytes_per_pe": point["elements"] * dtypes.dtype(DTYPE).itemsize,
+                    "theory_ns": _ccl_theory.line_ns(point["elements"] * dtypes.dtype(DTYPE).itemsize),
                     "latency_ns": max(float(launch["pe_ns"]) for launch in found.launches),
                     "verified": found.verified,
                     "run_id": found.id,
@@ -118,8 +121,9 @@ def _measure(evaluator: Evaluator, grid: str, points: list[dict[str, Any]]) -> R
 def _latency(figure: Figure, rows: Rows, grid: str) -> None:
     figure.suptitle(f"all_reduce over cubes and SIPs, {grid}", fontsize=12, fontweight="bold")
     axes = figure.subplots()
-    axes.plot(*_line(rows), color=BLUE, marker="o", markersize=5)
+    axes.plot(*_line(rows), color=BLUE, marker="o", markersize=5, label="simulated")
     _finish(axes)
+    _ccl_theory.draw(axes, [row["bytes_per_pe"] for row in rows], torus=grid.startswith("torus"))
 
 
 def _kinds(figure: Figure, rows: Rows) -> None:

@@ -142,7 +142,7 @@ class Scheduler:
         self.main = Program()
         self.notes: list[Callable[[], list[str]]] = []
         """Further lines for a deadlock report, from those that make ranks wait for each other."""
-        self._machine = machine
+        self.machine = machine
         self._programs: dict[Any, Program] = {}
         self._started: list[Program] = []
         self._ready: deque[Program] = deque()
@@ -206,7 +206,7 @@ class Scheduler:
             if awaited.done:
                 return
             self._alarm.done = False
-            if not self._machine.advance(self._alarm):
+            if not self.machine.advance(self._alarm):
                 raise self._deadlock(awaited)
 
     def _wake(self, program: Program) -> None:
@@ -220,4 +220,4 @@ class Scheduler:
         waiting = sum(not program.ended for program in self._started) if ranks else 0
         stuck = f"{waiting} of {len(ranks)} ranks" if ranks else awaited.label
         remedy = "call each collective on every rank, in one order, and let each recv have its send"
-        return self._machine.deadlock(stuck, [*ranks, *notes], remedy if ranks else "")
+        return self.machine.deadlock(stuck, [*ranks, *notes], remedy if ranks else "")

@@ -138,6 +138,11 @@ class PeIpcq(Part):
     buffer_kind: Literal["tcm", "sram", "hbm"] = Field(
         default="tcm", description="memory of the rings: the PE's TCM, its cube's SRAM or its HBM slice"
     )
+    backpressure: Literal["sleep", "poll"] = Field(
+        default="sleep",
+        description="how a send waits for a free slot: until the credit wakes it, or looking every poll_ns",
+    )
+    poll_ns: float = Field(default=10.0, gt=0, description="ns that a look takes, with backpressure poll")
     tcm: Tier = section("slots in TCM", gbs=512.0, overhead_ns=0.0)
     sram: Tier = section("slots in SRAM", gbs=512.0, overhead_ns=2.0)
     hbm: Tier = section("slots in HBM", gbs=256.0, overhead_ns=6.0)

@@ -15,6 +15,7 @@ import pytest
 import kernbench as kb
 from kernbench import api
 from kernbench.api import evaluation_gate as api_gate
+from kernbench.evaluations import milestone_1h_ccl
 from kernbench.evaluations._dma_records import beside_records
 from kernbench.evaluations.dma import scenarios
 
@@ -211,6 +212,23 @@ def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:
     assert [row["against_dma"] for row in rows] == pytest.approx([1.0, queue / dma, unread / dma])
 
 
+def test_theory_is_drawn_beside_the_simulated_all_reduce() -> None:
+    from matplotlib.figure import Figure
+
+    rows = [{"bytes_per_pe": n, "latency_ns": 5e3} for n in (512, 98304)]
+    for grid, labels in (
+        ("ring 6", ["simulated", "1,346 ns + 1.20 ns a packet"]),
+        ("torus 2x3", ["simulated", "1,346 ns + 1.20 ns a packet", "2D torus, theoretical: 10.6 us"]),
+    ):
+        figure = Figure()
+        milestone_1h_ccl._latency(figure, rows, grid)
+        (axes,) = figure.axes
+        lines = {str(line.get_label()): list(line.get_ydata()) for line in axes.lines}
+        assert [label for label in lines if not label.startswith("_")] == labels
+        assert lines[labels[1]] == pytest.approx([1.3484, 1.8068])
+        assert "torus" not in grid or lines[labels[2]] == [10.6]
+
+
 @pytest.mark.slow
 def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
     command = ("evaluate", "milestone-1h-ccl", "--topology", "m.yaml", "--out", "o", "--format", "json")
@@ -221,6 +239,9 @@ def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
         ("mesh 2x3", 8, 16),
         ("mesh 2x3", 49152, 98304),
     ]
+    # 1,346 ns and 1.20 ns for each packet of 256 bytes
+    assert [row["theory_ns"] for row in rows] == pytest.approx([1347.2, 1346 + 1.2 * 384])
+    assert any("1,346 ns + 1.20 ns a packet" in note and "10.6 us" in note for note in found["notes"])
     for row in (*rows, *found["tables"]["buffer_kinds"]):
         run = kb.open_run(row["run_id"])
         assert row["verified"] is run.verified is True

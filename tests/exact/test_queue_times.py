@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
+import kernbench as kb
 from kernbench.kinds import Traffic
+from kernbench.runtime import DPPolicy
 from kernbench.sim.transaction import Path
 from kernbench.topology import names
 from tests.exact.message_times import message_ns as time_of_message
@@ -145,3 +148,29 @@ def test_a_message_larger_than_a_slot_is_pipelined() -> None:
     assert 0 < latency < 60.0  # the route, and writing and reading the last slot alone
     assert took(4) < 1.6 * took(64)
     assert took(1) > 2 * took(4)
+
+
+@pytest.mark.parametrize("poll_ns", [None, 7.0, 1000.0])
+def test_a_send_that_waits_sleeps_until_its_credit_or_looks_for_it(poll_ns: float | None) -> None:
+    def kernel(x: Any, tl: Any) -> None:
+        for _ in range(3):
+            if tl.program_id(0) == 0:
+                tl.send("E")
+            else:
+                tl.recv("W")
+
+    def bench(torch: Any) -> None:
+        torch.install_ipcq({(0, 0, 0): {"E": (0, 0, 1)}, (0, 0, 1): {"W": (0, 0, 0)}})
+        torch.launch("talk", kernel, torch.zeros((8, 8), dp=DPPolicy(pe="row_wise", num_pes=2))).wait()
+
+    topo: dict[str, Any] = {"cube.pes.count": 2, "cube.pes.corners": ["NW", "SE"], "pe.pe_ipcq.slots": 1}
+    if poll_ns is not None:
+        topo |= {"pe.pe_ipcq.backpressure": "poll", "pe.pe_ipcq.poll_ns": poll_ns}
+    run = kb.run(bench, "minimal", topo=topo, store="memory:", check=True)
+    sent, there = (
+        sorted(row[time] for row in run.tables["Transaction"].to_pylist() if row["kind"] == kind)
+        for kind, time in (("ipcq_token", "t_submit"), ("ipcq_credit", "t_done"))
+    )
+    for begun, credit, goes_on in zip(sent, there, sent[1:], strict=False):
+        looks = 0 if poll_ns is None else math.ceil((credit - begun) / poll_ns)
+        assert goes_on == pytest.approx(credit if poll_ns is None else begun + looks * poll_ns, abs=1e-9)

@@ -41,6 +41,8 @@ BESIDE: dict[str, dict[str, object]] = {
     "system.inter_sip.pattern": GRID,
     "system.inter_sip.w": GRID,
     "system.inter_sip.h": GRID,
+    "pe.pe_ipcq.poll_ns": {"pe.pe_ipcq.backpressure": "poll", "pe.pe_ipcq.slots": 1},
+    "pe.pe_ipcq.backpressure": {"pe.pe_ipcq.slots": 1},
     "pe.pe_ipcq.sram": {"pe.pe_ipcq.buffer_kind": "sram"},
     "pe.pe_ipcq.hbm": {"pe.pe_ipcq.buffer_kind": "hbm"},
 }

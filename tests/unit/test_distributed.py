@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kernbench as kb
 from kernbench.collectives import ReduceOp
 from kernbench.errors import (
     AllocationError,
@@ -439,3 +440,24 @@ def test_ranks_whose_kernels_starve_are_no_root_cause() -> None:
 def test_names_of_operations() -> None:
     assert [op.value for op in ReduceOp] == ["sum", "max", "min", "prod", "avg"]
     assert torch().distributed.ReduceOp.PRODUCT is ReduceOp.PRODUCT
+
+
+def test_pieces_are_printed_where_the_environment_asks(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def pieces() -> list[str]:
+        topo = {"system.sips": 2}
+        run = kb.run("ccl-allreduce", "minimal", params={"elements": 4000}, topo=topo, store="memory:")
+        messages = [r for r in run.tables["Transaction"].to_pylist() if r["kind"] == "ipcq_token"]
+        lines = capfd.readouterr().err.splitlines()
+        sent = [(r["t_submit"], r["t_done"], r["bytes"]) for r in sorted(messages, key=lambda r: r["t_done"])]
+        for line, (at, there, nbytes) in zip(lines, sent, strict=bool(lines)):
+            assert f", {at:.3f} ns, global_E, {nbytes} bytes, " in line
+            assert line.endswith(f"there at {there:.3f} ns")
+        assert len(sent) == 4
+        return lines
+
+    assert pieces() == []
+    monkeypatch.setenv("KERNBENCH_CCL_TRACE", "1")
+    lines = pieces()
+    assert [line.split(",")[0] for line in lines] == [f"ccl: rank {rank}" for rank in (0, 1, 1, 0)]

@@ -349,7 +349,7 @@ def test_an_interrupt_while_time_passes_ends_all_ranks():
         finally:
             ended.append(rank)
 
-    torch.scheduler._machine.clock.call_at(20_000.0, torch.scheduler._machine.clock.interrupt)
+    torch.scheduler.machine.clock.call_at(20_000.0, torch.scheduler.machine.clock.interrupt)
     with pytest.raises(KeyboardInterrupt):
         torch.multiprocessing.spawn(program, nprocs=2)
     assert sorted(ended) == [0, 1]
