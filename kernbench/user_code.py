@@ -19,6 +19,14 @@ _STDLIB = Path(sysconfig.get_path("stdlib"))
 
 _basename = cache(basename)
 
+ENDING = (SystemExit, GeneratorExit)
+"""Raised in users' code, these would end the program: as if all had gone well, or with a traceback."""
+
+
+def ends(error: BaseException) -> str:
+    """What users' code does that ended with one of :data:`ENDING`, in words."""
+    return f"exits with {error.code!r}" if isinstance(error, SystemExit) else f"raises {type(error).__name__}"
+
 
 @cache
 def is_ours(filename: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from kernbench.kernels.issue import ValueSource
 from kernbench.kernels.pointer import Pointer, TensorArg
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Command, Completion, PeContext, Wait
-from kernbench.user_code import line_of, line_within, raised_at
+from kernbench.user_code import ENDING, ends, line_of, line_within, raised_at
 
 _NEAR = 1 << 32
 """Bytes beyond which an address has nothing to do with a tensor."""
@@ -83,6 +84,8 @@ class KernelThread:
         self._tl._has_lines = binding.has_lines(args, kwargs)
         self._pe = pe
         self._closing = False
+        self._ident = threading.get_ident()
+        self._misused: KernelError | None = None
         self._interrupted_at = ""
         self._waits_for: Sequence[Completion] = ()
         self._greenlet = KernelGreenlet(self._run)
@@ -156,10 +159,13 @@ class KernelThread:
             # Ctrl-C arrives wherever Python is at that moment: here, in the kernel or in a call of it.
             self._interrupted_at = raised_at(stop) or "its beginning"
             raise
-        except SystemExit as error:
-            # It would end the whole program, as if the run had gone well.
-            failure = KernelError(f"it exits with {error.code!r}; return instead")
+        except (*ENDING, GreenletExit) as error:
+            if isinstance(error, GreenletExit) and self._closing:
+                raise
+            failure = KernelError(f"it {ends(error)}; return instead")
             raise failure.with_traceback(error.__traceback__) from error
+        if self._misused is not None:
+            raise self._misused
         unfinished = self._tl._unfinished()
         if unfinished:
             self._issue(Wait(unfinished))
@@ -168,9 +174,16 @@ class KernelThread:
         """Forward a command to the PE and suspend until it resumes this kernel."""
         kernel = self._greenlet
         if getcurrent() is not kernel:
-            raise KernelError(
-                f"kernel '{self._binding.name}': tl is used outside of the kernel, where handles end"
+            name = self._binding.name
+            if threading.get_ident() == self._ident:
+                raise KernelError(f"kernel '{name}': tl is used outside of the kernel, where handles end")
+            # It is the kernel's failure too: what the thread was to do is missing there.
+            self._misused = KernelError(
+                f"kernel '{name}': tl is used in another thread; a kernel runs in one, call it from there"
             )
+            raise self._misused
+        if self._misused is not None:
+            raise self._misused
         if self._closing:
             raise GreenletExit
         if type(command) is Wait:

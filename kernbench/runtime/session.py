@@ -33,7 +33,7 @@ from kernbench.runtime.messages import Completion
 from kernbench.runtime.process import interruptible, paced_collector
 from kernbench.runtime.spawn import SpawnException
 from kernbench.sim.instrument import Instrument
-from kernbench.user_code import raised_at
+from kernbench.user_code import ENDING, ends, raised_at
 
 Progress = Callable[[float, int], None]
 """Called now and then with (simulated ns, events so far)."""
@@ -166,7 +166,7 @@ def run_bench(
         interrupt = KeyboardInterrupt("; ".join(stood))
         if not catch_interrupt:
             raise interrupt from None
-    except (Exception, SystemExit) as failure:
+    except (Exception, *ENDING) as failure:
         line = raised_at(failure)
         at = f" ({line})" if line else ""
         error = BenchError(f"bench '{bench.name}' {_raised(failure)}{at}")
@@ -220,8 +220,8 @@ def _run(bench: Bench, context: Context) -> None:
 
 
 def _raised(error: BaseException) -> str:
-    if isinstance(error, SystemExit):  # it would end the program as if the run had gone well
-        return f"exits with {error.code!r}; return from run(torch) instead"
+    if isinstance(error, ENDING):
+        return f"{ends(error)}; return from run(torch) instead"
     return f"raised {type(error).__name__}: {error}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from kernbench.errors import KernBenchError, StarvedError, UsageError
 from kernbench.hints import shown
 from kernbench.runtime.scheduler import Event, Program, Scheduler
-from kernbench.user_code import raised_at
+from kernbench.user_code import ENDING, ends, raised_at
 
 
 class SpawnException(KernBenchError, RuntimeError):  # noqa: N818, the name of PyTorch's callers
@@ -37,8 +37,8 @@ def _followed(error: BaseException) -> bool:
 
 
 def _raised(error: BaseException) -> str:
-    if isinstance(error, SystemExit):
-        return f"exits with {error.code!r}; return from its function instead"
+    if isinstance(error, ENDING):
+        return f"{ends(error)}; return from its function instead"
     line = raised_at(error)
     at = f" ({line})" if line else ""
     if isinstance(error, KernBenchError):
@@ -99,7 +99,7 @@ class SpawnContext(Event):
         try:
             fn(program.rank, *args)
             settle()
-        except (Exception, SystemExit) as error:
+        except (Exception, *ENDING) as error:
             # The others end with it, once those that can go on without time passing have done so: what they
             # raise themselves until then is a root cause too.
             self.errors[program.rank] = error

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
+import threading
 
 import numpy as np
 import pytest
+from greenlet import GreenletExit
 
 from kernbench.errors import KernelError
 from kernbench.kernels import KernelCall, Placement, TensorArg
@@ -291,11 +294,43 @@ def test_a_composite_takes_only_numbers_of_its_type():
     assert "argument 'b': 200 is not an i8 value" in fails(kernel)
 
 
-def test_a_kernel_that_exits_fails():
-    def kernel(tl):
-        raise SystemExit(0)
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SystemExit(0), "exits with 0"),
+        (GeneratorExit(), "raises GeneratorExit"),
+        (GreenletExit(), "raises GreenletExit"),
+    ],
+)
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_kernel_that_ends_by_other_means_fails(error, said, begun):
+    def kernel(x, tl):
+        if begun:
+            tl.load(x)
+        raise error
 
-    assert "exits with 0" in fails(kernel)
+    assert f"it {said}; return instead" in fails(kernel, X)
+
+
+def test_tl_in_another_thread_is_the_kernel_s_failure():
+    """Also where the thread, or who waits for it, makes nothing of the error there."""
+
+    def kernel(x, tl):
+        def work():
+            with contextlib.suppress(KernelError):
+                tl.load(x)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    assert "tl is used in another thread; a kernel runs in one" in fails(kernel, X)
+
+    def goes_on(x, tl):
+        kernel(x, tl)
+        tl.load(x)
+
+    assert "tl is used in another thread; a kernel runs in one" in fails(goes_on, X)
 
 
 def test_a_pointer_reaches_as_far_as_its_tensor_does_from_there():

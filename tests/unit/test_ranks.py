@@ -281,6 +281,14 @@ def test_cleaning_up_cannot_wait():
     assert reached == ["before"]
 
 
+def test_an_ending_of_a_rank_is_its_failure():
+    def program(rank):
+        raise GeneratorExit
+
+    with pytest.raises(SpawnException, match=r"rank 0 of 1 raises GeneratorExit; return"):
+        make().multiprocessing.spawn(program, nprocs=1)
+
+
 def test_exit_of_a_rank_is_no_success():
     torch = make()
     with pytest.raises(SpawnException, match=r"rank 0 of 1 exits with 0; return"):

@@ -222,14 +222,17 @@ def test_instruments_progress_and_params():
     assert seen[-1][0] == outcome.sim_ns
 
 
-def test_a_bench_that_exits_does_not_end_the_program():
+@pytest.mark.parametrize(
+    ("error", "said"), [(SystemExit(0), "exits with 0"), (GeneratorExit(), "raises GeneratorExit")]
+)
+def test_a_bench_that_exits_does_not_end_the_program(error, said):
     def run(torch):
         torch.zeros(4)
-        raise SystemExit(0)
+        raise error
 
     outcome = run_bench(GRAPH, Mine(run))
     assert outcome.completion.error_code == "BENCH_FAILED"
-    assert "'mine' exits with 0" in outcome.completion.error_message
+    assert f"'mine' {said}" in outcome.completion.error_message
     assert "test_runtime_session.py:" in outcome.completion.error_message
 
 
