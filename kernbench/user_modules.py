@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def load_file(place: str, what: str) -> str:
 
     Raises :class:`UsageError` when there is no such file or it does not import.
     """
-    path = Path(place).expanduser().resolve()
+    path = Path(place.replace("\0", "\ufffd")).expanduser().resolve()
     if not path.is_file():
         raise UsageError(f"{what} file '{place}' does not exist; give the path of a Python file")
     name = module_name(path)
@@ -63,7 +64,7 @@ def load_file(place: str, what: str) -> str:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with _importable(path.parent):
+        with _importable(path.parent), unmoved():
             spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
@@ -81,12 +82,23 @@ def load_module(place: str, what: str) -> str:
     if place not in sys.modules:
         _loaded[place] = found
     try:
-        with _importable(Path.cwd(), *_folders):
+        with _importable(Path.cwd(), *_folders), unmoved():
             importlib.import_module(place)
     except BaseException as error:
         failure = _unimportable(f"{what} module '{place}'", error)
         raise failure from None if failure is error else error
     return place
+
+
+@contextmanager
+def unmoved() -> Iterator[None]:
+    """The working directory is afterwards what it was, so that users' code cannot move stores and files."""
+    before = os.getcwd()
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # it is there no more
+            os.chdir(before)
 
 
 def code_hash(place: str) -> str:

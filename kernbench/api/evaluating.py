@@ -22,6 +22,7 @@ from kernbench.api.topologies import described_machine
 from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph
+from kernbench.user_modules import unmoved
 
 FAST_VARIABLE = "MILESTONE_FAST"
 """Where it is 1, evaluations draw from the points that are kept, and run nothing."""
@@ -125,7 +126,8 @@ def evaluate(
             progress=progress,
         )
         folder.mkdir(parents=True, exist_ok=True)
-        spec.run(work)
+        with unmoved():
+            spec.run(work)
         result = work.result
         if before is not None:
             result.moved = compared(work.runs, before, threshold)

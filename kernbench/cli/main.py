@@ -10,15 +10,12 @@ import contextlib
 import gc
 import os
 import sys
-import traceback
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import click
-from click.shell_completion import shell_complete
-
-from kernbench.cli.app import app
-from kernbench.cli.group import COMPLETE_VARIABLE
-from kernbench.errors import ConfigError, DeadlockError, KernBenchError, UsageError
+# The rest is imported within main(), so that Ctrl-C while a command starts ends it as it does later on.
+if TYPE_CHECKING:
+    from kernbench.errors import KernBenchError
 
 # At its end Python looks for cycles among all objects there are; of a machine those are a million.
 atexit.register(gc.freeze)
@@ -29,8 +26,7 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv`` (default: the process's own) and return the exit status."""
     args = list(sys.argv[1:] if argv is None else argv)
-    if COMPLETE_VARIABLE in os.environ:
-        return shell_complete(app, {}, "kernbench", COMPLETE_VARIABLE, os.environ[COMPLETE_VARIABLE])
+    _fill_closed_streams()
     # A command makes much and drops little, and its process is short: collect seldom.
     gc.set_threshold(50_000, 20, 20)
     debug = "--debug" in args
@@ -45,8 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         keeps = not kept and next((arg for arg in args if not arg.startswith("-")), "") in ("run", "traffic")
         stood = f" {stop}" if str(stop) else ""
         return _report(f"interrupted{stood}{'; nothing was kept' if keeps else ''}", INTERRUPTED)
-    except Exception as error:
+    except (Exception, GeneratorExit) as error:
+        from kernbench.errors import ConfigError, DeadlockError
+
         if debug:
+            import traceback
+
             traceback.print_exc()
         message, status = _explain(error, debug)
         marked = str(getattr(error, "marked", ""))
@@ -58,7 +58,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def _fill_closed_streams() -> None:
+    """Streams that the caller closed lead nowhere; else the next file opened would get their number."""
+    with contextlib.suppress(OSError):
+        while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
+            os.set_inheritable(opened, True)
+        os.close(opened)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
+        elif hasattr(stream, "reconfigure"):  # what its encoding lacks is written out
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _invoke(args: list[str]) -> int:
+    import click
+
+    from kernbench.cli.app import app
+    from kernbench.cli.group import COMPLETE_VARIABLE
+
+    if COMPLETE_VARIABLE in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(app, {}, "kernbench", COMPLETE_VARIABLE, os.environ[COMPLETE_VARIABLE])
     try:
         with app.make_context("kernbench", args) as context:
             app.invoke(context)
@@ -67,8 +90,12 @@ def _invoke(args: list[str]) -> int:
     return DONE
 
 
-def _explain(error: Exception, debug: bool) -> tuple[str, int]:
+def _explain(error: BaseException, debug: bool) -> tuple[str, int]:
     """The line to print and the exit status for ``error``."""
+    import click
+
+    from kernbench.errors import KernBenchError
+
     if isinstance(error, click.UsageError):
         message = error.format_message().rstrip(".")
         message = message[:1].lower() + message[1:]
@@ -87,6 +114,7 @@ def _explain(error: Exception, debug: bool) -> tuple[str, int]:
 
 def _wrong_usage(error: KernBenchError) -> bool:
     """True where what was asked for does not exist or cannot be: a bench, a run, a question, a store."""
+    from kernbench.errors import UsageError
     from kernbench.pgraph import QueryError, QueryTimeoutError, RunNotFoundError, StoreUrlError
 
     if error.during_run:
@@ -97,8 +125,10 @@ def _wrong_usage(error: KernBenchError) -> bool:
 
 def _report(message: str, status: int, *, several: bool = False, marked: str = "") -> int:
     """Print an error; ``marked`` is the line of a query at fault with a caret below it."""
+    from kernbench.report.cells import printable
+
     texts = message.splitlines() if several else [message]
-    lines = [" ".join(text.split()) or "no message" for text in texts]
+    lines = [printable(" ".join(text.split())) or "no message" for text in texts]
     try:
         sys.stdout.flush()
     except OSError:
@@ -107,6 +137,7 @@ def _report(message: str, status: int, *, several: bool = False, marked: str = "
         for line in lines:
             print(f"kernbench: error: {line}", file=sys.stderr, flush=True)
         for line in marked.splitlines():
+            # As many characters as the query has, so that the caret stands below its place.
             print("".join(c if c.isprintable() else "?" for c in line), file=sys.stderr, flush=True)
     return status
 

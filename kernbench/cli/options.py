@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kernbench.cli import completion
+from kernbench.cli.output import remark
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -228,4 +228,4 @@ def opened(url: str | None) -> Iterator[GraphStore]:
     with api.borrowed(url) as store:
         yield store
         for note in store.notes:
-            print(f"kernbench: note: {note}", file=sys.stderr)
+            remark(note)

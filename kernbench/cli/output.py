@@ -8,13 +8,13 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
 from kernbench.cli.table import table
 from kernbench.report.cells import fold as fold
-from kernbench.report.cells import is_number, shown
+from kernbench.report.cells import is_number, printable, shown
 from kernbench.report.cells import number as number
 from kernbench.report.cells import plain as plain
 from kernbench.report.cells import text as _text
@@ -52,7 +52,7 @@ def emit(
         print_csv(columns, rows)
     else:
         for line in heading():
-            print(line)
+            say(line)
         print_table(columns, rows)
 
 
@@ -60,22 +60,52 @@ def emit_list(fmt: str, key: str, column: str, texts: Sequence[str]) -> None:
     """Print texts: for people and their shells one a line and nothing above; as JSON under ``key``."""
     if fmt == "table":
         for text in texts:
-            print(text)
+            say(text)
     else:
         emit(fmt, {key: list(texts)}, (column,), [(text,) for text in texts])
 
 
+def say(text: str = "", *, to: TextIO | None = None) -> None:
+    """Print lines for people, by default to stdout, with control characters written out.
+
+    Every text of the command line goes through here: names, tags and errors are other people's, and a
+    terminal obeys what stands in them.
+    """
+    print("\n".join(map(printable, text.split("\n"))), file=to)
+
+
+def remark(text: str) -> None:
+    """Print a remark to stderr, beside the answer."""
+    say(f"kernbench: note: {' '.join(text.splitlines())}", to=sys.stderr)
+
+
+def draw(text: str) -> None:
+    """Print lines as they are, with colours or as a file's content; names in them are ``printable``."""
+    print(text)
+
+
 def print_json(value: Any) -> None:
-    """``value`` as one line of JSON. numpy's numbers become JSON's; NaN and infinity become null."""
-    print(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
+    """``value`` as one line of JSON. numpy's numbers become JSON's; NaN and infinity become null.
+
+    Characters that a terminal would obey are escaped as JSON has it: the value is the same.
+    """
+    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
+    print(
+        text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    )
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
-    """RFC 4180 but with bare newlines; lists and objects are JSON inside their cell."""
+    """RFC 4180 but with bare newlines; lists and objects are JSON inside their cell.
+
+    A program gets texts as they are, a terminal without what it would obey.
+    """
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
+    on_terminal = sys.stdout.isatty()
     for row in rows:
-        writer.writerow([_csv_cell(plain(cell)) for cell in row])
+        cells = [_csv_cell(plain(cell)) for cell in row]
+        writer.writerow([printable(c) if on_terminal and isinstance(c, str) else c for c in cells])
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Row]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from kernbench.cli.output import fold, number, print_csv, print_json, print_table
+from kernbench.cli.output import fold, number, print_csv, print_json, print_table, say
 from kernbench.report.cells import PART, share
 
 if TYPE_CHECKING:
@@ -49,17 +49,17 @@ def _roofline(title: str, rows: list[dict[str, Any]], parts: tuple[str, ...]) ->
     shown = [name for name in _ROOF if name != "sram_bytes" or any(row[name] for row in rows)]
     columns, cells = fold(shown, [[row[name] for name in shown] for row in rows], parts)
     at = columns.index("share")
-    print(f"\n{title}: time against the least possible, most to gain first")
+    say(f"\n{title}: time against the least possible, most to gain first")
     print_table(columns, [[*c[:at], f"{c[at]:.1%}", *c[at + 1 :]] for c in cells[:_ROOF_SHOWN]])
     if len(cells) > _ROOF_SHOWN:
-        print(f"{len(cells) - _ROOF_SHOWN} more: kernbench query bottleneck/roofline")
+        say(f"{len(cells) - _ROOF_SHOWN} more: kernbench query bottleneck/roofline")
 
 
 def _print_for_people(summary: dict[str, Any]) -> None:
     for name, value in _facts(summary):
-        print(f"{name:<13} {value}")
+        say(f"{name:<13} {value}")
     for race in summary["races"]:
-        print(race["message"])
+        say(race["message"])
     _section("launches", _LAUNCH, summary["launches"])
     if "window" not in summary:
         _parts("busiest parts", summary["busiest"])
@@ -102,7 +102,7 @@ def _facts(summary: dict[str, Any]) -> Iterable[tuple[str, str]]:
 
 def _section(title: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:
     if rows:
-        print(f"\n{title}")
+        say(f"\n{title}")
         print_table(columns, [[row[column] for column in columns] for row in rows])
 
 
@@ -110,5 +110,5 @@ def _parts(title: str, rows: list[dict[str, Any]]) -> None:
     """Parts of the machine; those that differ only in their place in it are one row."""
     columns, cells = fold(PART, [[row[column] for column in PART] for row in rows], ("resource",))
     if cells:
-        print(f"\n{title}")
+        say(f"\n{title}")
         print_table(columns, [[*c[:2], share(c[2]), share(c[3]), *c[4:]] for c in cells[:_SHOWN]])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from kernbench.api import Sweep, SweepPoint
 from kernbench.cli.output import number
+from kernbench.report.cells import printable
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _BAR = 40
@@ -30,7 +31,7 @@ def chart(sweep: Sweep) -> Iterator[str]:
 
 def _bars(key: str, points: list[SweepPoint]) -> Iterator[str]:
     most = max(point.latency_ns or 0.0 for point in points)
-    names = [str(point.value(key)) for point in points]
+    names = [printable(str(point.value(key))) for point in points]
     wide = max(len(key), *map(len, names))
     yield f"\n{key:>{wide}}  latency_ns"
     for name, point in zip(names, points, strict=True):
@@ -48,7 +49,9 @@ def _bar(share: float) -> str:
 
 def _grid(down: str, across: str, points: list[SweepPoint]) -> Iterator[str]:
     """Rows and columns of times; on a terminal the colour goes from fast (green) to slow (red)."""
-    times = {(str(p.value(down)), str(p.value(across))): p.latency_ns or 0.0 for p in points}
+    times = {
+        (printable(str(p.value(down))), printable(str(p.value(across)))): p.latency_ns or 0.0 for p in points
+    }
     rows, columns = (list(dict.fromkeys(key[i] for key in times)) for i in (0, 1))
     cells = {place: number(ns) for place, ns in times.items()}
     head = max(len(down), *map(len, rows))

@@ -99,6 +99,10 @@ def _load(path: Path) -> dict[str, Any]:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); name an existing file") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text; see the shipped ccl.yaml") from None
+    except RecursionError:
+        raise ConfigError(f"{path}:1: nested too deeply; see the shipped ccl.yaml") from None
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
         raise ConfigError(f"{path}:{line}: is not YAML; see the shipped ccl.yaml") from None

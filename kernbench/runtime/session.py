@@ -34,6 +34,7 @@ from kernbench.runtime.process import interruptible, paced_collector
 from kernbench.runtime.spawn import SpawnException
 from kernbench.sim.instrument import Instrument
 from kernbench.user_code import ENDING, ends, raised_at
+from kernbench.user_modules import unmoved
 
 Progress = Callable[[float, int], None]
 """Called now and then with (simulated ns, events so far)."""
@@ -151,7 +152,7 @@ def run_bench(
     results: list[CheckResult] = []
     sim_ns = 0.0
     try:
-        with paced_collector(machine.clock), interruptible(machine.clock):
+        with paced_collector(machine.clock), interruptible(machine.clock), unmoved():
             _run(bench, context)
             machine.drain()
             context.choices.check_used()

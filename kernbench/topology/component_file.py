@@ -17,12 +17,11 @@ def read_components(path: Path) -> dict[str, str]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(
-            f"{path}: cannot be read ({error.strerror}); name an existing components file"
-        ) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8 text; name a components file") from None
+    except (OSError, ValueError) as error:  # a ValueError where the name has a null byte
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{path}: cannot be read ({reason}); name an existing components file") from None
     marked = load_marked(text, str(path))
     entries = marked.data
     if not isinstance(entries, dict):

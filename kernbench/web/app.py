@@ -155,7 +155,10 @@ class App:
     def _posted(self, request: Request) -> dict[str, Any]:
         if request.mimetype != "application/json":
             raise BadRequest("ask with a JSON object as application/json")
-        found = request.get_json(silent=True)
+        try:
+            found = request.get_json(silent=True)
+        except RecursionError:
+            raise BadRequest("ask with a JSON object that is not nested so deeply") from None
         if not isinstance(found, dict) or not isinstance(found.get("params", {}), dict):
             raise BadRequest("ask with a JSON object")
         return found

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
+from kernbench_graph.json_text import parsed
 from kernbench_graph.schema import READABLE, SCHEMA
 from kernbench_graph.schema_types import Property, Record
 
@@ -95,8 +96,8 @@ def read(folder: Path, record: Record) -> dict[str, Any]:
 def decode(data: bytes, record: Record, path: str) -> dict[str, Any]:
     """The manifest whose file's bytes are ``data``; errors, as for :func:`read`, name ``path``."""
     try:
-        manifest = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        manifest = parsed(data)
+    except ValueError as error:
         raise ArchiveError(f"{path} is damaged; {REMEDY}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != f"kernbench-{record}":
         raise ArchiveError(f"{path} is not the manifest of a {record}; {REMEDY}")

@@ -7,7 +7,6 @@ encoding and without timestamps. Every file is checked against its checksum befo
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 import secrets
@@ -23,6 +22,7 @@ from kernbench_graph.archive import manifest
 from kernbench_graph.archive.atomic import exclusive, new_folder, remove_folder, replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
+from kernbench_graph.json_text import parsed
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION, WALL_CLOCK
 from kernbench_graph.schema_types import Property, Record
 from kernbench_graph.store import RunRecord, TopologyRecord, check_id
@@ -193,7 +193,7 @@ def changed_tags(text: str, add: Sequence[str], remove: Sequence[str]) -> str:
 
 def tag_list(text: str) -> list[str]:
     """The tags in ``text``, a JSON list."""
-    return [str(tag) for tag in json.loads(text or "[]")]
+    return [str(tag) for tag in parsed(text or "[]")]
 
 
 def read_run(folder: Path) -> RunRecord:

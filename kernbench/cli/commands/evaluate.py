@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -19,7 +18,7 @@ from kernbench.cli.options import (
     topology_file,
     topology_option,
 )
-from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table
+from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, remark, say
 from kernbench.cli.progress import Progress
 
 _MOVED = ("moved", "change", "before_ns", "after_ns", "bench", "params", "topology", "before", "after")
@@ -145,20 +144,20 @@ def _print(fmt: str, found: api.Evaluated) -> None:
     else:
         for name, table in found.tables.items():
             if table:
-                print(name)
+                say(name)
                 print_table(list(table[0]), [list(row.values()) for row in table[:_SHOWN]])
-                print(f"{len(table) - _SHOWN} more rows in {name}.csv\n" if len(table) > _SHOWN else "")
+                say(f"{len(table) - _SHOWN} more rows in {name}.csv\n" if len(table) > _SHOWN else "")
         if found.moved is not None:
             moved = [row for row in found.moved if row["moved"]]
             if moved:
                 print_table(_MOVED, [[_cell(name, row[name]) for name in _MOVED] for row in moved[:_SHOWN]])
-            print(f"{len(moved)} of {len(found.moved)} points moved\n")
+            say(f"{len(moved)} of {len(found.moved)} points moved\n")
         for note in found.notes:
-            print(f"note: {note}")
+            say(f"note: {note}")
         for file in found.files:
-            print(file)
+            say(file)
         for point in found.failed:
-            print(f"kernbench: note: {point['bench']} {point['params']}: {point['error']}", file=sys.stderr)
+            remark(f"{point['bench']} {point['params']}: {point['error']}")
 
 
 def _cell(name: str, value: Any) -> Any:

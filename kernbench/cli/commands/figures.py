@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from kernbench.cli.options import (
     topology_option,
     window_options,
 )
-from kernbench.cli.output import emit, format_option
+from kernbench.cli.output import emit, format_option, remark
 from kernbench.cli.progress import Progress
 from kernbench.errors import UsageError
 
@@ -81,7 +80,7 @@ def command(
             progress=progress,
         )
     for item in made["left_out"]:
-        print(f"kernbench: note: left out '{item['scenario']}': {item['why']}", file=sys.stderr)
+        remark(f"left out '{item['scenario']}': {item['why']}")
     emit(fmt, made, ("file",), [(file,) for file in made["files"]])
 
 
@@ -95,7 +94,7 @@ def _of_run(
             figure = run.figure(name, launch, from_ns, to_ns)
         except UsageError as error:
             left_out.append({"figure": name, "why": str(error)})
-            print(f"kernbench: note: left out '{name}': {error}", file=sys.stderr)
+            remark(f"left out '{name}': {error}")
         else:
             files.append(api.save_figure(figure, Path(out) / f"{name}.png"))
     if not files:

@@ -10,7 +10,7 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import change_options, check_option, topology_file, topology_option
-from kernbench.cli.output import format_option, number, print_csv, print_json, print_table
+from kernbench.cli.output import format_option, number, print_csv, print_json, print_table, say
 from kernbench.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -106,26 +106,26 @@ def _print_for_people(report: ProbeReport, with_hops: bool) -> None:
     from kernbench.probes.report import size_text
 
     size = size_text(report.nbytes)
-    print(f"{report.topology}: {len(report.rows)} transfers of {size} and the sweep, each on an idle machine")
+    say(f"{report.topology}: {len(report.rows)} transfers of {size} and the sweep, each on an idle machine")
     for category in report.categories:
-        print(f"\n{CATEGORIES[category]}, {size}: ns, formula by cause, GB/s")
+        say(f"\n{CATEGORIES[category]}, {size}: ns, formula by cause, GB/s")
         print_table(*report.summary(category))
     for category in report.categories:
-        print(f"\n{CATEGORIES[category]}: share of the bottleneck's bandwidth by size")
+        say(f"\n{CATEGORIES[category]}: share of the bottleneck's bandwidth by size")
         print_table(*report.sweep(category))
-    print("\nways, <BN: the bottleneck>")
+    say("\nways, <BN: the bottleneck>")
     for line in report.ways():
-        print(line)
+        say(line)
     if with_hops:
         for title, (columns, cells) in report.hop_tables():
-            print(f"\n{title}")
+            say(f"\n{title}")
             print_table(columns, cells)
     if report.left_out:
-        print("\nleft out")
+        say("\nleft out")
         for out in report.left_out:
-            print(f"{out.name}: {out.reason}")
-    print(f"\ninvariants; simulation and formula differ by {number(report.largest_difference_ns)} ns at most")
+            say(f"{out.name}: {out.reason}")
+    say(f"\ninvariants; simulation and formula differ by {number(report.largest_difference_ns)} ns at most")
     for finding in report.findings:
-        print(finding.line)
+        say(finding.line)
     for note in report.notes:
-        print(f"[i] {note}")
+        say(f"[i] {note}")

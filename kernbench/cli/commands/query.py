@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import RUN_HELP, assignments, opened, store_option, window_options
-from kernbench.cli.output import emit, format_option, print_table
+from kernbench.cli.output import emit, format_option, print_table, remark, say
 from kernbench.cli.progress import Progress
 from kernbench.pgraph import (
     EXPLAIN,
@@ -36,7 +35,7 @@ class _QueryCommand(Command):
             super().parse_args(ctx, list(rest))
             ctx.resilient_parsing = False
             if name := ctx.params.get("name"):
-                click.echo("\n".join(_help(api.question(name, ctx.params.get("queries") or ()))))
+                say("\n".join(_help(api.question(name, ctx.params.get("queries") or ()))))
                 ctx.exit()
             ctx.params.clear()
         return super().parse_args(ctx, args)
@@ -165,9 +164,9 @@ def command(
     rows: list[Sequence[Any]] = list(result.rows)
     emit(fmt, payload, columns, rows)
     if explain:
-        print(f"kernbench: note: {result.engine or 'no engine'} answers this", file=sys.stderr)
+        remark(f"{result.engine or 'no engine'} answers this")
     if fmt == "table" and not rows:
-        print("kernbench: note: no rows: nothing there fits what was asked for", file=sys.stderr)
+        remark("no rows: nothing there fits what was asked for")
 
 
 def _print_folded(
@@ -179,7 +178,7 @@ def _print_folded(
     if not rows:
         notes.append("no rows: nothing there fits what was asked for")
     for note in notes:
-        print(f"kernbench: note: {note}", file=sys.stderr)
+        remark(note)
 
 
 def _given(name: str) -> bool:

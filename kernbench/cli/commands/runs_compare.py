@@ -10,7 +10,7 @@ from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, share, store_option, window_options
-from kernbench.cli.output import fold, format_option, number, print_csv, print_json, print_table
+from kernbench.cli.output import fold, format_option, number, print_csv, print_json, print_table, say
 
 _MANY = 100_000
 """Resources that are looked at before those that are alike are folded."""
@@ -100,30 +100,30 @@ def command(
     else:
         for end in ("before", "after"):
             status = found[end]["status"]
-            print(
+            say(
                 f"{end}: {found[end]['run_id']}, {found[end]['bench']} on {found[end]['topology']}"
                 f"{'' if status == 'ok' else f' ({status})'}"
             )
         if found["configured"]:
-            print("\nconfigured differently")
+            say("\nconfigured differently")
             cells = [[_short(row[column]) for column in _CONFIGURED] for row in found["configured"]]
             print_table(_CONFIGURED, cells)
         elif found["same_config"]:
-            print("\nconfigured alike")
+            say("\nconfigured alike")
         else:
-            print("\nconfigured differently in a way that was not kept")
-        print()
+            say("\nconfigured differently in a way that was not kept")
+        say()
         print_table(_FIGURES, [[*row[:4], _percent(row[4]), row[5]] for row in figures])
-        print(f"\ncritical path of {found['window']}, ns by cause")
+        say(f"\ncritical path of {found['window']}, ns by cause")
         print_table(_CAUSES, [[row[column] for column in _CAUSES] for row in found["causes"]])
         if found["resources"]:
-            print("\nmore time than before at")
+            say("\nmore time than before at")
             cells = [[row[column] for column in _RESOURCES] for row in found["resources"]]
             columns, folded = fold(_RESOURCES, cells, ("resource",))
             print_table(columns, folded[:top])
         else:
-            print("\nno component and no link took more time than before")
+            say("\nno component and no link took more time than before")
         said = "slower" if found["slower"] else "not slower"
-        print(f"\n{said}, with a threshold of {number(100 * threshold)}%")
+        say(f"\n{said}, with a threshold of {number(100 * threshold)}%")
     if found["slower"]:
         click.get_current_context().exit(1)

@@ -18,7 +18,7 @@ from kernbench.cli.options import (
     store_option,
     topology_file,
 )
-from kernbench.cli.output import emit, format_option, number
+from kernbench.cli.output import draw, emit, format_option, number, say
 from kernbench.cli.progress import Progress
 from kernbench.cli.sweep_chart import chart
 
@@ -173,10 +173,10 @@ def _print(fmt: str, found: api.Sweep) -> None:
     emit(fmt, found.as_dict(), columns, rows)
     if fmt == "table":
         for line in chart(found):
-            print(line)
+            draw(line)
         if found.best is not None and len(found.points) > 1:
             at = " ".join(f"{key}={found.best.value(key)}" for key in found.swept)
-            print(f"\nfastest: {number(found.best.latency_ns)} ns at {at or 'every point'}")
+            say(f"\nfastest: {number(found.best.latency_ns)} ns at {at or 'every point'}")
 
 
 def _wrong(rows: list[list[object]], index: int) -> bool:

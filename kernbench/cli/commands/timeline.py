@@ -12,7 +12,7 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
-from kernbench.cli.output import emit, format_option, print_csv, print_json
+from kernbench.cli.output import emit, format_option, print_csv, print_json, say
 
 _BARS = ("place", "alike", "begin", "end", "category", "name", "number", "source")
 _PIPE_COLUMNS = 110
@@ -79,7 +79,7 @@ def command(
         print_csv(_BARS, _rows(line.to_dict()))
     else:
         columns = max(shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPE_COLUMNS, 40)
-        click.echo(line.text(columns, ascii_only=not _draws(sys.stdout.encoding)), nl=False)
+        say(line.text(columns, ascii_only=not _draws(sys.stdout.encoding)).removesuffix("\n"))
 
 
 def _rows(line: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

@@ -8,7 +8,7 @@ from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.options import change_options, topology_file
-from kernbench.cli.output import emit, format_option, number, print_table
+from kernbench.cli.output import emit, format_option, number, print_table, say
 
 _HERE = "kernbench.cli.commands"
 
@@ -46,7 +46,7 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
         counted = f"{facts['components']} components, {facts['links']} links"
         if facts["overrides"]:
             counted += f", {facts['overrides']} override{'' if facts['overrides'] == 1 else 's'}"
-        print(f"{file}: valid, {counted}, id {facts['id']}")
+        say(f"{file}: valid, {counted}, id {facts['id']}")
     else:
         emit(fmt, facts, list(facts), [list(facts.values())])
 
@@ -103,7 +103,7 @@ def _show_counts(graph: api.PropertyGraph, fmt: str) -> None:
         heading=lambda: (f"{key}: {value}" for key, value in properties.items()),
     )
     if overrides and fmt == "table":
-        print("\noverrides")
+        say("\noverrides")
         print_table(list(overrides[0]), [list(override.values()) for override in overrides])
 
 

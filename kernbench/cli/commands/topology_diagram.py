@@ -11,7 +11,7 @@ from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import change_options, opened, store_option, topology_file, window_options
-from kernbench.cli.output import emit, format_option
+from kernbench.cli.output import draw, emit, format_option
 
 _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
 
@@ -112,7 +112,7 @@ def command(
                 for name in views:
                     texts[name, mark] = api.diagram(graph, name, written, run=found, of=part, **window)
     if out == "-":
-        click.echo(texts[view, ""], nl=False)
+        draw(texts[view, ""].removesuffix("\n"))
         return
     files = []
     for (name, mark), text in texts.items():

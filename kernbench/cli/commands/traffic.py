@@ -18,7 +18,7 @@ from kernbench.cli.options import (
     topology_file,
     topology_option,
 )
-from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table
+from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, say
 from kernbench.cli.progress import Progress
 from kernbench.report.cells import PART, share
 
@@ -122,13 +122,13 @@ def _print_for_people(run: api.TrafficRun, top: int) -> None:
         ("path peak", _peak(totals, "peak_path_gbs")),
         ("fair peak", _peak(totals, "peak_fair_gbs")),
     ):
-        print(f"{name:<13} {value}")
+        say(f"{name:<13} {value}")
     for title, columns, rows in (
         ("flows", _FLOW, run.flows),
         ("links by kind", _KIND, [row for row in run.link_kinds if row["used"]]),
         ("busiest parts", PART, run.busiest(top)),
     ):
-        print(f"\n{title}")
+        say(f"\n{title}")
         print_table(columns, [[_cell(row, column) for column in columns] for row in rows])
 
 

@@ -9,6 +9,7 @@ import click
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import RUN_HELP, opened, store_option
+from kernbench.cli.output import say
 
 
 def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int, int]:
@@ -54,4 +55,4 @@ def command(
             browse(kept_in, given or named)
         else:
             draw(kept_in, given or named, keys.split(), size, svg)
-            print(f"wrote {svg}")
+            say(f"wrote {svg}")

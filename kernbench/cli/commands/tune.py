@@ -20,7 +20,7 @@ from kernbench.cli.options import (
     topology_file,
     topology_option,
 )
-from kernbench.cli.output import emit, format_option
+from kernbench.cli.output import emit, format_option, say
 from kernbench.cli.progress import Progress
 
 _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
@@ -110,7 +110,7 @@ def _print(fmt: str, found: api.Tuning) -> None:
     emit(fmt, found.as_dict(), shown, [[c for i, c in enumerate(row) if i not in empty] for row in rows])
     if fmt == "table" and found.settings:
         chosen = " ".join(f"--set {shlex.quote(f'{name}={value}')}" for name, value in found.settings.items())
-        print(f"\nto run with the best: {chosen}")
+        say(f"\nto run with the best: {chosen}")
 
 
 def _order(point: api.Point) -> tuple[str, str, bool, float]:

@@ -10,7 +10,7 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import assignments, opened, run_argument, store_option
-from kernbench.cli.output import emit, format_option, number
+from kernbench.cli.output import emit, format_option, number, say
 from kernbench.cli.progress import Progress
 
 _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", "free_ns", "free_saved_ns")
@@ -85,7 +85,7 @@ def command(
     rows = list(_by_cause(found))
     emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {_changed(found)}"])
     if fmt == "table":
-        print(_verdict(found))
+        say(_verdict(found))
 
 
 def _list(fmt: str, found: dict[str, Any]) -> None:

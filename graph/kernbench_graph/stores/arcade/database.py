@@ -21,6 +21,7 @@ import pyarrow as pa
 from kernbench_graph import running
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.errors import QueryTimeoutError
+from kernbench_graph.json_text import parsed
 from kernbench_graph.query.columns import columns_of, has_path
 from kernbench_graph.query.guard import bound, check_read_only
 from kernbench_graph.query.names import Names, check_names
@@ -123,7 +124,7 @@ class ArcadeDatabase:
     def _read_names(self) -> Names:
         file = self._path.with_suffix(".json")
         try:
-            return Names.of_json(json.loads(file.read_bytes()))
+            return Names.of_json(parsed(file.read_bytes()))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ArcadeError(f"{file} cannot be read ({error})") from error
 

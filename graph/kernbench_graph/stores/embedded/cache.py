@@ -22,6 +22,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from kernbench_graph import running
 from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, remove_folder
 from kernbench_graph.errors import StoreError
+from kernbench_graph.json_text import parsed
 from kernbench_graph.schema import SCHEMA_VERSION
 from kernbench_graph.store import Result
 
@@ -152,7 +153,7 @@ class ProjectionCache(Generic[D]):
         with suppress(OSError):
             for place in sorted(self._folder.glob(f"{prefix}*")):
                 try:
-                    yield place.name, dict(json.loads((place / _CHECK).read_bytes())["about"])
+                    yield place.name, dict(parsed((place / _CHECK).read_bytes())["about"])
                 except (OSError, ValueError, KeyError, TypeError):
                     self._note_damage(place)
 
@@ -216,7 +217,7 @@ class ProjectionCache(Generic[D]):
     def _is_whole(self, place: Path) -> bool:
         """Whether the database is the one that was written; one that was copied or changed is not."""
         try:
-            check = json.loads((place / _CHECK).read_bytes())
+            check = parsed((place / _CHECK).read_bytes())
             return self._engine.state(place / self._engine.file) == (check["bytes"], check["state"])
         except (OSError, ValueError, KeyError, TypeError):
             return False
