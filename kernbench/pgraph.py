@@ -13,6 +13,7 @@ from kernbench_graph.model import Edge, Node, Properties, PropertyGraph, Value
 
 if TYPE_CHECKING:
     from kernbench_graph.archive.listing import run_names as archived_run_names
+    from kernbench_graph.archive.manifest import not_utf_8
     from kernbench_graph.archive.record import launched_ns, new_run_id
     from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship, plain_entities
     from kernbench_graph.errors import (
@@ -63,6 +64,7 @@ _LATER = {
     "launched_ns": "kernbench_graph.archive.record",
     "load_library": "kernbench_graph.query.library",
     "new_run_id": "kernbench_graph.archive.record",
+    "not_utf_8": "kernbench_graph.archive.manifest",
     "SCHEMA": "kernbench_graph.schema",
     "SCHEMA_VERSION": "kernbench_graph.schema",
     "GraphStore": "kernbench_graph.store",
@@ -122,6 +124,7 @@ __all__ = [
     "launched_ns",
     "load_library",
     "new_run_id",
+    "not_utf_8",
     "open_store",
     "parameter_names",
     "plain_entities",

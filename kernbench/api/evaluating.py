@@ -23,6 +23,7 @@ from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph
 from kernbench.user_modules import unmoved
+from kernbench.written_files import writing
 
 FAST_VARIABLE = "MILESTONE_FAST"
 """Where it is 1, evaluations draw from the points that are kept, and run nothing."""
@@ -258,7 +259,7 @@ class _Evaluating:
         self.result.tables[name] = [dict(row) for row in rows]
         if rows:
             file = self.folder / f"{name}.csv"
-            with file.open("w", encoding="utf-8", newline="") as stream:
+            with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
                 writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
                 writer.writeheader()
                 writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
@@ -324,13 +325,15 @@ def _write_results(result: Evaluated, folder: Path, against: str | None, thresho
     pictures = [Path(file) for file in result.files if file.endswith(".png")]
     tables["points"] = result.points
     report = folder / "report.html"
-    report.write_text(
-        page(f"Evaluation {result.name}", facts, tables, pictures, result.notes), encoding="utf-8"
-    )
+    with writing(report):
+        report.write_text(
+            page(f"Evaluation {result.name}", facts, tables, pictures, result.notes), encoding="utf-8"
+        )
     results = folder / "results.json"
     result.files += [str(results), str(report)]
     text = json.dumps(replace(result).as_dict(), indent=1, ensure_ascii=False, default=str)
-    results.write_text(text + "\n", encoding="utf-8")
+    with writing(results):
+        results.write_text(text + "\n", encoding="utf-8")
 
 
 def check_threshold(value: float) -> float:

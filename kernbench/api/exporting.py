@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kernbench.errors import UsageError
 from kernbench.hints import suggestion
+from kernbench.written_files import writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -251,7 +252,7 @@ class Exports:
 def written(path: PathLike, write: Callable[[BinaryIO], object]) -> list[str]:
     """The name of the file that ``write`` filled. It appears whole or not at all."""
     target = Path(path)
-    with _replacing(target) as temporary, open(temporary, "wb") as out:
+    with _replacing(target) as temporary, writing(target), open(temporary, "wb") as out:
         write(out)
     return [os.fspath(target)]
 

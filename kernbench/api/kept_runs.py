@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kernbench.analysis.configuration import differences
+from kernbench.api.recording import tags_text
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, check_detail, open_run, run_id
 from kernbench.api.stores import runs as all_runs
@@ -65,6 +66,7 @@ def tag(run: str, add: Sequence[str] = (), remove: Sequence[str] = (), store: St
     """Add and remove tags of a run; return those that it has then. ``UsageError`` for an empty tag."""
     if any(not text.strip() for text in add):
         raise UsageError("a tag is empty; give it a name")
+    tags_text(add)
     with borrowed(store) as opened:
         kept = open_run(run, opened)
         if missing := [text for text in remove if text not in kept.tags]:

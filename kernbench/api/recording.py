@@ -16,7 +16,8 @@ from kernbench.analysis.history import PARTIAL
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, keeper
 from kernbench.api.topologies import changes_of
-from kernbench.pgraph import PropertyGraph, RunRecord, launched_ns, topology_record
+from kernbench.errors import UsageError
+from kernbench.pgraph import PropertyGraph, RunRecord, launched_ns, not_utf_8, topology_record
 from kernbench.user_modules import code_hash
 
 if TYPE_CHECKING:
@@ -110,7 +111,10 @@ class Recording:
     ) -> SomeRun:
         """The run as an object of class ``of``; kept in the store unless nothing is traced."""
         assert self._wall_s is not None, "stop_clock comes first"
-        tables = self._tables(machine, log, properties)
+        try:
+            tables = self._tables(machine, log, properties)
+        except UnicodeEncodeError as error:
+            raise UsageError(f"a name in the run of '{properties.bench}' {not_utf_8(error)}") from error
         own = asdict(properties)
         extra = own.pop("extra")
         info: dict[str, Any] = {
@@ -246,5 +250,10 @@ def settings_of(graph: PropertyGraph, code: Mapping[str, str], **settings: Any) 
 
 
 def tags_text(tags: Sequence[str]) -> str:
-    """``tags`` as a record's properties hold them."""
-    return json.dumps(list(tags), ensure_ascii=False)
+    """``tags`` as a record's properties hold them; ``UsageError`` where one is not text in UTF-8."""
+    text = json.dumps(list(tags), ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"a tag {not_utf_8(error)}") from error
+    return text

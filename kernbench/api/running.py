@@ -144,6 +144,7 @@ def run_program(
     from kernbench.kernels import Choices
     from kernbench.runtime import run_bench
 
+    tagged = tags_text(tags)
     choices = Choices(program.settings) if choices is None else choices
     recording = Recording(store, trace, detail, run_id)
     with noted() as code:
@@ -190,7 +191,7 @@ def run_program(
         again=settings_of(graph, code, bench=program.named, device=device, components=components),
         source_text=source_of(program),
         seed=program.params.get("seed", -1),
-        tags=tags_text(tags),
+        tags=tagged,
         launches=[_launch(number, launch, outcome.sim_ns) for number, launch in enumerate(outcome.launches)],
         extra={
             "races": [race.as_dict() for race in outcome.races],

@@ -76,7 +76,9 @@ def folder_of(url: str) -> Path | None:
 
 def check_can_be_written(folder: Path) -> None:
     """``StoreError`` when ``folder`` cannot be written or, where it does not exist, cannot be made."""
-    above = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    above = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
+    if not above.exists():
+        raise StoreError(f"store '{folder}' cannot be made: '{above}' is a link that leads nowhere; mend it")
     if not above.is_dir():
         raise StoreError(f"store '{folder}' cannot be made: '{above}' is a file; name another folder")
     if not os.access(above, os.W_OK):

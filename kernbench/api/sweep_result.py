@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernbench.written_files import writing
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -116,7 +118,8 @@ class Sweep:
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            pq.write_table(self.table(), partial)
+            with writing(target):
+                pq.write_table(self.table(), partial)
             partial.replace(target)
         finally:
             partial.unlink(missing_ok=True)

@@ -134,6 +134,7 @@ def traffic(
 
     graph, classes = described_machine(topology, topo, components)
     wanted, settings = _wanted(flows, graph, {**(params or {}), **more_params})
+    tagged = tags_text(tags)
     recording = Recording(store, trace, detail)
     try:
         with noted() as code:
@@ -158,7 +159,7 @@ def traffic(
         config_hash=traffic_hash(graph, settings, classes),
         again=settings_of(graph, code, bench=BENCH, device="all", components=classes),
         seed=settings.get("seed", -1),
-        tags=tags_text(tags),
+        tags=tagged,
         extra={
             "flows": outcome.rows(),
             "totals": outcome.totals(),

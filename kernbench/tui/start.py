@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kernbench.errors import MissingExtraError, UsageError
 from kernbench.pgraph import GraphStore
+from kernbench.written_files import writing
 
 if TYPE_CHECKING:
     from kernbench.api import Run
@@ -37,7 +38,8 @@ def draw(store: GraphStore, run: str | None, keys: Sequence[str], size: tuple[in
 
     browser = Browser(store)
     text = picture(browser, None if run is None else browser.resolve(run), keys, size)
-    Path(file).write_text(text, encoding="utf-8")
+    with writing(file):
+        Path(file).write_text(text, encoding="utf-8")
 
 
 def watch(name: str, start: Callable[[Progress], Run], store: GraphStore, max_ns: float | None = None) -> Run:

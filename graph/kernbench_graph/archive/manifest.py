@@ -61,6 +61,12 @@ def typed(prop: Property, value: Any, what: str) -> Any:
     return float(value) if prop.type == "double" else value
 
 
+def not_utf_8(error: UnicodeEncodeError) -> str:
+    """What is to be said where a text has halves of characters."""
+    around = error.object[max(error.start - 20, 0) : error.end + 20]
+    return f"cannot be kept: {around!r} is not text in UTF-8; use other characters"
+
+
 def json_text(value: Any, what: str) -> str:
     """``value`` as compact JSON text with sorted keys; ``ArchiveError`` when it is not JSON."""
     try:
@@ -74,9 +80,11 @@ def encode(manifest: Mapping[str, Any], what: str) -> bytes:
     unsealed = {name: value for name, value in manifest.items() if name != _SEAL}
     try:
         text = json.dumps(unsealed, indent=1, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
+        head = text.removesuffix("\n}").encode() + b",\n"
+    except UnicodeEncodeError as error:
+        raise ArchiveError(f"{what} {not_utf_8(error)}") from error
+    except (TypeError, ValueError, RecursionError) as error:
         raise ArchiveError(f"{what} cannot be kept as JSON ({error}); use plain values") from error
-    head = text.removesuffix("\n}").encode() + b",\n"
     return head + _seal(head)
 
 

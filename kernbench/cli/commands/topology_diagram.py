@@ -12,6 +12,7 @@ from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import change_options, opened, store_option, topology_file, window_options
 from kernbench.cli.output import draw, emit, format_option
+from kernbench.written_files import writing
 
 _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
 
@@ -122,7 +123,8 @@ def command(
             else path / f"{name}_view{mark}{api.diagram_suffix(written)}"
         )
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8", newline="\n")
+        with writing(target):
+            target.write_text(text, encoding="utf-8", newline="\n")
         files.append((name, str(target)))
     payload = {"files": [{"view": name, "file": target} for name, target in files]}
     emit(fmt, payload, ("view", "file"), files)

@@ -10,6 +10,7 @@ from kernbench.kinds.links import BLUE, FAINT, GREEN, ORANGE, PURPLE, SKY, VERMI
 from kernbench.report.colours import INK
 from kernbench.report.figures.breakdown import PARTS
 from kernbench.report.figures.transfers import OPS, Row
+from kernbench.written_files import writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,4 +130,5 @@ def save(figure: Figure, file: str) -> None:
 
     FigureCanvasAgg(figure)
     plain: dict[str, Any] = {"Software": None}
-    figure.savefig(file, metadata=plain)
+    with writing(file):
+        figure.savefig(file, metadata=plain)

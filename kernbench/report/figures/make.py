@@ -21,6 +21,7 @@ from kernbench.report.figures.transfers import (
     machine_for,
     scenarios,
 )
+from kernbench.written_files import writing
 
 Progress = Callable[[float, int, float | None], None]
 
@@ -82,7 +83,7 @@ def _cell(value: object) -> object:
 
 
 def _write(file: Path, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    with file.open("w", encoding="utf-8", newline="") as stream:
+    with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows({column: _cell(value) for column, value in row.items()} for row in rows)

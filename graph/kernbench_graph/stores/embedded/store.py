@@ -64,9 +64,9 @@ class EmbeddedStore(LocalStore):
                 place = self._topologies / check_id("topology", topology.id)
                 check_references({**archive.write_topology(place, topology), **tables}, what)
                 archive.write_run(self._runs / info["id"], info, tables)
-        except FileExistsError as error:
-            raise taken(info["id"]) from error
         except OSError as error:
+            if isinstance(error, FileExistsError) and self._is_run(str(info["id"])):
+                raise taken(info["id"]) from error
             raise StoreError(f"{what} cannot be written to {self._runs} ({error.strerror or error}); "
                              "free space, or name another store") from error  # fmt: skip
         if self.computed is not None:
@@ -130,6 +130,12 @@ class EmbeddedStore(LocalStore):
                 return archive.change_tags(self._place(run_id), add, remove)
             except FileNotFoundError as error:
                 raise self._unknown(run_id) from error
+            except OSError as error:
+                place = self._runs / run_id / "manifest.json"
+                reason = error.strerror or error
+                raise StoreError(
+                    f"the tags in {place} cannot be written ({reason}); free space, or check who owns it"
+                ) from error
 
     def load(self, run_id: str) -> RunRecord:
         """The record of a run; ``SchemaVersionError`` or ``ArchiveError`` when it cannot be read."""
