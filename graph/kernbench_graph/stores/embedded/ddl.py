@@ -71,8 +71,8 @@ def relationship_table(rel: Relationship, pairs: Iterable[tuple[str, str]]) -> s
     >>> print(relationship_table(via, [("Route", "Use")]))
     CREATE REL TABLE `VIA`(FROM `Route` TO `Use`, `seq` INT32)
     >>> hop = next(rel for rel in SCHEMA.relationships if rel.type == "HOP")
-    >>> print(relationship_table(hop, [("Transaction", "Use")]).partition("wait_ns")[2])
-    ` DOUBLE, `bytes` INT64) WITH (storage_direction='fwd')
+    >>> print(relationship_table(hop, [("Transaction", "Use")]).partition(" WITH ")[2])
+    (storage_direction='fwd')
     """
     ends = ", ".join(f"FROM `{source}` TO `{target}`" for source, target in pairs)
     columns = f", {_columns(rel.properties)}" if rel.properties else ""
