@@ -57,11 +57,10 @@ class Backend:
         queues = {name: config.setting(name, first) for name in ("slots", "slot_bytes", "buffer_kind")}
         self._transport = Transport(context, **queues)
         rings = [node.properties for node in context.graph.nodes("PeIpcq")]
-        scratch = [int(node.properties["scratch_bytes"]) for node in context.graph.nodes("PeTcm")]
         self._limits = Limits(
             piece=queues["slot_bytes"] or min(int(p["slot_bytes"]) for p in rings),
             window=queues["slots"] or min(int(p["slots"]) for p in rings),
-            held=max(1, min(scratch) // 4),
+            held=max(1, context.scratch_bytes // 4),
         )
         context.scheduler.notes.append(self._missing)
         self._trace = self._traced() if piece_trace.wanted() else None

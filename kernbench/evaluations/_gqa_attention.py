@@ -23,7 +23,7 @@ from kernbench.benches._inputs import SEED, Array, activations, attention
 from kernbench.benches.flash_attention import MASKED
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
-from kernbench.errors import UsageError
+from kernbench.errors import AllocationError, UsageError
 from kernbench.replay.bounded import Bounded, stacked
 from kernbench.runtime import DPPolicy
 from kernbench.topology.neighbours import Neighbours, merge, ring
@@ -46,55 +46,51 @@ def prefill(
     axis: int,
     heads: int,
     before: int | None,
+    width: int,
     tl: Any,
 ) -> None:
     """Own queries past all blocks of keys, which arrive from the rank before and go to the next.
 
     A rank's number is its PE's (``axis`` 0) or its cube's (1). ``before`` is the number of keys ahead of the
-    first new token, or None where every token sees all keys.
+    first new token, or None where every token sees all keys. A rank's keys go round ``width`` at a time.
     """
     rank = tl.device_id(axis)
-    query, key, value = tl.load(q.local), tl.load(k.local), tl.load(v.local)
-    rows, block = query.shape[0], key.shape[0]
-    scale = query.shape[1] ** -0.5
-    best: Any = None
-    total: Any = None
-    acc: Any = None
-    for step in range(ranks):
-        scores = tl.dot(query, tl.trans(key), out_dtype=tl.float32) * scale
-        first_key = (rank - step) % ranks * block
-        if before is not None and first_key + block - 1 > before + rank * rows // heads:
-            row = rank * rows + tl.arange(0, rows)
-            column = (first_key - before + tl.arange(0, block)) * heads  # the key's own first row
-            scores = tl.where(row[:, None] >= column[None, :], scores, MASKED)
-        highest = tl.max(scores, axis=1)
-        if best is not None:
-            highest = tl.maximum(best, highest)
-        weights = tl.exp(scores - highest)
-        added = tl.sum(weights, axis=1)
-        part = tl.dot(weights.to(value.dtype), value, out_dtype=tl.float32)
-        if best is None:
-            total, acc = added, part
-        else:
-            shrink = tl.exp(best - highest)
-            total, acc = total * shrink + added, acc * shrink + part
-        best = highest
-        if step < ranks - 1:
-            tl.send("E", key)
-            tl.send("E", value)
-            key, value = tl.recv("W"), tl.recv("W")
+    query = tl.load(q.local)
+    rows, (block, d) = query.shape[0], tl.local_shape(k)
+    state: Any = None
+    for first in tl.static_range(0, block, width):
+        key, value = (_keys(x, first, width, tl) for x in (k, v))
+        for step in range(ranks):
+            scores = tl.dot(query, tl.trans(key), out_dtype=tl.float32) * d**-0.5
+            first_key, count = (rank - step) % ranks * block + first, key.shape[0]
+            if before is not None and first_key + count - 1 > before + rank * rows // heads:
+                row = rank * rows + tl.arange(0, rows)
+                column = (first_key - before + tl.arange(0, count)) * heads  # the key's own first row
+                scores = tl.where(row[:, None] >= column[None, :], scores, MASKED)
+            state = _fold(state, scores, value, tl)
+            if step < ranks - 1:
+                tl.send("E", key)
+                tl.send("E", value)
+                key, value = tl.recv("W"), tl.recv("W")
+    _best, total, acc = state
     tl.store(out.local, (acc / total).to(out.dtype))
 
 
-def decode(q: Pointer, k: Pointer, v: Pointer, out: Pointer, ranks: int, axis: int, tl: Any) -> None:
-    """Partial attention to the own block, then merged from rank to rank; the last one has the result."""
+def decode(
+    q: Pointer, k: Pointer, v: Pointer, out: Pointer, ranks: int, axis: int, width: int, tl: Any
+) -> None:
+    """Partial attention to the own block, ``width`` keys at a time, then merged from rank to rank.
+
+    The last rank has the result.
+    """
     rank = tl.device_id(axis)
-    query, key, value = tl.load(q.local), tl.load(k.local), tl.load(v.local)
-    scores = tl.dot(query, tl.trans(key), out_dtype=tl.float32) * query.shape[1] ** -0.5
-    best = tl.max(scores, axis=1)
-    weights = tl.exp(scores - best)
-    total = tl.sum(weights, axis=1)
-    acc = tl.dot(weights.to(value.dtype), value, out_dtype=tl.float32)
+    query = tl.load(q.local)
+    block, d = tl.local_shape(k)
+    state: Any = None
+    for first in tl.static_range(0, block, width):
+        key, value = (_keys(x, first, width, tl) for x in (k, v))
+        state = _fold(state, tl.dot(query, tl.trans(key), out_dtype=tl.float32) * d**-0.5, value, tl)
+    best, total, acc = state
     if rank > 0:
         other_best, other_total, other_acc = tl.recv("W"), tl.recv("W"), tl.recv("W")
         highest = tl.maximum(best, other_best)
@@ -108,6 +104,30 @@ def decode(q: Pointer, k: Pointer, v: Pointer, out: Pointer, ranks: int, axis: i
         tl.send("E", acc)
     else:
         tl.store(out.local, (acc / total).to(out.dtype))
+
+
+def _keys(x: Pointer, first: int, width: int, tl: Any) -> Any:
+    """Rows of this rank's keys or values, from number ``first`` on, at most ``width``."""
+    rows, d = tl.local_shape(x)
+    if width >= rows:
+        return tl.load(x.local)
+    block = (min(width, rows - first), d)
+    return tl.load(tl.make_block_ptr(x.local, (rows, d), (d, 1), (first, 0), block))
+
+
+def _fold(state: Any, scores: Any, value: Any, tl: Any) -> Any:
+    """Online softmax: highest score, sum and weighted values so far, with those of more keys."""
+    highest = tl.max(scores, axis=1)
+    if state is not None:
+        highest = tl.maximum(state[0], highest)
+    weights = tl.exp(scores - highest)
+    added = tl.sum(weights, axis=1)
+    part = tl.dot(weights.to(value.dtype), value, out_dtype=tl.float32)
+    if state is None:
+        return highest, added, part
+    best, total, acc = state
+    shrink = tl.exp(best - highest)
+    return highest, total * shrink + added, acc * shrink + part
 
 
 def seen(rows: int, keys: int, heads: int) -> NDArray[np.bool_]:
@@ -190,20 +210,29 @@ def run(torch: Context) -> None:
         torch.from_numpy(layout.rows(k), dp=shared, name="k"),
         torch.from_numpy(layout.rows(v), dp=shared, name="v"),
     ]
-    block = 2 * p.d_head * p.kv_tokens // ranks if prefilled else 4 * p.d_head * rows
+    own_rows = rows // ranks if prefilled else rows
+    widths = _widths(p.kv_tokens // ranks, own_rows, p.d_head, not prefilled, torch.scratch_bytes)
     # Keys and values of a step are under way at once, and the next step's before a slow rank has read them.
-    torch.install_ipcq(layout.rings(), slots=4, slot_bytes=block, buffer_kind=p.buffer_kind or None)
+    for width in widths:
+        block = 2 * p.d_head * width if prefilled else 4 * p.d_head * rows
+        try:
+            torch.install_ipcq(layout.rings(), slots=4, slot_bytes=block, buffer_kind=p.buffer_kind or None)
+        except AllocationError:
+            if not prefilled or width == 1:
+                raise
+        else:
+            break
     expected = partial(
         _expected, q, k, v, seen(rows, p.kv_tokens, p.q_heads) if prefilled and p.causal else None
     )
     if prefilled:
         out = torch.empty(p.kv_heads * rows, p.d_head, dtype="f16", dp=shared, name="out")
         before = p.kv_tokens - p.q_tokens if p.causal else None
-        torch.launch("prefill", prefill, *placed, out, ranks, layout.axis, p.q_heads, before)
+        torch.launch("prefill", prefill, *placed, out, ranks, layout.axis, p.q_heads, before, width)
         torch.check("out", out, lambda: expected().moved(layout.rows))
         return
     out = torch.zeros(p.kv_heads * ranks * rows, p.d_head, dtype="f16", dp=shared, name="out")
-    torch.launch("decode", decode, *placed, out, ranks, layout.axis)
+    torch.launch("decode", decode, *placed, out, ranks, layout.axis, width)
 
     def of_last_ranks(by_head: Array) -> Array:
         whole = np.zeros((p.kv_heads, ranks, rows, p.d_head))
@@ -211,6 +240,25 @@ def run(torch: Context) -> None:
         return layout.rows(whole.reshape(p.kv_heads, ranks * rows, p.d_head))
 
     torch.check("out", out, lambda: expected().moved(of_last_ranks))
+
+
+def _widths(keys: int, rows: int, d: int, alone: bool, scratch: int) -> list[int]:
+    """How many of a rank's keys it can have in TCM at a time: the most that fit, and fewer.
+
+    In scratch are blocks of keys and values, of scores (three on the way from product to weights) and what
+    belongs to ``rows`` queries; free memory in pieces is good for another two blocks of scores, or, where the
+    blocks of keys change, of keys. ``alone``: the rank sees no keys but its own.
+    """
+    widths = [keys]
+    while widths[-1] > 1:
+        widths.append(-(-widths[-1] // 2))
+    always = 18 * rows * d + 32 * rows
+
+    def need(width: int) -> int:
+        blocks = 6 if width < keys else 2 if alone else 4
+        return always + blocks * 2 * width * d + 5 * 4 * rows * width + 2 * 4 * width
+
+    return [width for width in widths if need(width) <= scratch] or widths[-1:]
 
 
 def _expected(q: Array, k: Array, v: Array, seen_keys: NDArray[np.bool_] | None) -> Bounded:

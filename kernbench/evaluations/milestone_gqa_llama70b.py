@@ -30,7 +30,7 @@ Q_HEADS = (1, 2, 4)
 KV_HEADS = (1, 2, 4, 8)
 """Llama-70B has 8."""
 VALIDATION, FULL = {"d_head": 64, "kv_tokens": 256}, {"d_head": 128, "kv_tokens": 1024}
-MOST_TOKENS = 1 << 20
+MOST_TOKENS = 1 << 15
 COUNTED = ("gemm", "ipcq_send", "ipcq_recv", "dma_read", "dma_write")
 _COLOURS = {"dma_read": BLUE, "gemm": VERMILION, "math": ORANGE, "ipcq_send": GREEN, "ipcq_recv": PURPLE,
             "dma_write": SKY}  # fmt: skip

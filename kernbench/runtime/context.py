@@ -110,6 +110,11 @@ class Context(TensorFactory):
         """The compiled topology."""
         self._closed = False
 
+    @cached_property
+    def scratch_bytes(self) -> int:
+        """Bytes of TCM that a kernel has for its handles, on the PE that has fewest."""
+        return min(int(node.properties["scratch_bytes"]) for node in self.graph.nodes("PeTcm"))
+
     # -- work ---------------------------------------------------------------------------------------
 
     def launch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import kernbench as kb
 from kernbench.benches import list_all, resolve
 from kernbench.errors import UsageError
 from kernbench.runtime import run_bench
@@ -106,6 +107,24 @@ def test_more_pes_are_faster():
         return launch.t_done - launch.t_start
 
     assert kernel_ns("qkv-gemm-multi-pe", hidden=256) < kernel_ns("qkv-gemm", hidden=256)
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "n", "block"), [(40, 700, 64, 32), (40, 256, 512, 7), (300, 512, 64, 300), (8, 100, 2400, 8)]
+)
+def test_a_gemm_that_does_not_fit_is_done_in_parts(m, k, n, block):
+    small = {"pe.pe_tcm.scratch_bytes": 20_000}
+    done = kb.run(
+        "gemm-multi-pe", "default", topo=small, verify=True, device="sip:0", store="memory:",
+        m=m, k=k, n=n, block=block,
+    )  # fmt: skip
+    assert done.verified is True
+
+
+@pytest.mark.slow
+def test_a_gemm_of_2048():
+    done = kb.run("gemm-multi-pe", verify=True, trace=False, store="memory:", m=2048, k=2048, n=2048)
+    assert done.verified is True
 
 
 def test_what_does_not_fit_is_an_error_that_names_the_size():

@@ -315,6 +315,26 @@ def test_gqa_says_where_full_scale_stops() -> None:
     assert (found["most_kv_tokens"], found["stopped_at"], found["because"]) == (4096, 8192, "too large")
 
 
+@pytest.mark.parametrize(
+    ("users", "phase", "rows", "keys"),
+    [
+        ("single", "prefill", 16, 2048),
+        ("single", "decode", 1, 4096),
+        ("multi", "prefill", 16, 2000),
+        ("multi", "decode", 1, 3000),
+    ],
+)
+def test_gqa_takes_keys_that_do_not_fit_in_parts(users: str, phase: str, rows: int, keys: int) -> None:
+    bench = "kernbench.evaluations._gqa_attention:gqa-attention"
+    params = {"users": users, "phase": phase, "q_tokens": rows, "kv_tokens": keys}
+    small = {"pe.pe_tcm.scratch_bytes": 120_000, "pe.pe_tcm.size_bytes": 900_000}
+    run = kb.run(bench, "default", topo=small, verify=True, device="sip:0", store="memory:", **params)
+    assert run.verified is True
+    of_kernel = (run.ops["launch"] >= 0) & (run.ops["name"] == "dma_read") & (run.ops["parent"] < 0)
+    whole = 3 * (8 if users == "single" else 4)  # queries, keys and values of each rank
+    assert of_kernel.sum() > whole
+
+
 def test_gqa_is_checked_against_attention(workdir: Path) -> None:
     (workdir / "m.yaml").write_text(MACHINE.format(gbs=32.0), encoding="utf-8")
     bench = "kernbench.evaluations._gqa_attention:gqa-attention"
@@ -346,7 +366,7 @@ def test_gqa_values_depend_on_the_mask_and_on_every_head(workdir: Path) -> None:
                 run = kb.run(bench, "m.yaml", True, params=params, store="memory:")
                 assert run.verified is True
     q, k, v = (np.random.default_rng(i).standard_normal((8, 4)).astype(np.float32) for i in range(3))
-    masked, free = gqa.attention(q, k, v, 2, True), gqa.attention(q, k, v, 2, False)
+    masked, free = (gqa.attention(q, k, v, seen).value for seen in (gqa.seen(8, 8, 2), None))
     assert np.allclose(masked[-2:], free[-2:])  # the last token's two heads see all
     assert not np.allclose(masked[:-2], free[:-2], atol=0.1)
     # Token 0 of 4 new ones among 8 keys sees the first five.
