@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench_graph.model import Edge, Node, Properties, PropertyGraph, Value
 
 if TYPE_CHECKING:
+    from kernbench_graph.archive.atomic import ScratchFolder
     from kernbench_graph.archive.listing import run_names as archived_run_names
     from kernbench_graph.archive.manifest import not_utf_8
     from kernbench_graph.archive.record import launched_ns, new_run_id
@@ -66,6 +67,7 @@ _LATER = {
     "new_run_id": "kernbench_graph.archive.record",
     "not_utf_8": "kernbench_graph.archive.manifest",
     "SCHEMA": "kernbench_graph.schema",
+    "ScratchFolder": "kernbench_graph.archive.atomic",
     "SCHEMA_VERSION": "kernbench_graph.schema",
     "GraphStore": "kernbench_graph.store",
     "QueryCancelledError": "kernbench_graph.errors",
@@ -111,6 +113,7 @@ __all__ = [
     "RunNotFoundError",
     "RunRecord",
     "RunningQuery",
+    "ScratchFolder",
     "StoreError",
     "StoreUrlError",
     "TopologyRecord",

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -30,6 +31,8 @@ _CONNECT_S = 15.0
 _STARTS = 3
 _FIRST_ANSWER_S = 120.0
 """How long the first worker may take to appear: clusters that grow start some when there is work."""
+_WORKERLESS_S = 30.0
+"""How long a cluster may have no worker while points are under way."""
 _COUNT_EVERY = 16
 """Jobs after which the workers are counted anew."""
 
@@ -81,6 +84,7 @@ class DaskExecutor:
             self._check_version()
             self._futures = self._client.get_executor(pure=False)
             self._submitted, self._workers = 0, self._count()
+            self._worked = self._looked = time.monotonic()
         except BaseException:
             self.stop()
             raise
@@ -188,6 +192,20 @@ class DaskExecutor:
             return sum(self._client.nthreads().values())
         except OSError as error:
             raise self._lost(error) from None
+
+    def check(self) -> None:
+        """``KernBenchError`` where the cluster has long had no worker: Dask itself waits for ever."""
+        now = time.monotonic()
+        if now - self._looked < _WORKERLESS_S / 10:
+            return
+        self._looked = now
+        if self._count():
+            self._worked = now
+        elif now - self._worked >= _WORKERLESS_S:
+            raise KernBenchError(
+                f"all workers of {self._where} have gone; start some with 'dask worker ADDRESS', then the "
+                "same command completes the sweep"
+            )
 
     def stop(self) -> None:
         """End what is under way; an own cluster ends with it."""

@@ -40,6 +40,9 @@ class Executor(Protocol):
     def submit(self, job: Job) -> Future[Any]:
         """Begin a job; the future gives its :class:`Machine` or :class:`Measured`."""
 
+    def check(self) -> None:
+        """``KernBenchError`` where no job can be done any more; asked now and then while none ends."""
+
     def stop(self) -> None:
         """End whatever is under way."""
 
@@ -77,6 +80,9 @@ class InProcess:
         done: Future[Any] = Future()
         done.set_result(do(job, self._progress))
         return done
+
+    def check(self) -> None:
+        """Its jobs end, or their processes do."""
 
     def stop(self) -> None:
         """Nothing is under way."""
@@ -120,6 +126,9 @@ class Processes:
             return Measured(error=error) if isinstance(job, PointJob) else Machine(error=error)
         finally:
             self._idle.put(worker)
+
+    def check(self) -> None:
+        """Its jobs end, or their processes do."""
 
     def stop(self) -> None:
         """End the processes at once, and wait until they are gone."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +25,7 @@ from kernbench.api.sweep_jobs import Machine, MachineJob, Measured, PointJob, sw
 from kernbench.api.sweep_result import Sweep, SweepPoint
 from kernbench.api.topologies import Components, Topology
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.pgraph import GraphStore, PropertyGraph
+from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
 from kernbench.topology.marked_yaml import load_value
 
 _LOOK_S = 0.5
@@ -238,8 +237,8 @@ class _Sweeping:
                 self._row(plan, Measured(error=plan.problem))
             else:
                 groups.setdefault(plan.machine, []).append(plan)
-        with tempfile.TemporaryDirectory(prefix="kernbench-sweep-") as folder:
-            self._run_groups(deque(groups.values()), folder)
+        with ScratchFolder() as folder:
+            self._run_groups(deque(groups.values()), str(folder))
         return [self._rows[plan.number] for plan in self._plans]
 
     def _run_groups(self, groups: deque[list[_Plan]], folder: str) -> None:
@@ -302,6 +301,8 @@ class _Sweeping:
                     under_way[self._executor.submit(compiling)] = partial(compiled, plans)
             done, _ = wait(under_way, _LOOK_S, FIRST_COMPLETED)
             self._counter.show()
+            if not done:
+                self._executor.check()
             for future in done:
                 under_way.pop(future)(future.result())
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,7 +25,9 @@ try:
 except ImportError:  # a platform without flock: age alone decides
     fcntl = None
 
+_WINDOWS = os.name == "nt"
 _PREFIX = ".tmp-"
+_SCRATCH = "kernbench-scratch-"
 _GRACE_S = 3600.0
 """On a file system without flock, a folder counts as left behind after this time without a change."""
 
@@ -125,10 +128,14 @@ def replace_file(path: Path, data: bytes, durable: bool = True) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have the file or folder written to the disk."""
-    if os.name == "nt" and path.is_dir():
+    """Have the file or folder written to the disk.
+
+    Windows opens no folders, and flushes only what is open for writing.
+    """
+    is_folder = path.is_dir()
+    if _WINDOWS and is_folder:
         return
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
     try:
         os.fsync(handle)
     finally:
@@ -148,6 +155,40 @@ def clean_leftovers(folder: Path) -> int:
             if is_temporary(path) and path.is_dir():
                 removed += _cleaned(path)
     return removed
+
+
+class ScratchFolder:
+    """A folder in the system's temporary folder, for as long as a process needs it.
+
+    One that was killed leaves its own behind: it goes when the next one is made, where there are locks.
+    """
+
+    def __init__(self) -> None:
+        parent = Path(tempfile.gettempdir())
+        for path in parent.glob(f"{_SCRATCH}*"):
+            with suppress(OSError), _opened(path) as handle:
+                if _lock(handle) is True:
+                    shutil.rmtree(path, ignore_errors=True)
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
+            self._handle = os.open(self.path, os.O_RDONLY) if fcntl is not None else None
+            # A process that removes leftovers may take it for one before it is locked.
+            if _lock(self._handle) is not False and self.path.is_dir():
+                return
+            self.remove()
+
+    def remove(self) -> None:
+        """Remove it with all that is in it; again does nothing."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
 
 
 def _temporary_name(folder: Path) -> Path:

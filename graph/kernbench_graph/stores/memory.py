@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from kernbench_graph.archive.atomic import ScratchFolder
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.manifest import json_text
 from kernbench_graph.archive.record import canonical_topology, changed_tags, complete_info, tag_list
@@ -135,10 +134,9 @@ class MemoryStore(LocalStore):
         """Where databases are cached: in a folder that goes when the store is closed."""
         with self._lock:
             if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp(prefix="kernbench-"))
-                # No TemporaryDirectory: a store that is never closed, as that of kb.run(store="memory:"), is
-                # no mistake that deserves its warning.
-                self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+                scratch = ScratchFolder()
+                self._folder = scratch.path
+                self._remove = weakref.finalize(self, scratch.remove)
         return ProjectionCache(self._folder, self._note, engine)
 
     def _history_database(self, with_use: bool, engine: str) -> Database:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from kernbench_graph import running
+from kernbench_graph.archive.atomic import ScratchFolder
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.errors import QueryTimeoutError
 from kernbench_graph.json_text import parsed
@@ -79,9 +78,9 @@ class ArcadeDatabase:
     @classmethod
     def temporary(cls) -> ArcadeDatabase:
         """A new database in a folder that goes when it is closed."""
-        folder = tempfile.mkdtemp(prefix="kernbench-")
-        made = cls(Path(folder) / "graph")
-        made._remove = weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+        scratch = ScratchFolder()
+        made = cls(scratch.path / "graph")
+        made._remove = weakref.finalize(made, scratch.remove)
         return made
 
     def script(self, statements: Iterable[str]) -> None:

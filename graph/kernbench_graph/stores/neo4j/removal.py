@@ -96,10 +96,14 @@ def owner() -> str:
     return f"{_machine()} {os.getpid()}"
 
 
+_WINDOWS = os.name == "nt"
+
+
 def is_dead(owner_: str, silent_s: float) -> bool:
     """Whether that process has ended, or has not been heard of for too long."""
     machine, _, pid = owner_.rpartition(" ")
-    if machine == _machine() and pid.isdigit():
+    # On Windows os.kill ends the process, whatever the signal.
+    if machine == _machine() and pid.isdigit() and not _WINDOWS:
         try:
             os.kill(int(pid), 0)
         except ProcessLookupError:
