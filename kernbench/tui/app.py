@@ -27,6 +27,7 @@ from kernbench.tui.screens.cypher import CypherScreen
 from kernbench.tui.screens.help import HelpScreen
 from kernbench.tui.screens.page import PageScreen
 from kernbench.tui.screens.questions import QuestionScreen, QuestionsScreen
+from kernbench.tui.screens.running import RunningScreen
 from kernbench.tui.screens.runs import RunsScreen
 from kernbench.tui.screens.timeline import TimelineScreen
 from kernbench.tui.screens.topology import TopologyScreen
@@ -46,6 +47,7 @@ class KernBenchApp(App[None]):
         Binding("a", "questions", "Ask"),
         Binding("c", "cypher", "Cypher"),
         Binding("W", "window_line", "Window ...", show=False),
+        Binding("f4,Q", "running", "Running", show=False),
         Binding("q", "quit", "Quit"),
         # Also where a dialog or a text field has the keys.
         Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
@@ -171,7 +173,8 @@ class KernBenchApp(App[None]):
         return not (isinstance(self.screen, WatchScreen) or selected)
 
     async def action_quit(self) -> None:
-        """Leave; where the store is still at work, say that this is waited for."""
+        """Leave, and cancel what is asked; where the store is still at work, say that this is waited for."""
+        self.browser.store.queries.cancel_all()
         busy = any(screen.asking for screen in self.screen_stack if isinstance(screen, BrowserScreen))
         self.exit(message="kernbench: the store is still at work; it ends in a moment" if busy else None)
 
@@ -196,6 +199,11 @@ class KernBenchApp(App[None]):
         """Free Cypher."""
         self.push_screen(CypherScreen(self.run_id))
 
+    def action_running(self) -> None:
+        """The queries that are running."""
+        if not isinstance(self.screen, RunningScreen):
+            self.push_screen(RunningScreen())
+
     def action_help(self) -> None:
         """The keys and the filter's language."""
         extra = self.screen.HELP if isinstance(self.screen, BrowserScreen) else ""
@@ -208,6 +216,7 @@ class KernBenchApp(App[None]):
         yield SystemCommand("Time line", "PEs, engines and links over time", self.action_timeline)
         yield SystemCommand("Questions", "The library of questions", self.action_questions)
         yield SystemCommand("Cypher", "Free Cypher with completion", self.action_cypher)
+        yield SystemCommand("Running", "The queries that are running, to be cancelled", self.action_running)
         yield SystemCommand("Window", "The stretch of time to look at", self.action_window_line)
         yield SystemCommand("Keys", "All keys, and the filter's language", self.action_help)
         for command in super().get_system_commands(screen):

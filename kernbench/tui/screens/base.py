@@ -14,6 +14,7 @@ from textual.widgets import Footer, Static
 from textual.worker import Worker
 
 from kernbench.errors import KernBenchError
+from kernbench.pgraph import asked_by
 from kernbench.report.targets import Target
 from kernbench.tui.widgets.words import plain, styled
 
@@ -109,7 +110,7 @@ class BrowserScreen(Screen[None]):
         if self.asking:
             waited = time.monotonic() - self._since
             building = self.browser_app.browser.building
-            doing = f"{waited:.0f} s, {building or 'working'}" if waited >= 1.0 else "working"
+            doing = f"{waited:.0f} s, {building or 'working'}, F4 lists" if waited >= 1.0 else "working"
             busy = f" ({doing} ...)"
         # The last screens matter most where there is no room for all.
         words, room = " > ".join(filter(None, path)), self.size.width - len(busy) - 2
@@ -145,8 +146,13 @@ class BrowserScreen(Screen[None]):
     async def _asked(
         self, work: Callable[[], Answer], then: Callable[[Answer], None], group: str, number: int
     ) -> None:
+        def asked() -> Answer:
+            """As long as the screen waits for it: a query of a screen that was left is cancelled."""
+            with asked_by("terminal UI", lambda: self._requests.get(group) != number):
+                return work()
+
         try:
-            answer = await asyncio.to_thread(work)
+            answer = await asyncio.to_thread(asked)
         except Exception as error:  # a question that fails leaves the screens as they are
             known = isinstance(error, KernBenchError | OSError)
             message = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"

@@ -22,6 +22,7 @@ a        ask questions of the library        c   free Cypher
 w  W     next window of time; any window     e   export these rows
 j k g G  or arrows, page, home, end          h l move the columns
 z        fold rows alike, with a count       q   quit (also ctrl+c)
+Q        running queries (also F4), where x cancels the one under the cursor
 ctrl+p   all commands and themes      ctrl+z   back to the shell (fg returns)\
 """
 _FILTER = """\

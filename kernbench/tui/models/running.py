@@ -1,0 +1,31 @@
+"""The queries that are running, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kernbench.tui.models.table import Column, Table
+
+if TYPE_CHECKING:
+    from kernbench.pgraph import RunningQuery
+
+_COLUMNS = (
+    Column("query"), Column("since", "s"), Column("state"), Column("run"), Column("asker"), Column("text"),
+)  # fmt: skip
+
+
+def running_table(queries: Iterable[RunningQuery]) -> Table:
+    """Number, seconds, state, run, asker and text of each, in the order in which they come."""
+    rows = [
+        {
+            "query": query.number,
+            "since": int(query.seconds),
+            "state": query.doing,
+            "run": query.run or "all",
+            "asker": query.asker.name,
+            "text": " ".join(query.text.split()),
+        }
+        for query in queries
+    ]
+    return Table.of_dicts(rows, _COLUMNS, "no query is running")

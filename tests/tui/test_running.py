@@ -1,0 +1,85 @@
+"""Queries that are running, listed in the terminal UI, cancelled there, and with the screen that asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.widgets import TextArea
+
+from kernbench.tui.screens.running import RunningScreen
+from tests.tui.driving import LIMIT_S, Driver, drive
+
+ENDLESS = """UNWIND range(1, 4000) AS a UNWIND range(1, 4000) AS b UNWIND range(1, 4000) AS c
+             WITH a, b, c WHERE (a * b) % 7 = c % 5 RETURN sum(a) AS n"""
+
+
+async def until(driver: Driver, holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not holds():
+            await driver.pilot.pause(0.02)
+
+
+async def ask(driver: Driver) -> None:
+    """Ask for something without an end, of the run under the cursor."""
+    await driver.press("c")
+    driver.screen.query_one(TextArea).text = ENDLESS
+    await driver.pilot.press("f5")
+    await until(driver, lambda: bool(running(driver)))
+
+
+def running(driver: Driver) -> list[str]:
+    return [query.asker.name for query in driver.app.browser.store.queries.listed()]
+
+
+def test_one_is_listed_and_cancelled(store: Path, ids: list[str]) -> None:
+    async def steps(driver: Driver) -> None:
+        await ask(driver)
+        await driver.pilot.press("f4")
+        await until(
+            driver, lambda: isinstance(driver.screen, RunningScreen) and len(driver.screen.rows.table or ())
+        )
+        assert driver.column("run") == [ids[-1]]
+        assert driver.column("asker") == ["terminal UI"]
+        assert str(driver.column("text")[0]).startswith("UNWIND range(1, 4000) AS a UNWIND")
+        await driver.pilot.press("x")
+        await until(driver, lambda: not running(driver))
+        await until(driver, lambda: not len(driver.screen.rows.table or ()))
+        assert "is cancelled" in driver.text("#message")
+        await driver.pilot.press("x")
+        assert driver.text("#message") == "no query is running"
+        await driver.press("escape")
+        assert driver.text("#message") == "error: the query was cancelled"
+
+    drive(store, steps)
+
+
+def test_a_query_ends_with_its_screen(store: Path) -> None:
+    async def steps(driver: Driver) -> None:
+        await ask(driver)
+        await driver.pilot.press("escape", "escape")
+        await until(driver, lambda: not running(driver))
+        assert driver.screen.title == "runs"
+
+    drive(store, steps)
+
+
+def test_a_query_ends_where_another_is_asked_instead(store: Path) -> None:
+    async def steps(driver: Driver) -> None:
+        await ask(driver)
+        driver.screen.query_one(TextArea).text = "MATCH (r:Run) RETURN count(r) AS n"
+        await driver.press("f5")
+        assert driver.column("n") == [1]
+        await until(driver, lambda: not running(driver))
+
+    drive(store, steps)
+
+
+def test_leaving_ends_all(store: Path) -> None:
+    async def steps(driver: Driver) -> None:
+        await ask(driver)
+        await driver.pilot.press("escape", "q")
+        await until(driver, lambda: not running(driver))
+
+    drive(store, steps)
