@@ -56,7 +56,7 @@ RUN_PROPERTIES = (
     _P("flit_crossings", "int64", "Flits times components and links they went through."),
     _P("host", "string", "Name of the machine that ran it."),
 )
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Raised whenever the same record would give other facts, so that those kept beside records are made anew."""
 WALL_CLOCK = ("id", "started_at", "wall_s", "host", "tags")
 """Run properties that differ between two identical runs; kept apart from the deterministic ones."""
@@ -256,8 +256,20 @@ TABLES = (
         _P("t_first", "double", "When the first took effect.", "ns"),
         _P("t_second", "double", "When the other did.", "ns"),
     ), key="number"),
-    Table("Step", "run", "Steps of the critical path, oldest first: each begins where the last one ended.", (
-        _P("number", "int64", "Number of the step, from 0."),
+    Table("Path", "run", "Critical paths: of the whole run and of each launch.", (
+        _P("name", "string", "`run`, or the number of the launch."),
+        _P("ns", "double", "Its length: that of all its steps together.", "ns"),
+    ), key="name", computed=True),
+    Table("Explained", "run", "The critical path that says where the time of each window went.", (
+        _P("window", "string", "The window.", to="Window"),
+        _P("path", "string", "The path: of a window that is one launch its own, else the run's.", to="Path"),
+    ), computed=True),
+    Table("Step", "run", "Steps of critical paths, oldest first: each begins where the last one ended.", (
+        _P("number", "int64", "Number of the step, from 0; those of the run's path come first."),
+        _P("path", "string", "The path that it is on.", to="Path"),
+        _P("position", "int64", "Position on its path, from 1."),
+        _P("of_run", "bool", "Whether it is on the run's path.", hidden=True),
+        _P("place_kind", "string", "Kind of `resource`; empty where the run has no use of it."),
         _P("cause", "string", "Cause of the time, such as `queue` or `compute`."),
         _P("ns", "double", "Its length; all steps together are the run's time.", "ns"),
         _P("t_from", "double", "When it began.", "ns"),
@@ -303,8 +315,8 @@ TABLES = (
         _P("max_queue", "int64", "Most transactions there at once within it."),
     ), fact=True),
     Table("HopUse", "run", "What each hop adds to the use of its place, in the order of the table Hop.", (
-        _P("t_alone", "double", "From when until `t_out` none that was served before it occupies the place; "
-           "`t_out` where operations say when it is occupied.", "ns", default=0.0),
+        _P("sole_ns", "double", "Time until `t_out` for which none that was served before it occupies the "
+           "place; 0 where operations say when it is occupied.", "ns", default=0.0),
         _P("busy_ns", "double", "Its part of the place's busy time; 0 where operations are what is served.",
            "ns", default=0.0),
         _P("present", "int32", "Transactions there when it arrives, itself included; 0 of a hop without "
@@ -361,7 +373,9 @@ LABELS = (
     _label("Tensor", "A tensor of the host program.", "tensor"),
     _label("Race", "Two accesses to the same bytes without order, one of them a write.", "race",
            "{kind} {number}"),
-    _label("Step", "A step of the critical path: a stretch of time, where it went and why. Worked out when "
+    _label("Path", "A critical path: what made the time of the run or of a launch. Worked out when it is "
+           "first asked for.", "path:"),
+    _label("Step", "A step of a critical path: a stretch of time, where it went and why. Worked out when "
            "it is first asked for.", "step", "{cause} {number}"),
     _label("Window", "A window of a run's time that questions choose by its name.", "window:"),
     _label("Span", "A stretch of time that belongs to a window.", "span", "stretch {number}"),
@@ -430,7 +444,7 @@ RELATIONSHIPS = (
                   carries="seq"),
     _relationship("HOP", "A component or link that a transaction went through.",
                   Rows("Hop", ("Transaction", "txn"), _USE_OF),
-                  carries="seq t_in t_start t_out service_ns wait_ns bytes t_alone busy_ns present",
+                  carries="seq t_in t_start t_out service_ns wait_ns bytes sole_ns busy_ns present",
                   more="HopUse"),
     _relationship("WAITED_FOR", "A transaction stood behind another; only where it waited.",
                   Rows("WaitedFor", ("Transaction", "txn"), ("Transaction", "holder")),
@@ -444,7 +458,11 @@ RELATIONSHIPS = (
     _relationship("DEPENDS_ON", "An operation that had to come first.",
                   Rows("DependsOn", ("Op", "op"), ("Op", "on")), carries="hazard"),
     _relationship("TOOK_TIME_IN", "The steps of a run's critical path.",
-                  Rows("Step", ("Run", ""), ("Step", "number"))),
+                  Rows("Step", ("Run", ""), ("Step", "number"), where="of_run")),
+    _relationship("HAS_PATH", "The critical path that says where a window's time went.",
+                  Rows("Explained", ("Window", "window"), ("Path", "path"))),
+    _relationship("HAS_STEP", "The steps of a critical path.",
+                  Rows("Step", ("Path", "path"), ("Step", "number"))),
     _relationship("AFTER", "The step of the critical path that ended when this one began.",
                   Rows("Step", ("Step", "number"), ("Step", "before"))),
     _relationship("SPENT_AT", "The component or link where a step's time went.",

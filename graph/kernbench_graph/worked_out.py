@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kernbench_graph.archive.atomic import replace_file
-from kernbench_graph.archive.canonical import arrow_schema, canonical_table
+from kernbench_graph.archive.canonical import arrow_schema, canonical_table, empty_table
 from kernbench_graph.archive.record import row_count
 from kernbench_graph.schema import FACTS_VERSION, SCHEMA
 from kernbench_graph.store import RunRecord
@@ -116,3 +116,4 @@ class WholeTables(Mapping[str, pa.Table]):
             self._found[made] = canonical_table(made, data, what)
             if self._beside:
                 self._beside.write(made, self._found[made])
+        self._found.setdefault(name, empty_table(SCHEMA.table(name)))

@@ -1,4 +1,4 @@
-"""The critical path of a run or launch, and the derived parameters of ``queries/critical-path`` made from it.
+"""The critical path of a run or launch.
 
 The path is found by walking back from the end. Every step begins when the one before it ends, so their times
 add up to the run's. Where something waited for a compute slot or a DMA engine, the path continues with what
@@ -8,17 +8,10 @@ and in memory are steps of cause ``queue``.
 
 from __future__ import annotations
 
-import json
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from itertools import islice
-from math import fsum
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from kernbench.analysis.backward_walk import Walk
-from kernbench.analysis.derived import AskedRun, Rows
-from kernbench.analysis.history import PARTIAL
 from kernbench.analysis.path_steps import CAUSES, CriticalPath, Passed, Step
 from kernbench.analysis.time_window import Window
 from kernbench.analysis.trace_index import TraceIndex
@@ -29,13 +22,7 @@ from kernbench.errors import UsageError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernbench.pgraph import GraphStore
-
 __all__ = ["CAUSES", "CriticalPath", "Passed", "Step", "TraceIndex", "critical_path", "trace_index"]
-
-_KEPT_PATHS = 8
-_found: WeakKeyDictionary[GraphStore, OrderedDict[str, CriticalPath]] = WeakKeyDictionary()
-"""Paths found lately, by store, then by the run's information: walking a long trace takes a while."""
 
 
 def trace_index(tables: Mapping[str, pa.Table], info: Mapping[str, Any]) -> TraceIndex:
@@ -84,87 +71,3 @@ def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bo
     if window.launch is not None:
         return critical_path(index, sim_ns, window.launch)
     return window.clip(critical_path(index, sim_ns, partial=partial, spans=window.spans))
-
-
-def path_steps(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``seq t_start t_end ns cause location activity line`` per step that is asked for, oldest first.
-
-    A long run's path has more steps than a store takes well, so they are picked here.
-    """
-    cause, least = params["cause"], params["min_ns"]
-    path = _path(asked, params)
-    wanted = (
-        (seq, step)
-        for seq, step in enumerate(path.steps, 1)
-        if cause in ("", step.cause) and step.ns >= least
-    )
-    return [
-        {
-            "seq": seq,
-            "t_start": step.t_start,
-            "t_end": step.t_end,
-            "ns": step.ns,
-            "cause": step.cause,
-            "location": step.location,
-            "activity": step.activity,
-            "line": step.line,
-        }
-        for seq, step in islice(wanted, params["limit"])
-    ]
-
-
-def time_by_cause(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``cause ns total_ns steps longest_ns`` per cause."""
-    return _summed(asked, params, "cause")
-
-
-def time_by_location(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``location ns total_ns steps longest_ns`` per component or link."""
-    return _summed(asked, params, "location")
-
-
-def time_by_line(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``line ns total_ns steps longest_ns`` per source line; ``line`` is empty outside of kernels."""
-    return _summed(asked, params, "line")
-
-
-def _summed(asked: AskedRun, params: Mapping[str, Any], by: str) -> Rows:
-    """Sums over the steps by their attribute ``by``.
-
-    Each ``ns`` is the exact sum over its steps, rounded once; ``total_ns`` is that over all steps.
-    """
-    path = _path(asked, params)
-    groups: dict[str, list[float]] = {}
-    longest: dict[str, float] = {}
-    for step in path.steps:
-        group = str(getattr(step, by))
-        groups.setdefault(group, []).extend((step.t_end, -step.t_start))
-        longest[group] = max(longest.get(group, 0.0), step.ns)
-    return [
-        {
-            by: group,
-            "ns": fsum(ends),
-            "total_ns": path.ns,
-            "steps": len(ends) // 2,
-            "longest_ns": longest[group],
-        }
-        for group, ends in groups.items()
-    ]
-
-
-def _path(asked: AskedRun, params: Mapping[str, Any]) -> CriticalPath:
-    """The critical path of the window that ``launch``, ``from_ns`` and ``to_ns`` choose."""
-    info = asked.record.info
-    window = asked.window(params)
-    found = _found.setdefault(asked.store, OrderedDict())
-    key = json.dumps([window.spans, dict(info)], sort_keys=True, default=str)
-    if key not in found:
-        found[key] = path_within(
-            trace_index(asked.tables, info),
-            float(info["sim_ns"]),
-            window,
-            partial=info["status"] == PARTIAL,
-        )
-        while len(found) > _KEPT_PATHS:
-            found.popitem(last=False)
-    return found[key]

@@ -1,4 +1,4 @@
-"""The critical path as the table ``Step`` of the graph, worked out when something first asks for it."""
+"""Critical paths as tables of the graph, worked out when something first asks for them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from kernbench.analysis.critical_path import critical_path, trace_index
 from kernbench.analysis.history import PARTIAL
+from kernbench.analysis.time_window import RUN
+from kernbench.analysis.window_facts import windows_of
 from kernbench.pgraph import RunRecord
 
 if TYPE_CHECKING:
@@ -17,36 +19,49 @@ if TYPE_CHECKING:
 
 
 def path_tables(run: RunRecord) -> dict[str, pa.Table]:
-    """The table ``Step`` of a run: its whole critical path, oldest step first. Times in ns.
+    """The tables ``Path``, ``Explained`` and ``Step``: the critical paths of the run and of each launch.
 
-    It has no rows where the run has no transaction to walk back from.
+    None where the run has no transaction to walk back from. Times in ns.
     """
     import pyarrow as pa
 
     info, tables = run.info, run.tables
     if not tables["Transaction"].num_rows:
         return {}
-    path = critical_path(trace_index(tables, info), float(info["sim_ns"]), partial=info["status"] == PARTIAL)
-    used = set(tables["Use"]["resource"].to_pylist())
+    index, partial = trace_index(tables, info), info["status"] == PARTIAL
+    windows = windows_of(info)
+    launches = {str(one.launch): one.launch for one in windows.values() if one.launch is not None}
+    paths = {RUN: critical_path(index, float(info["sim_ns"]), partial=partial)}
+    paths |= {name: critical_path(index, float(info["sim_ns"]), launch) for name, launch in launches.items()}
+    kinds = dict(zip(*(tables["Use"][name].to_pylist() for name in ("resource", "kind")), strict=True))
     under_way = _LaunchAt(tables["Launch"].to_pylist())
-    steps = path.steps
+    steps = [(name, at, step) for name, path in paths.items() for at, step in enumerate(path.steps)]
     return {
+        "Path": pa.table({"name": list(paths), "ns": [path.ns for path in paths.values()]}),
+        "Explained": pa.table({
+            "window": list(windows),
+            "path": [RUN if one.launch is None else str(one.launch) for one in windows.values()],
+        }),
         "Step": pa.table({
             "number": pa.array(np.arange(len(steps))),
-            "cause": pa.array([step.cause for step in steps], pa.string()),
-            "ns": pa.array([step.ns for step in steps], pa.float64()),
-            "t_from": pa.array([step.t_start for step in steps], pa.float64()),
-            "t_to": pa.array([step.t_end for step in steps], pa.float64()),
-            "resource": pa.array([step.location for step in steps], pa.string()),
-            "activity": pa.array([step.activity for step in steps], pa.string()),
-            "source": pa.array([step.line for step in steps], pa.string()),
-            "launch": pa.array([under_way(step.t_start) for step in steps], pa.int64()),
-            "seq": pa.array([step.hop for step in steps], pa.int32()),
-            "place": pa.array(["" if s.location not in used else s.location for s in steps], pa.string()),
-            "txn": pa.array([step.transaction for step in steps], pa.int64()),
-            "op": pa.array([step.op for step in steps], pa.int64()),
-            "before": pa.array(np.arange(len(steps)) - 1),
-        })
+            "path": pa.array([name for name, _, _ in steps], pa.string()),
+            "position": pa.array([at + 1 for _, at, _ in steps], pa.int64()),
+            "of_run": pa.array([name == RUN for name, _, _ in steps], pa.bool_()),
+            "place_kind": pa.array([kinds.get(step.location, "") for _, _, step in steps], pa.string()),
+            "cause": pa.array([step.cause for _, _, step in steps], pa.string()),
+            "ns": pa.array([step.ns for _, _, step in steps], pa.float64()),
+            "t_from": pa.array([step.t_start for _, _, step in steps], pa.float64()),
+            "t_to": pa.array([step.t_end for _, _, step in steps], pa.float64()),
+            "resource": pa.array([step.location for _, _, step in steps], pa.string()),
+            "activity": pa.array([step.activity for _, _, step in steps], pa.string()),
+            "source": pa.array([step.line for _, _, step in steps], pa.string()),
+            "launch": pa.array([under_way(step.t_start) for _, _, step in steps], pa.int64()),
+            "seq": pa.array([step.hop for _, _, step in steps], pa.int32()),
+            "place": pa.array([s.location if s.location in kinds else "" for _, _, s in steps], pa.string()),
+            "txn": pa.array([step.transaction for _, _, step in steps], pa.int64()),
+            "op": pa.array([step.op for _, _, step in steps], pa.int64()),
+            "before": pa.array([n - 1 if at else -1 for n, (_, at, _) in enumerate(steps)], pa.int64()),
+        }),
     }  # fmt: skip
 
 

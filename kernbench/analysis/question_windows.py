@@ -24,6 +24,10 @@ def fitting(run: RunRecord, question: Question, params: Mapping[str, Any]) -> di
             f"run '{run.info['id']}' was kept without its tensors, as older versions of KernBench kept runs; "
             "run its bench again to see their traffic"
         )
+    if ":Step" in question.cypher and not run.tables["Transaction"].num_rows:
+        raise UsageError(
+            f"the run of '{run.info['bench']}' has no trace to explain it; run it with trace=True"
+        )
     if {"launch", "from_ns", "to_ns"} <= params.keys():
         launch, until = str(params["launch"]), float(params["to_ns"])
         select(run.info, launch, params["from_ns"], None if until < 0 else until)

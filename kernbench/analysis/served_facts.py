@@ -50,7 +50,7 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
     by = usage.parts
     traced = np.array([has_times(kind) for kind in used["kind"].tolist()], bool)
     return {
-        "HopUse": pa.table({"t_alone": alone, "busy_ns": busy, "present": present}),
+        "HopUse": pa.table({"sole_ns": hop["t_out"].to_numpy() - alone, "busy_ns": busy, "present": present}),
         "Served": pa.table({
             "op": op["number"].to_numpy()[some],
             "resource": op["component"].take(pa.array(some)),

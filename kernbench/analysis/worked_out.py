@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ANALYSES = {
     ("Window", "Span", "Touched"): "window_facts.window_tables",
     ("HopUse", "Served", "Measured"): "served_facts.served_tables",
-    ("Step",): "path_table.path_tables",
+    ("Path", "Explained", "Step"): "path_table.path_tables",
 }
 """Tables -> the module of this package, and the function in it, that works them out from a run."""
 

@@ -337,16 +337,21 @@ def steps(run: RunRecord) -> dict[str, pa.Table]:
             "t_to": txn["t_done"], "resource": txn["src"], "activity": f"{txn['kind']} {n}", "source": "",
             "launch": txn.get("launch", -1) if txn.get("launch", -1) in launches else -1, "seq": n - 1,
             "place": txn["src"] if txn["src"] in used else "", "txn": txn["number"], "op": txn["op"],
-            "before": n - 1,
+            "before": n - 1, "path": "run", "position": n + 1, "of_run": True, "place_kind": "",
         }
         for n, txn in enumerate(run.tables["Transaction"].to_pylist())
     ]  # fmt: skip
-    return {"Step": table("Step", rows)}
+    return {
+        "Path": table("Path", [{"name": "run", "ns": 1.0}]),
+        "Explained": table("Explained", [{"window": "run", "path": "run"}]),
+        "Step": table("Step", rows),
+    }
 
 
 def made_here(run: RunRecord, table: str) -> Mapping[str, pa.Table]:
     """What a store works out from a run: the path above, and all else as KernBench does."""
-    return steps(run) if table == "Step" else worked_out(run, table)
+    made_up = table in ("Path", "Explained", "Step") and not run.info.get("config_hash")
+    return steps(run) if made_up else worked_out(run, table)
 
 
 def with_steps(run: RunRecord) -> RunRecord:

@@ -14,6 +14,8 @@ from kernbench.errors import UsageError
 from kernbench.pgraph import GraphPath, QueryError, RunRecord, open_store
 from tests.compiled import compiled
 
+OF_RUN = "MATCH (:Run)-[:TOOK_TIME_IN]->(s:Step)"
+
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[kb.Run]:
@@ -27,12 +29,12 @@ def test_steps_can_be_asked_for_and_walked(run: kb.Run, engine: str) -> None:
     steps = run.cypher("MATCH (:Run {id: $run})-[:TOOK_TIME_IN]->(s:Step) RETURN s.ns AS ns", engine=engine)
     assert fsum(row[0] for row in steps.rows) == pytest.approx(run.sim_ns)
     assert len(steps) == len(path.steps)
-    text = "MATCH (s:Step)-[:AFTER]->(b:Step) WHERE s.t_from = b.t_to RETURN count(s) AS n"
+    text = f"{OF_RUN}-[:AFTER]->(b:Step) WHERE s.t_from = b.t_to RETURN count(s) AS n"
     assert run.cypher(text, engine=engine).rows == [(len(steps) - 1,)]
-    text = "MATCH (s:Step)-[:SPENT_AT]->(u:Use) WHERE s.resource = u.resource RETURN count(s) AS n"
+    text = f"{OF_RUN}-[:SPENT_AT]->(u:Use) WHERE s.resource = u.resource RETURN count(s) AS n"
     used = set(run.used["resource"])
     assert run.cypher(text, engine=engine).rows == [(sum(s.location in used for s in path.steps),)]
-    text = "MATCH (s:Step)-[:SPENT_IN]->(t:Transaction) RETURN sum(s.ns) AS ns"
+    text = f"{OF_RUN}-[:SPENT_IN]->(t:Transaction) RETURN sum(s.ns) AS ns"
     (row,) = run.cypher(text, engine=engine).rows
     assert row[0] == pytest.approx(fsum(s.ns for s in path.steps if s.transaction >= 0))
 
