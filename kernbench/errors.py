@@ -128,6 +128,10 @@ class VerificationError(KernBenchError, AssertionError):
     """Simulated data differ from the reference; names tensor, first index, both values, largest error."""
 
 
+class ComponentError(KernBenchError, RuntimeError):
+    """A component of the machine raised an error; names it, its class, the time and the line."""
+
+
 class BenchError(KernBenchError, RuntimeError):
     """A bench is registered or behaves wrongly (for instance it submits nothing: NO_REQUESTS)."""
 

@@ -160,7 +160,8 @@ class GraphStore(Protocol):
         """Find the run that a reference means.
 
         Args:
-            ref: ``last``, ``last~N`` (N before the last), an id, or a unique prefix of one.
+            ref: ``last``, ``last~N`` (N before the last), an id, a unique prefix of one, or the hash at its
+                end or the start of that.
 
         Returns:
             The run's id.
@@ -296,6 +297,8 @@ def resolve_ref(ref: str, ids: Sequence[str]) -> str:
             return ids[-1 - back]
         raise RunNotFoundError(f"run '{ref}' does not exist: {_listing(ids)}")
     matches = [run_id for run_id in ids if ref and run_id.startswith(ref)]
+    if not matches:
+        matches = [run_id for run_id in ids if ref and run_id.rpartition("-")[2].startswith(ref)]
     if len(matches) == 1:
         return matches[0]
     if matches:

@@ -114,10 +114,20 @@ class Run(Exports):
     def launches(self) -> list[dict[str, Any]]:
         """The kernel launches in order.
 
-        Keys: ``launch kernel pes t_submit t_start t_done latency_ns pe_ns late_ns pe_times``. In a run that
-        failed, times that have not come are -1, and their differences 0.
+        Keys: ``launch kernel rank package pes t_submit t_start t_done latency_ns pe_ns late_ns pe_times``.
+        ``rank`` submitted it, None for a bench without ranks; ``package`` has the PEs, several with a comma
+        between them. In a run that failed, times that have not come are -1, and their differences 0.
         """
-        return list(self._properties.get("launches") or [])
+        return [
+            {
+                "launch": one["launch"],
+                "kernel": one["kernel"],
+                "rank": one.get("rank"),
+                "package": ", ".join(dict.fromkeys(pe.partition(".")[0] for pe in one["pe_times"])),
+                **{key: value for key, value in one.items() if key != "rank"},
+            }
+            for one in self._properties.get("launches") or []
+        ]
 
     @property
     def source_text(self) -> str:

@@ -283,6 +283,7 @@ def _launch(number: int, launch: LaunchRecord, until: float) -> dict[str, Any]:
         "pe_ns": launch.pe_ns,
         "late_ns": launch.late_ns,
         "pe_times": {names.pe(*pe): asdict(times) for pe, times in sorted(launch.pe_times.items())},
+        **({} if launch.rank is None else {"rank": launch.rank}),
         **({"unfinished": True} if launch.t_done < 0 else {}),
     }
 

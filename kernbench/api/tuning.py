@@ -71,12 +71,21 @@ class Tuning:
             found |= settings_of(point.kernel, point.config, key)
         return found
 
+    @property
+    def best_run(self) -> str:
+        """The id of the run with the best configuration of every kernel; empty where none worked or was kept.
+
+        Kernels are tuned with the best configurations of the earlier ones, so it is that of the last kernel.
+        """
+        return self.best[-1].run_id if self.best else ""
+
     def as_dict(self) -> dict[str, Any]:
-        """``bench``, ``points`` and ``settings``."""
+        """``bench``, ``points``, ``settings`` and ``best_run``."""
         return {
             "bench": self.bench,
             "points": [point.as_dict() for point in self.points],
             "settings": self.settings,
+            "best_run": self.best_run,
         }
 
 

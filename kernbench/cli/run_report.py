@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kernbench.cli.output import fold, number, print_csv, print_json, print_table, say
-from kernbench.report.cells import PART, share
+from kernbench.report.cells import PART, launch_columns, share
 
 if TYPE_CHECKING:
     from kernbench.api import Run
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 _MANY, _SHOWN = 100_000, 5
 """Resources that are looked at, and rows that are shown once those that are alike are one row."""
 _VERIFIED = {True: "yes", False: "NO", None: "not asked"}
-_LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
 
 _ROOFLINES = {"launch": "launches", "pe": "PEs", "operation": "operations"}
 _ROOF = ("launch", "name", "flops", "hbm_bytes", "sram_bytes", "tcm_bytes", "intensity", "achieved_tflops",
@@ -60,7 +59,7 @@ def _print_for_people(summary: dict[str, Any]) -> None:
         say(f"{name:<13} {value}")
     for race in summary["races"]:
         say(race["message"])
-    _section("launches", _LAUNCH, summary["launches"])
+    _section("launches", launch_columns(summary["launches"]), summary["launches"])
     if "window" not in summary:
         _parts("busiest parts", summary["busiest"])
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
@@ -15,6 +16,7 @@ from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.scratch import Block, Scratch
+from kernbench.kernels.triton_names import arguments_known
 from kernbench.program.commands import Command, PeContext
 from kernbench.program.operations import Op, Operand
 from kernbench.replay.races import RaceDetector, Thread
@@ -44,10 +46,16 @@ class ValueSource(Protocol):
 def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Mark a method as a call that kernels make: its errors say kernel, PE, time, call and argument."""
 
+    parameters = inspect.signature(method).parameters
+    names = frozenset(parameters)
+    anything = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+
     @functools.wraps(method)
     def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
         outer, self._current = self._current, method.__name__
         try:
+            if kwargs and not anything and not names.issuperset(kwargs):
+                return method(self, *args, **cast("Any", arguments_known(method.__name__, names, kwargs)))
             return method(self, *args, **kwargs)
         except BadArgumentError as problem:
             raise self._error(str(problem)) from None

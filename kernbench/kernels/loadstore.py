@@ -65,6 +65,8 @@ class MemoryCalls(Issuer):
             raise BadArgumentError(
                 "padding_option", f"{shown(padding_option)} is not known; use 'zero' and other="
             )
+        if isinstance(shape, TensorHandle):
+            raise BadArgumentError("shape", "a handle is not a shape; give a mask by name: mask=")
         number = arguments.scalar("other", other)
         block, operands = self._block(ptr, shape, dtype, strides, mask, boundary_check)
         if number:

@@ -9,6 +9,7 @@ from kernbench.kernels import arguments, promotion
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import Issuer, tl_call
+from kernbench.kernels.triton_names import ARGUMENTS
 from kernbench.program.commands import Gemm
 
 
@@ -23,6 +24,8 @@ class ProductCalls(Issuer):
 
         Accumulates in f32 (i32 for integers); the result has a's dtype, i32 for integers, or ``out_dtype``.
         """
+        if isinstance(acc_dtype, TensorHandle):
+            raise BadArgumentError("acc_dtype", f"a handle is not a type; {ARGUMENTS['acc']}")
         x, y = self._handle("a", a), self._handle("b", b)
         m, k, n = product_shape(x.shape, x.dtype, y.shape, y.dtype)
         accumulator = accumulator_dtype(x.dtype, acc_dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernbench.hints import suggestion
+from kernbench.kernels.arguments import BadArgumentError
 
 ELSEWHERE = {
     "atomic": "PEs share no atomics: give each PE its own part of memory (tl.store) and add the parts in a "
@@ -43,6 +44,43 @@ ELSEWHERE = {
     "uint8": "use tl.int8 or tl.int32",
     "int1": "comparisons give tl.int8",
 }
+
+WITHOUT_EFFECT = {
+    "load": ("cache_modifier", "eviction_policy"),
+    "store": ("cache_modifier", "eviction_policy"),
+    "dot": ("allow_tf32", "input_precision", "max_num_imprecise_acc"),
+    "reshape": ("can_reorder",),
+    "softmax": ("ieee_rounding",),
+    "device_print": ("hex",),
+}
+"""Arguments of Triton's calls that are taken and change nothing: there are no caches, and no TF32."""
+ARGUMENTS = {
+    "acc": "add it: acc + tl.dot(a, b)",
+    "return_indices": "use tl.argmax or tl.argmin for the indices",
+    "return_indices_tie_break_left": "tl.argmax and tl.argmin give the first of equal values",
+    "tie_break_left": "the first of equal values is taken: leave it out",
+    "bitcast": "values keep their meaning: cast with dtype alone",
+    "fp_downcast_rounding": "casts round to nearest even: leave it out",
+    "cache_modifier": "there are no caches: leave it out",
+    "eviction_policy": "there are no caches: leave it out",
+    "sem": "PEs share no atomics: leave it out",
+    "scope": "PEs share no atomics: leave it out",
+    "_builder": "it is the compiler's own: leave it out",
+    "_semantic": "it is the compiler's own: leave it out",
+}
+"""Arguments of Triton's calls that are not here, each with the way it is done instead."""
+
+
+def arguments_known(call: str, names: frozenset[str], given: dict[str, object]) -> dict[str, object]:
+    """The arguments ``given`` to ``call`` by keyword, without those of Triton's that change nothing.
+
+    ``BadArgumentError`` for one that is neither among its ``names`` nor of those.
+    """
+    for name in given.keys() - names - {*WITHOUT_EFFECT.get(call, ())}:
+        known = sorted(names - {"self"})
+        instead = ARGUMENTS.get(name) or f"{suggestion(name, known)}it takes {', '.join(known)}"
+        raise BadArgumentError(name, f"there is no such argument; {instead}")
+    return {name: value for name, value in given.items() if name in names}
 
 
 def unknown(name: str, known: list[str]) -> str:

@@ -7,9 +7,7 @@ from html import escape
 from typing import Any
 
 from kernbench.pgraph import html_table
-from kernbench.report.cells import PART, number, share, text
-
-_LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
+from kernbench.report.cells import PART, launch_columns, number, share, text
 
 _PARTS = (("busiest", "busiest parts"), ("most_waited_for", "parts that were waited for longest"))
 
@@ -25,7 +23,8 @@ def run_html(summary: Mapping[str, Any]) -> str:
         f"<p>{escape('; '.join(fact for fact in facts if fact))}</p>",
     ]
     if summary["launches"]:
-        parts.append(html_table(_LAUNCH, [[row[name] for name in _LAUNCH] for row in summary["launches"]]))
+        columns = launch_columns(summary["launches"])
+        parts.append(html_table(columns, [[row[name] for name in columns] for row in summary["launches"]]))
     if summary["by_cause"]:
         window = summary["window"]
         caption = f"where the time of {window['name']} went, {number(window['ns'])} ns"

@@ -26,7 +26,8 @@ class LaunchRecord:
     """A launch in a run's outcome. Times in ns; ``t_start`` is the common start of its ``pes`` PEs.
 
     ``late_ns`` is how long after the stamp of the launch message that was. ``pe_times`` has each PE's times,
-    and ``pe_ns`` is the longest of them from the start to the end of the kernel.
+    and ``pe_ns`` is the longest of them from the start to the end of the kernel. ``rank`` is the rank that
+    submitted it, None for the bench's own program.
     """
 
     name: str
@@ -36,6 +37,7 @@ class LaunchRecord:
     pes: int
     late_ns: float = 0.0
     pe_times: Mapping[Place, PeTimes] = field(default_factory=dict)
+    rank: int | None = None
 
     @property
     def pe_ns(self) -> float:
@@ -55,6 +57,7 @@ class LaunchHandle:
         driver: Driver,
     ) -> None:
         self.name = name
+        self.rank = driver.scheduler.current.rank
         self.targets = tuple(targets)
         self.request = request
         self._tensors = tuple(tensors)
@@ -81,6 +84,7 @@ class LaunchHandle:
             len(self.targets),
             request.late_ns,
             request.pe_times,
+            self.rank,
         )
 
     @property

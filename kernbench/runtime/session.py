@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from traceback import walk_tb
 from typing import Any, Literal, Protocol
 
 from kernbench.address import address_bits
+from kernbench.components.base import Component
 from kernbench.errors import (
     AllocationError,
     BenchError,
     CollectiveError,
+    ComponentError,
     DeadlockError,
     InvariantError,
     KernBenchError,
@@ -33,7 +36,7 @@ from kernbench.runtime.messages import Completion
 from kernbench.runtime.process import interruptible, paced_collector
 from kernbench.runtime.spawn import SpawnException
 from kernbench.sim.instrument import Instrument
-from kernbench.user_code import ENDING, ends, raised_at
+from kernbench.user_code import ENDING, ends, is_users, raised_at
 from kernbench.user_modules import unmoved
 
 Progress = Callable[[float, int], None]
@@ -49,6 +52,7 @@ _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (CollectiveError, "COLLECTIVE_FAILED"),
     (AllocationError, "OUT_OF_MEMORY"),
     (UsageError, "USAGE"),
+    (ComponentError, "COMPONENT_FAILED"),
     (BenchError, "BENCH_FAILED"),
 )
 
@@ -168,9 +172,7 @@ def run_bench(
         if not catch_interrupt:
             raise interrupt from None
     except (Exception, *ENDING) as failure:
-        line = raised_at(failure)
-        at = f" ({line})" if line else ""
-        error = BenchError(f"bench '{bench.name}' {_raised(failure)}{at}")
+        error = _of_user_code(bench.name, failure, machine)
         error.__cause__ = failure
     finally:
         sim_ns = float(machine.clock.now)
@@ -218,6 +220,24 @@ def _run(bench: Bench, context: Context) -> None:
         )
     context.multiprocessing.join_all()
     context.wait_all()
+
+
+def _of_user_code(bench: str, failure: BaseException, machine: Machine) -> KernBenchError:
+    """The error of a run that ``failure`` ended: the component's in which it was raised, else the bench's."""
+    line = raised_at(failure)
+    at = f" ({line})" if line else ""
+    frames = [frame for frame, _ in walk_tb(failure.__traceback__)]
+    # Code of the user's that a component calls, such as an instrument, is not the component's.
+    last = max((n for n, one in enumerate(frames) if is_users(one.f_code.co_filename)), default=0)
+    inside = [one.f_locals.get("self") for one in frames[last:]]
+    component = next((one for one in reversed(inside) if isinstance(one, Component)), None)
+    if component is None:
+        return BenchError(f"bench '{bench}' {_raised(failure)}{at}")
+    what = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+    return ComponentError(
+        f"component '{component.resource}' ({type(component).__name__}) raised {what} at "
+        f"{machine.clock.now:.3f} ns{at}"
+    )
 
 
 def _raised(error: BaseException) -> str:

@@ -64,7 +64,8 @@ def test_csv_and_table_have_the_fastest_first(cli: Cli, bench: tuple[str, ...]) 
     table = cli(*bench).out.splitlines()
     assert table[1].split()[-2:-1] == ["*"]
     assert "not today" in table[4]
-    assert table[-1] == "to run with the best: --set add.N=3"
+    assert table[-2] == "to run with the best: --set add.N=3"
+    assert f"the run with the best: {table[1].split()[-1]} (" in table[-1]
 
 
 def test_no_configuration_works(cli: Cli, workdir: Path, bench: tuple[str, ...]) -> None:

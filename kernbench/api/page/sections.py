@@ -8,10 +8,9 @@ from kernbench.analysis.derived import AskedRun
 from kernbench.api.page import waiting
 from kernbench.api.page.tables import Col, of_dicts, table
 from kernbench.api.result import Run
-from kernbench.report.cells import PART, number
+from kernbench.report.cells import PART, launch_columns, number
 from kernbench.report.cells import plain as plain
 
-_LAUNCH = ("launch", "kernel", "pes", "t_start", "t_done", "latency_ns")
 _STEPS = ("t_start", "ns", "cause", "location", "activity", "transaction", "line")
 _ROOF = ("launch", "op", "name", "source", "flops", "memory", "intensity", "ns", "light_ns", "share", "bound")
 _POINT = ("name", "op", "launch", "source", "memory", "intensity", "achieved_tflops", "attainable_tflops",
@@ -59,7 +58,8 @@ def overview(run: Run, **window: Any) -> dict[str, Any]:
         "facts": facts(run, **window),
         "races": [str(race["message"]) for race in found["races"]],
         "launches": of_dicts(
-            found["launches"], [Col(n, NS if n.startswith("t_") else "") for n in _LAUNCH],
+            found["launches"],
+            [Col(n, NS if n.startswith("t_") else "") for n in launch_columns(found["launches"])],
             "this run launched no kernel",
         ),
         "ns": found["window"]["ns"],

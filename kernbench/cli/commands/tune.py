@@ -69,8 +69,8 @@ def command(
     kept. A configuration that fails is a row with its error; exit status 1 where no configuration of a
     kernel works. When interrupted, prints what was measured so far.
 
-    JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error) and settings: what
-    'kernbench run --set' takes to run with the best.
+    JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error), best_run,
+    and settings: what 'kernbench run --set' takes to run with the best.
     """
     params = assignments("--set", settings)
     file = topology_file(topology)
@@ -111,6 +111,8 @@ def _print(fmt: str, found: api.Tuning) -> None:
     if fmt == "table" and found.settings:
         chosen = " ".join(f"--set {shlex.quote(f'{name}={value}')}" for name, value in found.settings.items())
         say(f"\nto run with the best: {chosen}")
+    if fmt == "table" and found.best_run:
+        say(f"the run with the best: {found.best_run} ('last' is the one that was measured last)")
 
 
 def _order(point: api.Point) -> tuple[str, str, bool, float]:

@@ -26,7 +26,7 @@ RUNS = (
     *(Column(name) for name in ("params", "topology", "verified", "status", "changed", "started_at", "tags")),
 )
 _LAUNCHES = (
-    *(Column(name) for name in ("launch", "kernel", "pes")),
+    *(Column(name) for name in ("launch", "kernel", "rank", "package", "pes")),
     *(Column(name, "ns") for name in ("latency_ns", "pe_ns", "late_ns", "t_submit", "t_start", "t_done")),
 )
 _TIME = (Column("by"), Column("name"), Column("ns", "ns"), Column("share", percent=True))
