@@ -96,7 +96,7 @@ class Context(TensorFactory):
             int(properties["pes_per_cube"]),
         )
         self.accelerator = Accelerator(ahbm)
-        self.multiprocessing = Multiprocessing(self.scheduler, self.wait_all)
+        self.multiprocessing = Multiprocessing(self)
         self.address_model = str(properties["address_model"])
         self.params = Params(params or {})
         self.launches: list[LaunchHandle] = []

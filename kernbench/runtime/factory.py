@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -59,6 +60,17 @@ class TensorFactory:
             UsageError: The policy cannot place the shape, or there is no such dtype or memory.
             AllocationError: A shard does not fit.
         """
+        return self._empty(shape, dtype, dp, name, memory, self.ahbm.sips)
+
+    def _empty(
+        self,
+        shape: Any,
+        dtype: str,
+        dp: DPPolicy | None,
+        name: str | None,
+        memory: str,
+        sips: tuple[int, ...],
+    ) -> Tensor:
         name = f"t{self._made}" if name is None else name
         self._before_making()
         kind = dtypes.dtype(dtype)
@@ -79,7 +91,7 @@ class TensorFactory:
                 pes=self.pes_per_cube,
                 name=name,
             )
-            for sip in self.ahbm.sips
+            for sip in sips
         }
         if memory not in MEMORIES:
             raise UsageError(f"tensor '{name}': memory={shown(memory)}; use one of {', '.join(MEMORIES)}")
@@ -90,7 +102,8 @@ class TensorFactory:
                 f"tensor '{name}' of shape {sizes}, {kind.name}, placed by {policy}: {full}"
             ) from None
         self._note(name, sizes, kind, allocation)
-        tensor = Tensor(name, sizes, kind.name, allocation, self.storage, maps)
+        again = partial(_again, weakref.ref(self), sizes, policy, memory)
+        tensor = Tensor(name, sizes, kind.name, allocation, self.storage, maps, again)
         self._tensors[self._made] = tensor
         self._made += 1
         return tensor
@@ -171,3 +184,18 @@ class TensorFactory:
     def _live(self) -> list[Tensor]:
         """The tensors that still exist, in the order in which they were made."""
         return [tensor for _, tensor in sorted(self._tensors.items())]
+
+
+def _again(
+    factory: weakref.ref[TensorFactory],
+    shape: tuple[int, ...],
+    dp: DPPolicy,
+    memory: str,
+    dtype: str,
+    sips: tuple[int, ...],
+) -> Tensor:
+    """Another tensor that lies like one, but for its type and SIPs. The tensor does not keep its context."""
+    alive = factory()
+    if alive is None:
+        raise UsageError("the tensor's context is gone; use it before its run ends")
+    return alive._empty((shape,), dtype, dp, None, memory, sips)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from kernbench.errors import KernBenchError, StarvedError, UsageError
 from kernbench.hints import shown
+from kernbench.runtime.current import enter
 from kernbench.runtime.scheduler import Event, Program, Scheduler
 from kernbench.user_code import ENDING, ends, raised_at
+
+if TYPE_CHECKING:
+    from kernbench.runtime.context import Context
 
 
 class SpawnException(KernBenchError, RuntimeError):  # noqa: N818, the name of PyTorch's callers
@@ -110,13 +115,14 @@ class SpawnContext(Event):
 
 
 class Multiprocessing:
-    """``torch.multiprocessing``. ``settle`` waits for everything that the current program submitted."""
+    """``torch.multiprocessing`` of one context."""
 
     SpawnException = SpawnException
 
-    def __init__(self, scheduler: Scheduler, settle: Callable[[], None]) -> None:
-        self._scheduler = scheduler
-        self._settle = settle
+    def __init__(self, context: Context) -> None:
+        self._context = ref(context)
+        self._scheduler = context.scheduler
+        self._settle = context.wait_all
         self._started: list[SpawnContext] = []
 
     def spawn(
@@ -155,11 +161,16 @@ class Multiprocessing:
         started = SpawnContext(self._scheduler, nprocs)
         self._started = [context for context in self._started if not context.joined]
         self._started.append(started)
-        started.start(fn, args, self._settle)
+        started.start(partial(self._ranked, fn), args, self._settle)
         if not join:
             return started
         started.join()
         return None
+
+    def _ranked(self, fn: Callable[..., Any], rank: int, *args: Any) -> None:
+        if (context := self._context()) is not None:
+            enter(context)
+        fn(rank, *args)
 
     def join_all(self) -> None:
         """Join whatever was started without ``join``."""

@@ -6,16 +6,18 @@ import gc
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbench import dtypes
-from kernbench.errors import AllocationError
+from kernbench.errors import AllocationError, UsageError
+from kernbench.hints import shown
 from kernbench.program.operations import Region
 from kernbench.runtime.device_memory import Allocation, DeviceMemory, Memory
-from kernbench.runtime.indexing import Box, runs
+from kernbench.runtime.indexing import Box, intersect, runs
 from kernbench.runtime.messages import KernelRef, MapEntry, MapRequest, ShardRef
 from kernbench.runtime.placement import TensorShard, cut
 
@@ -99,6 +101,53 @@ class Storage:
                 block.flags.writeable = False
                 blocks[shard.offset_bytes] = block
         return [self.driver.write(shard, blocks[shard.offset_bytes], dtype) for shard in shards]
+
+    def write_part(
+        self, shards: Sequence[TensorShard], box: Box, values: Array, chosen: NDArray[np.bool_], dtype: str
+    ) -> list[Request]:
+        """Submit writes of the ``chosen`` ones of ``values``, which fill ``box``, to shards of one copy."""
+        itemsize = dtypes.dtype(dtype).itemsize
+        written = []
+        for shard in shards:
+            part = intersect(shard, box)
+            if part is None:
+                continue
+            at = tuple(
+                slice(mine.start + local.start - whole.start, mine.start + local.stop - whole.start)
+                for mine, local, whole in zip(shard.index, part, box, strict=True)
+            )
+            own, wanted = values[at].reshape(-1), chosen[at].reshape(-1)
+            done = 0
+            for first, count in runs(shard.shape, part):
+                block, keep = own[done : done + count], np.flatnonzero(wanted[done : done + count])
+                done += count
+                for picked in np.split(keep, np.flatnonzero(np.diff(keep) > 1) + 1) if keep.size else ():
+                    piece = block[picked[0] : picked[-1] + 1].copy()
+                    piece.flags.writeable = False
+                    assert shard.pa is not None
+                    offset = (first + int(picked[0])) * itemsize
+                    target = replace(
+                        shard,
+                        pa=shard.pa + offset,
+                        offset_bytes=shard.offset_bytes + offset,
+                        nbytes=piece.nbytes,
+                        shape=piece.shape,
+                    )
+                    written.append(self.driver.write(target, piece, dtype))
+        return written
+
+    def sip(self, device: object) -> int:
+        """The number of a SIP of the machine, given so or as ``"sip:1"``."""
+        count = int(self.driver.machine.graph.properties["sips"])
+        number = device
+        if isinstance(device, str) and device.startswith("sip:") and device[4:].isdecimal():
+            number = int(device[4:])
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < count:
+            raise UsageError(
+                f"to({shown(device)}): give a dtype ({', '.join(dtypes.DTYPES)}) or a SIP from 0 to "
+                f"{count - 1}; numpy() brings values to the host"
+            )
+        return number
 
     def fetch(self, sources: Sequence[ShardRef]) -> None:
         """Move ``sources`` to the host: the time that a host read takes."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from greenlet import getcurrent
 from numpy.typing import ArrayLike, NDArray
 
 from kernbench import dtypes
-from kernbench.errors import UsageError
+from kernbench.errors import UsageError, VerificationError
 from kernbench.hints import no_attribute
 from kernbench.kernels import TensorArg
+from kernbench.kernels.thread import KernelGreenlet
 from kernbench.replay.numeric import cast
 from kernbench.runtime.driver import shard_ref
 from kernbench.runtime.indexing import Box, box_of, intersect, span
@@ -26,14 +29,16 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
+_SHOWN = 1000
+"""Elements up to which a ``repr`` reads the values."""
+
 
 INSTEAD = {
     "cuda": "leave it out: a tensor is made on the machine; torch.from_numpy(x, dp=...) places it",
-    "to": "leave it out: a tensor is made on the machine, in the dtype of its array",
     "cpu": "use .numpy()",
-    "astype": "convert the array before torch.from_numpy",
-    "float": "convert the array before torch.from_numpy",
-    "half": "convert the array before torch.from_numpy",
+    "astype": "use .to(torch.float16)",
+    "float": "use .to(torch.float32)",
+    "half": "use .to(torch.float16)",
     "data_ptr": "pass the tensor itself to torch.launch",
     "stride": "tensors are row-major; pass the strides that a kernel needs as numbers",
     "contiguous": "leave it out: tensors are row-major",
@@ -48,7 +53,8 @@ class Tensor:
 
     ``shape`` is global, ``dtype`` a name such as ``"f16"``. Its memory is freed, unmapped and reusable
     when the last reference goes, at :meth:`free`, or with its context. Reading it is a barrier: all
-    that was submitted before is done first.
+    that was submitted before is done first. Reads are :meth:`numpy`, ``data``, ``t[...]``, ``np.asarray``,
+    the source of :meth:`copy_` and of ``t[...] = v``, :meth:`to`, and the ``repr`` of a small tensor.
     """
 
     def __init__(
@@ -59,7 +65,9 @@ class Tensor:
         allocation: Allocation,
         storage: Storage,
         writes: list[Request],
+        again: Callable[[str, tuple[int, ...]], Tensor],
     ) -> None:
+        self._again = again
         self.name = name
         self.shape = shape
         self.dtype = dtype
@@ -120,7 +128,18 @@ class Tensor:
 
     def __repr__(self) -> str:
         state = ", freed" if self._freed else ""
-        return f"Tensor('{self.name}', shape={self.shape}, dtype={self.dtype}, sips={list(self.sips)}{state})"
+        about = f"'{self.name}', shape={self.shape}, dtype={self.dtype}, sips={list(self.sips)}{state}"
+        values = "" if self._freed or self.numel() > _SHOWN else self._shown()
+        return f"Tensor({values}{about})"
+
+    def _shown(self) -> str:
+        """The values for a ``repr``; empty where there are none: results of a run without verification."""
+        if isinstance(getcurrent(), KernelGreenlet):  # time stands still in a kernel
+            return ""
+        try:
+            return f"{np.array2string(self.numpy(), separator=', ', prefix='Tensor(')}, "
+        except (UsageError, VerificationError):
+            return ""
 
     def __bool__(self) -> NoReturn:
         raise UsageError(f"tensor '{self.name}': a tensor has no truth value; read it with numpy() first")
@@ -133,6 +152,11 @@ class Tensor:
         The array is the caller's own. Results that were computed need ``--verify-data``.
         """
         return self._read(tuple(slice(0, n) for n in self.shape), sip)
+
+    @property
+    def data(self) -> Array:
+        """The tensor's values, as :meth:`numpy` gives them."""
+        return self.numpy()
 
     def __getitem__(self, key: Any) -> Array:
         """Part of the first copy, by integers, slices and ``...``; only the bytes around it are moved."""
@@ -158,6 +182,45 @@ class Tensor:
             else:
                 self.write(source, sip)
         return self
+
+    def __setitem__(self, key: Any, value: ArrayLike | Tensor) -> None:
+        """Overwrite part of every copy, chosen as in ``t[key]``; ``value`` broadcasts to it and is cast.
+
+        As with :meth:`copy_`, work submitted before sees the old values. Only the elements that change are
+        moved, each run of neighbours by a write of its own.
+        """
+        what = f"tensor '{self.name}'"
+        box, pick = box_of(key, self.shape, what)
+        source = real_numbers(value.numpy() if isinstance(value, Tensor) else value, what)
+        values = np.zeros([s.stop - s.start for s in box], dtypes.dtype(self.dtype).numpy)
+        chosen = np.zeros(values.shape, bool)
+        chosen[pick] = True
+        try:
+            values[pick] = cast(source, self.dtype)
+        except ValueError:
+            raise UsageError(
+                f"{what}: the part has shape {values[pick].shape}, the value {source.shape}; make them equal"
+            ) from None
+        self._storage.settle()
+        for sip in self.allocation.copies:
+            self._writes += self._storage.write_part(self.copy_of(sip), box, values, chosen, self.dtype)
+
+    def to(self, target: str | int) -> Tensor:
+        """The tensor in another type (``torch.float32``) or on another SIP (``1``, ``"sip:1"``).
+
+        Itself if it is so already, otherwise a new tensor, placed alike; the values pass through the host.
+        """
+        dtype, sips = self.dtype, self.sips
+        if isinstance(target, str) and target in dtypes.DTYPES:
+            dtype = target
+        else:
+            sips = (self._storage.sip(target),)
+        if (dtype, sips) == (self.dtype, self.sips):
+            return self
+        made = self._again(dtype, sips)
+        for sip in sips:
+            made.write(self.numpy(sip if sip in self.sips else None), sip)
+        return made
 
     def fill(self, value: float) -> Tensor:
         """Submit host writes of ``value`` to every element of every copy, and return the tensor.

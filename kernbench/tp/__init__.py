@@ -8,9 +8,13 @@ from kernbench.tp.mesh import DeviceMesh, Partial, Replicate, Shard, init_device
 from kernbench.tp.placing import REPLICATED
 from kernbench.tp.regions import (
     copy_to_region,
+    copy_to_tensor_model_parallel_region,
     gather_from_region,
+    gather_from_tensor_model_parallel_region,
     reduce_from_region,
+    reduce_from_tensor_model_parallel_region,
     scatter_to_region,
+    scatter_to_tensor_model_parallel_region,
 )
 from kernbench.tp.state import (
     get_tensor_model_parallel_group,
@@ -30,13 +34,17 @@ __all__ = [
     "Shard",
     "VocabParallelEmbedding",
     "copy_to_region",
+    "copy_to_tensor_model_parallel_region",
     "distribute_tensor",
     "gather_from_region",
+    "gather_from_tensor_model_parallel_region",
     "get_tensor_model_parallel_group",
     "get_tensor_model_parallel_rank",
     "get_tensor_model_parallel_world_size",
     "init_device_mesh",
     "initialize_model_parallel",
     "reduce_from_region",
+    "reduce_from_tensor_model_parallel_region",
     "scatter_to_region",
+    "scatter_to_tensor_model_parallel_region",
 ]

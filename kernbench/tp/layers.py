@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernbench.errors import UsageError
+from kernbench.runtime.current import context_of
 from kernbench.runtime.placement import distinct
 from kernbench.tp.kernels import embedding, linear
 from kernbench.tp.placing import bases, check_reachable, columns
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 class _Layer:
     """Shared state of the layers: the group, the calling rank in it, and how many of ``n`` it has."""
 
-    def __init__(self, dtype: str, torch: Context, name: str) -> None:
+    def __init__(self, dtype: str, torch: Context | None, name: str) -> None:
+        torch = context_of(torch, name)
         self.group = get_tensor_model_parallel_group(torch=torch)
         self.rank = self.group.rank_of(torch.distributed.get_rank())
         self.dtype = dtype
@@ -63,7 +65,7 @@ class ColumnParallelLinear(_Layer):
         bias: Whether there is a ``b``.
         gather_output: Give every rank the whole output; otherwise its own part of the columns.
         dtype: Element type of input, weights and output.
-        torch: The run.
+        torch: The run; in a rank it may be left out.
         name: Its name in errors and in the trace.
 
     ``weight`` is this rank's part, (in_features, out_features / ranks), and zero until it is loaded.
@@ -77,10 +79,11 @@ class ColumnParallelLinear(_Layer):
         gather_output: bool = False,
         *,
         dtype: str = "f16",
-        torch: Context,
+        torch: Context | None = None,
         name: str = "column_parallel",
     ) -> None:
         super().__init__(dtype, torch, name)
+        torch = self._torch
         self.in_features, self.out_features = in_features, out_features
         self.gather_output = gather_output
         self._own = self._share(out_features, "out_features")
@@ -113,7 +116,7 @@ class RowParallelLinear(_Layer):
         input_is_parallel: The input is this rank's part of the columns (the output of a column parallel
             layer); otherwise it is whole, and cut.
         dtype: Element type of input, weights and output.
-        torch: The run.
+        torch: The run; in a rank it may be left out.
         name: Its name in errors and in the trace.
 
     ``weight`` is this rank's part, (in_features / ranks, out_features), and zero until it is loaded.
@@ -127,10 +130,11 @@ class RowParallelLinear(_Layer):
         input_is_parallel: bool = True,
         *,
         dtype: str = "f16",
-        torch: Context,
+        torch: Context | None = None,
         name: str = "row_parallel",
     ) -> None:
         super().__init__(dtype, torch, name)
+        torch = self._torch
         self.in_features, self.out_features = in_features, out_features
         self.input_is_parallel = input_is_parallel
         self._own = self._share(in_features, "in_features")
@@ -163,7 +167,7 @@ class VocabParallelEmbedding(_Layer):
         num_embeddings: Rows of the table, a multiple of the number of ranks.
         embedding_dim: Its columns.
         dtype: Element type of the table and of the output.
-        torch: The run.
+        torch: The run; in a rank it may be left out.
         name: Its name in errors and in the trace.
     """
 
@@ -173,10 +177,11 @@ class VocabParallelEmbedding(_Layer):
         embedding_dim: int,
         *,
         dtype: str = "f16",
-        torch: Context,
+        torch: Context | None = None,
         name: str = "vocab_parallel",
     ) -> None:
         super().__init__(dtype, torch, name)
+        torch = self._torch
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self._own = self._share(num_embeddings, "num_embeddings")
         self._dp = columns(torch, embedding_dim)

@@ -1,10 +1,14 @@
-"""The four functions with which activations enter and leave the parallel parts of a model; forward only."""
+"""The four functions with which activations enter and leave the parallel parts of a model; forward only.
+
+In a rank ``torch`` may be left out.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from kernbench.errors import UsageError
+from kernbench.runtime.current import context_of
 from kernbench.tp.boxes import Part, copy_parts
 from kernbench.tp.placing import check_reachable, columns
 from kernbench.tp.state import get_tensor_model_parallel_group
@@ -13,24 +17,26 @@ if TYPE_CHECKING:
     from kernbench.runtime import Context, Tensor
 
 
-def copy_to_region(x: Tensor, *, torch: Context) -> Tensor:
+def copy_to_region(x: Tensor, *, torch: Context | None = None) -> Tensor:
     """``x`` itself, which is the same on all ranks. (Going backward, the gradients would be added up.)"""
     get_tensor_model_parallel_group(torch=torch)
     return x
 
 
-def reduce_from_region(x: Tensor, *, torch: Context) -> Tensor:
+def reduce_from_region(x: Tensor, *, torch: Context | None = None) -> Tensor:
     """``x`` added up over the ranks, in place."""
+    torch = context_of(torch, "reduce_from_region")
     torch.distributed.all_reduce(x, group=get_tensor_model_parallel_group(torch=torch))
     return x
 
 
-def scatter_to_region(x: Tensor, *, torch: Context) -> Tensor:
+def scatter_to_region(x: Tensor, *, torch: Context | None = None) -> Tensor:
     """The calling rank's part of the columns of ``x`` (batch, features), which is the same on all ranks.
 
     Raises:
         UsageError: The ranks cannot share the columns, or ``x`` is no matrix.
     """
+    torch = context_of(torch, "scatter_to_region")
     group = get_tensor_model_parallel_group(torch=torch)
     rank, size = group.rank_of(torch.distributed.get_rank()), group.size()
     batch, features = _matrix("scatter_to_region", x)
@@ -45,8 +51,9 @@ def scatter_to_region(x: Tensor, *, torch: Context) -> Tensor:
     return part
 
 
-def gather_from_region(x: Tensor, *, torch: Context) -> Tensor:
+def gather_from_region(x: Tensor, *, torch: Context | None = None) -> Tensor:
     """The ranks' parts side by side: (batch, own features) of each gives (batch, all features) on all."""
+    torch = context_of(torch, "gather_from_region")
     group = get_tensor_model_parallel_group(torch=torch)
     batch, own = _matrix("gather_from_region", x)
     check_reachable("gather_from_region", x, torch)
@@ -66,3 +73,10 @@ def _matrix(what: str, x: Tensor) -> tuple[int, int]:
     if x.ndim != 2:
         raise UsageError(f"{what}: '{x.name}' has shape {x.shape}; it takes (batch, features)")
     return x.shape[0], x.shape[1]
+
+
+# Megatron's names.
+copy_to_tensor_model_parallel_region = copy_to_region
+reduce_from_tensor_model_parallel_region = reduce_from_region
+scatter_to_tensor_model_parallel_region = scatter_to_region
+gather_from_tensor_model_parallel_region = gather_from_region

@@ -139,9 +139,37 @@ def test_wrong_use(use: Any, message: str) -> None:
     assert isinstance(next(iter(raised.value.errors.values())), UsageError | RuntimeError)
 
 
+def test_in_a_rank_the_context_is_known_and_megatron_names_are() -> None:
+    w1, w2, x = whole(12, 24), whole(24, 8), whole(3, 12)
+
+    def program(rank: int, torch: Any) -> Any:
+        tp.initialize_model_parallel(2)
+        assert tp.get_tensor_model_parallel_world_size() == 2
+        assert tp.get_tensor_model_parallel_rank() == rank % 2
+        first = tp.ColumnParallelLinear(12, 24, bias=False, dtype="f32")
+        second = tp.RowParallelLinear(24, 8, bias=False, dtype="f32")
+        first.load(w1)
+        second.load(w2)
+        given = tp.copy_to_tensor_model_parallel_region(torch.from_numpy(x, dp=tp.REPLICATED))
+        hidden = tp.gather_from_tensor_model_parallel_region(first(given))
+        return second(tp.scatter_to_tensor_model_parallel_region(hidden)).numpy()
+
+    for result in run_ranks(machine(4, **SMALL), program)[0]:
+        np.testing.assert_array_equal(result, x @ w1 @ w2)
+    assert tp.reduce_from_tensor_model_parallel_region is tp.reduce_from_region
+
+
+def test_outside_of_a_rank_the_context_is_asked_for() -> None:
+    with pytest.raises(UsageError, match="initialize_model_parallel: outside of a rank pass torch="):
+        tp.initialize_model_parallel(1)
+    run_ranks(machine(2, **SMALL), lambda rank, torch: tp.initialize_model_parallel(2))
+    with pytest.raises(UsageError, match="parallel layers: outside of a rank pass torch="):
+        tp.get_tensor_model_parallel_group()
+
+
 def test_before_it_is_initialized() -> None:
     def program(rank: int, torch: Any) -> None:
-        with pytest.raises(CollectiveError, match=r"call initialize_model_parallel\(size, torch"):
+        with pytest.raises(CollectiveError, match=r"call initialize_model_parallel\(size\)"):
             tp.ColumnParallelLinear(4, 8, torch=torch)
 
     run_ranks(machine(2), program)
