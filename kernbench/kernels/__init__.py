@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernbench.kernels.autotune import Autotuned, Choice, Choices, autotune
+from kernbench.kernels.command_lists import commands
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.interpret import interpret
 from kernbench.kernels.issue import ValueSource
@@ -24,5 +25,6 @@ __all__ = [
     "TensorRef",
     "ValueSource",
     "autotune",
+    "commands",
     "interpret",
 ]

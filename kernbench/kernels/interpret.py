@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,34 +63,46 @@ def interpret(
         raise UsageError(f"grid {shown(grid)} must be three positive counts (PEs per cube, cubes, SIPs)")
     pes, cubes, sips = counts
     outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
-    memory = _Memory()
+    memory = InterpretedMemory()
     args = [memory.place(f"arg{i}", value) for i, value in enumerate([*arrays, *outputs])]
     named = {key: memory.place(key, value) for key, value in constants.items()}
     rings = InterpretedQueues((pes, cubes, sips), queues, slots, slot_bytes, machine)
     op_ids = itertools.count()
     programs = []
     for sip, cube, pe in itertools.product(range(sips), range(cubes), range(pes)):
-        context = PeContext(
-            sip=sip,
-            cube=cube,
-            pe=pe,
-            name=f"sip{sip}.cube{cube}.pe{pe}",
-            program_id=(pe, cube, sip),
-            num_programs=(pes, cubes, sips),
-            scratch_base=0,
-            scratch_bytes=scratch_bytes,
-            now=lambda: 0.0,
-            next_op_id=lambda: next(op_ids),
-            launch=0,
-            queues=rings.of((sip, cube, pe)),
-            device_counts=(pes, cubes, sips),
-        )
+        context = pe_context((pe, cube, sip), (pes, cubes, sips), rings, scratch_bytes, op_ids)
         program = _Program(memory, tile, rings, context)
         program.start(KernelCall(fn, args, named, data=program))
         programs.append(program)
     _run(programs, rings)
     memory.copy_back()
     return out
+
+
+def pe_context(
+    program_id: tuple[int, int, int],
+    counts: tuple[int, int, int],
+    rings: InterpretedQueues,
+    scratch_bytes: int,
+    op_ids: Iterator[int],
+) -> PeContext:
+    """The PE that runs a program (PE, cube, SIP) of a grid of ``counts`` where there is no machine."""
+    pe, cube, sip = program_id
+    return PeContext(
+        sip=sip,
+        cube=cube,
+        pe=pe,
+        name=f"sip{sip}.cube{cube}.pe{pe}",
+        program_id=program_id,
+        num_programs=counts,
+        scratch_base=0,
+        scratch_bytes=scratch_bytes,
+        now=lambda: 0.0,
+        next_op_id=lambda: next(op_ids),
+        launch=0,
+        queues=rings.of((sip, cube, pe)),
+        device_counts=counts,
+    )
 
 
 def _run(programs: Sequence[_Program], rings: InterpretedQueues) -> None:
@@ -110,7 +122,7 @@ def _run(programs: Sequence[_Program], rings: InterpretedQueues) -> None:
             program.close()
 
 
-class _Memory:
+class InterpretedMemory:
     """The bytes of all arrays, each at an address of its own with a gap behind it."""
 
     def __init__(self) -> None:
@@ -181,7 +193,7 @@ class _Program:
     """Stands in for a PE: carries out commands at once and knows every value."""
 
     def __init__(
-        self, memory: _Memory, tile: tuple[int, int, int], queues: InterpretedQueues, pe: PeContext
+        self, memory: InterpretedMemory, tile: tuple[int, int, int], queues: InterpretedQueues, pe: PeContext
     ) -> None:
         self.ended = False
         self.steps = 0
