@@ -3,8 +3,8 @@
 #   make run         the default job: qkv-gemm on the default topology, numbers verified
 #   make test        the tests that a developer waits for
 #   make slow        all the others: slow ones, those on a Neo4j server, property tests with all their examples
-#   make pure        the tests of exact times and kept results, on the Python engine (KERNBENCH_PURE=1)
-#   make core        compile the core of the event loop again, after a change of it; needs a C compiler
+#   make pure        the tests of exact times and kept results, where nothing is compiled (KERNBENCH_PURE=1)
+#   make core        compile the engine again, after a change of it; needs a C compiler
 #   make golden      rewrite the kept results under tests/golden, after a decision to change them
 #   make lint        ruff: rules and format
 #   make types       mypy, strict
@@ -32,8 +32,9 @@ BIN := $(VENV)/bin
 # Stamps lie inside the environment, so that removing it removes them.
 PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
-CORE := hatch_build.py $(wildcard kernbench/compiled/*.p[yx][xi]) # compiled when KernBench is installed
-SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled core:", state)'
+# compiled when KernBench is installed
+CORE := hatch_build.py $(wildcard kernbench/*/*.pyx kernbench/*/*.pxd kernbench/*/*.pxi) kernbench/compiled/digest.py
+SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled engine:", state)'
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
 

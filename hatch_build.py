@@ -1,4 +1,4 @@
-"""Compiles the core (kernbench/compiled) when KernBench is installed.
+"""Compiles the engine (kernbench/compiled/digest.py says which modules) when KernBench is installed.
 
 Where it cannot be compiled, for lack of a C compiler, KernBench is installed in plain Python. Results are the
 same. ``python hatch_build.py`` compiles it in a checkout, beside its source.
@@ -6,6 +6,7 @@ same. ``python hatch_build.py`` compiles it in a checkout, beside its source.
 
 from __future__ import annotations
 
+import os
 import runpy
 import shutil
 import sys
@@ -19,38 +20,58 @@ except ImportError:  # run as a script
     BuildHookInterface = object  # type: ignore[assignment,misc]
 
 ROOT = Path(__file__).resolve().parent
-FOLDER = Path("kernbench", "compiled")
-MODULE = "kernbench.compiled._core"
 # A fused multiply-add rounds once where Python rounds twice.
 FLAGS = (
     ["/O2", "/fp:precise"]
     if sys.platform == "win32"
     else ["-O2", "-g0", "-ffp-contract=off", "-fno-fast-math"]
 )
+DIRECTIVES = {
+    "language_level": 3,
+    "allow_none_for_extension_args": False,
+    "annotation_typing": False,  # types are those of the .pxd files
+    "auto_pickle": False,
+    "boundscheck": False,
+    "cdivision": True,
+    "initializedcheck": False,
+    "nonecheck": False,
+    "wraparound": False,
+}
 
 
-def compiled(into: Path) -> Path:
-    """Compile the core into the folder ``into``; returns the extension module. Raises whatever goes wrong."""
+def compiled(into: Path) -> dict[Path, Path]:
+    """Compile into the folder ``into``; returns what was made, by where in a checkout it belongs.
+
+    Raises whatever goes wrong.
+    """
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
 
-    source = runpy.run_path(str(ROOT / FOLDER / "digest.py"))["digest"](ROOT / FOLDER)
-    extension = Extension(
-        MODULE,
-        [str(ROOT / FOLDER / "_core.pyx")],
-        define_macros=[("KERNBENCH_SOURCE", source)],
-        extra_compile_args=FLAGS,
-    )
-    modules = cythonize([extension], build_dir=str(into / "c"), language_level=3, force=True, quiet=True)
-    command = Distribution({"name": "kernbench", "ext_modules": modules}).get_command_obj("build_ext")
+    plan = runpy.run_path(str(ROOT / "kernbench" / "compiled" / "digest.py"))
+    modules = plan["MODULES"]
+    extensions = [
+        Extension(module, [str(plan["source"](ROOT, module))], extra_compile_args=FLAGS) for module in modules
+    ]
+    made = cythonize(
+        extensions, build_dir=str(into / "c"), include_path=[str(ROOT)], compiler_directives=DIRECTIVES,
+        force=True, quiet=True,
+    )  # fmt: skip
+    command = Distribution({"name": "kernbench", "ext_modules": made}).get_command_obj("build_ext")
     command.build_lib, command.build_temp = str(into / "lib"), str(into / "temp")
+    command.parallel = os.cpu_count()
     command.ensure_finalized()
     command.run()
-    return Path(command.get_ext_fullpath(MODULE))
+    stamp = into / "sources.txt"
+    stamp.write_text(plan["digest"](ROOT) + "\n")
+    built = {Path(plan["STAMP"]): stamp}
+    for module in modules:
+        file = Path(command.get_ext_fullpath(module))
+        built[Path(*module.split(".")[:-1], file.name)] = file
+    return built
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds the compiled core to a wheel, or puts it into the checkout of an editable installation."""
+    """Adds what is compiled to a wheel, or puts it into the checkout of an editable installation."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, or say why not."""
@@ -58,26 +79,27 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         try:
             built = compiled(Path(self._folder.name))
         except (Exception, SystemExit) as error:
-            self.app.display_warning(f"the core is not compiled, KernBench will run in plain Python: {error}")
+            self.app.display_warning(f"nothing is compiled, KernBench will run in plain Python: {error}")
             return
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         if version == "editable":
             put(built)
         else:
-            build_data["force_include"][str(built)] = (FOLDER / built.name).as_posix()
+            for place, file in built.items():
+                build_data["force_include"][str(file)] = place.as_posix()
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was compiled."""
         self._folder.cleanup()
 
 
-def put(built: Path) -> None:
-    """Put the module beside its source, as a new file: a process may run the old one."""
-    target = ROOT / FOLDER / built.name
-    fresh = target.with_suffix(".new")
-    shutil.copy(built, fresh)
-    fresh.replace(target)
+def put(built: dict[Path, Path]) -> None:
+    """Put the modules beside their sources, as new files: a process may run the old ones."""
+    for place, file in built.items():
+        fresh = (ROOT / place).with_suffix(".new")
+        shutil.copy(file, fresh)
+        fresh.replace(ROOT / place)
 
 
 if __name__ == "__main__":

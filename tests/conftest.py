@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from kernbench import collector
+from kernbench.compiled import state
 from tests.examples import register_profiles
 from tests.neo4j_server import Running, empty, shared_server
 from tools import run_neo4j
@@ -100,6 +101,12 @@ def forget() -> None:
     gc.collect()
     with suppress(OSError, AttributeError, TypeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
+
+
+patches_the_engine = pytest.mark.skipif(
+    state == "used", reason="compiled classes cannot be patched; test_planted_faults runs it where none is"
+)
+"""For tests that replace methods of the engine's own classes."""
 
 
 @dataclass(frozen=True)

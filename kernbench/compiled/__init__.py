@@ -1,52 +1,71 @@
-"""The compiled core: the event loop, servers, packets and rows of the trace in C.
+"""What is compiled: the rules of the model, in ``.py`` files that run as they are where nothing is compiled.
 
-:data:`core` is the extension module, or None where there was no compiler; then everything runs in plain
-Python, with the same results to the last bit. :data:`state` says which and why. ``KERNBENCH_PURE=1`` in the
-environment leaves it aside.
-
-The Python classes of :mod:`kernbench.sim` are the reference. Those that the core has too are made anew upon
-its types (:func:`built_on`), so that components, instruments and tests use the same names and attributes
-either way.
+A module of :data:`~kernbench.compiled.digest.MODULES` has an extension module beside its source where
+KernBench was compiled, and Python prefers that. Its types are declared in a ``.pxd`` file of its name. All
+of them are used or none: types of one are built into another. :data:`state` says which, and why.
+``KERNBENCH_PURE=1`` in the environment leaves aside what is compiled. Results are the same to the last bit.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from kernbench.compiled.digest import digest
+from kernbench.compiled.digest import MODULES, STAMP, digest
 
 VARIABLE = "KERNBENCH_PURE"
-"""Environment variable: ``1`` leaves the compiled core aside."""
+"""Environment variable: ``1`` leaves what is compiled aside."""
+_ROOT = Path(__file__).parents[2]
 _AGAIN = "; 'make core' compiles it in a checkout, 'pip install --force-reinstall' elsewhere"
 
 
-def _load() -> tuple[ModuleType | None, str]:
+def _state() -> str:
     if os.environ.get(VARIABLE, "") not in ("", "0"):
-        return None, f"not used, because {VARIABLE} is set"
-    try:
-        _core = import_module("kernbench.compiled._core")
-    except ImportError as error:
-        if isinstance(error, ModuleNotFoundError):
-            return None, f"not there: no C compiler was found when KernBench was installed{_AGAIN}"
-        return None, f"not used, because it cannot be imported: {error}{_AGAIN}"
-    now = digest(Path(__file__).parent)
-    if now and now != _core.SOURCE:
-        return None, f"not used, because its source has changed since it was compiled{_AGAIN}"
-    return _core, "used"
+        return f"not used, because {VARIABLE} is set"
+    for module in MODULES:
+        beside = _ROOT.joinpath(*module.split("."))
+        if not any(Path(f"{beside}{suffix}").exists() for suffix in EXTENSION_SUFFIXES):
+            return f"not there: no C compiler was found when KernBench was installed{_AGAIN}"
+    now = digest(_ROOT)  # an installed wheel has no sources of containers, and cannot change
+    if now and now != (_ROOT / STAMP).read_text().strip():
+        return f"not used, because its source has changed since it was compiled{_AGAIN}"
+    return "used"
 
 
-core, state = _load()
+class _Interpreted(MetaPathFinder):
+    """Finds the sources of modules that would be found compiled."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """See :class:`importlib.abc.MetaPathFinder`."""
+        if name not in MODULES:
+            return None
+        source = _ROOT.joinpath(*name.split(".")).with_suffix(".py")
+        if not source.exists():
+            raise ModuleNotFoundError(f"'{name}' is compiled alone, and {state}", name=name)
+        return spec_from_file_location(name, source)
 
 
-def built_on(compiled: type, plain: type) -> type:
-    """The class that takes the place of ``plain``: ``compiled``, under the name of ``plain``.
+state = _state()
+if state != "used":
+    sys.meta_path.insert(0, _Interpreted())
 
-    It is a class of Python's, so that its methods can be replaced. :mod:`kernbench.sim.engine` notices.
-    """
-    slots = {"__slots__": ()} if "__slots__" in vars(plain) else {}
-    return type(
-        plain.__name__, (compiled,), {**slots, "__doc__": plain.__doc__, "__module__": plain.__module__}
-    )
+
+def _module(name: str) -> ModuleType | None:
+    return import_module(f"kernbench.compiled.{name}") if state == "used" else None
+
+
+core = _module("_core")
+
+
+def parts() -> ModuleType | None:
+    """The parts of a PE in C, or None where nothing is compiled."""
+    return _module("_parts")

@@ -1,13 +1,42 @@
-"""The digest that ties a compiled core to its source. The build runs this file by itself."""
+"""What is compiled, and the digest that ties it to its source. The build runs this file by itself."""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
 
+CONTAINERS = ("queue", "holding", "columns")
+"""Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
-def digest(folder: Path) -> str:
-    """Digest of the files in ``folder`` that the core is compiled from; empty where there are none."""
-    sources = sorted(path for path in folder.iterdir() if path.suffix in (".pyx", ".pxi"))
-    content = b"".join(path.name.encode() + b"\n" + path.read_bytes() for path in sources)
-    return hashlib.sha256(content).hexdigest()[:16] if sources else ""
+RULES = ("server", "transaction", "node", "clock", "fabric", "rows")
+"""Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""
+
+MODULES = {
+    **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
+    **{f"kernbench.sim.{name}": "py" for name in RULES},
+    **{f"kernbench.components.{name}": "py" for name in ("base", "memory", "sram", "hbm", "transit")},
+    "kernbench.compiled._core": "pyx",
+    "kernbench.compiled._parts": "pyx",
+}
+"""The compiled modules, each after those whose types it uses, with the ending of what it is compiled from."""
+
+STAMP = "kernbench/compiled/sources.txt"
+"""The file beside the compiled modules with the digest of what they were compiled from."""
+
+
+def source(root: Path, module: str) -> Path:
+    """The file that a module is compiled from."""
+    return root.joinpath(*module.split(".")).with_suffix(f".{MODULES[module]}")
+
+
+def digest(root: Path) -> str:
+    """Digest of all that is compiled, below ``root``; empty where there are no declarations (``.pxd``)."""
+    found = [source(root, module) for module in MODULES]
+    found += [path for module in MODULES if (path := source(root, module).with_suffix(".pxd")).exists()]
+    found += sorted((root / "kernbench" / "compiled").glob("*.pxi"))
+    content = hashlib.sha256()
+    for path in found:
+        if not path.exists():
+            return ""
+        content.update(path.name.encode() + b"\n" + path.read_bytes())
+    return content.hexdigest()[:16]

@@ -5,18 +5,11 @@ cdef enum:
     BEGIN   # the overhead is paid
 
 
-cdef class Step:
-    """Something with steps of its own that lies in the event queue."""
-
-    cdef int go(self, uint64_t number) except -1:
-        raise NotImplementedError
-
-
 cdef class Ledger:
     """``Machine.begin``, ``end``, ``report`` and ``next_op_id``."""
 
     cdef Clock clock
-    cdef dict in_flight, worked
+    cdef dict in_flight, worked, parts
     cdef bint traced
     cdef int64_t transactions, ops
     cdef public tuple transaction_done, op_done, stage_done
@@ -26,6 +19,7 @@ cdef class Ledger:
         self.clock = clock
         self.in_flight = in_flight
         self.worked = worked
+        self.parts = {}
         self.traced = traced
         self.transaction_done = self.op_done = self.stage_done = ()
 
@@ -42,7 +36,7 @@ cdef class Ledger:
         return t
 
     cdef Transaction open(self, kind, Path path, int64_t nbytes, double t_submit, int64_t op, bint is_write):
-        cdef Transaction t = <Transaction?>TransactionClass.__new__(TransactionClass)
+        cdef Transaction t = <Transaction>Transaction.__new__(Transaction)
         t.id = self.transactions
         t.kind = kind
         t.src = (<Server>path.nodes[0]).resource

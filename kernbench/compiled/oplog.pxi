@@ -118,15 +118,15 @@ cdef class OpRows:
         if transactions:
             for number in transactions if len(transactions) == 1 else dict.fromkeys(transactions):
                 one = number
-                self.moved.add(&one, sizeof(one))
+                self.moved.append(&one, sizeof(one))
                 self.n_moved += 1
         for on, hazard in dependencies:
             edge.on = on
             edge.hazard = code_of(self.hazards, hazard)
-            self.edges.add(&edge, sizeof(edge))
+            self.edges.append(&edge, sizeof(edge))
             self.n_edges += 1
         row.moved, row.operand, row.edge = self.n_moved, self.n_operands, self.n_edges
-        self.ops.add(&row, sizeof(row))
+        self.ops.append(&row, sizeof(row))
         self.at[op.id] = len(self.at)
         return 0
 
@@ -147,7 +147,7 @@ cdef class OpRows:
         cdef RegionRow region
         for addr, nbytes in operand.regions:
             region.addr, region.nbytes = addr, nbytes
-            self.regions.add(&region, sizeof(region))
+            self.regions.append(&region, sizeof(region))
             self.n_regions += 1
         handle, address, shape = operand.handle, operand.address, operand.shape
         row.position = position
@@ -156,7 +156,7 @@ cdef class OpRows:
         row.shape = code_of(self.shapes, shape)
         row.dtype = code_of(self.dtypes, operand.dtype)
         row.regions = self.n_regions
-        self.operands.add(&row, sizeof(row))
+        self.operands.append(&row, sizeof(row))
         self.n_operands += 1
         return shape
 

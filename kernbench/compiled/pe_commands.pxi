@@ -8,13 +8,14 @@ cdef enum:
 cdef class Dispatcher(Part):
     """From PE_CPU by way of PE_SCHEDULER to an engine, or to PE_IPCQ: ``PeCpu._dispatch`` and ``submit`` of both."""
 
-    cdef Server cpu, link, queues, queues_link
+    cdef FabricNode cpu, queues
+    cdef Link link, queues_link
     cdef object queue_commands, receive_class
     cdef object dispatch_in_python, serve_in_python, token_class, transfers, computing, math_class, math, gemm
 
     def __init__(
-        self, Server scheduler not None, Ledger ledger not None, op_class, Server cpu not None, dispatch, serve,
-        token_class, transfers, computing, math, gemm, Server queues, queue_commands,
+        self, FabricNode scheduler not None, Ledger ledger not None, op_class, FabricNode cpu not None, dispatch, serve,
+        token_class, transfers, computing, math, gemm, FabricNode queues or None, queue_commands,
     ):  # fmt: skip
         """``queues`` is PE_IPCQ, None where it is left to Python; ``queue_commands`` are Send and Receive.
 
@@ -34,8 +35,8 @@ cdef class Dispatcher(Part):
         self.receive_class = queue_commands[1]
 
     def dispatch(self, command):
-        cdef Server cpu = self.cpu
-        cdef Server link
+        cdef FabricNode cpu = self.cpu
+        cdef Link link
         cdef Dispatched step
         cdef bint queued = False
         kind = type(command)
@@ -69,40 +70,40 @@ cdef class Dispatcher(Part):
         step.epoch = cpu._epoch
         link.transactions += 1
         if link.delay_ns > 0.0:
-            self.clock.step_at(self.clock.time + link.delay_ns, CALL, STEP, SUBMIT, step)
+            self.clock.step_at(self.clock.time + link.delay_ns, step, SUBMIT)
         else:
             step.submit()
         return queued and kind is self.receive_class and command.completion is not None
 
-    cdef Server link_to(self, Server part):
+    cdef Link link_to(self, Server part):
         link = self.cpu._direct.get(part)
         if link is None:
             link = self.cpu._direct[part] = self.cpu.system.link(self.cpu.resource, part.resource)
-        return <Server?>link
+        return <Link?>link
 
 
 cdef class Dispatched(Step):
     """A command on its way to PE_SCHEDULER, and beyond."""
 
     cdef Dispatcher by
-    cdef Server node
+    cdef FabricNode node
     cdef object command, op, epoch
     cdef double submitted
 
-    cdef int go(self, uint64_t number) except -1:
+    cpdef object go(self, long long number):
         return self.submit() if number == SUBMIT else self.serve()
 
     cdef int submit(self) except -1:
         """``PeScheduler.submit`` and ``PeIpcq.submit``."""
-        cdef Server node = self.node
+        cdef FabricNode node = self.node
         cdef double now = self.by.clock.time, begun, after
         self.submitted = now
-        begun = node.take(now, node.overhead_ns, self.op)
+        begun = node.occupy(now, node.overhead_ns, self.op)
         after = begun + node.overhead_ns
-        node.come(now)
-        node.go(after, 0, node.overhead_ns, begun - now)
+        node.arrive(now)
+        node.leave(after, 0, node.overhead_ns, begun - now)
         if after > now:
-            return self.by.clock.step_at(after, CALL, STEP, SERVE, self)
+            return self.by.clock.step_at(after, self, SERVE)
         return self.serve()
 
     cdef int serve(self) except -1:

@@ -5,21 +5,21 @@ cdef class Way:
 
     cdef object component
     cdef Part part        # of the component, where the core does its stages
-    cdef Server direct    # the link to it
-    cdef Server read_link, write_link
+    cdef Link direct    # the link to it
+    cdef Link read_link, write_link
     cdef double read_gbs, write_gbs
 
 
 cdef class Part:
     """A part of a PE that carries out stages of tiles: what ``PeComponent`` has for it."""
 
-    cdef Server node
+    cdef FabricNode node
     cdef Ledger ledger
     cdef Clock clock
     cdef object op_class
     cdef dict onward      # Way by the kind of the next stage
 
-    def __init__(self, Server node not None, Ledger ledger not None, op_class):
+    def __init__(self, FabricNode node not None, Ledger ledger not None, op_class):
         self.node = node
         self.ledger = ledger
         self.clock = ledger.clock
@@ -77,13 +77,13 @@ cdef class Part:
         """To the part that carries out ``stage``."""
         cdef Way way = Way.__new__(Way)
         way.component = self.node.sibling(stage.part)
-        way.part = (<Server?>way.component).part
+        way.part = <Part>self.ledger.parts.get(way.component)
         if way.component is not self.node:
             link = self.node._direct.get(way.component)
             if link is None:
                 link = self.node.system.link(self.node.resource, way.component.resource)
                 self.node._direct[way.component] = link
-            way.direct = <Server?>link
+            way.direct = <Link?>link
         self.onward[stage.kind] = way
         return way
 
@@ -105,9 +105,7 @@ cdef class Part:
         now = self.clock.time
         over = self.across(way, stages[index - 1], stage, now)
         if over > now:
-            self.clock.call(
-                over, CALL, (self.node.forward, (way.component, way.component.accept, token))
-            )
+            self.clock.entries.put_call(over, (self.node.forward, (way.component, way.component.accept, token)))
             return 0
         return self.hand(way, token)
 
@@ -115,7 +113,7 @@ cdef class Part:
         """``Component.forward`` of a token."""
         way.direct.transactions += 1
         if way.direct.delay_ns > 0.0:
-            self.clock.call(self.clock.time + way.direct.delay_ns, CALL, (way.component.accept, (token,)))
+            self.clock.entries.put_call(self.clock.time + way.direct.delay_ns, (way.component.accept, (token,)))
         elif way.part is not None:
             way.part.take(token)
         else:
@@ -131,18 +129,18 @@ cdef class Part:
             if count:
                 if way.read_link is None:
                     link, way.read_gbs = self.node._between(way.component, write=False)
-                    way.read_link = <Server?>link
+                    way.read_link = <Link?>link
                 nbytes = <double>count
-                over = way.read_link.flow(now - nbytes / way.read_gbs, count)
+                over = way.read_link.stream(now - nbytes / way.read_gbs, count)
                 return over if way.read_link.bw_gbs < way.read_gbs and over > now else now
         if stored.kind == "STORE":
             count = stored.nbytes
             if count:
                 if way.write_link is None:
                     link, way.write_gbs = self.node._between(way.component, write=True)
-                    way.write_link = <Server?>link
+                    way.write_link = <Link?>link
                 nbytes = <double>count
-                over = way.write_link.flow(now, count) - nbytes / way.write_gbs
+                over = way.write_link.stream(now, count) - nbytes / way.write_gbs
                 return over if way.write_link.bw_gbs < way.write_gbs and over > now else now
         return now
 
@@ -153,15 +151,15 @@ cdef class FetchStore(Part):
     cdef Tcm tcm
     cdef list busy
 
-    def __init__(self, Server node not None, Ledger ledger not None, op_class, Tcm tcm not None):
+    def __init__(self, FabricNode node not None, Ledger ledger not None, op_class, Tcm tcm not None):
         Part.__init__(self, node, ledger, op_class)
         self.tcm = tcm
         self.busy = node.busy_by_direction
-        node.part = self
+        ledger.parts[node] = self
 
     cdef int take(self, object token) except -1:
         cdef Moving step = Moving.__new__(Moving)
-        cdef Server node = self.node
+        cdef FabricNode node = self.node
         cdef double ready = self.clock.time, after
         step.part = self
         step.token = token
@@ -170,11 +168,11 @@ cdef class FetchStore(Part):
         step.stage = step.stages[step.index]
         step.op = self.record(token, step.stage)
         step.ready = ready
-        node.come(ready)
-        step.begun = node.take(ready, node.overhead_ns, step.op)
+        node.arrive(ready)
+        step.begun = node.occupy(ready, node.overhead_ns, step.op)
         after = step.begun + node.overhead_ns
         if after > ready:
-            return self.clock.step_at(after, CALL, STEP, BEGIN, step)
+            return self.clock.step_at(after, step, BEGIN)
         return step.move()
 
 
@@ -195,9 +193,9 @@ cdef class Moving(Access):
         self.ledger = self.part.ledger
         return self.begin(self.part.tcm, self.part.node, self.op, self.nbytes, self.write, INFINITY, 0.0)
 
-    cdef int go(self, uint64_t number) except -1:
+    cpdef object go(self, long long number):
         cdef FetchStore part = self.part
-        cdef Server node = part.node
+        cdef FabricNode node = part.node
         cdef double now
         if number == BEGIN:
             return self.move()
@@ -205,7 +203,7 @@ cdef class Moving(Access):
         now = part.clock.time
         part.busy[self.write] = <double>part.busy[self.write] + (node.overhead_ns + now - self.start)
         node._busy_ns = busier(part.busy)
-        node.go(now, self.nbytes, 0.0, self.begun - self.ready)
+        node.leave(now, self.nbytes, 0.0, self.begun - self.ready)
         part.finish(
             self.op, self.token, False, self.ready, self.begun if node.overhead_ns > 0.0 else self.start, now
         )  # fmt: skip
@@ -217,14 +215,15 @@ cdef class Engine(Part):
 
     cdef Server slot
 
-    def __init__(self, Server node not None, Ledger ledger not None, op_class, Server slot not None):
+    def __init__(self, FabricNode node not None, Ledger ledger not None, op_class, Server slot not None):
         Part.__init__(self, node, ledger, op_class)
         self.slot = slot
-        node.part = self
+        ledger.parts[node] = self
 
     cdef int take(self, object token) except -1:
         cdef Working step = Working.__new__(Working)
-        cdef Server node = self.node, slot = self.slot
+        cdef FabricNode node = self.node
+        cdef Server slot = self.slot
         cdef double now = self.clock.time, duration, end
         step.part = self
         step.token = token
@@ -236,11 +235,11 @@ cdef class Engine(Part):
         if slot.free > now and isinstance(slot.holder, self.op_class):
             op.after.append((slot.holder.id, "slot"))
         step.ready = now
-        step.start = slot.take(now, duration, op)
+        step.start = slot.occupy(now, duration, op)
         end = step.start + duration
-        node.come(now)
-        node.go(end, 0, duration, step.start - now)
-        return self.clock.step_at(end, CALL, STEP, OVER, step)
+        node.arrive(now)
+        node.leave(end, 0, duration, step.start - now)
+        return self.clock.step_at(end, step, OVER)
 
 
 cdef class Working(Step):
@@ -252,6 +251,6 @@ cdef class Working(Step):
     cdef Py_ssize_t index
     cdef double ready, start
 
-    cdef int go(self, uint64_t number) except -1:
+    cpdef object go(self, long long number):
         self.part.finish(self.op, self.token, True, self.ready, self.start, self.part.clock.time)
         return self.part.pass_on(self.token, self.stages, self.index)

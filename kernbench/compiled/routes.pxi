@@ -1,7 +1,5 @@
 # Tables of routes to one destination: kernbench.routing.tables, no further than they are asked for.
 
-from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
-
 cdef struct Reached:
     double distance
     int64_t at

@@ -3,12 +3,12 @@
 cdef class Tcm:
     """``PeTcm.access``."""
 
-    cdef Server node
+    cdef FabricNode node
     cdef Ledger ledger
     cdef dict ways
     cdef list busy
 
-    def __init__(self, Server node not None, Ledger ledger not None):
+    def __init__(self, FabricNode node not None, Ledger ledger not None):
         self.node = node
         self.ledger = ledger
         self.ways = node._ways
@@ -34,7 +34,8 @@ cdef class Access(Step):
     cdef int begin(
         self, Tcm tcm, object caller, object op, int64_t nbytes, bint write, double gbs, double overhead_ns
     ) except -1:
-        cdef Server node = tcm.node, port
+        cdef FabricNode node = tcm.node
+        cdef Server port
         cdef Clock clock = self.ledger.clock
         cdef double now = clock.time, own_gbs, duration, start, end, wait = 0.0, busy
         cdef Transaction transaction
@@ -46,23 +47,23 @@ cdef class Access(Step):
         transaction = self.ledger.open("tcm_write" if write else "tcm_read", <Path?>way[0], nbytes, now, op.id, write)
         op.transactions.append(transaction.id)
         duration = node.overhead_ns + overhead_ns + nbytes / (own_gbs if own_gbs < gbs else gbs)
-        node.come(now)
-        start = port.take(now, duration, transaction)
-        (<Server?>way[1]).flow(start, nbytes)
+        node.arrive(now)
+        start = port.occupy(now, duration, transaction)
+        (<Link?>way[1]).stream(start, nbytes)
         end = start + duration
         if start > now:
             wait = transaction.note_waits(node.index, port, now, start)
         busy = <double>tcm.busy[write] + duration
         tcm.busy[write] = busy
         node._busy_ns = busier(tcm.busy)
-        node.go(end, nbytes, 0.0, wait)
+        node.leave(end, nbytes, 0.0, wait)
         if transaction.traced:
             transaction.hop(node.index, now, start, end, end - now - wait, wait, nbytes)
         self.transaction = transaction
         self.start = start
-        return clock.step_at(end, CALL, STEP, OVER, self)
+        return clock.step_at(end, self, OVER)
 
-    cdef int go(self, uint64_t number) except -1:
+    cpdef object go(self, long long number):
         self.ledger.close(self.transaction)
         self.done(self.start)
         return 0

@@ -8,7 +8,8 @@ from itertools import groupby
 from kernbench.address import PhysicalRequest
 from kernbench.components.base import Component
 from kernbench.routing import Traffic
-from kernbench.sim.transaction import Access, Packet, Transaction
+from kernbench.sim.records import Access
+from kernbench.sim.transaction import Packet, Transaction
 
 
 def begin(
@@ -24,7 +25,7 @@ def begin(
 ) -> list[Transaction]:
     """A transaction for each of ``requests``, by way of its channel router where it has one.
 
-    Those that stand for one aggregated request become one :class:`~kernbench.sim.transaction.Access`.
+    Those that stand for one aggregated request become one :class:`~kernbench.sim.records.Access`.
     """
     system = source.system
     pieces: list[list[Transaction]] = []

@@ -7,7 +7,7 @@ components file and name that in the topology.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from kernbench.components.system import System
@@ -17,6 +17,7 @@ from kernbench.program.operations import Op
 from kernbench.program.queues import Location
 from kernbench.routing import Traffic
 from kernbench.sim.node import FabricNode, Link
+from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Transaction
 
 
@@ -98,6 +99,13 @@ class Component(FabricNode):
     def blocked(self) -> list[Blocked]:
         """Its waits for the queues of other PEs, the oldest first."""
         return []
+
+    def servers(self) -> Iterator[Server]:
+        """The servers that it holds as attributes, alone or in lists: its ports, its channels."""
+        for value in getattr(self, "__dict__", {}).values():
+            for one in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(one, Server) and not isinstance(one, FabricNode | Link):
+                    yield one
 
     def waiting(self) -> list[str]:
         """Open waits of this component, a line each, for the report of a deadlock."""

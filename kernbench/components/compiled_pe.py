@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kernbench.compiled import core
+from kernbench.compiled import VARIABLE, parts
 from kernbench.components.base import Component
 from kernbench.components.pe_component import Token
 from kernbench.components.pe_compute import ComputeEngine
@@ -14,10 +14,10 @@ from kernbench.components.pe_fetch_store import PeFetchStore
 from kernbench.components.pe_ipcq import PeIpcq
 from kernbench.components.pe_scheduler import PeScheduler
 from kernbench.components.pe_tcm import PeTcm
+from kernbench.errors import UsageError
 from kernbench.program import commands as c
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import gemm, math
-from kernbench.sim.engine import changed_too_late
 
 _OF_PART = (
     "_between", "_data_across", "_record", "accept", "count_use", "finish", "forward", "leave", "pass_on",
@@ -44,27 +44,28 @@ def attach(components: Iterable[Component], ledger: Any) -> dict[Component, type
 
     Returns the parts that it carries out, each with the shipped class whose methods it has.
     """
+    core = parts()
     if core is None or dict(vars(Token)) != _TOKEN:
         return {}
-    parts: dict[Any, Any] = _as_shipped(components)
+    served: dict[Any, Any] = _as_shipped(components)
     tcms: dict[Component, Any] = {}
-    for one, known in parts.items():
+    for one, known in served.items():
         if known is PeTcm:
             tcm = tcms[one] = core.Tcm(one, ledger)
             vars(one)["access"] = tcm.access
         elif known is ComputeEngine:
             vars(one)["accept"] = core.Engine(one, ledger, Op, one.slot).accept
-    for one, known in parts.items():
+    for one, known in served.items():
         if known is PeFetchStore and (tcm := tcms.get(one.sibling("pe_tcm"))) is not None:
             vars(one)["accept"] = core.FetchStore(one, ledger, Op, tcm).accept
-        elif known is PeCpu and parts.get(scheduler := one.sibling("pe_scheduler")) is PeScheduler:
+        elif known is PeCpu and served.get(scheduler := one.sibling("pe_scheduler")) is PeScheduler:
             queues = one.sibling("pe_ipcq")
-            queues = queues if parts.get(queues) is PeIpcq else None
+            queues = queues if served.get(queues) is PeIpcq else None
             vars(one)["_dispatch"] = core.Dispatcher(
                 scheduler, ledger, Op, one, PeCpu._dispatch, PeScheduler._dispatch, Token,
                 _TRANSFERS, _COMPUTING, math, gemm, queues, _OF_QUEUES,
             ).dispatch  # fmt: skip
-    return parts
+    return served
 
 
 def check_unchanged(attached: Mapping[Component, type[Component]]) -> None:
@@ -72,7 +73,10 @@ def check_unchanged(attached: Mapping[Component, type[Component]]) -> None:
     now = _as_shipped(attached)
     for one in attached:
         if one not in now:
-            raise changed_too_late(f"'{one.resource}' has a method of its own")
+            raise UsageError(
+                f"'{one.resource}' has a method of its own since the machine was made, which the compiled "
+                f"core does not call; replace methods in __init__ or wired(), or set {VARIABLE}=1"
+            )
 
 
 def _as_shipped(components: Iterable[Component]) -> dict[Component, type[Component]]:
@@ -91,6 +95,7 @@ def _as_shipped(components: Iterable[Component]) -> dict[Component, type[Compone
 
 def _is_cores(method: object) -> bool:
     """Whether it is a method that :func:`attach` has put there."""
+    core = parts()
     return core is not None and isinstance(getattr(method, "__self__", None), core.Tcm | core.Part)
 
 

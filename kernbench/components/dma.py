@@ -13,7 +13,8 @@ from kernbench.errors import AddressError
 from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
 from kernbench.sim.invariants import EngineCounts
-from kernbench.sim.server import Held, Server
+from kernbench.sim.records import Held
+from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
 
@@ -303,9 +304,7 @@ class DmaEngines:
         if transaction.traced:
             now = owner.clock.now
             service = now - job.t_ready - wait
-            transaction.note_hop(
-                (owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
-            )
+            transaction.hop(owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
 
     def _served(self, job: Job) -> None:
         job.unserved -= 1

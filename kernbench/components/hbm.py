@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import fsum
 
 from kernbench.components.memory import Memory
 from kernbench.components.system import System
 from kernbench.pgraph import Node
+from kernbench.sim.columns import Doubles
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet
 from kernbench.topology import names
@@ -18,8 +20,8 @@ class Channel(Server):
     def __init__(self, node: Node) -> None:
         super().__init__(node.id)
         self.node = node
-        self.writing: bool | None = None
-        """Direction of its last burst; None before the first."""
+        self.direction = -1
+        """Of its last burst: 1 for a write, 0 for a read, -1 before the first."""
 
 
 class HbmSlice(Memory):
@@ -39,50 +41,86 @@ class HbmSlice(Memory):
             Channel(system.graph.node(names.pseudo_channel(sip, cube, self.integer("slice"), number)))
             for number in range(self.integer("n_channels"))
         ]
-        self._shift = self.integer("burst_bytes").bit_length() - 1
-        self._mask = len(self.channels) - 1
-        self._flit_bytes = system.flit_bytes
-        self._burst_ns = self.integer("burst_bytes") / self.number("channel_gbs")
-        self._penalty_ns = self.number("switch_penalty_ns")
-        self._entry_busy_ns = 0.0
+        self.shift = self.integer("burst_bytes").bit_length() - 1
+        self.mask = len(self.channels) - 1
+        self.flit_bytes = system.flit_bytes
+        self.burst_ns = self.integer("burst_bytes") / self.number("channel_gbs")
+        """Time that a channel takes for a burst, ns."""
+        self.penalty_ns = self.number("switch_penalty_ns")
+        """Time that it takes to change between reading and writing, ns."""
+        self.entry_busy_ns = 0.0
+        self.channels_busy = Doubles().sized(len(self.channels))
+        self.stale = False
 
     def wired(self) -> None:
         """Put the channels into the machine's table of resources."""
         for channel in self.channels:
             self.system.register(channel)
 
+    def servers(self) -> Iterator[Server]:
+        """See :meth:`Component.servers`."""
+        yield from self.channels
+        yield from Memory.servers(self)
+
+    @property
+    def busy_ns(self) -> float:
+        """See :meth:`Server.busy_ns`; worked out when asked for, as of the last transaction that left."""
+        if self.stale:
+            self.stale = False
+            channels = fsum(self.channels_busy) / len(self.channels)
+            self._busy_ns = max(self.entry_busy_ns, channels)
+        return self._busy_ns
+
+    @busy_ns.setter
+    def busy_ns(self, value: float) -> None:
+        self._busy_ns = value
+
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.commit`."""
-        return self._burst(packet, flit, time, True)
+        return self.burst(packet, flit, time, True), self.by
 
     def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.fetch`."""
-        return self._burst(packet, flit, time, False)
+        return self.burst(packet, flit, time, False), self.by
 
-    def _burst(self, packet: Packet, flit: int, time: float, writing: bool) -> tuple[float, Server]:
+    def served(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
+        """See :meth:`Memory.served`."""
+        if self.foreign:  # a subclass may have a commit or fetch of its own
+            return Memory.served(self, packet, flit, time, writing)
+        return self.burst(packet, flit, time, writing)
+
+    def burst(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
+        """When the channel of a flit, which is then ``by``, has served it."""
         transaction = packet.transaction
-        index, step, last = transaction.channel, 1, packet.last
+        index = transaction.channel
+        step = 1
         if index < 0:
-            address = transaction.address + flit * self._flit_bytes
-            index, step = (address >> self._shift) & self._mask, len(self.channels)
+            index = ((transaction.address + flit * self.flit_bytes) >> self.shift) & self.mask
+            step = self.mask + 1
+        elif index > self.mask:
+            raise IndexError(f"'{self.resource}' has no channel {index}")
         channel = self.channels[index]
-        duration = self._burst_ns
-        if channel.writing is not writing:
-            if channel.writing is not None:
-                duration += self._penalty_ns
-            channel.writing = writing
+        duration = self.burst_ns
+        direction = 1 if writing else 0
+        if channel.direction != direction:
+            if channel.direction >= 0:
+                duration += self.penalty_ns
+            channel.direction = direction
         done = channel.occupy(time, duration, transaction) + duration
-        channel.busy_ns += duration
-        channel.bytes += self._flit_bytes if flit != last else packet.last_bytes
+        channel._busy_ns += duration
+        channel.bytes += self.flit_bytes if flit != packet.last else packet.last_bytes
         if flit < step:
             channel.arrive(time)
-        if flit + step > last:
+        if flit + step > packet.last:
             channel.leave(done, 0, 0.0, 0.0)
-        return done, channel
+        self.by = channel
+        return done
 
     def leave(self, time: float, nbytes: int, busy_ns: float, wait_ns: float) -> None:
         """See :meth:`Server.leave`; ``busy_ns`` is that of the entry."""
-        super().leave(time, nbytes, 0.0, wait_ns)
-        self._entry_busy_ns += busy_ns
-        channels = fsum(channel.busy_ns for channel in self.channels)
-        self.busy_ns = max(self._entry_busy_ns, channels / len(self.channels))
+        Memory.leave(self, time, nbytes, 0.0, wait_ns)
+        self.entry_busy_ns += busy_ns
+        for i in range(self.mask + 1):
+            channel = self.channels[i]
+            self.channels_busy.at[i] = channel._busy_ns
+        self.stale = True

@@ -6,88 +6,114 @@ bytes once its last flit is committed. A read's data leave as flits, each when t
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 from kernbench.components.base import Component
 from kernbench.components.system import System
 from kernbench.pgraph import Node
+from kernbench.sim.node import overrides
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet
 
 
-class Memory(Component, ABC):
+class Memory(Component):
     """A destination of reads and writes. Subclasses say when a flit is committed or fetched."""
 
     takes_flits = True
+    filled_in = ("commit", "fetch")
+    """Methods that a subclass has to define."""
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.entry_ns = self.overhead_ns
         """Time before a transaction's first flit is at the array, ns; 0 where the array charges it."""
+        self.by: Server = self
+        self.entry_worked_out = overrides(type(self), "entry_ns", Memory)
 
-    @abstractmethod
+    def entry(self, packet: Packet) -> float:
+        """What ``packet`` pays before it is at the array, ns."""
+        if not packet.pays:
+            return 0.0
+        if self.entry_worked_out:
+            return float(getattr(self, "entry_ns"))  # noqa: B009  (not the field of the compiled class)
+        return self.entry_ns
+
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """A written flit stands at the array at ``time``: when it is committed, and by which server."""
+        raise NotImplementedError
 
-    @abstractmethod
     def fetch(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """A flit of the answer is asked for at ``time``: when it is ready to leave, and by which server."""
+        raise NotImplementedError
+
+    def served(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
+        """When a flit at the array at ``time`` is committed or fetched; ``by`` is by which server."""
+        if writing:
+            done, self.by = self.commit(packet, flit, time)
+        else:
+            done, self.by = self.fetch(packet, flit, time)
+        return done
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
         """A flit of a write, or a read command (one flit of 0 bytes)."""
         transaction = packet.transaction
-        hop = len(packet.links)
+        hop = packet.path.hops
+        times = packet.times
         if flit == 0:
             self.arrive(time)
-            packet.node_in[hop] = time
-            entry = self.entry_ns if packet.pays else 0.0
+            times.at[hop] = time
+            entry = self.entry(packet)
             begun = self.occupy(time, entry, transaction)
             inside = begun + entry
         else:
-            begun = inside = max(time, self.free)
+            begun = inside = self.free if self.free > time else time
         if not transaction.is_write:
-            self._read(packet, time, begun, inside)
+            self.read(packet, time, begun, inside)
             return
-        done, server = self.commit(packet, flit, inside)
+        done = self.served(packet, flit, inside, True)
         if flit == 0:
-            packet.node_start[hop] = begun
-            packet.turn = (done, server)
-        elif done >= packet.turn[0]:
-            packet.turn = (done, server)
+            times.at[packet.stride + hop] = begun
+        if flit == 0 or done >= packet.turn_done:
+            packet.turn_done = done
+            packet.turn_server = self.by
         if flit == packet.last:
-            done, server = packet.turn
-            self._leave(packet, time, begun, inside, done, server, transaction.nbytes)
-            self.clock.call_at(done, self._acknowledge, packet)
+            done = packet.turn_done
+            self.depart(packet, time, begun, inside, done, packet.turn_server, transaction.nbytes)
+            self.system.fabric.answer_at(done, packet)
 
-    def _acknowledge(self, packet: Packet) -> None:
+    def answer(self, packet: Packet) -> None:
+        """A write is committed: acknowledge it."""
         transaction = packet.transaction
         if transaction.on_served is not None:
             transaction.on_served()
-        answer = Packet(transaction, transaction.path.reverse, 0, self.system.fabric.flit_bytes)
+        fabric = self.system.fabric
+        answer = Packet.__new__(Packet)
+        answer.prepare(transaction, transaction.path.reverse, 0, fabric.flit_bytes)
         if transaction.access is not None:
             transaction.access.unanswered -= 1
             answer.pays = transaction.access.unanswered == 0
-        self.system.fabric.send(answer)
+        fabric.send(answer)
 
-    def _read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
+    def read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
+        """Fetch the data that a command asks for, and send them."""
         transaction = packet.transaction
         fabric = self.system.fabric
-        answer = Packet(transaction, transaction.path.reverse, transaction.nbytes, fabric.flit_bytes)
-        packet.node_start[len(packet.links)] = begun
-        times: list[float] = []
-        ready: float = inside
+        answer = Packet.__new__(Packet)
+        answer.prepare(transaction, transaction.path.reverse, transaction.nbytes, fabric.flit_bytes)
+        times = answer.feeds()
+        packet.times.at[packet.stride + packet.path.hops] = begun
+        ready = inside
         slowest: Server = self
         for flit in range(answer.last + 1):
-            done, server = self.fetch(answer, flit, inside)
+            done = self.served(answer, flit, inside, False)
             if done > ready:
-                ready, slowest = done, server
-            times.append(ready)
-        self._leave(packet, time, begun, inside, ready, slowest, transaction.nbytes)
+                ready = done
+                slowest = self.by
+            times.at[flit] = ready
+        self.depart(packet, time, begun, inside, ready, slowest, transaction.nbytes)
         if transaction.on_served is not None:
             self.clock.call_at(ready, transaction.on_served)
         fabric.stream(answer, times)
 
-    def _leave(
+    def depart(
         self,
         packet: Packet,
         time: float,
@@ -101,19 +127,18 @@ class Memory(Component, ABC):
         transaction = packet.transaction
         wait = 0.0
         if begun > time:
-            wait += transaction.record_waits(self.index, self.waited_for(transaction, time, begun))
+            wait += transaction.note_waits(self.index, self, time, begun)
         if server is not self and done > inside:
             # A part of the memory that is in the machine's table records its waits itself.
             place = server.index if server.index >= 0 else self.index
-            behind = transaction.record_waits(place, server.waited_for(transaction, inside, done))
+            behind = transaction.note_waits(place, server, inside, done)
             server.wait_ns += behind
             wait += behind
-        self.leave(done, nbytes, self.entry_ns if packet.pays else 0.0, wait)
+        self.leave(done, nbytes, self.entry(packet), wait)
         if transaction.traced:
-            hop = len(packet.links)
-            transaction.note_hop(
-                (
-                    self.index, packet.node_in[hop], packet.node_start[hop], done,
-                    done - time - wait, wait, nbytes,
-                )
+            hop = packet.path.hops
+            times = packet.times
+            transaction.hop(
+                self.index, times.at[hop], times.at[packet.stride + hop], done,
+                done - time - wait, wait, nbytes,
             )  # fmt: skip

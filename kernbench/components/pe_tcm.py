@@ -58,15 +58,11 @@ class PeTcm(Memory):
         start = port.occupy(now, duration, transaction)
         link.stream(start, nbytes)
         end = start + duration
-        wait = (
-            transaction.record_waits(self.index, port.waited_for(transaction, now, start))
-            if start > now
-            else 0.0
-        )
+        wait = transaction.note_waits(self.index, port, now, start) if start > now else 0.0
         self._use(write, duration)
         self.leave(end, nbytes, 0.0, wait)
         if transaction.traced:
-            transaction.note_hop((self.index, now, start, end, end - now - wait, wait, nbytes))
+            transaction.hop(self.index, now, start, end, end - now - wait, wait, nbytes)
 
         def over() -> None:
             system.end(transaction)

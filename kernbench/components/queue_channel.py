@@ -171,11 +171,9 @@ class QueueChannel:
             op.transactions.append(transaction.id)
             wait = 0.0
             if start > ready:
-                wait = transaction.record_waits(owner.index, server.waited_for(transaction, ready, start))
+                wait = transaction.note_waits(owner.index, server, ready, start)
             owner.wait_ns += wait
             if transaction.traced:
                 end = start + duration
-                transaction.note_hop(
-                    (owner.index, ready, start, end, end - ready - wait, wait, transaction.nbytes)
-                )
+                transaction.hop(owner.index, ready, start, end, end - ready - wait, wait, transaction.nbytes)
         owner.clock.call_at(start + duration, access.send, owner, sent)

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from kernbench.components.base import Component
+from kernbench.components.memory import Memory
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError, KernBenchError
 from kernbench.hints import closest
 from kernbench.pgraph import PropertyGraph
+from kernbench.sim.node import overrides
 from kernbench.topology.checks import parts
 from kernbench.topology.component_file import read_components
 from kernbench.topology.problems import Problem
@@ -59,7 +61,10 @@ def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[C
         raise ConfigError(f"{meant} does not import: '{module}' has no class '{name}'")
     if not (isinstance(found, type) and issubclass(found, Component)):
         raise ConfigError(f"{meant} is not a subclass of kernbench.components.base.Component")
-    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if issubclass(found, Memory):
+        missing += [name for name in Memory.filled_in if not overrides(found, name, Memory)]
+    if missing:
         raise ConfigError(f"{meant} lacks {', '.join(missing)}; define them")
     return found
 

@@ -10,6 +10,13 @@ from kernbench.sim.transaction import Packet
 class Sram(Memory):
     """``overhead_ns`` once a transaction; bandwidth is that of the link to its router (ADR-0041)."""
 
+    def served(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
+        """See :meth:`Memory.served`."""
+        if self.foreign:  # a subclass may have a commit or fetch of its own
+            return Memory.served(self, packet, flit, time, writing)
+        self.by = self
+        return time
+
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.commit`."""
         return time, self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernbench.components.base import Component
 from kernbench.components.system import System
 from kernbench.pgraph import Node
-from kernbench.sim.node import STORE_AND_FORWARD, TRANSIT
+from kernbench.sim.node import STORE_AND_FORWARD, TRANSIT, overrides
 from kernbench.sim.transaction import Packet
 
 
@@ -18,9 +18,10 @@ class Transit(Component):
 
     role = TRANSIT
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.own_service = cls.service_ns is not Transit.service_ns
+    @property
+    def own_service(self) -> bool:  # type: ignore[override]
+        """Whether ``service_ns`` has been replaced, in a subclass or on this very object."""
+        return "service_ns" in getattr(self, "__dict__", ()) or overrides(type(self), "service_ns", Transit)
 
 
 class ChannelRouter(Transit):
@@ -29,9 +30,11 @@ class ChannelRouter(Transit):
     It lies between its slice's router and controller; every request that passes pays its overhead.
     """
 
+    own_service = True
+
     def service_ns(self, packet: Packet, flit: int) -> float:
         """Each request pays, even within one access: every request has a channel to itself."""
-        return self.overhead_ns if flit == 0 else 0.0
+        return self.overhead() if flit == 0 else 0.0
 
 
 class PcieEndpoint(Component):

@@ -7,14 +7,14 @@ machine through :class:`~kernbench.components.system.System`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, count, pairwise
+from collections.abc import Mapping, Sequence
+from itertools import count, pairwise
 from typing import Any
 
 from kernbench import collector
 from kernbench.address import AddressMap
-from kernbench.compiled import core
-from kernbench.components import compiled_memory, compiled_pe
+from kernbench.compiled import parts
+from kernbench.components import compiled_pe
 from kernbench.components.base import Component
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
@@ -32,11 +32,11 @@ from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
 from kernbench.routing import Router, Traffic
-from kernbench.sim import engine
-from kernbench.sim.clock import Finishable
+from kernbench.sim.clock import Clock, Finishable
+from kernbench.sim.fabric import Fabric
 from kernbench.sim.instrument import Instrument, Observers
 from kernbench.sim.invariants import InvariantChecker, wanted
-from kernbench.sim.node import Link
+from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path, Transaction
 from kernbench.topology import names
@@ -81,15 +81,8 @@ class Machine:
         with collector.paused():
             classes = self._classes(components)
             checked = wanted(check)
-            compiled = not checked and engine.fits(classes.values())
-            self._wire(classes, instruments, compiled, checked)
-            if compiled and not engine.suits(self._servers()):
-                compiled = False
-                self._wire(classes, instruments, compiled, checked)
-            self._memories_in_core = compiled_memory.attach(self.components.values()) if compiled else []
-            self._parts_in_core = self._keep_in_core() if compiled else {}
-        self.compiled = compiled
-        """Whether it runs on the compiled engine."""
+            self._wire(classes, instruments, checked)
+            self._parts_in_core = self._keep_in_core()
         hosts = [c for c in self.components.values() if isinstance(c, Host)]
         if len(hosts) != 1:
             raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
@@ -124,13 +117,9 @@ class Machine:
         return classes
 
     def _wire(
-        self,
-        classes: Mapping[str, type[Component]],
-        instruments: Sequence[Instrument],
-        compiled: bool,
-        checked: bool,
+        self, classes: Mapping[str, type[Component]], instruments: Sequence[Instrument], checked: bool
     ) -> None:
-        """Build it all, from the clock on. Of a machine that was built before nothing is left."""
+        """Build it all, from the clock on."""
         self._launch_times = LaunchTimes()
         self.instruments = (self._launch_times, *instruments)
         self.in_flight: dict[int, Transaction] = {}
@@ -138,11 +127,14 @@ class Machine:
         self._transaction_ids = count()
         self._op_ids = count()
         self._launch_ids = count()
-        self.clock, self.fabric = engine.made(compiled, self.flit_bytes)
+        self.clock = Clock()
+        self.fabric: Fabric
         if checked:
-            self.checker = InvariantChecker(self.fabric, self.clock)
+            self.checker = InvariantChecker(self.clock, self.flit_bytes)
             self.fabric = self.checker.fabric
             self.instruments = (self.checker, *self.instruments)
+        else:
+            self.fabric = Fabric(self.clock, self.flit_bytes)
         self.resources: list[Server] = []
         self.components: dict[str, Component] = {}
         self.links: dict[tuple[str, str], Link] = {}
@@ -162,14 +154,14 @@ class Machine:
             engines = {
                 name: c.dma.counts for name, c in self.components.items() if isinstance(c, PeDma | MCpu)
             }
-            self.checker.attach(self.resources, engines)
-
-    def _servers(self) -> Iterator[Server]:
-        """All components and links."""
-        return chain(self.components.values(), self.links.values())
+            servers: dict[FabricNode, tuple[Server, ...]] = {
+                c: tuple(c.servers()) for c in self.components.values()
+            }
+            self.checker.attach(self.resources, servers, engines)
 
     def _keep_in_core(self) -> dict[Component, type[Component]]:
         """Let the compiled core begin and end transactions, and carry out stages of tiles: of these parts."""
+        core = parts()
         if core is None or any(getattr(type(self), name) is not method for name, method in _KEPT.items()):
             return {}
         if self.in_flight:  # a component has begun transactions: their numbers go on
@@ -355,7 +347,7 @@ class Machine:
         """The run has gone well: see that what it says can be relied upon.
 
         Of a checked machine what is left to happen happens first, within the run's limits; then nothing must
-        be unanswered. On the compiled engine no method must have been replaced since the machine was made.
+        be unanswered. Parts of a PE must not have replaced methods that the compiled core has.
 
         Raises:
             InvariantError: something is unanswered, or was wrong.
@@ -369,10 +361,7 @@ class Machine:
                 if self.in_flight:
                     raise
             self._check_at_rest(self.checker)
-        if self.compiled:
-            engine.check_unchanged(self._servers())
-            compiled_memory.check_unchanged(self._memories_in_core)
-            compiled_pe.check_unchanged(self._parts_in_core)
+        compiled_pe.check_unchanged(self._parts_in_core)
 
     def _check_at_rest(self, checker: InvariantChecker) -> None:
         waiting = [line for component in self.components.values() for line in component.waiting()]

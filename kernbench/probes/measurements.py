@@ -13,7 +13,8 @@ from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import Case
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
-from kernbench.sim.transaction import HopRow, Transaction
+from kernbench.sim.records import HopRow
+from kernbench.sim.transaction import Transaction
 
 Progress = Callable[[float, int, float], None]
 """Called after every transfer with (simulated ns, events so far, share of the work that is done)."""

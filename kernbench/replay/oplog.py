@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kernbench.compiled import core
+from kernbench.compiled import parts
 from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay.coded import Coded
@@ -62,6 +62,7 @@ class OpLog:
         self.tensors = TensorLog()
         """The run's tensors and their accesses."""
         self._compiled: Any = None
+        core = parts()
         if core is not None and type(self).append is OpLog.append:
             self._compiled = self._rows_of_core(core)
             vars(self)["append"] = self._compiled.append

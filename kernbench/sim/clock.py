@@ -25,22 +25,20 @@ reproduce it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
-from heapq import heappop, heappush
-from math import inf
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, Protocol
 
 import simpy
 
 from kernbench.errors import LimitError
+from kernbench.sim.queue import Queue
 
-LATE = -3
-"""Flits that leave a worker: callbacks that come before arriving flits."""
-FLIT = -2
-CALL = -1
-_FIRST = -1
-"""Tie-break before all others: an event whose callbacks were cut short by ``StopSimulation``."""
+if TYPE_CHECKING:
+    from kernbench.sim.transaction import Packet
+
+_EVENT, _CALL, _STEP = 0, 1, 2
 _REPORT_EVERY = 1 << 16
+_INFINITY = float("inf")
 PATIENCE = 1 << 20
 
 
@@ -52,27 +50,158 @@ class Finishable(Protocol):
         """Whether it is reached."""
 
 
-class Clock(simpy.Environment):
+class Step:
+    """Something with steps of its own that lies in the event queue (:meth:`Loop.step_at`)."""
+
+    def go(self, number: int) -> None:
+        """Its step ``number`` is due."""
+        raise NotImplementedError
+
+
+class Carrier:
+    """What the clock hands packets to: the fabric."""
+
+    def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
+        """A flit reaches node ``hop`` of its path."""
+        raise NotImplementedError
+
+    def step(self, what: int, packet: Packet, hop: int, flit: int) -> None:
+        """A step of a packet, of a kind that the carrier knows, is due."""
+        raise NotImplementedError
+
+
+class Loop:
+    """The event queue and the loop over it; :class:`Clock` is the whole clock."""
+
+    def __init__(self) -> None:
+        self.entries = Queue()
+        """What is still to come."""
+        self.time = 0.0
+        self.begun = False
+        self.touched = True
+        """Set by whatever may have reached the goal of :meth:`Clock.advance`; flits alone do not."""
+        self.carrier = Carrier()
+        self.on_progress: Callable[[float, int], None] | None = None
+        """Called now and then with (simulated ns, events so far)."""
+        self.events = 0
+        self.patience = PATIENCE
+        """SimPy events in a row, with nothing else in the queue, after which nothing else is expected."""
+        self.scheduled = 0
+        """SimPy events in the queue."""
+        self.max_ns = _INFINITY
+        """Simulated time after which the run ends in a LimitError."""
+        self.max_events = _INFINITY
+        """Number of events after which it does."""
+        self.interrupted = False
+
+    @property
+    def _now(self) -> float:
+        return self.time if self.begun else 0
+
+    def idle(self) -> bool:
+        """Whether nothing is left to happen."""
+        return not len(self.entries)
+
+    def interrupt(self) -> None:
+        """End the run with a KeyboardInterrupt at the next event; for where the exception itself is lost."""
+        self.interrupted = True
+        self.entries.put_call(self.time, (_nothing, ()))  # the mark is not looked at between flits alone
+
+    def beyond(self, time: float) -> LimitError:
+        """The error of a run that has reached a limit."""
+        if time > self.max_ns:
+            return LimitError(f"the run is not over at {self.max_ns:g} ns of simulated time, its limit")
+        return LimitError(f"the run is not over after {self.max_events:g} events, its limit")
+
+    def call_at(self, time: float, function: Callable[..., None], *args: Any) -> None:
+        """Call ``function(*args)`` at ``time`` ns (not before now)."""
+        self.entries.put_call(time, (function, args))
+
+    def step_at(self, time: float, step: Step, number: int) -> None:
+        """Call ``step.go(number)`` at ``time``, in its turn among calls."""
+        self.entries.put_step(time, _STEP, 0, number, step)
+
+    def event_due(self, time: float, event: Any) -> None:
+        """An event of SimPy's is due."""
+        raise NotImplementedError
+
+    def carry_out(self, item: Any) -> None:
+        """Carry out the entry that was taken out of the queue."""
+        queue = self.entries
+        self.time = queue.time
+        self.begun = True
+        self.events += 1
+        if queue.is_flit:
+            self.carrier.flit_arrives(queue.time, item, queue.hop, queue.flit)
+        elif queue.what == _CALL:
+            self.touched = True
+            item[0](*item[1])
+        elif queue.what == _STEP:
+            self.touched = True
+            item.go(queue.flit)
+        elif queue.what == _EVENT:
+            self.touched = True
+            self.scheduled -= 1
+            self.event_due(queue.time, item)
+        else:
+            self.carrier.step(queue.what, item, queue.hop, queue.flit)
+
+    def run_for(self, goal: Finishable) -> bool:
+        """See :meth:`Clock.advance`."""
+        queue = self.entries
+        carrier = self.carrier
+        pending = turns = alone = 0
+        ticked = True
+        # A goal that works out whether it is reached may see that time has passed.
+        asked = hasattr(getattr(type(goal), "done", None), "__get__")
+        self.touched = True
+        try:
+            while True:
+                if self.touched or asked:
+                    if goal.done:
+                        return True
+                    self.touched = False
+                if ticked:
+                    alone = alone + 1 if queue.size == self.scheduled else 0
+                    if alone and (alone > self.patience or self.idle()):
+                        return False
+                elif not queue.size:
+                    return False
+                turns += 1
+                if not turns & 1023:
+                    queue.breathe()
+                item = queue.pop()
+                ticked = queue.order >= 0
+                if queue.is_flit:
+                    self.time = queue.time
+                    self.begun = True
+                    pending += 1
+                    carrier.flit_arrives(queue.time, item, queue.hop, queue.flit)
+                else:
+                    if self.interrupted:
+                        raise KeyboardInterrupt
+                    if queue.time > self.max_ns or self.events + pending >= self.max_events:
+                        queue.put_back(item)
+                        raise self.beyond(queue.time)
+                    self.carry_out(item)
+                if pending >= _REPORT_EVERY:
+                    self.events += pending
+                    pending = 0
+                    if self.time > self.max_ns or self.events >= self.max_events:
+                        raise self.beyond(self.time)
+                    if self.on_progress is not None:
+                        self.touched = True
+                        self.on_progress(self.time, self.events)
+        finally:
+            self.events += pending
+
+
+class Clock(Loop, simpy.Environment):  # type: ignore[override]
     """A SimPy environment in ns whose queue also holds flits and callbacks."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.entries: list[Any] = cast("list[Any]", self._queue)
-        """The queue: (time, order at equal times, tie-break, what)."""
-        self.on_flit: Callable[[float, int, Any], None] | None = None
-        """Called for each flit entry with (time, key, packet); set by the fabric."""
-        self.on_progress: Callable[[float, int], None] | None = None
-        """Called now and then with (simulated ns, events so far)."""
-        self.events = 0
-        self.max_ns = inf
-        """Simulated time after which the run ends in a LimitError."""
-        self.max_events: float = inf
-        """Number of events after which it does."""
-        self.patience = PATIENCE
-        """SimPy events in a row, with nothing else in the queue, after which nothing else is expected."""
-        self._interrupted = False
-        self._scheduled = 0
-        """SimPy events in the queue."""
+        self._active_proc = None
         self._background: set[simpy.Process] = set()
 
     def background(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
@@ -87,13 +216,11 @@ class Clock(simpy.Environment):
 
     def idle(self) -> bool:
         """Whether nothing is left to happen but ticks of background processes."""
-        if len(self.entries) > self._scheduled:
+        if len(self.entries) > self.scheduled:
             return False
-        return not self.entries or (bool(self._background) and all(map(self._ticks, self._events())))
-
-    def _events(self) -> Iterable[Any]:
-        """The contents of a queue of SimPy events alone."""
-        return [item for _, _, _, item in self.entries]
+        if not len(self.entries):
+            return True
+        return bool(self._background) and all(map(self._ticks, self.entries.objects()))
 
     def _ticks(self, event: Any) -> bool:
         """Whether ``event`` concerns background processes alone."""
@@ -108,60 +235,6 @@ class Clock(simpy.Environment):
                 return False
         return True
 
-    def schedule(
-        self, event: simpy.Event, priority: simpy.events.EventPriority = simpy.events.NORMAL, delay: float = 0
-    ) -> None:
-        """See :meth:`simpy.Environment.schedule`."""
-        self._scheduled += 1
-        super().schedule(event, priority, delay)
-
-    def interrupt(self) -> None:
-        """End the run with a KeyboardInterrupt at the next event; for where the exception itself is lost."""
-        self._interrupted = True
-        self.call_at(self._now, lambda: None)  # the mark is not looked at between flits alone
-
-    def _beyond(self, time: float) -> LimitError:
-        if time > self.max_ns:
-            return LimitError(f"the run is not over at {self.max_ns:g} ns of simulated time, its limit")
-        return LimitError(f"the run is not over after {self.max_events:g} events, its limit")
-
-    def call_at(self, time: float, function: Callable[..., None], *args: Any) -> None:
-        """Call ``function(*args)`` at ``time`` ns (not before now)."""
-        heappush(self.entries, (time, CALL, next(self._eid), (function, args)))
-
-    def leave_at(self, time: float, function: Callable[..., None], *args: Any) -> None:
-        """As :meth:`call_at`, for a flit that leaves a worker: before all that arrives at ``time``."""
-        heappush(self.entries, (time, LATE, next(self._eid), (function, args)))
-
-    def step(self) -> None:
-        """Carry out the next entry. Raises :class:`simpy.core.EmptySchedule` when there is none."""
-        if not self.entries:
-            raise simpy.core.EmptySchedule
-        self._carry_out(*heappop(self.entries))
-
-    def _carry_out(self, time: float, priority: int, key: int, item: Any) -> None:
-        self._now = time
-        self.events += 1
-        if priority == FLIT:
-            assert self.on_flit is not None
-            self.on_flit(time, key, item)
-        elif priority in (CALL, LATE):
-            item[0](*item[1])
-        else:
-            self._scheduled -= 1
-            callbacks, item.callbacks = item.callbacks, None
-            try:
-                for callback in callbacks:
-                    callback(item)
-            except simpy.core.StopSimulation:
-                # As SimPy does: the callbacks that are left are called when the simulation goes on.
-                item.callbacks = callbacks[callbacks.index(callback) + 1 :]
-                self._scheduled += 1
-                heappush(self.entries, (time, simpy.events.URGENT, _FIRST, item))
-                raise
-            if not item._ok and not item.defused:
-                raise item._value
-
     def advance(self, goal: Finishable) -> bool:
         """Run until ``goal.done``.
 
@@ -174,38 +247,38 @@ class Clock(simpy.Environment):
             LimitError: the next event is past ``max_ns``, or would be one more than ``max_events``.
             simpy.core.StopSimulation: a process has stopped the simulation; another call goes on.
         """
-        queue = self.entries
-        on_flit = self.on_flit
-        pending = alone = 0
-        ticked = True
+        return self.run_for(goal)
+
+    def schedule(self, event: Any, priority: int = simpy.events.NORMAL, delay: float = 0) -> None:
+        """See :meth:`simpy.Environment.schedule`."""
+        self.entries.put_event(self._now + delay, priority, event)
+        self.scheduled += 1
+
+    def peek(self) -> float:
+        """See :meth:`simpy.Environment.peek`."""
+        return self.entries.next_time()
+
+    def step(self) -> None:
+        """Carry out the next entry. Raises :class:`simpy.core.EmptySchedule` when there is none."""
+        if not len(self.entries):
+            raise simpy.core.EmptySchedule
+        self.carry_out(self.entries.pop())
+
+    def event_due(self, time: float, event: Any) -> None:
+        """Call what waits for ``event``."""
+        callbacks, event.callbacks = event.callbacks, None
         try:
-            while not goal.done:
-                if ticked:
-                    alone = alone + 1 if len(queue) == self._scheduled else 0
-                    if alone and (alone > self.patience or self.idle()):
-                        return False
-                elif not queue:
-                    return False
-                time, priority, key, item = heappop(queue)
-                ticked = priority >= 0
-                if priority == FLIT:
-                    self._now = time
-                    pending += 1
-                    on_flit(time, key, item)  # type: ignore[misc]
-                else:
-                    if self._interrupted:
-                        raise KeyboardInterrupt
-                    if time > self.max_ns or self.events + pending >= self.max_events:
-                        heappush(queue, (time, priority, key, item))
-                        raise self._beyond(time)
-                    self._carry_out(time, priority, key, item)
-                if pending >= _REPORT_EVERY:
-                    self.events += pending
-                    pending = 0
-                    if self._now > self.max_ns or self.events >= self.max_events:
-                        raise self._beyond(self._now)
-                    if self.on_progress is not None:
-                        self.on_progress(self._now, self.events)
-        finally:
-            self.events += pending
-        return True
+            for callback in callbacks:
+                callback(event)
+        except simpy.core.StopSimulation:
+            # As SimPy does: the callbacks that are left are called when the simulation goes on.
+            event.callbacks = callbacks[callbacks.index(callback) + 1 :]
+            self.entries.put_event(time, simpy.events.URGENT, event, True)
+            self.scheduled += 1
+            raise
+        if not event.ok and not event.defused:
+            raise event.value
+
+
+def _nothing() -> None:
+    """What an interrupt puts into the queue, so that it is looked at."""

@@ -1,39 +1,343 @@
-"""The interface of the fabric, and the key that identifies a flit on the event queue.
+"""Moves packets over links and through components, every flit by itself.
 
-:class:`Fabric` is the interface. :class:`~kernbench.sim.flit_fabric.FlitFabric` stands behind it. An engine
-that moves a packet's flits as one train can stand beside that; flit order at equal times (see ``clock``) is
-defined without reference to an implementation, so that the two can be compared bit for bit.
+One queue entry stands for each link that a flit crosses; everything per flit happens in
+:meth:`Fabric.flit_arrives`. Flit order at equal times (see ``clock``) is defined
+without reference to this implementation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from operator import attrgetter
 
-from kernbench.sim.transaction import FLIT_BITS, HOP_BITS, Packet
+from kernbench.sim.clock import Carrier, Loop
+from kernbench.sim.columns import Doubles
+from kernbench.sim.node import FabricNode, Link
+from kernbench.sim.transaction import Packet, Transaction
 
-HOP = 1 << FLIT_BITS
-"""In a flit's key on the event queue, one hop of its path; above are transactions, below flit numbers."""
-HOP_MASK = (1 << HOP_BITS) - 1
-FLIT_MASK = HOP - 1
+_DEPART, _INJECT, _RECEIVE, _ANSWER = 3, 4, 5, 6
+"""Steps of a packet: a held-back flit stands at its link; it is sent on whole, received, answered."""
+_by_key = attrgetter("key")
 
 
-class Fabric(Protocol):
-    """Carries packets over links. Packets start at their path's first node."""
+class Fabric(Carrier):
+    """Carries packets over links, from their path's first node on. Subclasses may override what is public."""
 
-    @property
-    def flit_bytes(self) -> int:
+    def __init__(self, clock: Loop, flit_bytes: int) -> None:
+        self.clock = clock
+        self.queue = clock.entries
+        self.flit_bytes = flit_bytes
         """Bytes of a flit."""
-
-    @property
-    def flit_crossings(self) -> int:
+        self.flit_crossings = 0
         """How many flits have been put onto a link so far."""
+        clock.carrier = self
+
+    # -- what components ask for ----------------------------------------------------------------------
 
     def send(self, packet: Packet) -> None:
         """Put the whole packet onto its first link now."""
+        self.inject(packet, 0)
 
     def send_together(self, packets: Sequence[Packet]) -> None:
         """Put packets onto their first link now, flit by flit in turn: one of each, then the next of each."""
+        self.inject_together(packets, 0)
 
-    def stream(self, packet: Packet, times: Sequence[float]) -> None:
+    def stream(self, packet: Packet, times: Doubles | Sequence[float]) -> None:
         """Put flit ``i`` onto the first link at ``times[i]`` (never falling, not before now)."""
+        if len(times) != packet.last + 1:
+            raise ValueError(f"{len(times)} times for a packet of {packet.last + 1} flits")
+        if times is not packet.feed:
+            feed = packet.feeds()
+            for i, time in enumerate(times):
+                feed.at[i] = time
+        self.queue.flit_at(packet.feed.at[0], packet.transaction.id, 0, 0, packet)
+
+    def answer_at(self, time: float, packet: Packet) -> None:
+        """Have the node that has taken the flits of ``packet`` answer it at ``time``."""
+        self.queue.put_step(time, _ANSWER, packet.path.hops, 0, packet)
+
+    # -- what the clock asks for ----------------------------------------------------------------------
+
+    def step(self, what: int, packet: Packet, hop: int, flit: int) -> None:
+        """A step of a packet is due."""
+        if what == _DEPART:
+            self.put(packet, hop, flit, self.clock.time)
+        elif what == _INJECT:
+            self.inject(packet, hop)
+        else:
+            self.clock.touched = True
+            if what == _ANSWER:
+                packet.path.nodes[hop].answer(packet)
+            else:
+                packet.path.nodes[hop].receive(packet)
+
+    # -- onto links: flits that stand before one, or will at known times --------------------------------
+
+    def inject(self, packet: Packet, hop: int) -> None:
+        """All flits stand at node ``hop`` now: book them on its link in one go."""
+        now = self.clock.time
+        path = packet.path
+        transaction = packet.transaction
+        if hop >= path.hops:
+            raise IndexError(f"a message of {transaction.kind} has no link to be sent over")
+        link = path.links[hop]
+        last = packet.last
+        link.arrive(now)
+        first = link.occupy(now, 0.0, transaction)
+        end = start = first
+        delay = link.delay_ns
+        if last:
+            flit_ns = link.flit_ns
+            feed = packet.feeds()
+            for i in range(last):
+                end += flit_ns
+                feed.at[i] = end + delay
+            start = end
+            end += packet.last_bytes / link.bw_gbs
+            feed.at[last] = end + delay
+            arrival = feed.at[0]
+            if path.reassembles[hop + 1]:
+                self.queue.flit_at(feed.at[last], transaction.id, hop + 1, last, packet)
+            else:
+                packet.feed_hop = hop + 1
+        else:
+            end += packet.last_bytes / link.bw_gbs
+            arrival = end + delay
+        link.free = end
+        self.leave_link(packet, link, now, first, now, start, end)
+        self.queue.flit_at(arrival, transaction.id, hop + 1, 0, packet)
+
+    def inject_together(self, packets: Sequence[Packet], hop: int) -> None:
+        """As :meth:`inject`, for packets that take turns."""
+        now = self.clock.time
+        most = 0
+        for packet in packets:
+            if hop >= packet.path.hops:
+                raise IndexError(f"a message of {packet.transaction.kind} has no link to be sent over")
+            packet.feeds()
+            if packet.last > most:
+                most = packet.last
+        for flit in range(most + 1):
+            for packet in packets:
+                last = packet.last
+                if flit > last:
+                    continue
+                link = packet.path.links[hop]
+                if flit == 0:
+                    link.arrive(now)
+                duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+                mine = packet.feed  # starts, at first
+                mine.at[flit] = link.occupy(now, duration, packet.transaction)
+                if flit == last:
+                    self.leave_link(
+                        packet, link, now, mine.at[0], now, mine.at[last], mine.at[last] + duration
+                    )
+        for packet in packets:
+            link = packet.path.links[hop]
+            last = packet.last
+            mine = packet.feed
+            for flit in range(last):
+                mine.at[flit] = mine.at[flit] + link.flit_ns + link.delay_ns
+            mine.at[last] = mine.at[last] + packet.last_bytes / link.bw_gbs + link.delay_ns
+            packet.feed_hop = hop + 1
+            self.queue.flit_at(mine.at[0], packet.transaction.id, hop + 1, 0, packet)
+
+    def release(self, packet: Packet, flit: int, time: float) -> None:
+        """Flits of a streamed message, those from ``flit`` on that stand at its source at ``time``."""
+        path = packet.path
+        if not path.hops:
+            raise IndexError(f"a message of {packet.transaction.kind} has no link to be sent over")
+        link = path.links[0]
+        last = packet.last
+        whole = path.reassembles[1]
+        times = packet.times
+        stride = packet.stride
+        feed = packet.feed
+        if flit == 0:
+            link.arrive(time)
+            times.at[2 * stride] = time
+        while True:
+            duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+            start = link.occupy(time, duration, packet.transaction)
+            end = start + duration
+            if flit == 0:
+                times.at[3 * stride] = start
+            if flit == last or flit == 0 or not whole:
+                self.queue.flit_at(end + link.delay_ns, packet.transaction.id, 1, flit, packet)
+            if flit == last:
+                self.leave_link(packet, link, times.at[2 * stride], times.at[3 * stride], time, start, end)
+                return
+            flit += 1
+            if feed.at[flit] > time:
+                self.queue.flit_at(feed.at[flit], packet.transaction.id, 0, flit, packet)
+                return
+
+    def leave_link(
+        self,
+        packet: Packet,
+        link: Link,
+        t_in: float,
+        t_start: float,
+        last_in: float,
+        last_start: float,
+        end: float,
+    ) -> None:
+        """The last flit is booked on ``link``: note the hop."""
+        transaction = packet.transaction
+        out = end + link.delay_ns
+        wait = 0.0
+        if last_start > last_in:
+            wait = transaction.note_waits(link.index, link, last_in, last_start)
+        link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs, wait)
+        self.flit_crossings += packet.last + 1
+        if transaction.traced:
+            transaction.hop(link.index, t_in, t_start, out, out - last_in - wait, wait, packet.nbytes)
+
+    # -- at nodes -------------------------------------------------------------------------------------
+
+    def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
+        """A flit reaches node ``hop`` of its path, or stands at the first where it is streamed.
+
+        Everything per flit happens here.
+        """
+        path = packet.path
+        if hop == 0:
+            self.release(packet, flit, time)
+            return
+        last = packet.last
+        if hop == packet.feed_hop and flit != last:
+            self.queue.flit_at(packet.feed.at[flit + 1], packet.transaction.id, hop, flit + 1, packet)
+        node = path.nodes[hop]
+        if node.foreign:
+            self.clock.touched = True
+        if hop == path.hops:
+            if node.at_end:
+                node.receive_flit(packet, flit, time)
+            else:
+                self.whole(packet, hop, node, flit, time)
+            return
+        if not node.passes_on:
+            self.whole(packet, hop, node, flit, time)
+            return
+        if flit == 0 or node.asked:
+            transaction = packet.transaction
+            service = node.service_ns(packet, flit)
+            begun = node.occupy(time, service, transaction)
+            out = begun + service
+            node._busy_ns += service
+            if flit == 0:
+                node.arrive(time)
+                times = packet.times
+                times.at[hop] = time
+                times.at[packet.stride + hop] = begun
+            if flit == last:
+                self.leave_node(packet, hop, node, time, out, begun, 0.0)
+            if out > time and node.holds_back:
+                # Packets of the node's own may come first: the link is not booked before the flit is there.
+                self.queue.put_late(out, _DEPART, hop, flit, packet)
+                return
+        else:
+            out = node.free
+            if out < time:
+                out = time
+            if flit == last:
+                self.leave_node(packet, hop, node, time, out, out, 0.0)
+        self.put(packet, hop, flit, out)
+
+    def put(self, packet: Packet, hop: int, flit: int, out: float) -> None:
+        """A flit stands before the link behind node ``hop`` at ``out``."""
+        path = packet.path
+        link = path.links[hop]
+        last = packet.last
+        duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+        start = link.occupy(out, duration, packet.transaction)
+        end = start + duration
+        if flit != 0 and flit != last:
+            if not path.reassembles[hop + 1]:
+                self.queue.flit_at(end + link.delay_ns, packet.transaction.id, hop + 1, flit, packet)
+            return
+        times = packet.times
+        stride = packet.stride
+        if flit == 0:
+            link.arrive(out)
+            times.at[2 * stride + hop] = out
+            times.at[3 * stride + hop] = start
+        self.queue.flit_at(end + link.delay_ns, packet.transaction.id, hop + 1, flit, packet)
+        if flit == last:
+            self.leave_link(
+                packet, link, times.at[2 * stride + hop], times.at[3 * stride + hop], out, start, end
+            )
+
+    def whole(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
+        """A node that wants the whole message: gather it, pay once, then forward or receive it.
+
+        Messages of one access are forwarded as one.
+        """
+        if flit == 0:
+            node.arrive(time)
+            packet.times.at[hop] = time
+        if flit != packet.last:
+            return
+        transaction = packet.transaction
+        access = transaction.access
+        if access is not None:
+            if hop < packet.path.hops:
+                self.forward_together(access.reassemble(node.index, packet, time), hop, node, time)
+                return
+            access.open -= 1
+            packet.pays = access.open == 0
+        overhead = node.overhead() if packet.pays else 0.0
+        start = node.occupy(time, overhead, transaction)
+        packet.times.at[packet.stride + hop] = start
+        out = start + overhead
+        node._busy_ns += overhead
+        self.leave_node(packet, hop, node, time, out, start, 0.0)
+        if hop < packet.path.hops:
+            self.queue.put_step(out, _INJECT, hop, 0, packet)
+        elif out > time:
+            self.queue.put_step(out, _RECEIVE, hop, 0, packet)
+        else:
+            self.clock.touched = True
+            node.receive(packet)
+
+    def forward_together(
+        self, whole: list[tuple[Packet, float]], hop: int, node: FabricNode, time: float
+    ) -> None:
+        """All messages of an access (or none yet) are at ``node`` that wants them whole."""
+        if not whole:
+            return
+        packets = sorted([item for item, _ in whole], key=_by_key)
+        last: Transaction = whole[len(whole) - 1][0].transaction
+        overhead = node.overhead()
+        start = node.occupy(time, overhead, last)
+        out = start + overhead
+        node._busy_ns += overhead
+        for packet, last_in in whole:
+            packet.times.at[packet.stride + hop] = start
+            wait = 0.0
+            if last_in < time:
+                wait = packet.transaction.wait_for(last.id, node.index, last_in, time)
+            self.leave_node(packet, hop, node, last_in, out, start, wait)
+        self.clock.call_at(out, self.inject_together, packets, hop)
+
+    def leave_node(
+        self,
+        packet: Packet,
+        hop: int,
+        node: FabricNode,
+        last_in: float,
+        out: float,
+        begun: float,
+        wait: float,
+    ) -> None:
+        """The last flit leaves a node at ``out``: note the hop. For ``wait`` ns it has been held already."""
+        transaction = packet.transaction
+        if begun > last_in + wait:
+            wait += transaction.note_waits(node.index, node, last_in + wait, begun)
+        node.leave(out, packet.nbytes, 0.0, wait)
+        if transaction.traced:
+            times = packet.times
+            transaction.hop(
+                node.index, times.at[hop], times.at[packet.stride + hop], out,
+                out - last_in - wait, wait, packet.nbytes,
+            )  # fmt: skip

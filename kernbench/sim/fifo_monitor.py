@@ -30,7 +30,8 @@ def violation(invariant: str, who: str, location: str, time: float, what: str) -
 class FifoMonitor:
     """Checks each use of a server: in order of arrival, one at a time, and as soon as it is free.
 
-    ``used`` is called with each transaction or operation that occupies it.
+    ``used`` is called with each transaction or operation that occupies it. Of a server that may have an
+    ``occupy`` of its own the monitor sees what that answers; of others it is the ``watcher``.
     """
 
     __slots__ = ("_occupy", "_used", "arrived", "end", "server")
@@ -40,17 +41,25 @@ class FifoMonitor:
         self.arrived = 0.0
         self.end = 0.0
         self._used = used
-        self._occupy = server.occupy
-        server.occupy = self.occupy  # type: ignore[method-assign]
+        if hasattr(server, "__dict__"):
+            self._occupy = server.occupy
+            server.occupy = self.occupy  # type: ignore[method-assign]
+        else:
+            server.watcher = self
 
     def occupy(self, time: float, duration: float, owner: Any) -> float:
-        """Replaces :meth:`Server.occupy`."""
+        """What the server does for ``owner``."""
+        start = self._occupy(time, duration, owner)
+        self.occupied(self.server, time, duration, start, owner)
+        return start
+
+    def occupied(self, server: Server, time: float, duration: float, start: float, owner: Any) -> None:
+        """``owner`` came at ``time`` and is served for ``duration`` ns from ``start`` on."""
         allowed = slack(time)
         if time < self.arrived - allowed:
             raise self._wrong("order", owner, time, f"came before another, at {self.arrived:.6f} ns")
         if not duration >= 0.0:
             raise self._wrong("capacity", owner, time, f"takes {duration} ns")
-        start = self._occupy(time, duration, owner)
         earliest = max(time, self.end)
         if start < earliest - allowed:
             what = f"is served from {start:.6f} ns on, while others are until {self.end:.6f} ns"
@@ -60,7 +69,6 @@ class FifoMonitor:
             raise self._wrong("work", owner, time, what)
         self.arrived, self.end = time, start + duration
         self._used(owner)
-        return start
 
     def _wrong(self, invariant: str, owner: Any, time: float, what: str) -> InvariantError:
         return violation(invariant, describe(owner), self.server.resource, time, what)

@@ -25,13 +25,13 @@ from typing import NamedTuple
 
 from kernbench.program.operations import Op
 from kernbench.sim.clock import Clock
-from kernbench.sim.fabric import Fabric
 from kernbench.sim.fifo_monitor import describe, slack, violation
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import FabricNode, Link
+from kernbench.sim.records import HopRow
 from kernbench.sim.scoreboard import ScoreboardFabric
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import HopRow, Transaction
+from kernbench.sim.transaction import Transaction
 
 VARIABLE = "KERNBENCH_CHECK"
 """Environment variable: ``1`` checks every machine that does not say otherwise."""
@@ -55,8 +55,9 @@ class EngineCounts(NamedTuple):
 class InvariantChecker(Instrument):
     """Checks one machine. It must be the first of its instruments."""
 
-    def __init__(self, fabric: Fabric, clock: Clock) -> None:
-        self.fabric = ScoreboardFabric(fabric, clock)
+    def __init__(self, clock: Clock, flit_bytes: int) -> None:
+        self.fabric = ScoreboardFabric(clock, flit_bytes)
+        """The fabric of the machine that it checks."""
         self.checked = 0
         """Transactions checked so far."""
         self._clock = clock
@@ -68,13 +69,21 @@ class InvariantChecker(Instrument):
         """When the operations under way were sent by their DMA engines, ns; of traced transactions."""
         self._resources: Sequence[Server] = ()
 
-    def attach(self, resources: Sequence[Server], engines: Mapping[str, EngineCounts]) -> None:
-        """All resources exist and are numbered; watch them, and the DMA ``engines`` by component."""
+    def attach(
+        self,
+        resources: Sequence[Server],
+        parts: Mapping[FabricNode, Iterable[Server]],
+        engines: Mapping[str, EngineCounts],
+    ) -> None:
+        """All resources exist and are numbered.
+
+        Watch the components among them with the servers that are ``parts`` of them, and the DMA ``engines``
+        by component.
+        """
         self._resources = resources
         self._engines = engines
-        for resource in resources:
-            if isinstance(resource, FabricNode):
-                self.fabric.watch(resource)
+        for node, servers in parts.items():
+            self.fabric.watch(node, servers)
 
     def transaction_done(self, transaction: Transaction) -> None:
         """Check a transaction's bytes, times and waits."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernbench.compiled import core
-from kernbench.pgraph import Edge
 from kernbench.sim.server import Server
+from kernbench.sim.transaction import Packet
 
 if TYPE_CHECKING:
-    from kernbench.sim.transaction import Packet
+    from kernbench.pgraph import Edge
 
 TRANSIT = 0
 STORE_AND_FORWARD = 1
+
+
+def overrides(cls: type, name: str, base: type) -> bool:
+    """Whether ``cls``, or a class between it and its base class ``base``, has a ``name`` of its own."""
+    return any(name in vars(above) for above in cls.__mro__[: cls.__mro__.index(base)])
 
 
 class FabricNode(Server):
@@ -21,7 +25,7 @@ class FabricNode(Server):
     ``role``: a ``TRANSIT`` node hands every flit on as it comes, its serial worker paying
     ``overhead_ns`` for the first flit of a packet; a ``STORE_AND_FORWARD`` node waits for the whole
     message and pays once. A node whose ``takes_flits`` is set gets every flit of a packet that ends at
-    it (memories); others receive the whole message at once.
+    it (memories); others receive the whole message at once. These are looked at when a path is made.
     """
 
     role = STORE_AND_FORWARD
@@ -29,30 +33,44 @@ class FabricNode(Server):
     sends = False
     """Set where a transit node also puts packets of its own onto the links that it passes others on to."""
     own_service = False
-    """Set where a subclass replaces :meth:`service_ns`; the fabric then asks it for every flit."""
-
-    plain_service = True
-    """Whether :meth:`service_ns` is the one below, which the fabric then works out itself."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.plain_service = cls.service_ns is FabricNode.service_ns
+    """Set where :meth:`service_ns` is to be asked for every flit, not for the first of a packet alone."""
 
     def __init__(self, resource: str, overhead_ns: float) -> None:
         super().__init__(resource)
         self.overhead_ns = overhead_ns
+        self.passes_on = self.at_end = self.asked = self.holds_back = self.foreign = False
+        self.works_out = False
+
+    def settle(self) -> None:
+        """Look at what is settled once, when the first path over it is made."""
+        self.passes_on = self.role == TRANSIT
+        self.at_end = self.takes_flits
+        self.asked = self.own_service
+        self.holds_back = self.sends
+        self.foreign = hasattr(self, "__dict__")  # a class of Python's, which may do anything
+        self.works_out = overrides(type(self), "overhead_ns", FabricNode)
+
+    def overhead(self) -> float:
+        """``overhead_ns``, also where a subclass works it out."""
+        if self.works_out:
+            return float(getattr(self, "overhead_ns"))  # noqa: B009  (not the field of the compiled class)
+        return self.overhead_ns
 
     def service_ns(self, packet: Packet, flit: int) -> float:
         """Time that the worker of a transit node spends on flit number ``flit`` of ``packet``, ns."""
-        return self.overhead_ns if flit == 0 and packet.pays else 0.0
+        return self.overhead() if flit == 0 and packet.pays else 0.0
 
     def receive(self, packet: Packet) -> None:
         """A whole message has arrived here and its overhead is paid."""
-        raise TypeError(f"'{self.resource}' is no destination, but a message of kind "
+        raise TypeError(f"'{self.resource}' is not a destination, but a message of kind "
                         f"'{packet.transaction.kind}' ended there")  # fmt: skip
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
         """A flit has arrived at a node whose ``takes_flits`` is set."""
+        raise TypeError(f"'{self.resource}' takes no flits")
+
+    def answer(self, packet: Packet) -> None:
+        """All flits of a packet that it has taken have been served: the time of ``Fabric.answer_at``."""
         raise TypeError(f"'{self.resource}' takes no flits")
 
 
@@ -69,7 +87,7 @@ class Link(Server):
         self.streams = 0
         """Messages that crossed it within a PE, without the fabric (:meth:`stream`)."""
         self.streamed_bytes = 0
-        self._stream_free = 0.0
+        self.stream_free = 0.0
 
     def stream(self, head: float, nbytes: int) -> float:
         """A message within a PE crosses, cut through: its bytes leave as they come.
@@ -85,14 +103,11 @@ class Link(Server):
             When the last byte would be across if all bytes stood before the link at ``head``. A sender or
             receiver that is slower than the link determines the time itself.
         """
-        start = max(head, self._stream_free)
-        end = self._stream_free = start + nbytes / self.bw_gbs
+        start = self.stream_free if self.stream_free > head else head
+        end = start + nbytes / self.bw_gbs
+        self.stream_free = end
         self.streams += 1
         self.streamed_bytes += nbytes
         self.arrive(start)
         self.leave(end + self.delay_ns, nbytes, nbytes / self.bw_gbs, 0.0)
         return end
-
-
-if core is not None:
-    del Link.stream  # the compiled server has it

@@ -1,26 +1,27 @@
-"""A scoreboard before the fabric: every flit must reach every node when FIFO servers let it.
+"""A scoreboard: every flit must reach every node when FIFO servers let it.
 
-:class:`ScoreboardFabric` stands before another fabric and sees what components send and which flits arrive
-where. For each link it keeps a queue of its own and works out when each flit must be over; a flit that
-comes earlier or later has overtaken others, overlapped with them, or been left waiting by an idle link.
-:class:`~kernbench.sim.fifo_monitor.FifoMonitor` does the same for workers, pseudo-channels
-and ports. Nothing here runs unless invariants are checked.
+:class:`ScoreboardFabric` is the fabric of a checked machine. It moves packets as every fabric does, and looks
+at what components send and which flits arrive where. For each link it keeps a queue of its own and works out
+when each flit must be over; a flit that comes earlier or later has overtaken others, overlapped with them, or
+been left waiting by an idle link. :class:`~kernbench.sim.fifo_monitor.FifoMonitor` does the same
+for workers, pseudo-channels and ports. Nothing here runs unless invariants are checked.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
 from kernbench.sim.clock import Clock
-from kernbench.sim.fabric import FLIT_MASK, HOP_MASK, Fabric
+from kernbench.sim.columns import Doubles
+from kernbench.sim.fabric import Fabric
 from kernbench.sim.fifo_monitor import FifoMonitor, describe, slack, violation
 from kernbench.sim.node import TRANSIT, FabricNode, Link
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import FLIT_BITS, Packet, Transaction
+from kernbench.sim.transaction import Packet, Transaction
 
 
 class _LinkQueue:
@@ -45,12 +46,11 @@ class _InFlight:
         self.due: list[deque[tuple[int, float]]] = [deque() for _ in packet.nodes]
 
 
-class ScoreboardFabric:
-    """Forwards everything to ``inner`` and checks the outcome."""
+class ScoreboardFabric(Fabric):
+    """Checks what every fabric does."""
 
-    def __init__(self, inner: Fabric, clock: Clock) -> None:
-        self._inner = inner
-        self._clock = clock
+    def __init__(self, clock: Clock, flit_bytes: int) -> None:
+        super().__init__(clock, flit_bytes)
         self._order = count()
         self._queues: dict[Link, _LinkQueue] = {}
         self._monitors: dict[Server, FifoMonitor] = {}
@@ -66,27 +66,12 @@ class ScoreboardFabric:
         """Transactions that have been at a resource, by its number."""
         self.within: dict[int, int] = {}
         """Number of the component that a resource is part of; hops are recorded at the component."""
-        assert clock.on_flit is not None
-        self._on_flit = clock.on_flit
-        clock.on_flit = self._arrive
 
-    @property
-    def flit_bytes(self) -> int:
-        """See :class:`Fabric`."""
-        return self._inner.flit_bytes
-
-    @property
-    def flit_crossings(self) -> int:
-        """See :class:`Fabric`."""
-        return self._inner.flit_crossings
-
-    def watch(self, node: FabricNode) -> None:
-        """Check the uses of a component and of all servers that it holds as attributes."""
-        for value in (node, *vars(node).values()):
-            for server in value if isinstance(value, list | tuple) else (value,):
-                shared = isinstance(server, FabricNode | Link) and server is not node
-                if isinstance(server, Server) and not shared and server not in self._monitors:
-                    self._monitors[server] = FifoMonitor(server, self._note_user(node, server))
+    def watch(self, node: FabricNode, servers: Iterable[Server]) -> None:
+        """Check the uses of a component and of the ``servers`` that it holds."""
+        for server in (node, *servers):
+            if server not in self._monitors:
+                self._monitors[server] = FifoMonitor(server, self._note_user(node, server))
 
     def _note_user(self, node: FabricNode, server: Server) -> Callable[[Any], None]:
         """Notes who occupies ``server``: as a user of it, where it is a resource, else of its ``node``."""
@@ -108,18 +93,18 @@ class ScoreboardFabric:
         """See :meth:`Fabric.send`."""
         flight = self._begin(packet)
         for flit in range(packet.last + 1):
-            self._stand(flight, 0, flit, self._clock.now)
-        self._inner.send(packet)
+            self._stand(flight, 0, flit, self.clock.time)
+        super().send(packet)
 
     def send_together(self, packets: Sequence[Packet]) -> None:
         """See :meth:`Fabric.send_together`."""
-        self._stand_together([self._begin(packet) for packet in packets], 0, self._clock.now)
-        self._inner.send_together(packets)
+        self._stand_together([self._begin(packet) for packet in packets], 0, self.clock.time)
+        super().send_together(packets)
 
-    def stream(self, packet: Packet, times: Sequence[float]) -> None:
+    def stream(self, packet: Packet, times: Doubles | Sequence[float]) -> None:
         """See :meth:`Fabric.stream`."""
         flight = self._begin(packet)
-        before = self._clock.now
+        before = self.clock.time
         for flit, time in enumerate(times):
             if time < before:
                 raise violation(
@@ -129,7 +114,7 @@ class ScoreboardFabric:
             # At equal times flits that memories give out go by transaction, before what is sent then.
             self._stand(flight, 0, flit, time, (0, packet.key + flit))
             before = time
-        self._inner.stream(packet, times)
+        super().stream(packet, times)
 
     # -- the watch ------------------------------------------------------------------------------------
 
@@ -180,23 +165,22 @@ class ScoreboardFabric:
         while waiting and waiting[0][0] <= time:
             arrived, _, _, flight, hop, flit = heappop(waiting)
             packet = flight.packet
-            size = packet.last_bytes if flit == packet.last else self._inner.flit_bytes
+            size = packet.last_bytes if flit == packet.last else self.flit_bytes
             line.end = max(arrived, line.end) + size / link.bw_gbs
             flight.due[hop + 1].append((flit, line.end + link.delay_ns))
 
-    def _arrive(self, time: float, key: int, packet: Packet) -> None:
-        hop = (key >> FLIT_BITS) & HOP_MASK
-        flit = key & FLIT_MASK
+    def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
+        """See :meth:`Fabric.flit_arrives`."""
         if hop == 0:
-            self._on_flit(time, key, packet)
+            super().flit_arrives(time, packet, hop, flit)
             return
         flight = self._due(time, hop, flit, packet)
         if hop == len(packet.links):
             if flit == packet.last:
                 self._delivered(packet)
-            self._on_flit(time, key, packet)
+            super().flit_arrives(time, packet, hop, flit)
             return
-        self._on_flit(time, key, packet)
+        super().flit_arrives(time, packet, hop, flit)
         node = packet.nodes[hop]
         end = self._monitors[node].end
         if node.role == TRANSIT:

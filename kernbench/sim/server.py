@@ -7,34 +7,23 @@ holds it, so that a wait can name who it waited for.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
-from heapq import heappop, heappush
-from itertools import chain
-from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from kernbench.compiled import built_on, core
+from kernbench.sim.holding import Departures, Runs, Shares
+from kernbench.sim.holding import Held as Parts
+from kernbench.sim.records import Held
 
 HOLDERS_NAMED = 8
 """How many holders one wait tells apart."""
-
-
-class Held(NamedTuple):
-    """A part of a wait: ``holder`` had the server for ``ns``; with ``holders`` > 1 so many had it in all.
-
-    All of it lay between ``t_from`` and ``t_to``, ns.
-    """
-
-    holder: Any
-    ns: float
-    t_from: float
-    t_to: float
-    holders: int = 1
+_NAMED = 8
+_INFINITY = float("inf")
 
 
 class Server:
-    """One FIFO server with its use counted. ``owner`` is whatever holds it: a transaction, an op."""
+    """One FIFO server with its use counted. ``owner`` is whatever holds it: a transaction, an op.
+
+    Subclasses may override any of its methods.
+    """
 
     def __init__(self, resource: str) -> None:
         self.resource = resource
@@ -43,65 +32,71 @@ class Server:
         self.free = 0.0
         self.holder: Any = None
         self.since = 0.0
-        self._runs: deque[tuple[float, float, Any]] = deque()
-        self._shares: dict[Any, list[Any]] = {}
-        """Of each holder of a run: [ns in all, number of runs]."""
         self.bytes = 0
-        self.busy_ns = 0.0
+        self._busy_ns = 0.0
         self.wait_ns = 0.0
         self.transactions = 0
         self.max_queue = 0
-        self._present = 0
-        self._ends: list[float] = []
+        self.present = 0
+        self.runs = Runs()
+        self.shares: Shares | None = None
+        self.departures = Departures()
+        self.parts: Any = None  # Parts, when it has been waited for
+        self.watcher: Any = None
+        """An instrument whose ``occupied(server, time, duration, start, owner)`` is called for each use."""
+
+    @property
+    def busy_ns(self) -> float:
+        """Time for which it was in use, ns."""
+        return self._busy_ns
+
+    @busy_ns.setter
+    def busy_ns(self, value: float) -> None:
+        self._busy_ns = value
 
     def occupy(self, time: float, duration: float, owner: Any) -> float:
         """Serve ``owner`` for ``duration`` ns at the earliest moment from ``time`` on; return that moment.
 
         Calls must come in order of arrival (``time`` never falls).
         """
-        free = self.free
-        if time >= free:
-            if self._runs:
+        begun = self.free
+        if time >= begun:
+            if self.runs.count:
                 self.forget_runs()
             self.holder = owner
-            self.since = time
-            self.free = time + duration
-            return time
-        if self.holder is not owner:
-            self._drop_runs(time)  # later questions are about times after ``time``
-            self.end_run(free)
+            self.since = begun = time
+        elif self.holder is not owner:
+            self.drop_runs(time)  # later questions are about times after ``time``
+            self.end_run(begun)
             self.holder = owner
-            self.since = free
-        self.free = free + duration
-        return free
+            self.since = begun
+        self.free = begun + duration
+        if self.watcher is not None:
+            self.watcher.occupied(self, time, duration, begun, owner)
+        return begun
 
     def end_run(self, end: float) -> None:
         """The present holder's run ends at ``end``: keep it for the waits of those behind it."""
-        since, holder = self.since, self.holder
+        since = self.since
         if end > since:
-            self._runs.append((since, end, holder))
-            share = self._shares.get(holder)
-            if share is None:
-                self._shares[holder] = [end - since, 1]
-            else:
-                share[0] += end - since
-                share[1] += 1
+            self.runs.add(since, end, self.holder)
+            if self.shares is None:
+                self.shares = Shares()
+            self.shares.add(self.holder, end - since)
 
     def forget_runs(self) -> None:
         """The server is idle: there is nothing to wait behind."""
-        self._runs.clear()
-        self._shares.clear()
+        self.runs.clear()
+        if self.shares is not None:
+            self.shares.clear()
 
-    def _drop_runs(self, time: float) -> None:
+    def drop_runs(self, time: float) -> None:
         """Forget the runs that ended by ``time``."""
-        runs = self._runs
-        while runs and runs[0][1] <= time:
-            since, end, holder = runs.popleft()
-            share = self._shares[holder]
-            share[0] -= end - since
-            share[1] -= 1
-            if not share[1]:
-                del self._shares[holder]
+        runs = self.runs
+        while runs.count and runs.end(0) <= time:
+            assert self.shares is not None
+            self.shares.take(runs.holder(0), runs.end(0) - runs.since(0))
+            runs.drop_oldest()
 
     def waited_for(self, owner: Any, begin: float, end: float) -> list[Held]:
         """Who else held the server between ``begin`` (now) and ``end``, oldest first.
@@ -111,85 +106,112 @@ class Server:
         are named each. In a longer queue the newest are, and the rest are one entry in the name of the
         oldest: neither the time that this takes nor its result grows with the queue.
         """
-        runs = self._runs
-        if runs:
-            self._drop_runs(begin)
-        if not runs and self.holder is owner:
-            return []  # it stood behind its own earlier flits
-        named: dict[Any, Held] = {}  # newest first
-        walked: dict[Any, int] = {}
-        own_walked = 0.0
-        stop = end
-        present = ((self.since, inf, self.holder),) if self.holder is not None else ()
-        for since, until, holder in chain(present, reversed(runs)):
-            if stop <= begin:
-                break
-            if since < stop:
-                if holder is not owner:
-                    if holder not in named and len(named) == HOLDERS_NAMED - 1:
-                        others = self._others(owner, named, walked)
-                        if others > 1:
-                            rest = self._rest(owner, begin, stop, own_walked)
-                            return [Held(*rest, others), *reversed(named.values())]
-                    known = named.get(holder)
-                    start = max(since, begin)
-                    if known is None:
-                        named[holder] = Held(holder, stop - start, start, stop)
-                    else:
-                        named[holder] = Held(holder, known.ns + stop - start, start, known.t_to)
-                stop = max(since, begin)
-            if until < inf:
-                walked[holder] = walked.get(holder, 0) + 1
-                if holder is owner:
-                    own_walked += until - since
-        return list(reversed(named.values()))
-
-    def _others(self, owner: Any, named: Mapping[Any, Held], walked: Mapping[Any, int]) -> int:
-        """How many holders there are among the runs not walked, besides ``owner`` and the ``named``."""
-        shares = self._shares
-        over = [holder for holder in {owner: None, **named} if holder in shares]
-        # Those behind ``owner`` alone, in a queue that went on behind it.
-        over += [
-            holder
-            for holder, runs in walked.items()
-            if holder is not owner and holder not in named and shares[holder][1] == runs
+        n = self.waits(owner, begin, end)
+        parts = self.parts
+        return [
+            Held(parts.holder[k], parts.ns[k], parts.t_from[k], parts.t_to[k], parts.holders[k])
+            for k in range(n - 1, -1, -1)
         ]
-        return len(shares) - len(over)
 
-    def _rest(
-        self, owner: Any, begin: float, stop: float, own_walked: float
-    ) -> tuple[Any, float, float, float]:
-        """The oldest holder of ``[begin, stop)``, how much of it was not ``owner``'s, from when, to when."""
-        own = self._shares[owner][0] - own_walked if owner in self._shares else 0.0
-        since, _, oldest = self._runs[0]
-        if oldest is owner:
-            own -= begin - since
-            since, oldest = next((since, holder) for since, _, holder in self._runs if holder is not owner)
-        return oldest, stop - begin - own, max(since, begin), stop
+    def waits(self, owner: Any, begin: float, end: float) -> int:
+        """As :meth:`waited_for`; the answer is left in ``parts``, newest first. Returns how many."""
+        runs = self.runs
+        if runs.count:
+            self.drop_runs(begin)
+        count = runs.count
+        if not count and self.holder is owner:
+            return 0  # it stood behind its own earlier flits
+        if self.parts is None:
+            self.parts = Parts()
+        parts = self.parts
+        n = 0
+        stop = end
+        own_walked = 0.0
+        step = 0 if self.holder is None else -1
+        while step < count and stop > begin:
+            if step < 0:
+                since, until, holder = self.since, _INFINITY, self.holder
+            else:
+                at = count - 1 - step
+                since, until, holder = runs.since(at), runs.end(at), runs.holder(at)
+            if since < stop:
+                start = begin if begin > since else since
+                if holder is not owner:
+                    k = 0
+                    while k < n and parts.holder[k] is not holder:
+                        k += 1
+                    if k == n and n == _NAMED - 1:
+                        others = self.others(owner, n, step if step > 0 else 0)
+                        if others > 1:
+                            self.rest(owner, n, begin, stop, own_walked)
+                            parts.holders[n] = others
+                            return n + 1
+                    if k == n:
+                        parts.holder[k] = holder
+                        parts.ns[k] = stop - start
+                        parts.t_from[k] = start
+                        parts.t_to[k] = stop
+                        parts.holders[k] = 1
+                        n += 1
+                    else:
+                        parts.ns[k] = parts.ns[k] + stop - start
+                        parts.t_from[k] = start
+                stop = start
+            if step >= 0 and holder is owner:
+                own_walked += until - since
+            step += 1
+        return n
+
+    def others(self, owner: Any, n: int, walked: int) -> int:
+        """How many holders there are among the runs not walked, besides ``owner`` and the ``n`` named."""
+        runs, shares, parts = self.runs, self.shares, self.parts
+        assert shares is not None
+        over = 1 if shares.has(owner) else 0
+        for k in range(n):
+            if shares.has(parts.holder[k]):
+                over += 1
+        last = runs.count - 1
+        for j in range(walked):
+            shares.walk(runs.holder(last - j))
+        for j in range(walked):
+            holder = runs.holder(last - j)
+            if not shares.walked(holder) or holder is owner:
+                continue
+            known = False
+            for k in range(n):
+                if parts.holder[k] is holder:
+                    known = True
+            if not known:  # behind ``owner`` alone, in a queue that went on behind it
+                over += 1
+        return shares.count - over
+
+    def rest(self, owner: Any, n: int, begin: float, stop: float, own_walked: float) -> None:
+        """Part ``n``: the oldest holder of ``[begin, stop)``, how much of it was not ``owner``'s."""
+        runs, parts = self.runs, self.parts
+        assert self.shares is not None
+        own = self.shares.ns(owner) - own_walked if self.shares.has(owner) else 0.0
+        i = 0
+        if runs.holder(0) is owner:
+            own -= begin - runs.since(0)
+            while runs.holder(i) is owner:
+                i += 1
+        since = runs.since(i)
+        parts.holder[n] = runs.holder(i)
+        parts.ns[n] = stop - begin - own
+        parts.t_from[n] = begin if begin > since else since
+        parts.t_to[n] = stop
 
     def arrive(self, time: float) -> None:
         """Count one more transaction present from ``time`` on."""
-        ends = self._ends
-        present = self._present + 1
-        while ends and ends[0] <= time:
-            heappop(ends)
-            present -= 1
-        self._present = present
+        present = self.present + 1 - self.departures.gone(time)
+        self.present = present
         self.transactions += 1
         if present > self.max_queue:
             self.max_queue = present
 
     def leave(self, time: float, nbytes: int, busy_ns: float, wait_ns: float) -> None:
         """Count a transaction as gone from ``time`` on, with what it moved, used and waited."""
-        heappush(self._ends, time)
+        self.departures.add(time)
         self.bytes += nbytes
-        self.busy_ns += busy_ns
+        self._busy_ns += busy_ns
         self.wait_ns += wait_ns
-
-
-PlainServer = Server
-"""The class above, also where the compiled one takes its name."""
-
-if not TYPE_CHECKING and core is not None:
-    core.register_held(Held)
-    Server = built_on(core.Server, Server)

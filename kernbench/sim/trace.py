@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.compiled import core
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
-from kernbench.sim.rows import HOPS, NUMBERS, WAITS, Rows
+from kernbench.sim.rows import Rows
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
@@ -27,9 +26,6 @@ class TraceRecorder(Instrument):
 
     def __init__(self) -> None:
         self._rows = Rows()
-        if core is not None and type(self).transaction_done is TraceRecorder.transaction_done:
-            rows: Any = self._rows
-            vars(self)["transaction_done"] = rows.note
 
     def transaction_done(self, transaction: Transaction) -> None:
         """See :meth:`Instrument.transaction_done`."""
@@ -58,10 +54,10 @@ class TraceRecorder(Instrument):
         tables, which a trace of millions has no room for twice, and the recorder has none any more.
         """
         rows = self._rows
-        ids, parents, ops, launches, nbytes, counts, submit, done = rows.columns(NUMBERS).values()
+        ids, parents, ops, launches, nbytes, counts, submit, done = rows.numbers.columns().values()
         order = np.argsort(ids, kind="stable")
         names = [r.resource for r in resources]
-        hops = rows.columns(HOPS)
+        hops = rows.hops.columns()
         service, wait = (_sums(hops[name], counts) for name in ("service_ns", "wait_ns"))
         row, seq = _in_order(counts, order)
         place = hops["resource"][row]
@@ -77,10 +73,10 @@ class TraceRecorder(Instrument):
         }
         del row, hops
         if last:
-            rows.forget(HOPS)
-        waits = _waits(rows.columns(WAITS), names, ids)
+            rows.forget_hops()
+        waits = _waits(rows.waits.columns(), names, ids)
         if last:
-            rows.forget(WAITS)
+            rows.forget_waits()
         return {
             "Use": use(resources, sim_ns, {*also, *rows.src, *rows.dst}, partial=partial),
             "Route": routes,

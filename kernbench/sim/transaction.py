@@ -10,88 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from kernbench.compiled import built_on, core
 from kernbench.errors import RoutingError, UsageError
-from kernbench.sim.node import TRANSIT, FabricNode, Link
-from kernbench.sim.server import Held
+from kernbench.sim.columns import Doubles, Hops, Waits
+from kernbench.sim.records import Access, Held, Hop, HopRow, Wait
+from kernbench.sim.server import Server
 
+if TYPE_CHECKING:
+    from kernbench.sim.node import FabricNode, Link
 
-class HopRow(NamedTuple):
-    """One node or link on a transaction's path. Times in ns; ``resource`` is its number in the machine."""
-
-    resource: int
-    t_in: float
-    """First flit arrives."""
-    t_start: float
-    """First flit is served."""
-    t_out: float
-    """Last flit leaves."""
-    service_ns: float
-    """Time of the last flit here, less what it waited for others."""
-    wait_ns: float
-    """Time for which the last flit stood here behind other transactions."""
-    bytes: int
-
-
-Hop = tuple[int, float, float, float, float, float, int]
-"""The fields of a :class:`HopRow`: a run notes a hundred thousand of them, each ten times as quickly."""
-
-
-class Wait(NamedTuple):
-    """A transaction stood behind ``holder`` at ``resource`` for ``ns``; ``holders`` > 1: behind so many.
-
-    Of a component whose parts are resources themselves (an HBM slice's pseudo-channels), it is the part.
-    ``seq`` is the hop of the transaction at which it stood; all of the wait lay between ``t_from`` and
-    ``t_to``, ns.
-    """
-
-    holder: int
-    resource: int
-    ns: float
-    holders: int
-    seq: int
-    t_from: float
-    t_to: float
-
-
-class Access:
-    """The requests, one a channel, that stand for one aggregated request and cost the same overheads.
-
-    The ``first`` request pays the overheads of requests on their way out and of data on their way back; the
-    last one pays those of acknowledgements and of the component that asked. A store-and-forward component
-    waits for all of them and sends them on together.
-    """
-
-    __slots__ = ("_held", "first", "open", "size", "unanswered")
-
-    def __init__(self, first: int, size: int) -> None:
-        self.first = first
-        """Id of its first transaction."""
-        self.unanswered = size
-        """Writes of it that the memory has not acknowledged."""
-        self.open = size
-        """Requests of it whose answers have not come back."""
-        self.size = size
-        """Its transactions."""
-        self._held: dict[int, list[tuple[Packet, float]]] = {}
-
-    def reassemble(self, node: int, packet: Packet, time: float) -> list[tuple[Packet, float]]:
-        """``packet`` is whole at ``node``: all packets and when they were, or none while some are missing."""
-        held = self._held.setdefault(node, [])
-        held.append((packet, time))
-        return self._held.pop(node) if len(held) == self.size else []
+HOP_BITS, FLIT_BITS = 12, 32
+"""Bits of a flit's key on the event queue that number the hops of its path and the flits of its message."""
 
 
 class Transaction:
     """One request and its answer. ``t_submit``, ``t_done`` in ns; ``parent`` is the id of its cause or -1."""
-
-    __slots__ = (
-        "_hops", "_waits", "access", "address", "channel", "dst", "id", "ids", "is_write", "kind", "message",
-        "nbytes", "note_hop", "on_done", "on_served", "op", "parent", "path", "src", "t_done", "t_first",
-        "t_submit", "traced", "wait_ns",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -137,110 +71,162 @@ class Transaction:
         self.on_served: Callable[[], None] | None = None
         """Called when the memory has served its last flit: a read is sampled, a write committed."""
         self.traced = traced
-        self.forget()
         self.t_first = 0.0
         """When the first byte of the answer to a read came, ns."""
         self.wait_ns = 0.0
         """Time for which it stood behind others, ns; known once it has ended."""
+        self.hop_rows: Hops | None = None
+        self.wait_rows: Waits | None = None
 
     def forget(self) -> None:
         """Its hops and waits have been gathered: keep them no longer."""
-        self._hops: list[Hop] = []
-        self._waits: list[Wait] = []
-        self.note_hop: Callable[[Hop], None] = self._hops.append
-        """Note a hop; for traced transactions alone."""
+        self.hop_rows = None
+        self.wait_rows = None
 
     @property
     def hops(self) -> Sequence[Hop]:
         """Its hops so far."""
-        return tuple(self._hops)
+        return () if self.hop_rows is None else tuple(self.hop_rows.tuples())
 
     @property
     def rows(self) -> list[HopRow]:
         """Its hops so far, by name of field."""
-        return [HopRow(*hop) for hop in self._hops]
+        return [HopRow(*hop) for hop in self.hops]
 
     @property
     def waits(self) -> Sequence[Wait]:
         """Its waits so far."""
-        return tuple(self._waits)
+        if self.wait_rows is None:
+            return ()
+        return tuple(
+            [
+                Wait(holder, resource, ns, holders, seq, t_from, t_to)
+                for _, holder, resource, holders, seq, ns, t_from, t_to in self.wait_rows.tuples()
+            ]
+        )
 
     def waited(self) -> float:
         """The time for which it has stood behind others so far, ns."""
-        return fsum([wait.ns for wait in self._waits])
+        return 0.0 if self.wait_rows is None else fsum(self.wait_rows.times())
+
+    def hop(
+        self,
+        resource: int,
+        t_in: float,
+        t_start: float,
+        t_out: float,
+        service_ns: float,
+        wait_ns: float,
+        nbytes: int,
+    ) -> None:
+        """Note a hop, the fields of a :class:`HopRow`; for traced transactions alone."""
+        if self.hop_rows is None:
+            self.hop_rows = Hops()
+        self.hop_rows.add(resource, t_in, t_start, t_out, service_ns, wait_ns, nbytes)
 
     def record_waits(self, resource: int, held: Sequence[Held]) -> float:
         """Note the holders of ``resource`` (:meth:`Server.waited_for`); return the ns waited in all."""
         total = 0.0
-        seq = len(self._hops)  # the hop is noted next
+        seq = 0 if self.hop_rows is None else self.hop_rows.count  # the hop is noted next
         for holder, ns, t_from, t_to, holders in held:
-            self._waits.append(Wait(holder.id, resource, ns, holders, seq, t_from, t_to))
+            self.wait(holder.id, resource, holders, seq, ns, t_from, t_to)
             total += ns
         return total
 
+    def wait(
+        self, holder: int, resource: int, holders: int, seq: int, ns: float, t_from: float, t_to: float
+    ) -> None:
+        """Note one wait, the fields of a :class:`Wait`."""
+        if self.wait_rows is None:
+            self.wait_rows = Waits()
+        self.wait_rows.add(self.id, holder, resource, holders, seq, ns, t_from, t_to)
 
-HOP_BITS, FLIT_BITS = 12, 32
-"""Bits of a flit's key on the event queue that number the hops of its path and the flits of its message."""
+    def wait_for(self, holder: int, resource: int, t_from: float, t_to: float) -> float:
+        """Note that it stood behind ``holder`` from one time to another; returns how long."""
+        seq = 0 if self.hop_rows is None else self.hop_rows.count
+        self.wait(holder, resource, 1, seq, t_to - t_from, t_from, t_to)
+        return t_to - t_from
+
+    def note_waits(self, resource: int, server: Server, begin: float, end: float) -> float:
+        """Note who held ``server``, part of ``resource``, between two times; return the ns waited in all."""
+        n = server.waits(self, begin, end)
+        total = 0.0
+        if n:
+            parts = server.parts
+            seq = 0 if self.hop_rows is None else self.hop_rows.count
+            k = n
+            while k:
+                k -= 1
+                who = parts.holder[k]
+                if isinstance(who, Transaction):
+                    other = who
+                    holder = other.id
+                else:
+                    holder = who.id
+                self.wait(
+                    holder, resource, parts.holders[k], seq, parts.ns[k], parts.t_from[k], parts.t_to[k]
+                )
+                total += parts.ns[k]
+                parts.holder[k] = None
+        return total
 
 
 class Path:
     """A route compiled to the objects that carry it: n nodes and the n-1 links between them."""
 
-    __slots__ = ("links", "nodes", "reassembles", "reverse", "weight")
-
     def __init__(self, nodes: Sequence[FabricNode], links: Sequence[Link]) -> None:
+        from kernbench.sim.node import FabricNode, Link
+
         self.nodes = tuple(nodes)
         self.links = tuple(links)
         if len(self.nodes) >> HOP_BITS:
             raise RoutingError(
-                f"the route from '{nodes[0].resource}' to '{nodes[-1].resource}' passes {len(nodes)} "
-                f"components, and a route has at most {(1 << HOP_BITS) - 1}; make the machine smaller"
+                f"the route from '{nodes[0].resource}' to '{nodes[len(nodes) - 1].resource}' passes "
+                f"{len(nodes)} components, and a route has at most {(1 << HOP_BITS) - 1}; "
+                "make the machine smaller"
             )
+        for node in self.nodes:
+            if not isinstance(node, FabricNode):
+                raise TypeError(f"a path over {node!r}, which is not a component")
+        for link in self.links:
+            if not isinstance(link, Link):
+                raise TypeError(f"a path over {link!r}, which is not a link")
+        self.hops = len(self.links)
+        if len(self.nodes) <= self.hops:
+            raise ValueError(f"a path of {len(self.nodes)} components over {self.hops} links")
         self.weight = 0.0
         """Sum of the links' routing weights in mm; 0 where it was not routed."""
         self.reverse: Path = self
-        end = len(self.nodes) - 1
+        for node in self.nodes:
+            node.settle()
         self.reassembles = tuple(
-            not node.takes_flits if i == end else node.role != TRANSIT for i, node in enumerate(self.nodes)
+            [not n.takes_flits if i == self.hops else not n.passes_on for i, n in enumerate(self.nodes)]
         )
         """Which nodes wait for the whole message: flits between the first and the last mean nothing there."""
 
     def latency_ns(self) -> float:
         """Time of a 0-byte message with nothing in its way, both ends' overheads included, ns."""
-        return fsum([*(node.overhead_ns for node in self.nodes), *(link.delay_ns for link in self.links)])
+        return fsum([*[node.overhead_ns for node in self.nodes], *[link.delay_ns for link in self.links]])
 
 
 class Packet:
     """``nbytes`` of one transaction on their way over one path, as ``ceil(nbytes / flit)`` flits."""
 
-    __slots__ = (
-        "feed",
-        "feed_hop",
-        "key",
-        "last",
-        "last_bytes",
-        "link_in",
-        "link_start",
-        "links",
-        "nbytes",
-        "node_in",
-        "node_start",
-        "nodes",
-        "pays",
-        "reassembles",
-        "transaction",
-        "turn",
-    )  # fmt: skip
-
     def __init__(self, transaction: Transaction, path: Path, nbytes: int, flit_bytes: int) -> None:
+        self.prepare(transaction, path, nbytes, flit_bytes)
+
+    def prepare(self, transaction: Transaction, path: Path, nbytes: int, flit_bytes: int) -> None:
+        """Make it that packet."""
+        if flit_bytes < 1 or nbytes < 0:
+            raise ValueError(f"a packet of {nbytes} bytes in flits of {flit_bytes}")
         self.transaction = transaction
+        self.path = path
         self.pays = transaction.access is None or transaction.access.first == transaction.id
         """It pays overheads; of the packets of one :class:`Access` one does."""
-        self.nodes = path.nodes
-        self.links = path.links
-        self.reassembles = path.reassembles
         self.nbytes = nbytes
-        flits = -(-nbytes // flit_bytes) or 1
+        flits = (nbytes + flit_bytes - 1) // flit_bytes
+        if not flits:
+            flits = 1
         self.last = flits - 1
         self.last_bytes = nbytes - (flits - 1) * flit_bytes
         if self.last >> FLIT_BITS:
@@ -248,24 +234,89 @@ class Packet:
                 f"{transaction.kind} of {nbytes} bytes from {transaction.src} to {transaction.dst}: that is "
                 f"{flits} flits, and a message has at most {1 << FLIT_BITS}; split it, or use larger flits"
             )
-        self.key = transaction.id << (HOP_BITS + FLIT_BITS)
-        hops = len(self.nodes)
-        self.node_in = [0.0] * hops
-        self.node_start = [0.0] * hops
-        self.link_in = [0.0] * hops
-        self.link_start = [0.0] * hops
-        self.feed: Sequence[float] = ()
+        self.stride = path.hops + 1
+        self.times = Doubles().sized(4 * self.stride)
+        """Of each node when the first flit came and was served, then of each link: ``stride`` floats each."""
+        self.feed: Any = None
         """Times at which the flits of a message sent as a whole reach the end of their first link."""
         self.feed_hop = -1
         self.turn: Any = None
         """Scratch of the destination while flits come in."""
+        self.turn_done = 0.0
+        self.turn_server: Any = None
+
+    @property
+    def key(self) -> int:
+        """What orders its flits among those of one time; hop and flit are added to it."""
+        return int(self.transaction.id) << (HOP_BITS + FLIT_BITS)
+
+    @property
+    def nodes(self) -> tuple[FabricNode, ...]:
+        """The components on its way."""
+        return self.path.nodes
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links between them."""
+        return self.path.links
+
+    @property
+    def reassembles(self) -> tuple[bool, ...]:
+        """See :class:`Path`."""
+        return self.path.reassembles
+
+    @property
+    def node_in(self) -> Times:
+        """When its first flit reached each node, ns."""
+        return Times(self, 0)
+
+    @property
+    def node_start(self) -> Times:
+        """When its first flit was served there, ns."""
+        return Times(self, 1)
+
+    @property
+    def link_in(self) -> Times:
+        """When its first flit stood before each link, ns."""
+        return Times(self, 2)
+
+    @property
+    def link_start(self) -> Times:
+        """When its first flit was put onto it, ns."""
+        return Times(self, 3)
+
+    def feeds(self) -> Doubles:
+        """Room for a time of each flit."""
+        feed = self.feed = Doubles().sized(self.last + 1)
+        return feed
+
+    def time_at(self, place: int, i: int) -> float:
+        """See :class:`Times`."""
+        return self.times.at[place * self.stride + i]
+
+    def set_time(self, place: int, i: int, time: float) -> None:
+        """See :class:`Times`."""
+        self.times.at[place * self.stride + i] = time
 
 
-if not TYPE_CHECKING and core is not None:
-    Transaction = built_on(core.Transaction, Transaction)
-    Path = built_on(core.Path, Path)
-    Packet = built_on(core.Packet, Packet)
-    core.register(
-        hop_row=HopRow, wait=Wait, routing_error=RoutingError, usage_error=UsageError, exact_sum=fsum,
-        node=FabricNode, link=Link, transaction=Transaction, packet=Packet,
-    )  # fmt: skip
+class Times:
+    """Times of a packet at the nodes or links of its path: a view that can be written to."""
+
+    def __init__(self, packet: Packet, place: int) -> None:
+        self._packet = packet
+        self._place = place
+
+    def __len__(self) -> int:
+        return len(self._packet.path.nodes)
+
+    def _index(self, i: int) -> int:
+        n = len(self)
+        if not -n <= i < n:
+            raise IndexError(i)
+        return i % n
+
+    def __getitem__(self, i: int) -> float:
+        return self._packet.time_at(self._place, self._index(i))
+
+    def __setitem__(self, i: int, value: float) -> None:
+        self._packet.set_time(self._place, self._index(i), value)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kernbench.pgraph import Edge, Properties
 from kernbench.sim.clock import Clock
-from kernbench.sim.flit_fabric import FlitFabric
+from kernbench.sim.fabric import Fabric
 from kernbench.sim.node import TRANSIT, FabricNode, Link
 from kernbench.sim.transaction import Packet, Path, Transaction
 
@@ -132,7 +132,7 @@ def reference(case: Case) -> list[float]:
 @given(cases())
 def test_loaded_fabric_agrees_with_explicit_queues(case: Case) -> None:
     clock = Clock()
-    fabric = FlitFabric(clock, FLIT)
+    fabric = Fabric(clock, FLIT)
     targets = {m.target for m in case.messages}
     nodes: list[FabricNode] = []
     for i, overhead in enumerate(case.overheads):

@@ -19,13 +19,13 @@ from kernbench.components.pe_tcm import PeTcm
 from kernbench.errors import InvariantError
 from kernbench.machine.machine import Machine
 from kernbench.program.operations import Region
-from kernbench.sim.flit_fabric import FlitFabric
+from kernbench.sim.fabric import Fabric
 from kernbench.sim.node import Link
 from kernbench.sim.scoreboard import ScoreboardFabric
-from kernbench.sim.server import Held, Server
+from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Transaction
 from tests.compiled import compiled
-from tests.conftest import Ended
+from tests.conftest import Ended, patches_the_engine
 from tests.exact.reference.cases import Flow, bench
 
 BUSY = [
@@ -43,42 +43,41 @@ Patch = pytest.MonkeyPatch
 
 def half_an_answer(patch: Patch) -> None:
     """A memory answers reads with half of what was asked for."""
-    read = Memory._read
+    read = Memory.read
 
     def short(self: Memory, packet: Packet, time: float, begun: float, inside: float) -> None:
         asked, packet.transaction.nbytes = packet.transaction.nbytes, packet.transaction.nbytes // 2
         read(self, packet, time, begun, inside)
         packet.transaction.nbytes = asked
 
-    patch.setattr(Memory, "_read", short)
+    patch.setattr(Memory, "read", short)
 
 
 def lost_flit(patch: Patch) -> None:
     """Links lose every third flit of a message."""
-    arrive = FlitFabric._arrive
+    arrive = Fabric.flit_arrives
 
-    def lossy(self: FlitFabric, time: float, key: int, packet: Packet) -> None:
-        hop = (key >> 32) & 0xFFF
-        if hop and key & 0xFFFFFFFF == 2 and packet.last > 2 and hop == packet.feed_hop:
-            self.clock.call_at(time, self._arrive, time, key + 1, packet)
+    def lossy(self: Fabric, time: float, packet: Packet, hop: int, flit: int) -> None:
+        if hop and flit == 2 and packet.last > 2 and hop == packet.feed_hop:
+            self.clock.call_at(time, arrive, self, time, packet, hop, flit + 1)
         else:
-            arrive(self, time, key, packet)
+            arrive(self, time, packet, hop, flit)
 
-    patch.setattr(FlitFabric, "_arrive", lossy)
+    patch.setattr(Fabric, "flit_arrives", lossy)
 
 
 def early_answer(patch: Patch) -> None:
     """A DMA takes a read for answered while its data are on their way."""
-    send = FlitFabric.stream
+    send = Fabric.stream
 
-    def stream(self: FlitFabric, packet: Packet, times: Any) -> None:
+    def stream(self: Fabric, packet: Packet, times: Any) -> None:
         send(self, packet, times)
         transaction = packet.transaction
         dma = packet.nodes[-1]
         assert isinstance(dma, PeDma)
-        self.clock.call_at(times[-1], dma.system.end, transaction)
+        self.clock.call_at(list(times)[-1], dma.system.end, transaction)
 
-    patch.setattr(FlitFabric, "stream", stream)
+    patch.setattr(Fabric, "stream", stream)
 
 
 def miscounted_bytes(patch: Patch) -> None:
@@ -93,25 +92,24 @@ def miscounted_bytes(patch: Patch) -> None:
 
 def out_of_order_release(patch: Patch) -> None:
     """A slice hands out a read's flits as its channels have them."""
-    stream = FlitFabric.stream
+    stream = Fabric.stream
 
-    def shuffled(self: FlitFabric, packet: Packet, times: Any) -> None:
+    def shuffled(self: Fabric, packet: Packet, times: Any) -> None:
         stream(self, packet, times)
 
     def fetch(self: HbmSlice, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
-        done, server = self._burst(packet, flit, time, False)
-        return done, server
+        return self.burst(packet, flit, time, False), self.by
 
     def read(self: Memory, packet: Packet, time: float, begun: float, inside: float) -> None:
         transaction = packet.transaction
         answer = Packet(transaction, transaction.path.reverse, transaction.nbytes, 256)
         packet.node_start[len(packet.links)] = begun
         times = [fetch(self, packet, flit, inside)[0] for flit in range(answer.last + 1)]  # type: ignore[arg-type]
-        self._leave(packet, time, begun, inside, max(times), self, transaction.nbytes)
+        self.depart(packet, time, begun, inside, max(times), self, transaction.nbytes)
         self.system.fabric.stream(answer, [times[-1], *times[:-1]])
 
-    patch.setattr(FlitFabric, "stream", shuffled)
-    patch.setattr(HbmSlice, "_read", read)
+    patch.setattr(Fabric, "stream", shuffled)
+    patch.setattr(HbmSlice, "read", read)
 
 
 def pays_at_the_door(patch: Patch) -> None:
@@ -172,14 +170,14 @@ def two_jobs_an_engine(patch: Patch) -> None:
 
 def jumped_queue(patch: Patch) -> None:
     """Commands without bytes go ahead of data that wait for a link."""
-    inject = FlitFabric.inject
+    inject = Fabric.inject
 
-    def jump(self: FlitFabric, packet: Packet, hop: int) -> None:
+    def jump(self: Fabric, packet: Packet, hop: int) -> None:
         if not packet.nbytes:
             packet.links[hop].free = self.clock.now
         inject(self, packet, hop)
 
-    patch.setattr(FlitFabric, "inject", jump)
+    patch.setattr(Fabric, "inject", jump)
 
 
 def miscounted_use(patch: Patch) -> None:
@@ -236,7 +234,7 @@ def slow_to_pick_up(patch: Patch) -> None:
 
 def forgotten_hop(patch: Patch) -> None:
     """Routers leave no trace."""
-    patch.setattr(FlitFabric, "_leave_node", lambda *args: None)
+    patch.setattr(Fabric, "leave_node", lambda *args: None)
 
 
 def late_submission(patch: Patch) -> None:
@@ -252,30 +250,29 @@ def late_submission(patch: Patch) -> None:
 
 def nobody_to_blame(patch: Patch) -> None:
     """Waits name no holder and are reported as service."""
-    patch.setattr(Server, "waited_for", lambda self, owner, begin, end: [])
+    patch.setattr(Server, "waits", lambda self, owner, begin, end: 0)
 
 
 def own_fault(patch: Patch) -> None:
     """A waiting transaction is recorded as waiting for itself."""
-    patch.setattr(
-        Server, "waited_for", lambda self, owner, begin, end: [Held(owner, end - begin, begin, end)]
-    )
+    wait = Transaction.wait
+    patch.setattr(Transaction, "wait", lambda self, holder, *rest: wait(self, self.id, *rest))
 
 
 def forgotten_name(patch: Patch) -> None:
     """A wait is counted, but its holder is not kept."""
-    record_waits = Transaction.record_waits
+    wait = Transaction.wait
 
-    def forget(self: Transaction, resource: int, held: Any) -> float:
-        kept = held[:-1] if len(held) > 1 else held
-        return record_waits(self, resource, kept) + sum(lost.ns for lost in held[len(kept) :])
+    def forget(self: Transaction, holder: int, *rest: Any) -> None:
+        if holder % 2:
+            wait(self, holder, *rest)
 
-    patch.setattr(Transaction, "record_waits", forget)
+    patch.setattr(Transaction, "wait", forget)
 
 
 def no_acknowledgement(patch: Patch) -> None:
     """A memory never acknowledges."""
-    patch.setattr(Memory, "_acknowledge", lambda self, packet: None)
+    patch.setattr(Memory, "answer", lambda self, packet: None)
 
 
 BROKEN: list[tuple[Callable[[Patch], None], str, str, list[Flow]]] = [
@@ -305,6 +302,7 @@ BROKEN: list[tuple[Callable[[Patch], None], str, str, list[Flow]]] = [
 ]  # fmt: skip
 
 
+@patches_the_engine
 @pytest.mark.parametrize(
     ("breakage", "invariant", "name", "case"), BROKEN, ids=[f"{b[1]}-{b[0].__name__}" for b in BROKEN]
 )
@@ -326,6 +324,7 @@ def test_there_is_a_broken_machine_for_every_rule() -> None:
     assert rules == {invariant for _, invariant, _, _ in BROKEN}
 
 
+@patches_the_engine
 def test_a_violation_names_transaction_place_and_time(monkeypatch: Patch) -> None:
     lazy_channel(monkeypatch)
     with pytest.raises(
@@ -346,10 +345,8 @@ def test_checking_changes_no_time_and_costs_nothing_when_off() -> None:
     off = Machine(bench("penalties").graph, check=False)
     assert off.checker is None
     assert not isinstance(off.fabric, ScoreboardFabric)
-    if not off.compiled:
-        assert isinstance(off.fabric, FlitFabric)
-        assert off.clock.on_flit == off.fabric._arrive
-    assert not any("occupy" in vars(resource) for resource in off.resources)
+    assert all(resource.watcher is None for resource in off.resources)
+    assert not any("occupy" in getattr(resource, "__dict__", ()) for resource in off.resources)
 
 
 def test_tests_are_checked_unless_they_say_otherwise(monkeypatch: Patch) -> None:
@@ -362,6 +359,7 @@ def test_tests_are_checked_unless_they_say_otherwise(monkeypatch: Patch) -> None
     assert Machine(graph, check=True).checker is not None
 
 
+@patches_the_engine
 def test_a_machine_at_rest_is_checked_after_a_wait(monkeypatch: Patch) -> None:
     miscounted_bytes(monkeypatch)
     machine = Machine(compiled("minimal"), check=True)

@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.pe_tcm import PeTcm
-from kernbench.sim.flit_fabric import FlitFabric
+from kernbench.sim.fabric import Fabric
 from kernbench.sim.transaction import Packet
+from tests.conftest import patches_the_engine
 from tests.exact.reference.cases import TOPOLOGIES, Agreement, Case, Flow, cases
 from tests.examples import examples
 
@@ -89,49 +90,50 @@ def _pay_at_the_door(patch: pytest.MonkeyPatch) -> None:
 
 
 def _forget_the_penalty(patch: pytest.MonkeyPatch) -> None:
-    burst = HbmSlice._burst
+    burst = HbmSlice.burst
 
     def no_turns(self: HbmSlice, packet: Packet, flit: int, time: float, writing: bool) -> object:
         for channel in self.channels:
-            channel.writing = writing
+            channel.direction = int(writing)
         return burst(self, packet, flit, time, writing)
 
-    patch.setattr(HbmSlice, "_burst", no_turns)
+    patch.setattr(HbmSlice, "burst", no_turns)
 
 
 def _overtake(patch: pytest.MonkeyPatch) -> None:
-    inject = FlitFabric.inject
+    inject = Fabric.inject
 
-    def jump_the_queue(self: FlitFabric, packet: Packet, hop: int) -> None:
+    def jump_the_queue(self: Fabric, packet: Packet, hop: int) -> None:
         link = packet.links[hop]
         if not packet.nbytes:
             link.free = self.clock.now
         inject(self, packet, hop)
 
-    patch.setattr(FlitFabric, "inject", jump_the_queue)
+    patch.setattr(Fabric, "inject", jump_the_queue)
 
 
 def _one_request_after_another(patch: pytest.MonkeyPatch) -> None:
-    def send_all(self: FlitFabric, packets: Sequence[Packet]) -> None:
+    def send_all(self: Fabric, packets: Sequence[Packet]) -> None:
         for packet in packets:
             self.send(packet)
 
-    patch.setattr(FlitFabric, "send_together", send_all)
+    patch.setattr(Fabric, "send_together", send_all)
 
 
 def _pay_for_every_request(patch: pytest.MonkeyPatch) -> None:
-    made = Packet.__init__
+    prepare = Packet.prepare
 
-    def init(self: Packet, *args: object) -> None:
-        made(self, *args)  # type: ignore[arg-type]
+    def pays(self: Packet, *args: object) -> None:
+        prepare(self, *args)  # type: ignore[arg-type]
         self.pays = True
 
-    patch.setattr(Packet, "__init__", init)
+    patch.setattr(Packet, "prepare", pays)
 
 
 TURNS = [Flow(0, "hbm", 0, 0, 4096, turn % 2 == 0, 0.0) for turn in range(6)]
 
 
+@patches_the_engine
 @pytest.mark.parametrize(
     ("breakage", "case"),
     [
@@ -151,6 +153,7 @@ def test_a_broken_engine_disagrees(
         Agreement().compare("penalties", case, check=False)
 
 
+@patches_the_engine
 @pytest.mark.parametrize("breakage", [_one_request_after_another, _pay_for_every_request])
 def test_an_engine_with_broken_channel_requests_disagrees(
     breakage: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch

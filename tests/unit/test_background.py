@@ -14,7 +14,6 @@ from kernbench.errors import DeadlockError, LimitError
 from kernbench.pgraph import Node
 from kernbench.routing import Traffic
 from kernbench.sim import clock as clock_module
-from kernbench.sim import engine
 from kernbench.sim.clock import Clock
 
 PE = (0, 0, 0)
@@ -78,7 +77,6 @@ def waits_for_ever(torch: Any) -> None:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock_module, "PATIENCE", 500)
-    monkeypatch.setattr(engine, "PATIENCE", 500)
 
 
 @pytest.mark.parametrize("check", [False, True])
@@ -117,11 +115,8 @@ def test_a_checked_run_that_is_answered_ends_well_at_its_limit(limit: dict[str, 
     kb.run("gemm-single-pe", "minimal", topo=own(Unmarked), store="memory:", check=True, **limit)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_what_is_left_is_told_from_ticks(compiled: bool) -> None:
-    if compiled and engine.core is None:
-        pytest.skip("there is no compiled core")
-    clock, _ = engine.made(compiled, 256)
+def test_what_is_left_is_told_from_ticks() -> None:
+    clock = Clock()
     assert clock.idle()
     ticker = Refresh._tick(type("Owner", (), {"clock": clock})())  # type: ignore[arg-type]
     process = clock.background(ticker)

@@ -41,10 +41,10 @@ class SlowEndpoint(PcieEndpoint):
 class SlowToAnswer(HbmSlice):
     """A SimPy process of its own holds back each acknowledgement for 100 ns."""
 
-    def _acknowledge(self, packet):
+    def answer(self, packet):
         def later():
             yield self.clock.timeout(100.0)
-            HbmSlice._acknowledge(self, packet)
+            HbmSlice.answer(self, packet)
 
         self.clock.process(later())
 

@@ -1,33 +1,30 @@
-"""Which engine a machine gets; both behave alike where they end early, fail or meet a user's component."""
+"""A user's component does what it says, compiled or not; runs that end early end alike."""
 
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kernbench import compiled as package
-from kernbench.components.hbm import HbmSlice
-from kernbench.errors import LimitError, UsageError
+from kernbench.errors import LimitError
 from kernbench.machine.machine import Machine
 from kernbench.routing import Traffic
 from kernbench.runtime.process import interruptible
-from kernbench.sim import engine
-from kernbench.sim.flit_fabric import FlitFabric
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Transaction
+from kernbench.sim.transaction import Path as Way
 from tests.compiled import compiled
-
-pytestmark = pytest.mark.skipif(package.core is None, reason="there is no compiled core to choose")
 
 PARTS = '''\
 from kernbench.components.hbm import HbmSlice
@@ -36,7 +33,7 @@ from kernbench.components.transit import Transit
 
 
 class PerFlit(Transit):
-    """Time for every flit: asked by either engine."""
+    """Time for every flit."""
 
     def service_ns(self, packet, flit):
         return 0.5 + 0.25 * (flit % 3) if packet.pays else 0.1
@@ -73,7 +70,7 @@ class Timed(Transit):
 
 
 class Occupying(Transit):
-    """Serves in its own way: the compiled engine would not ask."""
+    """Serves in its own way."""
 
     def occupy(self, time, duration, owner):
         return super().occupy(time, duration + 1.0, owner)
@@ -107,6 +104,50 @@ class Instance(Transit):
         self.occupy = lambda time, duration, owner: before(time, duration + 1.0, owner)
 
 
+class Wrapping(Transit):
+    """Wraps a method of its own before it is wired, and is made twice by whoever makes it twice."""
+
+    def __init__(self, node, system):
+        super().__init__(node, system)
+        before = self.leave
+        self.leave = lambda time, nbytes, busy_ns, wait_ns: before(time, nbytes, busy_ns, wait_ns)
+
+
+class Raising(HbmSlice):
+    """A process of its own raises its overhead."""
+
+    def wired(self):
+        super().wired()
+        self.clock.process(self.raises())
+
+    def raises(self):
+        yield self.clock.timeout(20)
+        self.entry_ns = 40.0
+
+
+class Entering(HbmSlice):
+    """Works its overhead out."""
+
+    @property
+    def entry_ns(self):
+        return 1.0 + self.transactions % 3
+
+    @entry_ns.setter
+    def entry_ns(self, value):
+        pass
+
+
+class Ticking(Transit):
+    """A process that goes on for ever."""
+
+    def wired(self):
+        self.clock.background(self.ticks())
+
+    def ticks(self):
+        while True:
+            yield self.clock.timeout(5.0)
+
+
 class Failing(PeDma):
     """Raises when it gets its fifth answer."""
 
@@ -118,7 +159,6 @@ class Failing(PeDma):
             raise RuntimeError("the fifth")
         super().receive(packet)
 '''
-ROUTER, HBM = "cube.router.impl", "cube.hbm.impl"
 
 
 class Watch(Instrument):
@@ -140,10 +180,10 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop("engine_parts", None)
 
 
-def made(watch: Watch | None = None, **overrides: object) -> Machine:
+def made(watch: Watch | None = None, /, check: bool = False, **overrides: object) -> Machine:
     changes = {k.replace("__", "."): v for k, v in overrides.items()}
     graph = compiled("default", {"system.sips": 1, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1} | changes)
-    return Machine(graph, [watch] if watch else [], check=False)
+    return Machine(graph, [watch] if watch else [], check=check)
 
 
 def traffic(machine: Machine) -> list[Any]:
@@ -166,76 +206,23 @@ def outcome(machine: Machine, watch: Watch) -> Any:
     return watch.seen, use, machine.clock.events, machine.clock.now, machine.fabric.flit_crossings
 
 
-def on_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "fits", lambda classes: False)
-
-
-@pytest.mark.parametrize(
-    "overrides",
-    [
-        {},
-        {"cube__hbm__mapping": "one_to_one", "system__address_model": "la"},
-        {"cube__hbm__switch_penalty_ns": 3.5},
-        {"pe__pe_dma__overhead_ns": 1.5},
-        {"cube__router__impl": "engine_parts:PerFlit"},
-        {"cube__router__impl": "engine_parts:Leaving"},
-        {"cube__router__impl": "engine_parts:Timed"},
-        {"cube__hbm__impl": "engine_parts:Slow"},
-    ],
-    ids=lambda overrides: "-".join(str(value) for value in overrides.values()) or "plain",
-)
-def test_both_engines_do_the_same(overrides: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    watch, other = Watch(), Watch()
-    machine = made(watch, **overrides)
-    assert machine.compiled
-    mine = outcome(machine, watch)
-    on_python(monkeypatch)
-    python = made(other, **overrides)
-    assert not python.compiled
-    assert isinstance(python.fabric, FlitFabric)
-    assert repr(mine) == repr(outcome(python, other))
-    assert len(watch.seen) == 60 * (8 if "la" in overrides.values() else 1) or len(watch.seen) > 60
-
-
-@pytest.mark.parametrize("name", ["Occupying", "Dynamic", "Changing", "Instance"])
-def test_a_component_that_the_core_would_not_ask_gets_the_python_engine(name: str) -> None:
-    watch = Watch()
-    machine = made(watch, cube__router__impl=f"engine_parts:{name}")
-    assert not machine.compiled
-    assert len(outcome(machine, watch)[0]) >= 60
-
-
-def test_a_checked_machine_gets_the_python_engine() -> None:
-    assert not Machine(compiled("minimal"), check=True).compiled
-
-
-def test_planted_faults_get_the_python_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for cls, name in ((Server, "occupy"), (FlitFabric, "_arrive"), (Transaction, "record_waits")):
-        with monkeypatch.context() as patch:
-            patch.setattr(cls, name, getattr(cls, name))
-            assert made().compiled is (cls is FlitFabric)  # which has that very method
-            patch.setattr(cls, name, lambda *args: None)
-            assert not made().compiled
-    assert made().compiled
-
-
-def test_a_planted_fault_of_a_memory_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = outcome(made(watch := Watch()), watch)
-    fetch = HbmSlice.fetch
-    monkeypatch.setattr(
-        HbmSlice, "fetch", lambda self, packet, flit, time: fetch(self, packet, flit, time + 5.0)
-    )
-    late = made(watch := Watch())
-    assert late.compiled
-    assert outcome(late, watch)[0] != usual[0]
-
-
-def test_a_method_replaced_too_late_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = made()
-    flows = traffic(machine)
-    monkeypatch.setattr(Server, "occupy", lambda *args: 0.0)
-    with pytest.raises(UsageError, match="replaced since the machine was made"):
-        machine.wait(*flows)
+CASES: dict[str, dict[str, object]] = {
+    "plain": {},
+    "one to one": {"cube__hbm__mapping": "one_to_one", "system__address_model": "la"},
+    "penalty": {"cube__hbm__switch_penalty_ns": 3.5},
+    "DMA": {"pe__pe_dma__overhead_ns": 1.5},
+    **{
+        name: {"cube__router__impl": f"engine_parts:{name}"}
+        for name in (
+            "PerFlit", "Leaving", "Timed", "Occupying", "Dynamic", "Changing", "Instance", "Wrapping",
+            "Ticking",
+        )
+    },
+    **{name: {"cube__hbm__impl": f"engine_parts:{name}"} for name in ("Slow", "Raising", "Entering")},
+}  # fmt: skip
+AS_PLAIN = ("Leaving", "Changing", "Wrapping", "Ticking")
+"""Those that change no time."""
+LIMITS = [{"ns": 90.0}, {"events": 500}, {"events": 501}, {"events": 517}]
 
 
 def stopped(limit: dict[str, float]) -> Any:
@@ -254,23 +241,93 @@ def stopped(limit: dict[str, float]) -> Any:
     return ended, watch.seen, machine.clock.events
 
 
-@pytest.mark.parametrize("limit", [{"ns": 90.0}, {"events": 500}, {"events": 501}, {"events": 517}], ids=str)
-def test_limits_end_a_run_alike(limit: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = stopped(limit)
-    on_python(monkeypatch)
-    assert repr(mine) == repr(stopped(limit))
+def failing() -> int:
+    """Events until a component raises."""
+    machine = made(pe__pe_dma__impl="engine_parts:Failing")
+    with pytest.raises(RuntimeError, match="the fifth"):
+        machine.wait(*traffic(machine))
+    return int(machine.clock.events)
 
 
-def test_what_a_component_raises_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def events() -> int:
-        machine = made(pe__pe_dma__impl="engine_parts:Failing")
-        with pytest.raises(RuntimeError, match="the fifth"):
-            machine.wait(*traffic(machine))
-        return machine.clock.events
+def reported() -> list[tuple[float, int]]:
+    """What is reported while a long transfer is under way."""
+    machine, seen = made(), list[tuple[float, int]]()
+    machine.clock.on_progress = lambda now, events: seen.append((now, events))
+    machine.wait(machine.flow("sip0.cube0.pe0", "sip0.cube1.hbm_ctrl.pe7", 0, 6 << 20, is_write=True))
+    return seen
 
-    mine = events()
-    on_python(monkeypatch)
-    assert mine == events()
+
+def all_of_it() -> dict[str, str]:
+    """What happens in all cases."""
+    found = {}
+    for name, overrides in CASES.items():
+        watch = Watch()
+        found[name] = repr(outcome(made(watch, **overrides), watch))
+    found |= {str(limit): repr(stopped(limit)) for limit in LIMITS}
+    return found | {"failing": str(failing()), "reported": repr(reported())}
+
+
+@cache
+def interpreted() -> dict[str, str]:
+    """The same from a process in which nothing is compiled."""
+    script = (
+        "import json, sys, tempfile, pathlib; from tests.unit import test_engine as t; "
+        "folder = tempfile.mkdtemp(); sys.path.insert(0, folder); "
+        "pathlib.Path(folder, 'engine_parts.py').write_text(t.PARTS); print(json.dumps(t.all_of_it()))"
+    )
+    environment = os.environ | {
+        "KERNBENCH_PURE": "1",
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_component_does_the_same_compiled_and_not(name: str) -> None:
+    watch = Watch()
+    assert repr(outcome(made(watch, **CASES[name]), watch)) == interpreted()[name]
+    assert len(watch.seen) >= 60
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("plain", *AS_PLAIN)])
+def test_a_component_that_overrides_something_is_asked(name: str) -> None:
+    watch, plain = Watch(), Watch()
+    outcome(made(watch, **CASES[name]), watch)
+    outcome(made(plain), plain)
+    assert watch.seen != plain.seen
+
+
+@pytest.mark.parametrize("name", AS_PLAIN)
+def test_one_that_does_what_the_shipped_one_does_changes_nothing(name: str) -> None:
+    watch, plain = Watch(), Watch()
+    outcome(made(watch, **CASES[name]), watch)
+    outcome(made(plain), plain)
+    assert watch.seen == plain.seen
+
+
+@pytest.mark.parametrize("name", ["plain", "one to one", "PerFlit", "Timed", "Raising", "Wrapping"])
+def test_checking_changes_nothing(name: str) -> None:
+    watch, checked = Watch(), Watch()
+    outcome(made(watch, **CASES[name]), watch)
+    outcome(made(checked, check=True, **CASES[name]), checked)
+    assert watch.seen == checked.seen
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=str)
+def test_limits_end_a_run_alike(limit: dict[str, float]) -> None:
+    assert repr(stopped(limit)) == interpreted()[str(limit)]
+
+
+def test_what_a_component_raises_ends_the_run() -> None:
+    assert str(failing()) == interpreted()["failing"]
+
+
+def test_progress_is_reported_as_often() -> None:
+    assert repr(reported()) == interpreted()["reported"] != "[]"
 
 
 def test_a_machine_that_stopped_in_the_middle_is_collected() -> None:
@@ -303,21 +360,11 @@ def test_ctrl_c_ends_a_run_in_which_no_python_is_called() -> None:
     assert 0 < machine.clock.events < 1 << 22
 
 
-def test_progress_is_reported_as_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    def reported() -> list[tuple[float, int]]:
-        machine, seen = made(), list[tuple[float, int]]()
-        machine.clock.on_progress = lambda now, events: seen.append((now, events))
-        machine.wait(machine.flow("sip0.cube0.pe0", "sip0.cube1.hbm_ctrl.pe7", 0, 6 << 20, is_write=True))
-        return seen
-
-    mine = reported()
-    on_python(monkeypatch)
-    assert mine == reported()
-    assert mine
-
-
-def test_the_environment_leaves_the_core_aside() -> None:
-    script = "from kernbench.compiled import core, state; print(core, state)"
+def test_the_environment_leaves_aside_what_is_compiled() -> None:
+    script = (
+        "from kernbench.compiled import core, state; import kernbench.sim.fabric as f; "
+        "print(core, f.__file__.rpartition('.')[2], state)"
+    )
     environment = os.environ | {
         "KERNBENCH_PURE": "1",
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
@@ -325,28 +372,25 @@ def test_the_environment_leaves_the_core_aside() -> None:
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "None not used, because KERNBENCH_PURE is set"
+    assert done.stdout.strip() == "None py not used, because KERNBENCH_PURE is set"
 
 
-def test_a_core_of_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(package.state != "used", reason="nothing is compiled")
+def test_what_was_compiled_of_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package, "digest", lambda folder: "another")
-    core, state = package._load()
-    assert core is None
-    assert "its source has changed since it was compiled; 'make core'" in state
-    monkeypatch.setattr(package, "import_module", lambda name: __import__("no_such_module_of_ours"))
-    core, state = package._load()
-    assert core is None
-    assert "no C compiler" in state
+    assert "its source has changed since it was compiled; 'make core'" in package._state()
+    monkeypatch.setattr(package, "EXTENSION_SUFFIXES", [".none"])
+    assert "no C compiler" in package._state()
 
 
+@pytest.mark.skipif(package.state != "used", reason="nothing is compiled")
 def test_casts_are_checked() -> None:
-    assert package.core is not None
     machine = made()
     for wrong in (None, object(), 1):
-        with pytest.raises(TypeError):
+        with pytest.raises((TypeError, AttributeError)):
             machine.fabric.send(wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="no component"):
-        package.core.Path([object()], [])
+    with pytest.raises(TypeError, match="not a component"):
+        Way([object()], [])  # type: ignore[list-item]
     path = machine.path("sip0.cube0.pe0.pe_dma", "sip0.cube0.hbm_ctrl.pe0", Traffic.PE_DMA)
     packet = Packet(machine.begin("dma_write", path, 512, 0.0), path, 512, 256)
     with pytest.raises(ValueError, match="1 times for a packet of 2 flits"):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from heapq import heappush
 
 import pytest
 
 from kernbench.runtime.process import interruptible
-from kernbench.sim.clock import FLIT, Clock
+from kernbench.sim.clock import Carrier, Clock
+from kernbench.sim.node import FabricNode
+from kernbench.sim.transaction import Packet, Path, Transaction
 
 
 class Never:
@@ -42,14 +43,17 @@ def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
 def test_it_does_so_where_nothing_but_flits_move() -> None:
     clock = Clock()
 
-    def arrive(time: float, key: int, packet: object) -> None:
-        if time == 5.0:
-            Interrupting()
-        assert time < 1000.0, "the interrupt was lost"
-        heappush(clock.entries, (time + 1.0, FLIT, key, packet))
+    class Moving(Carrier):
+        def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
+            if time == 5.0:
+                Interrupting()
+            assert time < 1000.0, "the interrupt was lost"
+            clock.entries.flit_at(time + 1.0, 0, hop, flit, packet)
 
-    clock.on_flit = arrive
-    heappush(clock.entries, (0.0, FLIT, 0, None))
+    clock.carrier = Moving()
+    path = Path([FabricNode("here", 0.0)], [])
+    moved = Packet(Transaction(0, "m", "here", "here", 0, 0.0, path), path, 0, 64)
+    clock.entries.flit_at(0.0, 0, 0, 0, moved)
     with pytest.raises(KeyboardInterrupt), interruptible(clock):
         clock.advance(Never())
 

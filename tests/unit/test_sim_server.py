@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.sim.server import HOLDERS_NAMED, Held, PlainServer, Server
+from kernbench.sim.holding import Runs
+from kernbench.sim.records import Held
+from kernbench.sim.server import HOLDERS_NAMED, Server
+from tests.conftest import patches_the_engine
 
 ARRIVALS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 5), st.sampled_from("abc")), min_size=1, max_size=40
@@ -110,20 +113,20 @@ def test_a_queue_that_went_on_behind_the_one_that_asks() -> None:
     ]  # fmt: skip
 
 
-def test_attribution_takes_no_longer_in_a_longer_queue() -> None:
+@patches_the_engine
+def test_attribution_takes_no_longer_in_a_longer_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work is counted rather than timed: entries of the queue that are looked at."""
+    seen = 0
+    holder = Runs.holder
 
-    class Counted(deque[tuple[float, float, int]]):
-        seen = 0
+    def counted(self: Runs, i: int) -> Any:
+        nonlocal seen
+        seen += 1
+        return holder(self, i)
 
-        def __reversed__(self) -> Iterator[tuple[float, float, int]]:
-            for entry in super().__reversed__():
-                Counted.seen += 1
-                yield entry
-
-    server = PlainServer("s")
-    server._runs = Counted()
+    monkeypatch.setattr(Runs, "holder", counted)
+    server = Server("s")
     for owner in range(4000):
         start = server.occupy(0.0, 1.0, owner)
         assert len(server.waited_for(owner, 0.0, start)) <= HOLDERS_NAMED
-    assert Counted.seen < 4000 * (HOLDERS_NAMED + 2)
+    assert seen < 4000 * 4 * (HOLDERS_NAMED + 2)

@@ -17,8 +17,8 @@ from __future__ import annotations
 from kernbench.kinds import LINK_KINDS, Group, component_kind
 from kernbench.machine.machine import Machine
 from kernbench.sim.node import TRANSIT, FabricNode, Link
+from kernbench.sim.records import HopRow
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import HopRow
 
 PARTS = (Group.SETUP, Group.MESH, Group.UCIE, Group.FABRIC, "transfer", Group.HBM, "contention")
 """The parts of a breakdown, in the order in which a transfer meets them: a :class:`~kernbench.kinds.Group` of

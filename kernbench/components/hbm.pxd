@@ -1,0 +1,28 @@
+from kernbench.components.memory cimport Memory
+from kernbench.sim.columns cimport Doubles
+from kernbench.sim.server cimport Server
+from kernbench.sim.transaction cimport Packet, Transaction
+
+cimport cython
+
+cdef class Channel(Server):
+    cdef dict __dict__  # methods may be replaced on the object
+    cdef public object node
+    cdef public int direction
+
+cdef class HbmSlice(Memory):
+    cdef readonly list channels
+    cdef public double burst_ns, penalty_ns
+    cdef int shift
+    cdef long long mask, flit_bytes
+    cdef double entry_busy_ns
+    cdef Doubles channels_busy
+    cdef bint stale
+
+    cdef double served(self, Packet packet, long long flit, double time, bint writing) except? -1.0
+    @cython.locals(
+        transaction=Transaction, channel=Channel, index="long long", step="long long", direction=int,
+    )
+    cdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
+    @cython.locals(i=Py_ssize_t, channel=Channel)
+    cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)

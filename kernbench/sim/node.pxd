@@ -1,0 +1,22 @@
+from kernbench.sim.server cimport Server
+from kernbench.sim.transaction cimport Packet
+
+cdef class FabricNode(Server):
+    cdef public double overhead_ns
+    # settled when the first path over it is made
+    cdef readonly bint passes_on, at_end, asked, holds_back, foreign, works_out
+
+    cdef double overhead(self) except? -1.0
+    cpdef double service_ns(self, Packet packet, long long flit) except? -1.0
+    cpdef object receive(self, Packet packet)
+    cpdef object receive_flit(self, Packet packet, long long flit, double time)
+    cpdef object answer(self, Packet packet)
+
+cdef class Link(Server):
+    cdef dict __dict__  # methods may be replaced on the object
+    cdef public object edge, kind
+    cdef public double bw_gbs, delay_ns, flit_ns
+    cdef public long long streams, streamed_bytes
+    cdef double stream_free
+
+    cpdef double stream(self, double head, long long nbytes) except? -1.0

@@ -1,0 +1,53 @@
+from kernbench.sim.columns cimport Doubles, Hops, Waits
+from kernbench.sim.holding cimport Held as Parts
+from kernbench.sim.server cimport Server
+
+cimport cython
+
+cdef class Transaction:
+    cdef readonly long long id
+    cdef public object kind, src, dst, message, ids, on_done, on_served, access
+    cdef public long long nbytes, parent, op, address, channel
+    cdef public double t_submit, t_done, t_first, wait_ns
+    cdef public Path path
+    cdef public bint is_write, traced
+    cdef readonly Hops hop_rows
+    cdef readonly Waits wait_rows
+
+    cpdef int hop(
+        self, long long resource, double t_in, double t_start, double t_out, double service_ns, double wait_ns,
+        long long nbytes,
+    ) except -1
+    @cython.locals(seq="long long", holders="long long", ns=double, t_from=double, t_to=double)
+    cpdef double record_waits(self, long long resource, object held) except? -1.0
+    cpdef int wait(
+        self, long long holder, long long resource, long long holders, long long seq, double ns, double t_from,
+        double t_to,
+    ) except -1
+    @cython.locals(seq="long long")
+    cpdef double wait_for(self, long long holder, long long resource, double t_from, double t_to) except? -1.0
+    @cython.locals(parts=Parts, n=int, k=int, seq="long long", holder="long long", other=Transaction)
+    cpdef double note_waits(self, long long resource, Server server, double begin, double end) except? -1.0
+
+cdef class Path:
+    cdef readonly tuple nodes, links, reassembles
+    cdef public double weight
+    cdef public Path reverse
+    cdef readonly Py_ssize_t hops
+
+cdef class Packet:
+    cdef readonly Transaction transaction
+    cdef readonly Path path
+    cdef public bint pays
+    cdef readonly long long nbytes, last, last_bytes
+    cdef public object turn
+    cdef public Doubles feed
+    cdef public Py_ssize_t feed_hop
+    cdef Doubles times
+    cdef Py_ssize_t stride
+    cdef public double turn_done
+    cdef public Server turn_server
+
+    @cython.locals(flits="long long")
+    cpdef int prepare(self, Transaction transaction, Path path, long long nbytes, long long flit_bytes) except -1
+    cpdef Doubles feeds(self)
