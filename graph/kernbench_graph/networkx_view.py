@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kernbench_graph.entities import entities_in
 from kernbench_graph.errors import QueryError
-from kernbench_graph.projection import Part, Projection
+from kernbench_graph.projection import Part, Projection, second_label
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import RunRecord, TopologyRecord
 
@@ -22,8 +22,10 @@ def run_graph(run: RunRecord, topology: TopologyRecord, names: Collection[str] =
     """The graph of :mod:`kernbench_graph.schema` in memory.
 
     Nodes are keyed by label and key, such as ``("Component", "host.cpu")``, ``("Transaction", 7)`` or
-    ``("Run", "<its id>")``, and carry ``labels`` (a component has two) and their properties. Edges carry
-    ``type`` and their properties. Takes some seconds for a million hops; for numbers alone ask the store.
+    ``("Run", "<its id>")``, and carry ``labels`` (``Transaction``; a component has two, as in
+    ``Component:Router``) and their properties. Edges carry ``type`` and their properties. Every value is a
+    text, a number or a truth, so that ``networkx.write_graphml`` and its like can write the graph. Takes some
+    seconds for a million hops; for numbers alone ask the store.
 
     Args:
         run: its tables may be cut to a part of the run: relationships to what is not there are left out.
@@ -50,15 +52,16 @@ def run_graph(run: RunRecord, topology: TopologyRecord, names: Collection[str] =
 def result_graph(rows: Iterable[Sequence[Any]]) -> nx.MultiDiGraph[str]:
     """The nodes and relationships in the rows of a result, also those of paths and lists, each once.
 
-    Nodes are keyed by ``id`` and carry ``labels`` and their properties, edges ``type`` and theirs. A
+    Nodes are keyed by ``id`` and carry ``labels``, joined by ``:``, and their properties, edges ``type`` and
+    theirs. A
     relationship whose ends are not among the nodes has bare ones.
     """
     graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
     nodes, relationships = entities_in(rows)
     for node in nodes:
-        graph.add_node(node.id, labels=node.labels, **node.properties)
+        graph.add_node(node.id, labels=":".join(node.labels), **_there(node.properties))
     for rel in relationships:
-        graph.add_edge(rel.start, rel.end, type=rel.type, **rel.properties)
+        graph.add_edge(rel.start, rel.end, type=rel.type, **_there(rel.properties))
     return graph
 
 
@@ -80,11 +83,14 @@ def _wanted(names: Collection[str]) -> tuple[list[str], list[str]]:
 def _add_nodes(graph: nx.MultiDiGraph[Key], part: Part) -> None:
     key = SCHEMA.label(part.name).key
     for row in _rows(part.data):
-        second = row.get("label") if part.name == "Component" else None
-        properties = {name: value for name, value in row.items() if value is not None}
+        second = second_label(row["label"]) if part.name == "Component" else ""
         graph.add_node(
-            (part.name, row[key]), labels=(part.name, second) if second else (part.name,), **properties
+            (part.name, row[key]), labels=f"{part.name}:{second}" if second else part.name, **_there(row)
         )
+
+
+def _there(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in properties.items() if value is not None}
 
 
 def _rows(table: pa.Table) -> list[dict[str, Any]]:

@@ -77,7 +77,8 @@ class Result:
     def graph(self) -> nx.MultiDiGraph[str]:
         """The nodes, relationships and paths of all rows as one networkx graph.
 
-        Nodes are keyed by ``id`` and carry ``labels`` and their properties, edges ``type`` and theirs.
+        Nodes are keyed by ``id`` and carry ``labels``, joined by ``:``, and their properties, edges ``type``
+        and theirs.
         """
         from kernbench_graph.networkx_view import result_graph
 

@@ -91,6 +91,41 @@ def test_a_damaged_table_is_named(root: Path, damage: Callable[[Path], object]) 
     assert store.load("b").tables["Hop"].num_rows == 12
 
 
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        ("Hop", "-[:SENT]->(:Transaction)-[h:HOP]->(:Use) RETURN count(h) AS n"),
+        ("Launch", "-[:LAUNCHED]->(l:Launch) RETURN count(l) AS n"),
+        ("Race", "-[:FOUND]->(r:Race) RETURN count(r) AS n"),
+        ("Access", "-[:HOLDS]->(:Tensor)<-[a:READ_FROM]-(:Op) RETURN count(a) AS n"),
+    ],
+)
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_damaged_table_is_said_by_every_query_that_needs_it_and_harms_no_other(
+    root: Path, table: str, text: str, cached: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not cached:
+        monkeypatch.setattr("kernbench_graph.stores.embedded.cache.new_folder", full)
+    shutil.rmtree(root / "cache")
+    shutil.rmtree(root / "worked-out", ignore_errors=True)
+    truncate(root / "runs" / "a" / f"{table}.parquet")
+    store = reopen(root)
+    runs = "MATCH (:Run {id: $run})"
+    for _ in range(2):
+        with pytest.raises(
+            ArchiveError, match=rf"{table}\.parquet has .* bytes instead of .*: it is damaged"
+        ):
+            store.query(runs + text, run="a")
+        tensors = f"{runs}-[:HOLDS]->(t:Tensor) RETURN count(t) AS n"
+        assert store.query(tensors, run="a").rows == [(1,)]
+        assert store.query(runs + text, run="b").rows[0][0] > 0
+    assert not any(cached and "cannot be written" in note for note in store.notes)
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
 @pytest.mark.parametrize("damage", [truncate, empty, garbage, Path.unlink])
 def test_a_run_with_a_damaged_manifest_is_left_out_with_a_note(
     root: Path, damage: Callable[[Path], object]

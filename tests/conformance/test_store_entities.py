@@ -50,7 +50,7 @@ def test_a_path_between_every_pair_of_labels(kept: GraphStore) -> None:
                     wanted = {k: v for k, v in nodes[node.id].items() if v is not None and k != "labels"}
                     assert isinstance(node, GraphNode)
                     assert dict(node.properties) == wanted, engine
-                    assert node.labels == tuple(nodes[node.id]["labels"])
+                    assert node.labels == tuple(nodes[node.id]["labels"].split(":"))
                     assert node.labels[0] == label
 
 

@@ -73,7 +73,7 @@ def test_the_graph_holds_topology_and_trace(machine: Any, kernbench_store: Graph
     graph = run.graph
     assert isinstance(graph, nx.MultiDiGraph)
     assert graph is run.graph
-    labels = [label for _, data in graph.nodes(data=True) for label in data["labels"]]
+    labels = [label for _, data in graph.nodes(data=True) for label in data["labels"].split(":")]
     assert labels.count("Transaction") == len(run.transactions["number"])
     assert labels.count("Link") == sum(1 for _ in machine.edges("LINK"))
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import networkx as nx
+import pytest
 from kernbench_graph.networkx_view import run_graph
 from kernbench_graph.opening import open_store
 
@@ -12,7 +16,8 @@ def test_labels_keys_and_properties() -> None:
     store = open_store("memory:")
     record = store.load(store.keep(*sample(id="a")))
     graph = run_graph(record, store.load_topology(record.info["topology"]))
-    assert graph.nodes["Component", "r0"]["labels"] == ("Component", "Router")
+    assert graph.nodes["Component", "r0"]["labels"] == "Component:Router"
+    assert graph.nodes["Transaction", 1]["labels"] == "Transaction"
     assert graph.nodes["Component", "r0"]["row"] == 1
     assert "row" not in graph.nodes["Component", "hbm"]
     assert graph.nodes["Transaction", 1]["wait_ns"] == 1.0
@@ -30,3 +35,20 @@ def test_labels_keys_and_properties() -> None:
     assert graph.has_edge(("Component", "r0"), ("Link", "r0->r1"))
     assert graph.has_edge(("Link", "r0->r1"), ("Component", "r1"))
     assert graph.has_edge(("Use", "dma->r0"), ("Link", "dma->r0"))
+
+
+@pytest.mark.parametrize("form", ["graphml", "gexf", "gml"])
+def test_it_can_be_written_and_read_again(form: str, tmp_path: Path) -> None:
+    """By networkx's own writers, which take no lists, tuples and missing values."""
+    store = open_store("memory:")
+    record = store.load(store.keep(*sample(id="a", tags=["x", "y"])))
+    asked = store.query(
+        "MATCH p = (:Run {id: $run})-[:SENT]->(:Transaction)-[:HOP]->(:Use) RETURN p", run="a"
+    )
+    for graph in (run_graph(record, store.load_topology(record.info["topology"])), asked.graph):
+        file = tmp_path / f"graph.{form}"
+        getattr(nx, f"write_{form}")(graph, file)
+        again = getattr(nx, f"read_{form}")(file)
+        assert (len(again), again.number_of_edges()) == (len(graph), graph.number_of_edges())
+        labels = sorted(data["labels"] for _, data in graph.nodes(data=True))
+        assert sorted(data["labels"] for _, data in again.nodes(data=True)) == labels

@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kernbench_graph import running
 from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, remove_folder
-from kernbench_graph.errors import StoreError
+from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.json_text import parsed
 from kernbench_graph.schema import SCHEMA_VERSION
 from kernbench_graph.store import Result
@@ -136,6 +136,8 @@ class ProjectionCache(Generic[D]):
                 self._build(place, fill, about, size())
         except FileExistsError:
             pass  # another process was quicker, or the damaged entry cannot be removed
+        except ArchiveError:
+            raise  # the run itself is at fault, and no better in memory
         except (OSError, StoreError) as error:
             running.check()  # it was stopped: that is no reason to build it elsewhere
             self._note(f"cache {place} cannot be written ({error}); the graph is built in memory")
