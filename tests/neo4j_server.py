@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from neo4j import GraphDatabase
 
@@ -65,6 +66,14 @@ def _join(fifo: Path) -> int:
     with suppress(OSError):  # no reader: that server has gone
         return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
     return -1
+
+
+def seen(server: Running, cypher: str, **params: Any) -> list[tuple[Any, ...]]:
+    """Rows of a text as the plain driver gets them: of all that the server has."""
+    auth = ("neo4j", server.password)
+    with GraphDatabase.driver(server.url, auth=auth) as driver:
+        records, _, _ = driver.execute_query(cypher, params)
+        return [tuple(record.values()) for record in records]
 
 
 def empty(server: Running) -> None:

@@ -20,6 +20,7 @@ from kernbench import api
 from tests.conformance.generated_runs import LIBRARY
 from tests.conformance.graph_records import made_here, sample
 from tests.conftest import Ended
+from tests.neo4j_server import Running, seen
 
 NAMES = [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
 COUNT = "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction) RETURN count(t) AS n"
@@ -46,12 +47,14 @@ def levels(neo4j_url: str) -> Iterator[GraphStore]:
         yield store
 
 
-def test_the_graph_has_what_was_asked_for_and_the_record_all(levels: GraphStore) -> None:
+def test_the_graph_has_what_was_asked_for_and_the_record_all(
+    levels: GraphStore, neo4j_server: Running
+) -> None:
     nodes = "MATCH (n) WHERE n.id STARTS WITH ($run + '/') RETURN DISTINCT labels(n)[0] AS l"
-    every = {row[0] for row in levels.query(nodes, run="full").rows}
+    every = {row[0] for row in seen(neo4j_server, nodes, run="full")}
     assert {"Use", "Launch", "Op", "Tensor", "Transaction", "Route"} <= every
     for detail in DETAILS:
-        found = {row[0] for row in levels.query(nodes, run=detail).rows}
+        found = {row[0] for row in seen(neo4j_server, nodes, run=detail)}
         assert found == every & kept_names(detail)
         assert dict(levels.load(detail).tables) == canonical_tables("run", sample()[0].tables, "run")
     assert levels.query(COUNT, run="operations").rows == [(2,)]
@@ -70,16 +73,19 @@ def test_what_was_not_pushed_is_refused_and_never_silently_missing(levels: Graph
     both = "MATCH (a:Run {id: $run}), (:Run {id: $b})-[:SENT]->(t) RETURN count(t) AS n"
     with pytest.raises(QueryError, match="run 'summary' was pushed with --detail summary"):
         levels.query(both, {"b": "summary"}, run="full")
-    untyped = "MATCH (u:Use)<--(x) WHERE u.id STARTS WITH $run RETURN count(x) AS n"
+    untyped = "MATCH (:Run {id: $run})-[:USED]->(:Use)<--(x) RETURN count(x) AS n"
     assert levels.query(untyped, run="full").notes == []
     assert levels.query(untyped, run="operations").notes == [
         "run 'operations' was pushed with --detail operations: the graph has no more of it"
     ]
+    everything = "MATCH (n) RETURN count(n) AS n"  # of the record, which is whole at every detail
+    assert levels.query(everything, run="operations").notes == []
+    assert levels.query(everything, run="summary").rows == levels.query(everything, run="full").rows
 
 
 def test_questions_are_answered_alike_or_refused(neo4j_url: str) -> None:
     """Those of the library that need no more than was pushed have the same answer at each detail."""
-    with api.open_store("memory:") as source, open_store(neo4j_url) as store:
+    with api.open_store("memory:") as source, api.open_store(neo4j_url) as store:
         run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=source)
         record, topology = source.load(run.id), source.load_topology(run.info["topology_id"])
         for detail in DETAILS:

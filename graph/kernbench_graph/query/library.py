@@ -152,7 +152,8 @@ def ask(
     text = question.text(engine, bound)
     if unused := set(bound) - set(parameter_names(text)):
         bound = {name: value for name, value in bound.items() if name not in unused}
-    proved = question.proved and engine == question.engine
+    # The suite has proved a shipped text on every engine but this, where it must be said.
+    proved = question.proved and (engine != "ladybug" or engine == question.engine)
     text = f"{EXPLAIN} {text}" if explain else text
     result = store.query(text, bound, target, timeout_s, engine, proved=proved)
     if explain:

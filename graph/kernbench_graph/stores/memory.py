@@ -124,6 +124,9 @@ class MemoryStore(LocalStore):
             raise self._unknown(run_id)
         return self._runs[run_id]
 
+    def _is_kept(self, run_id: str) -> bool:
+        return run_id in self._runs
+
     def _content(self, run_id: str) -> str:
         """Identifies the record of a run but for its tags."""
         with self._lock:

@@ -16,7 +16,6 @@ from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
 from kernbench_graph.projection import HISTORY, SMALL_HISTORY
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.looked_at import looked_at
-from kernbench_graph.query.names import used_names
 from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result, resolve_ref
@@ -25,10 +24,10 @@ from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
 from kernbench_graph.stores.embedded.run_graphs import RunGraphs
+from kernbench_graph.stores.view import HISTORY_HAS, check_history, named_runs
 
 _WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
 _MORE_HISTORY = frozenset(HISTORY) - frozenset(SMALL_HISTORY)
-_HISTORY = f"the graph over all runs has {', '.join(HISTORY)}: name a run for the rest"
 
 
 class LocalStore(RunGraphs, ABC):
@@ -42,6 +41,10 @@ class LocalStore(RunGraphs, ABC):
     @abstractmethod
     def runs(self) -> list[dict[str, Any]]:
         """Properties of every run, in the order in which they were kept."""
+
+    @abstractmethod
+    def _is_kept(self, run_id: str) -> bool:
+        """Whether there is a run of that id."""
 
     @abstractmethod
     def _history_database(self, with_use: bool, engine: str) -> Database:
@@ -73,17 +76,19 @@ class LocalStore(RunGraphs, ABC):
         if chosen == ARCADE:
             refuse_profile(word)  # before a graph is built
         asked = dialect(cypher, values) if chosen == LADYBUG and not proved else cypher
+        runs: tuple[str, ...] = ()
         if run is None:
-            _check_history(cypher)
+            check_history(cypher)
         else:
             run = self.resolve(run)
             values.setdefault("run", run)
             self._check_computed(cypher)
+            runs = tuple(dict.fromkeys(named_runs(cypher, run, values, self._is_kept).values()))
         names = looked_at(asked)
         try:
             while True:
                 running.check()
-                database = self._database(names, run, chosen)
+                database = self._database(names, runs, chosen)
                 try:
                     result = database.query(f"{word} {asked}" if word else asked, values, timeout_s)
                 except StoreError:
@@ -95,7 +100,7 @@ class LocalStore(RunGraphs, ABC):
                     return replace(result, engine=chosen)
         except UnknownNameError as error:
             if run is None:
-                raise UnknownNameError(f"{error}; {_HISTORY}") from error
+                raise UnknownNameError(f"{error}; {HISTORY_HAS}") from error
             raise
 
     def _chosen(self, engine: str | None) -> str:
@@ -107,24 +112,15 @@ class LocalStore(RunGraphs, ABC):
             )
         return engine
 
-    def _database(self, names: frozenset[str], run: str | None, engine: str) -> Database:
-        """The graph to ask: of one run, or that over all runs, with the labels and types that it needs."""
+    def _database(self, names: frozenset[str], runs: tuple[str, ...], engine: str) -> Database:
+        """The graph to ask: of these runs, or that over all where there are none, with ``names`` at least."""
         self._check_open()
-        if run is None:
+        if not runs:
             return self._history_database(not _MORE_HISTORY.isdisjoint(names), engine)
-        return self._runs_database((run,), engine, names)
+        return self._runs_database(runs, engine, names)
 
     def _check_computed(self, cypher: str) -> None:
         """``QueryError`` where a text names what is worked out, and nothing here works it out."""
         if self.computed is None and (lacking := sorted(_WORKED_OUT & set(words(cypher)))):
             what = ", ".join(lacking)
             raise QueryError(f"{what}: KernBench works that out; open the store with kernbench.open_store")
-
-
-def _check_history(cypher: str) -> None:
-    """``UnknownNameError`` where the query names what only the graph of one run has."""
-    used = used_names(cypher)
-    known = {label.name for label in SCHEMA.labels} | {rel.type for rel in SCHEMA.relationships}
-    for name in (*used.labels, *used.types, *used.either):
-        if name in known and name not in HISTORY:
-            raise UnknownNameError(f"the query asks for {name}, but {_HISTORY}")

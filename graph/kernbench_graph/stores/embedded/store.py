@@ -65,7 +65,7 @@ class EmbeddedStore(LocalStore):
                 check_references({**archive.write_topology(place, topology), **tables}, what)
                 archive.write_run(self._runs / info["id"], info, tables)
         except OSError as error:
-            if isinstance(error, FileExistsError) and self._is_run(str(info["id"])):
+            if isinstance(error, FileExistsError) and self._is_kept(str(info["id"])):
                 raise taken(info["id"]) from error
             raise StoreError(f"{what} cannot be written to {self._runs} ({error.strerror or error}); "
                              "free space, or name another store") from error  # fmt: skip
@@ -95,7 +95,7 @@ class EmbeddedStore(LocalStore):
         Costs one manifest, however many runs there are.
         """
         self._check_open()
-        if self._is_run(ref):
+        if self._is_kept(ref):
             return ref
         found = resolve_ref(ref, self._order.ids())
         try:
@@ -167,12 +167,12 @@ class EmbeddedStore(LocalStore):
         except FileNotFoundError:
             return []
 
-    def _is_run(self, run_id: str) -> bool:
+    def _is_kept(self, run_id: str) -> bool:
         return is_id(run_id) and (self._runs / run_id).is_dir()
 
     def _place(self, run_id: str) -> Path:
         self._check_open()
-        if not self._is_run(run_id):
+        if not self._is_kept(run_id):
             raise self._unknown(run_id)
         return self._runs / run_id
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.record import canonical_topology, complete_info
 from kernbench_graph.errors import ArchiveError, QueryError, StoreError
-from kernbench_graph.projection import HISTORY
-from kernbench_graph.query.guard import bound, parameter_names
+from kernbench_graph.query.confined import is_confined
+from kernbench_graph.query.guard import bound
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.store import (
     Result,
@@ -34,6 +34,10 @@ from kernbench_graph.stores.neo4j.detail import DETAILS, least_detail, left_out
 from kernbench_graph.stores.neo4j.push import Push
 from kernbench_graph.stores.neo4j.removal import clean, files_owner, remove
 from kernbench_graph.stores.neo4j.server import Server, parse
+from kernbench_graph.stores.view import check_history, named_runs
+
+if TYPE_CHECKING:
+    from kernbench_graph.stores.neo4j.fetched import FetchedGraphs
 
 _PLANS = 500
 """Queries whose plans are remembered as reading ones."""
@@ -43,7 +47,6 @@ _COMPUTED, _FACTS = SCHEMA.computed_names(), SCHEMA.fact_names()
 _THERE = """MATCH (r:Run {id: $id})
 RETURN EXISTS { (r)-[:TOOK_TIME_IN]->() } AS steps, EXISTS { (r)-[:SENT]->() } AS sent,
        EXISTS { (r)-[:IN_WINDOW]->() } AS windows"""
-_OF_RUNS = frozenset(label.name for label in SCHEMA.labels) - set(HISTORY)
 
 
 class Neo4jStore(OpenedStore):
@@ -63,6 +66,7 @@ class Neo4jStore(OpenedStore):
         self._prepared = False
         self._planned: dict[tuple[str, str], reading.Planned] = {}
         self._fetched: dict[str, files.FetchedTables] = {}
+        self._graphs: FetchedGraphs | None = None
         try:
             if ddl.version(self._server, url):
                 self._prepared = True
@@ -177,36 +181,48 @@ class Neo4jStore(OpenedStore):
     ) -> Result:
         """Ask Cypher, of a run by its ``$run``, or of the history when ``run`` is None.
 
-        ``QueryError`` where a query of a run does not use ``$run``, for it would see all runs; and where it
-        asks for what a run was not pushed with.
+        A text that may reach other runs than those that it names is answered here, from the records of these:
+        the server would show it all runs. ``QueryError`` where one asks for what a run was not pushed with.
         """
         self._check_open()
         if engine not in (None, *self.engines):
             raise QueryError(f"store '{self.url}' has no engine '{engine}'; leave the engine out")
         shown, text = reading.split(cypher)
         if run is None:
+            check_history(text)
             values = bound(text, params or {})
             query = self._plan(shown, text, values, timeout_s)
-            if strangers := sorted(query.names & _OF_RUNS):
-                raise QueryError(
-                    f"the query asks for {strangers[0]}, but the graph over all runs has "
-                    f"{', '.join(HISTORY)}; name a run for the rest"
-                )
+            self._check_pushed(query, values)
             return self._rows(query, values, timeout_s)
         asked = self._resolved(run)
         values = bound(text, {"run": asked.id, **(params or {})})
         query = self._plan(shown, text, values, timeout_s)
-        if query.reads_graph and "run" not in parameter_names(text):
-            raise QueryError(
-                "on a server a query sees every run, and this one does not say which; begin at the run, as "
-                "in MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction) or ...-[:RAN_ON]->(m:Topology)"
-            )
         if not (_COMPUTED | _FACTS).isdisjoint(query.names):
             self._check_worked_out(asked.id, query.names)
-        result = self._rows(query, values, timeout_s)
+        notes = self._check_pushed(query, {"run": asked.id, **values})
+        named = named_runs(text, asked.id, values, lambda run_id: bool(self._token(run_id)))
+        if proved or not query.reads_graph or is_confined(text, frozenset(named)):
+            result = self._rows(query, values, timeout_s)
+            result = replace(result, notes=[*result.notes, *notes])
+        else:
+            result = self._fetched_graphs().answer(cypher, values, asked.id, timeout_s)
         if self._entry(asked.id).token != asked.token:
             raise self._unknown(asked.id)  # removed meanwhile: the rows may be some of them
         return result
+
+    def _token(self, run_id: str) -> str:
+        """What tells a run from others that had its id; empty where there is none of that id."""
+        entry = self._catalogue.run(run_id)
+        return "" if entry is None else entry.token
+
+    def _fetched_graphs(self) -> FetchedGraphs:
+        """Answers texts that may reach other runs than those that they are about, from the runs' records."""
+        from kernbench_graph.stores.neo4j.fetched import FetchedGraphs
+
+        with self._lock:
+            if self._graphs is None:
+                self._graphs = FetchedGraphs(self, self._token)
+            return self._graphs
 
     def _check_worked_out(self, run_id: str, names: Collection[str]) -> None:
         """``QueryError`` for a run that was pushed without what a query asks for of it."""
@@ -233,8 +249,8 @@ class Neo4jStore(OpenedStore):
                 self._planned[shown, text] = found
         return found
 
-    def _rows(self, query: reading.Planned, values: Mapping[str, Any], timeout_s: float) -> Result:
-        """The answer, unless it needs more of a run than was pushed."""
+    def _check_pushed(self, query: reading.Planned, values: Mapping[str, Any]) -> list[str]:
+        """Remarks on runs that are not in the graph in full; ``QueryError`` where one lacks what is asked."""
         needs_more = query.follows_anything or query.names & left_out("summary")
         ids = [value for value in values.values() if is_id(value)] if needs_more else []
         notes: list[str] = []
@@ -246,8 +262,12 @@ class Neo4jStore(OpenedStore):
                 )
             if query.follows_anything:
                 notes.append(f"run '{run_id}' was pushed with --detail {detail}: the graph has no more of it")
+        return notes
+
+    def _rows(self, query: reading.Planned, values: Mapping[str, Any], timeout_s: float) -> Result:
+        """The server's answer."""
         result = reading.rows(self._server, query, values, timeout_s)
-        return replace(result, notes=[*result.notes, *notes], engine=self.engines[0])
+        return replace(result, engine=self.engines[0])
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -255,6 +275,8 @@ class Neo4jStore(OpenedStore):
             if not self._closed:
                 self._fetched.clear()
                 super().close()
+                if self._graphs is not None:
+                    self._graphs.close()
                 self._server.close()
 
     def _tables(self, key: str, fetched: Callable[[], files.FetchedTables]) -> files.FetchedTables:

@@ -1,0 +1,197 @@
+"""Whether a text reaches nothing but the runs that it names: then a server may be asked it as it is.
+
+Relationships never lead from a topology into a run, so whatever is found from a run by leaving nodes is that
+run's or its topology's. Only a node that is found by itself, or one that is found from a topology against the
+direction of a relationship, may be another run's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+from kernbench_graph.query.guard import tokens
+from kernbench_graph.query.names import Token
+from kernbench_graph.query.patterns import Chain, Node, Step, UnreadPatternError, chains
+from kernbench_graph.schema import SCHEMA
+
+_RECORDS = {label.name: label.record for label in SCHEMA.labels}
+_ENDS = {rel.type: rel.pairs for rel in SCHEMA.relationships}
+_WITHIN = frozenset(
+    type_ for type_, pairs in _ENDS.items() if all(_RECORDS[a] == _RECORDS[b] for a, b in pairs)
+)
+"""Types that join nodes of one run, or of one topology."""
+_ENTERING = any(_RECORDS[a] == "topology" != _RECORDS[b] for pairs in _ENDS.values() for a, b in pairs)
+Held = dict[str, str]
+"""Variables whose nodes are of the runs that are named, with their side where it is known."""
+_MATCHING = ("MATCH", "OPTIONAL")
+_CLAUSES = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "UNION", "CALL")
+
+
+@lru_cache(maxsize=512)
+def is_confined(cypher: str, named: frozenset[str] = frozenset({"run"})) -> bool:
+    """Whether all that a text looks at is of the runs whose ids are the parameters ``named``.
+
+    False where that is not certain.
+
+    >>> is_confined("MATCH (:Run {id: $run})-[:USED]->(u)-[:OF]->(l:Link) RETURN l.kind, count(u) AS n")
+    True
+    >>> is_confined("MATCH (:Run {id: $run})-[:USED]->(u)-[:OF]->(l:Link)<-[:OF]-(v) RETURN count(v) AS n")
+    False
+    >>> is_confined("MATCH (:Run {id: $run}) MATCH (t:Transaction) RETURN count(t) AS n")
+    False
+    """
+    found = [token for token in tokens(cypher) if token[1] != ";"]
+    if _ENTERING:
+        return False
+    try:
+        return _all_held(found, named)
+    except UnreadPatternError:
+        return False
+
+
+def _all_held(found: Sequence[Token], named: frozenset[str]) -> bool:
+    held: Held = {}
+    patterns = list(chains(found))
+    clauses = _clauses(found)
+    at = 0
+    while at < len(clauses):
+        start, _, word = clauses[at]
+        last = at
+        # Clauses of one sort after each other are one: a row must have what each of them finds.
+        while word == "MATCH" and last + 1 < len(clauses) and clauses[last + 1][2] == word:
+            last += 1
+        end = clauses[last][1]
+        own = [chain for chain in patterns if start <= chain.start < end]
+        matched = [chain for chain in own if word in _MATCHING and not _is_condition(found, chain, clauses)]
+        before = dict(held)
+        if word == "CALL" or not _reached(matched, held, named):
+            return False
+        for chain in own:
+            known = before if chain in matched else _known_at(chain, matched, clauses, before)
+            if chain not in matched and not _reached([chain], known, named):
+                return False
+        if word == "WITH":
+            held = _passed_on(found[start + 1 : end], held)
+        elif word == "UNWIND":
+            names = [found[n + 1][1] for n in range(start, end - 1) if found[n][1].upper() == "AS"]
+            held |= {name.strip("`"): "" for name in names[-1:]}
+        elif word == "UNION":
+            held = {}
+        at = last + 1
+    return True
+
+
+def _known_at(
+    chain: Chain, matched: Sequence[Chain], clauses: Sequence[tuple[int, int, str]], before: Held
+) -> Held:
+    """What is held where a pattern of a condition stands."""
+    until = next(end for start, end, _ in clauses if start <= chain.start < end)
+    there = [node.variable for other in matched if other.start < until for node in other.nodes]
+    return before | {name: "" for name in there if name and name not in before}
+
+
+def _clauses(found: Sequence[Token]) -> list[tuple[int, int, str]]:
+    """Start, end and first word of the clauses of a text, those of subqueries within the one they are in."""
+    starts: list[tuple[int, str]] = []
+    depth = 0
+    for at, (kind, text, _) in enumerate(found):
+        if kind == "mark":
+            depth += (text in "([{") - (text in ")]}")
+        before = found[at - 1][1].upper() if at else ""
+        upper = text.upper()
+        if kind != "word" or upper not in _CLAUSES or before in (".", ":", "STARTS", "ENDS"):
+            continue
+        if upper == "CALL":
+            depth = 0
+        if not depth and not (upper == "MATCH" and before == "OPTIONAL"):
+            starts.append((at, upper))
+    ends = [at for at, _ in starts[1:]] + [len(found)]
+    return [(at, end, word) for (at, word), end in zip(starts, ends, strict=True)]
+
+
+def _is_condition(found: Sequence[Token], chain: Chain, clauses: Sequence[tuple[int, int, str]]) -> bool:
+    """Whether a pattern of a MATCH stands in its WHERE."""
+    start = next(start for start, end, _ in clauses if start <= chain.start < end)
+    return any(token[0] == "word" and token[1].upper() == "WHERE" for token in found[start : chain.start])
+
+
+def _passed_on(items: Sequence[Token], held: Held) -> Held:
+    """Names that a WITH passes on: all that they stand for is held."""
+    passed: Held = {}
+    depth = 0
+    item: list[str] = []
+    for kind, text, _ in [*items, ("mark", ",", 0)]:
+        if kind == "mark":
+            depth += (text in "([{") - (text in ")]}")
+        ends = kind == "word" and not depth and text.upper() in ("WHERE", "ORDER", "SKIP", "LIMIT", "OFFSET")
+        if (text == "," and not depth) or ends:
+            words = [word.strip("`") for word in item if word.upper() != "DISTINCT"]
+            if words == ["*"]:
+                passed |= held
+            elif words:
+                passed[words[-1]] = held.get(words[0], "") if len(words) in (1, 3) else ""
+            item = []
+            if ends:
+                break
+        else:
+            item.append(text)
+    return passed
+
+
+def _reached(group: Collection[Chain], held: Held, named: frozenset[str]) -> bool:
+    """Whether every node of patterns that are matched together is found from a run that is named.
+
+    Their variables are ``held`` from then on.
+    """
+    nodes: dict[object, list[Node]] = {}
+    steps: list[tuple[object, Step, object]] = []
+    for chain in group:
+        keys = [node.variable or (chain.start, number) for number, node in enumerate(chain.nodes)]
+        for key, node in zip(keys, chain.nodes, strict=True):
+            nodes.setdefault(key, []).append(node)
+        steps += zip(keys, chain.steps, keys[1:], strict=False)
+    sides = {key: _side(key, some, steps) or held.get(str(key), "") for key, some in nodes.items()}
+    reached = {key for key, some in nodes.items() if key in held or any(_is_named(n, named) for n in some)}
+    while more := {
+        there
+        for a, step, b in steps
+        for here, there, away in ((a, b, ">"), (b, a, "<"))
+        if here in reached and there not in reached and _leads(step, away, sides[here])
+    }:
+        reached |= more
+    held |= {str(key): sides[key] for key in nodes if isinstance(key, str)}
+    between = all(  # what lies between the ends of a long one, too
+        _leads(step, ">", sides[a]) or _leads(step, "<", sides[b]) for a, step, b in steps if step.is_long
+    )
+    return between and reached == nodes.keys()
+
+
+def _is_named(node: Node, named: frozenset[str]) -> bool:
+    return "Run" in node.labels and len(node.labels) == 1 and node.properties.get("id") in named
+
+
+def _leads(step: Step, away: str, side: str) -> bool:
+    """Whether a step from a node that is held leads to held ones alone; ``away`` is the way that it goes."""
+    if step.types and step.types <= _WITHIN:
+        return True
+    if step.direction == away:
+        return True
+    return side == "run" and (not step.is_long or step.direction != "")
+
+
+def _side(key: object, nodes: Collection[Node], steps: Collection[tuple[object, Step, object]]) -> str:
+    """``run`` or ``topology``, by the labels of a node or by the types that lead to it; empty if unknown."""
+    found: set[str] = set()
+    for node in nodes:
+        sides = {_RECORDS.get(label, "topology") for label in node.labels}
+        if len(sides) == 1:
+            found |= sides
+    for a, step, b in steps:
+        for end, place in ((a, 0), (b, 1)):
+            if end == key and step.types and step.types <= _ENDS.keys() and step.direction:
+                place = place if step.direction == ">" else 1 - place
+                of = {_RECORDS[pair[place]] for type_ in step.types for pair in _ENDS[type_]}
+                if len(of) == 1:
+                    found |= of
+    return found.pop() if len(found) == 1 else ""
