@@ -12,7 +12,7 @@ from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, plain_enti
 
 Row = Sequence[Any]
 
-PART = ("resource", "kind", "utilisation", "occupancy", "busy_ns", "wait_ns", "bytes", "transactions")
+PART = ("resource", "kind", "utilisation", "occupancy", "wait_ns", "busy_ns", "bytes", "transactions")
 """Columns of the parts of a machine, wherever they are listed."""
 _LAUNCH = ("launch", "kernel", "rank", "package", "pes", "t_start", "t_done", "latency_ns")
 _NUMBER = re.compile(r"\d+")

@@ -13,6 +13,8 @@ LEAST = 0.005
 """Shares that would be printed as 0 % are not."""
 HIGH = 9.0
 """Size of the percentages, points."""
+_EDGE = 3.0
+"""Half of the thickest border of a box, and a little air."""
 
 Area = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -51,7 +53,7 @@ def notes_by_id(view: View, overlay: Overlay) -> dict[str, Note]:
             if (
                 _inside(area, view)
                 and not any(_meet(area, one) for one in taken)
-                and not any(_meet(area, (box.x, box.y, box.right, box.bottom)) for box in others)
+                and not any(_meet(area, _with_border(box)) for box in others)
             ):
                 taken.append(area)
                 found[of] = Note(text, x, y)
@@ -72,14 +74,18 @@ def _along(wire: Wire) -> Iterator[tuple[float, float]]:
 def _round(box: Box) -> list[tuple[float, float]]:
     """Below a box's label, then at its corners, then just outside of it."""
     x = box.centre[0]
-    low, top = box.bottom - HIGH / 2 - 2, box.y + HIGH / 2 + 2
+    low, top = box.bottom - HIGH / 2 - _EDGE, box.y + HIGH / 2 + _EDGE
     return [
         (x, low),
         (box.right - 14, low),
         (box.right - 14, top),
-        (x, box.bottom + HIGH / 2 + 2),
-        (x, box.y - HIGH / 2 - 2),
+        (x, box.bottom + HIGH / 2 + _EDGE),
+        (x, box.y - HIGH / 2 - _EDGE),
     ]
+
+
+def _with_border(box: Box) -> Area:
+    return box.x - _EDGE, box.y - _EDGE, box.right + _EDGE, box.bottom + _EDGE
 
 
 def _labels(box: Box) -> Iterator[Area]:

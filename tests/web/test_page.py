@@ -28,7 +28,7 @@ VIEWS = {
     "timeline": "time 0 is",
     "path": "the chain of work and waiting",
     "waits": "Which transactions stood behind which others",
-    "roofline": "light_ns is the least time",
+    "roofline": "light_ns is the speed-of-light time",
     "questions": "Choose a question",
     "cypher": "It may only read",
     "compare": "Configured differently",

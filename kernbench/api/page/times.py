@@ -22,7 +22,8 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
     length in ns below which bars that touch or nearly so are one. A group has ``place alike rows``, a row
     ``place label what occupancy lanes`` and columns by bar: ``begin end`` (ns since ``start_ns``),
     ``category`` (a number in ``categories``), ``lane``, ``number`` (-1: none), ``name`` and ``source``
-    (numbers in ``texts``), ``count`` (bars that it stands for); and ``waits``, begins and ends by turns.
+    (numbers in ``texts``), ``count`` (bars that it stands for), ``filled`` (the share
+    of it that they cover); and ``waits``, begins and ends by turns.
     """
     bars = sum(len(row.begin) for group in line.groups for row in group.rows)
     texts: Order = {}
@@ -110,8 +111,15 @@ def _row(row: Row, shortest: float, texts: Order) -> dict[str, Any]:
             _text(row.sources[at] if alone else "", texts) for at, alone in zip(first, one, strict=True)
         ],
         "count": [] if one.all() else count.tolist(),
+        "filled": [] if one.all() else _filled(row, of, begin, end)[order].round(4).tolist(),
         "waits": _times(waits),
     }
+
+
+def _filled(row: Row, of: Any, begin: Floats, end: Floats) -> Any:
+    """The share of each bar that the bars which it stands for cover; those of a lane do not overlap."""
+    covered = np.bincount(of, row.end - row.begin, minlength=len(begin))
+    return np.clip(np.divide(covered, end - begin, out=np.ones(len(begin)), where=end > begin), 0.0, 1.0)
 
 
 def _times(values: Floats) -> list[float]:

@@ -88,11 +88,11 @@ def _bars(line: TimeLine, row: Row, left: float, y: float) -> Iterator[str]:
         key = (category, min(lane, lanes - 1))
         known = open_bars.get(key)
         if known is not None and x - known[1] < _THIN:
-            known[1], known[2] = max(known[1], x + wide), known[2] + 1
+            known[1], known[2], known[3] = max(known[1], x + wide), known[2] + 1, known[3] + wide
             continue
         if known is not None:
             yield _together(known, key, y, high)
-        open_bars[key] = [x, x + wide, 1]
+        open_bars[key] = [x, x + wide, 1, wide]
     for key, known in open_bars.items():
         yield _together(known, key, y, high)
     for begin, end in zip(*(times.tolist() for times in merged(row.wait_begin, row.wait_end)), strict=True):
@@ -108,7 +108,10 @@ def _bars(line: TimeLine, row: Row, left: float, y: float) -> Iterator[str]:
 def _together(known: list[float], key: tuple[int, int], y: float, high: float) -> str:
     wide = max(known[1] - known[0], _THIN)
     tip = f"{known[2]:.0f} short ones" if known[2] > 1 else "a short one"
-    return _bar(known[0], y + key[1] * high, wide, high, key[0], f"{CATEGORIES[NAMES[key[0]]][1]}: {tip}")
+    # As high as the share of its width that they cover.
+    tall = high * max(min(known[3] / wide, 1.0), 0.06)
+    place = y + (key[1] + 1) * high - tall
+    return _bar(known[0], place, wide, tall, key[0], f"{CATEGORIES[NAMES[key[0]]][1]}: {tip}")
 
 
 def _bar(x: float, y: float, wide: float, high: float, category: int, tip: str) -> str:

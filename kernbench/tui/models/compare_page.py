@@ -38,12 +38,12 @@ def compare_page(store: GraphStore, before: str, after: str) -> Page:
     """The comparison; runs of different benches are compared as well. Rows lead into the later run."""
     found = api.compare(before, after, store, top=_RESOURCES, any_bench=True)
     facts = [(end, _identity(found[end])) for end in ("before", "after")]
-    slower = [figure["name"] for figure in found["figures"] if figure["slower"]]
+    slower = [f"{one['name']} {one['change']:+.1%}" for one in found["figures"] if one["slower"]]
     share = f"{found['threshold']:.0%}"
     facts.append(
         (
             "result",
-            f"slower by more than {share}: {', '.join(slower)}" if slower else f"nothing slower by {share}",
+            f"slower: {', '.join(slower)}" if slower else f"nothing slower by more than {share}",
         )
     )
     alike = "configured alike" if found["same_config"] else "the difference was not kept"

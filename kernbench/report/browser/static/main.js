@@ -113,20 +113,21 @@ async function render() {
   const [, name, view] = VIEWS.find(([one]) => one === state.at);
   const root = h("div", { class: `view ${state.at}` }, h("h2", {}, name));
   body.setAttribute("aria-busy", "true");
+  const loading = h("p", { class: "faint loading", role: "status" }, `loading ${name.toLowerCase()} ...`);
+  body.replaceChildren(root, loading);
   try {
     // A store without runs, or a wrong one in the address, is said in the view.
     if (state.at !== "runs") await choosers(signal);
     else title.textContent = "KernBench";
     if (signal.aborted) return;
-    body.replaceChildren(root);
     await view(root, context(signal));
   } catch (error) {
     if (signal.aborted || error.name === "AbortError") return;
     if (!(error instanceof Error) || error instanceof TypeError || error instanceof ReferenceError) console.error(error);
-    body.replaceChildren(root);
     put(root, h("p", { class: "bad", role: "alert" }, error.message),
       source.live ? h("p", {}, h("a", { href: "#runs" }, "all runs")) : null);
   } finally {
+    loading.remove();
     if (!signal.aborted) {
       body.removeAttribute("aria-busy");
       body.dataset.shown = location.hash;

@@ -7,6 +7,7 @@ import { table } from "./table.js";
 import { hideTip, showTip } from "./tip.js";
 
 const LEFT = 64, RIGHT = 20, TOP = 20, BOTTOM = 48;
+const NAMED = 34;
 const MEMORIES = { hbm: ["#0072b2", "circle"], sram: ["#e69f00", "triangle"], tcm: ["#009e73", "square"] };
 
 function decades(low, high) {
@@ -24,6 +25,24 @@ function mark(shape, x, y, colour, props) {
   if (shape === "circle") return s("circle", { cx: x, cy: y, r: 5.5, fill: colour, ...props });
   if (shape === "square") return s("rect", { x: x - 5, y: y - 5, width: 10, height: 10, fill: colour, ...props });
   return s("path", { d: `M${x} ${y - 6}L${x + 6} ${y + 5}H${x - 6}Z`, fill: colour, ...props });
+}
+
+// A name and the share of its roof beside each dot, the lowest shares first, where no other text stands.
+function labels(points, x, y, wide) {
+  const taken = points.map((p) => [x(p.intensity) - 7, y(p.achieved_tflops) - 7, x(p.intensity) + 7, y(p.achieved_tflops) + 7]);
+  const free = ([a, b, c, d]) => a >= LEFT && c <= wide && taken.every(([e, f, g, i]) => c <= e || g <= a || d <= f || i <= b);
+  return [...points].sort((a, b) => a.share - b.share).map((p) => {
+    const name = p.name.length > NAMED ? `${p.name.slice(0, NAMED - 1)}…` : p.name;
+    const text = `${name}${p.op >= 0 && p.op !== null ? `, op ${p.op}` : ""}: ${percent(p.share)}${p.alike > 1 ? ` × ${p.alike}` : ""}`;
+    const long = text.length * 6.4, px = x(p.intensity), py = y(p.achieved_tflops);
+    for (const [left, down] of [[px + 10, 0], [px - 10 - long, 0], [px + 10, -14], [px + 10, 14], [px - 10 - long, -14], [px - 10 - long, 14]]) {
+      const box = [left, py + down - 7, left + long, py + down + 7];
+      if (!free(box)) continue;
+      taken.push(box);
+      return s("text", { class: "named", x: left, y: py + down + 4 }, text);
+    }
+    return null;
+  });
 }
 
 function plot(points, room) {
@@ -44,15 +63,17 @@ function plot(points, room) {
       named || highX / lowX < 300 && W > 500 ? s("text", { x: x(at), y: H - BOTTOM + 16, "text-anchor": "middle" }, number(at)) : null]),
     decades(lowY, highY).map(([at, named]) => [s("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(at), y2: y(at) }),
       named || highY / lowY < 300 && H > 300 ? s("text", { x: LEFT - 6, y: y(at) + 4, "text-anchor": "end" }, number(at)) : null]),
-    s("text", { x: (W + LEFT) / 2, y: H - 8, "text-anchor": "middle" }, "flops for each byte of the memory"),
+    s("text", { x: (W + LEFT) / 2, y: H - 8, "text-anchor": "middle" }, "arithmetic intensity, FLOP/byte of the memory that binds"),
     s("text", { x: 14, y: H / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${H / 2})` }, "TFLOP/s"),
     s("line", { class: "roof", x1: x(lowX), x2: x(highX), y1: y(peak), y2: y(peak), stroke: "#d55e00" }),
     s("text", { x: W - RIGHT - 4, y: y(peak) - 6, "text-anchor": "end" }, `GEMM: ${number(peak)} TFLOP/s`),
     memories.map((memory) => {
       const [colour] = MEMORIES[memory] || ["#7b8794"];
       const gbs = roof[memory], ridge = peak * 1e3 / gbs, low = Math.max(lowX, lowY * 1e3 / gbs);
-      return s("line", { class: "roof", x1: x(low), x2: x(ridge), y1: y(inside(low * gbs / 1e3)), y2: y(peak), stroke: colour });
+      return [s("line", { class: "roof", x1: x(low), x2: x(ridge), y1: y(inside(low * gbs / 1e3)), y2: y(peak), stroke: colour }),
+        s("text", { x: x(low) + 16, y: y(inside(low * gbs / 1e3)) + 16 }, `${memory.toUpperCase()}: ${number(gbs)} GB/s`)];
     }),
+    labels(points, x, y, W),
     points.map((p, n) => mark((MEMORIES[p.memory] || ["", "circle"])[1], x(p.intensity), y(p.achieved_tflops), (MEMORIES[p.memory] || ["#7b8794"])[0], { class: "point", "data-n": n })));
   svg.addEventListener("pointermove", (event) => {
     const p = points[event.target.dataset?.n];
@@ -61,7 +82,7 @@ function plot(points, room) {
       `${number(p.intensity)} flops for each byte of ${p.memory}`, `${number(p.ns)} ns, bound by ${p.bound}`].filter(Boolean).join("\n"), event);
   });
   svg.addEventListener("pointerleave", hideTip);
-  return h("div", {}, svg, h("div", { class: "legend" }, memories.map((memory) => h("span", { class: "sample" },
+  return h("div", {}, svg, h("div", { class: "legend chart-legend" }, memories.map((memory) => h("span", { class: "sample" },
     s("svg", { width: 16, height: 14, "aria-hidden": "true" }, mark((MEMORIES[memory] || ["", "circle"])[1], 8, 7, (MEMORIES[memory] || ["#7b8794"])[0], {})), `${memory}: ${number(roof[memory])} GB/s`))));
 }
 
@@ -70,7 +91,7 @@ export async function roofline(root, ctx) {
   const place = h("div");
   const show = (by) => place.replaceChildren(plot(data[by].points, root.clientWidth || 900), panel("Table", table(data[by].table, ctx, `roofline by ${by}`)));
   put(root,
-    h("p", { class: "faint" }, "light_ns is the least time for these flops and bytes here (speed of light); share is how close the work came to it."),
+    h("p", { class: "faint" }, "light_ns is the speed-of-light time (SOL): the least for these flops and bytes here. share is light_ns by ns, the % of SOL that was reached; bound is the roof that binds."),
     choice("by", [["launch", "launch"], ["pe", "PE"], ["operation", "operation"]], "operation", show), place);
   show("operation");
 }

@@ -4,6 +4,8 @@ import { h } from "./dom.js";
 import { cellText } from "./format.js";
 
 const PAGE = 100;
+// Texts of more characters than these are broken into lines, so that the columns after them are seen.
+const WRAPS = 32;
 
 function target(column, value, ctx) {
   if (column.leads === "run") return ctx.source.live ? ctx.href("overview", { run: value, launch: "", from: "", to: "" }) : null;
@@ -20,7 +22,8 @@ function cell(column, value, ctx, right) {
   const inner = to ? h("a", { href: to }, text) : text;
   const bar = column.percent && column.name !== "change" && typeof value === "number" && value > 0
     ? h("i", { class: "bar", style: { width: `${Math.min(value, 1) * 100}%` } }) : null;
-  return h("td", { class: right ? "number" : null }, bar, inner);
+  const wraps = text.length > WRAPS && text.includes(" ");
+  return h("td", { class: right ? "number" : wraps ? "prose" : null }, bar, inner);
 }
 
 // "busy_ns" says its unit already.

@@ -6,8 +6,10 @@ import { hideTip, showTip } from "./tip.js";
 
 const ROW = 18, GAP = 4, HEAD = 20, AXIS = 24, LANES = 4;
 const STEP = 1.5;
+const NARROW = "(max-width: 40rem)", ABOVE = 16;
 
-function flat(data) {
+// On a phone names stand above their bars, for beside them there is no room for what tells them apart.
+function flat(data, above) {
   const rows = [];
   let y = 0;
   for (const group of data.groups) {
@@ -18,8 +20,8 @@ function flat(data) {
       y += HEAD;
     }
     for (const row of group.rows) {
-      rows.push({ row, label: alone ? row.label + alike : row.label, y, high: ROW, place: row.place });
-      y += ROW + GAP;
+      rows.push({ row, label: alone ? row.label + alike : row.label, y: y + above, high: ROW, place: row.place });
+      y += above + ROW + GAP;
     }
     y += GAP;
   }
@@ -58,13 +60,15 @@ function matches(data, rows, text) {
 export async function timeline(root, ctx) {
   const many = ctx.state.rows || "";
   const data = await ctx.get("timeline", { bars: 40000, rows: many });
-  const { rows, height } = flat(data);
+  const narrow = window.matchMedia(NARROW);
+  const above = narrow.matches ? ABOVE : 0;
+  const { rows, height } = flat(data, above);
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   let from = 0, to = data.ns, found = [], current = -1, selected = null;
   const hits = new Set();
 
-  const labels = h("div", { class: "labels" }, rows.map((one) => h("div", { class: one.head ? "head" : "row", style: { height: `${one.high}px`, top: `${one.y + AXIS}px` }, title: one.head || one.place },
-    h("span", {}, one.head || short(one.label)), one.row ? h("b", {}, percent(one.row.occupancy)) : null)));
+  const labels = h("div", { class: "labels" }, rows.map((one) => h("div", { class: one.head ? "head" : "row", style: { height: `${above && one.row ? above : one.high}px`, top: `${one.y + AXIS - (one.row ? above : 0)}px` }, title: one.head || one.place },
+    h("span", {}, one.head || short(one.label)), one.row ? h("b", { title: "occupancy" }, percent(one.row.occupancy)) : null)));
   const canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": "time line; arrow keys pan, + and - zoom, 0 shows all, n goes to the next that was found" });
   const range = h("output", { class: "when" });
   const detail = h("aside", { class: "detail", "aria-live": "polite" });
@@ -102,23 +106,27 @@ export async function timeline(root, ctx) {
 
   function bars(pen, { row, y }, wide) {
     const lanes = Math.min(row.lanes, LANES), high = ROW / lanes;
-    const last = new Map();
+    // What is narrower than a pixel is as high as the share of the pixel that it covers.
+    const thin = new Map();
     for (let n = 0; n < row.begin.length; n += 1) {
       if (row.begin[n] > to || row.end[n] < from) continue;
       const lane = Math.min(row.lane[n], lanes - 1);
       const a = Math.max(x(row.begin[n]), -1), b = Math.min(x(row.end[n]), wide + 1);
       const hit = hits.has(row) && found.some((one) => one.row === row && one.n === n);
-      // A pixel shows one bar of a lane and colour, however many begin in it.
-      const key = lane * 100 + row.category[n];
-      if (!hit && last.has(key) && b <= last.get(key)) continue;
+      const covers = row.filled.length ? row.filled[n] : 1;
+      if (!hit && b - a < 1) {
+        const key = `${Math.floor(a)} ${lane} ${row.category[n]}`;
+        thin.set(key, (thin.get(key) || 0) + (b - a) * covers);
+        continue;
+      }
       const w = Math.max(b - a, 1);
-      last.set(key, a + w);
-      const top = y + AXIS + lane * high;
+      const full = high;
+      const top = y + AXIS + lane * full + (covers < 1 ? full - Math.max(full * covers, 1) : 0);
       pen.globalAlpha = found.length && !hit ? 0.35 : 1;
       pen.fillStyle = data.categories[row.category[n]].colour;
-      pen.fillRect(a, top, w, high - (lanes > 1 ? 0.5 : 0));
+      pen.fillRect(a, top, w, (covers < 1 ? Math.max(full * covers, 1) : high) - (lanes > 1 ? 0.5 : 0));
       pen.globalAlpha = 1;
-      if (w > 3) {
+      if (w > 3 && covers === 1) {
         pen.fillStyle = ink("--paper");
         pen.fillRect(a + w - 0.5, top, 0.5, high);
       }
@@ -137,6 +145,14 @@ export async function timeline(root, ctx) {
         pen.lineWidth = 2;
         pen.strokeRect(a, top + 1, w, high - 2);
       }
+    }
+    for (const [key, covered] of thin) {
+      const [at, lane, category] = key.split(" ").map(Number);
+      const tall = Math.max(high * Math.min(covered, 1), 1);
+      pen.globalAlpha = found.length ? 0.35 : 1;
+      pen.fillStyle = data.categories[category].colour;
+      pen.fillRect(at, y + AXIS + (lane + 1) * high - tall, 1, tall);
+      pen.globalAlpha = 1;
     }
     pen.fillStyle = data.waiting;
     for (let n = 0; n < row.waits.length; n += 2) {
@@ -190,7 +206,7 @@ export async function timeline(root, ctx) {
   function choose(bar) {
     selected = bar;
     if (!bar) {
-      detail.replaceChildren(h("p", { class: "faint" }, "Click a bar for its times, its source line and what stands behind it. Drag moves, Shift and drag chooses a stretch, Ctrl and wheel zooms."));
+      detail.replaceChildren(h("p", { class: "faint" }, "Click a bar for its times, its source line and what stands behind it. Drag moves, Shift and drag chooses a time range, Ctrl and wheel zooms."));
     } else {
       const [title, ...rest] = facts(bar);
       const { row, n } = bar;
@@ -286,7 +302,9 @@ export async function timeline(root, ctx) {
   });
   const resized = new ResizeObserver(() => draw());
   resized.observe(canvas);
-  ctx.ended(() => resized.disconnect());
+  const turned = () => ctx.go("timeline", { rows: many, find: search.value, turn: narrow.matches ? 1 : "" });
+  narrow.addEventListener("change", turned);
+  ctx.ended(() => { resized.disconnect(); narrow.removeEventListener("change", turned); });
 
   const scroll = h("div", { class: "lanes" }, labels, canvas);
   const zoomed = () => (from > 0 || to < data.ns) && ctx.source.live
@@ -297,7 +315,7 @@ export async function timeline(root, ctx) {
       button("↑", "the one before", () => next(-1)), button("↓", "the next one", () => next(1)),
       h("span", { class: "zoom" }, button("+", "zoom in", () => zoom(STEP)), button("−", "zoom out", () => zoom(1 / STEP)),
         button("◀", "earlier", () => pan(-0.25)), button("▶", "later", () => pan(0.25)), button("fit", "show all", fit)),
-      ctx.source.live ? button("all pages of this stretch", "make what is seen the window of all pages", zoomed) : null,
+      ctx.source.live ? button("apply to all views", "make what is seen the time range of all views", zoomed) : null,
       ctx.source.live && (data.left_out || many) ? select("rows", [["", "16 PEs, 16 links"], ["64", "64 of each"], ["200", "200 of each"]], many,
         (rows) => ctx.go("timeline", { rows, find: search.value })) : null, range),
     h("div", { class: "stage" }, scroll, detail),
