@@ -16,7 +16,7 @@ from kernbench_graph.stores.neo4j.rows import run_batches, topology_batches
 from kernbench_graph.stores.neo4j.server import Server, parse
 
 from tests.conformance.generated_runs import LIBRARY
-from tests.conformance.graph_records import sample
+from tests.conformance.graph_records import made_here, sample
 
 SLOW = ("Scan", "CartesianProduct", "Eager", "HashJoin")
 
@@ -70,6 +70,7 @@ def test_ids_and_names_are_found_by_index(neo4j_url: str, cypher: str) -> None:
 def test_every_question_starts_from_the_run(neo4j_url: str) -> None:
     """None of them looks through all nodes of a label, but those that are about all runs."""
     with open_store(neo4j_url) as store:
+        store.computed = made_here
         store.keep(*sample(id="a"))
         for question in LIBRARY.values():
             if question.scope != "history":
@@ -86,6 +87,7 @@ def test_both_sides_of_a_join_start_from_the_run(neo4j_url: str) -> None:
     joining = [question for question in LIBRARY.values() if "USING JOIN" in question.text("neo4j")]
     assert len(joining) == 2
     with open_store(neo4j_url) as store:
+        store.computed = made_here
         store.keep(*sample(id="a"))
         for question in joining:
             given = {name: NULLS[param.type] for name, param in question.params.items()}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernbench.analysis.derived import AskedRun
-from kernbench.api.page import waiting
+from kernbench.api import asking
 from kernbench.api.page.tables import Col, of_dicts, table
 from kernbench.api.result import Run
+from kernbench.pgraph import Result
 from kernbench.report.cells import PART, launch_columns, number
 from kernbench.report.cells import plain as plain
 
@@ -17,6 +17,7 @@ _POINT = ("name", "op", "launch", "source", "memory", "intensity", "achieved_tfl
           "peak_tflops", "peak_gbs", "share", "bound", "ns", "flops")  # fmt: skip
 _ROWS = 20
 _PLACES = 50
+_PAIRS = 200
 ALL = 1 << 40
 """More rows than there are of anything."""
 _VERIFIED = {True: "yes", False: "NO: values are wrong", None: "not asked"}
@@ -118,23 +119,17 @@ def _strip(found: Any) -> list[list[Any]]:
 
 
 def waits(run: Run, **window: Any) -> dict[str, Any]:
-    """Who waited for whom, and where: ``pairs`` and ``places``, tables."""
-    asked = AskedRun(run._kept_in(), run.id)
-    within = {
-        "launch": "run" if window.get("launch") is None else str(window["launch"]),
-        "from_ns": window.get("from_ns") or 0.0,
-        "to_ns": -1.0 if window.get("to_ns") is None else window["to_ns"],
-    }
+    """Who waited for whom, and where: ``pairs`` and ``places``, tables of the rows of two questions."""
+    given = {"launch": "run"} | {name: value for name, value in window.items() if value is not None}
+
+    def asked(name: str, limit: int) -> Result:
+        return asking.ask(f"contention/{name}", run.id, run._kept_in(), {"limit": limit}, **given)
+
     nothing = "nothing waited for anything"
+    pairs, places = asked("who-waited-for-whom", _PAIRS), asked("waits-by-resource", ALL)
     return {
-        "pairs": table(waiting.PAIRS, waiting.pairs(asked, within, 200), empty=nothing),
-        "places": table(
-            waiting.PLACES,
-            waiting.places(asked, within, ALL),
-            empty=nothing,
-            first=_PLACES,
-            parts=("resource",),
-        ),
+        "pairs": table(pairs.columns, pairs.rows, empty=nothing),
+        "places": table(places.columns, places.rows, empty=nothing, first=_PLACES, parts=("resource",)),
     }
 
 
