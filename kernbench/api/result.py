@@ -168,6 +168,7 @@ class Run(Exports):
             "sim_ns": self.sim_ns,
             "latency_ns": self.latency_ns,
             "verified": self.verified,
+            **({"ops_verified": p["ops_verified"]} if "ops_verified" in p else {}),
             "status": p["status"],
             "races": list(p.get("races", ())),
             "wall_s": float(p["wall_s"]),

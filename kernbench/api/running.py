@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
 from kernbench.api.result import Run
@@ -51,7 +51,7 @@ class Program:
 def run(
     bench: str | Callable[[Any], Any],
     topology: Topology = None,
-    verify: bool = False,
+    verify: bool | Literal["ops"] = False,
     *,
     params: Mapping[str, object] | None = None,
     device: str | None = None,
@@ -89,7 +89,9 @@ def run(
     ``LimitError`` that says where every kernel stood: PE, call, source line.
 
     With ``verify`` the computed values are checked against the bench's reference. Wrong values are a
-    :class:`RunVerificationError`; that run is kept, with status ``failed``. A run that raises
+    :class:`RunVerificationError`; that run is kept, with status ``failed``. ``verify="ops"`` compares every
+    operation as well, with its own inputs, and stops at the first that is off: ``info["ops_verified"]`` says
+    how many were right. A run that raises
     (``LaunchError``, ``DeadlockError`` ...) or is interrupted is not kept. With ``keep_partial`` what there
     is of it is kept, with status ``partial``: the transactions and operations that had ended. Its error, or
     the ``KeyboardInterrupt``, then has that run as ``kept_run``.
@@ -120,7 +122,7 @@ def run_program(
     components: Mapping[str, str] | None,
     *,
     choices: Choices | None = None,
-    verify: bool = False,
+    verify: bool | Literal["ops"] = False,
     device: str | None = None,
     store: Store = None,
     trace: bool = True,
@@ -195,6 +197,7 @@ def run_program(
         launches=[_launch(number, launch, outcome.sim_ns) for number, launch in enumerate(outcome.launches)],
         extra={
             "races": [race.as_dict() for race in outcome.races],
+            **({"ops_verified": outcome.data.ops_checked} if verify == "ops" else {}),
             **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
         },
     )

@@ -93,7 +93,8 @@ def _facts(summary: dict[str, Any]) -> Iterable[tuple[str, str]]:
     setup = summary.get("window", {}).get("setup_ns")
     outside = "" if not setup else f", of which {number(setup)} ns are setup, outside of launches"
     yield "simulated", f"{number(summary['sim_ns'])} ns{outside}"
-    yield "verified", _VERIFIED[summary["verified"]]
+    ops = f", {summary['ops_verified']} operations one by one" if summary.get("ops_verified") else ""
+    yield "verified", f"{_VERIFIED[summary['verified']]}{ops}"
     yield "took", f"{number(summary['wall_s'])} s, {summary['events']} events, {rate:.0f} events/s"
     if summary["tags"]:
         yield "tags", ", ".join(summary["tags"])

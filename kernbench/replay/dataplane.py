@@ -21,6 +21,7 @@ from kernbench.program.operations import Op, Region, has_values
 from kernbench.replay.dependencies import Dependency, DependencyBuilder
 from kernbench.replay.executor import FAILURES, Executor, freeze, named
 from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.op_checks import OpChecks
 from kernbench.replay.op_record import OpRecord
 from kernbench.replay.oplog import OpLog
 from kernbench.replay.races import RaceDetector, Thread
@@ -38,12 +39,19 @@ class DataPlane(Instrument):
     ``memory`` is the state of pass 1, ``log`` every operation so far, ``names`` the tensors in memory.
     Without ``verify`` nothing is ever replayed, and no array is kept beyond the contents of memory and the
     loaded values of live handles. ``address_bits`` is the width of the machine's physical addresses.
+    With ``check_ops`` each replayed operation is compared with what its inputs give; the first that is off is
+    an error.
     With ``recorded`` False the log of a run that is not verified has only the operations that wrote to
     memory, which errors name, and no dependencies.
     """
 
     def __init__(
-        self, *, verify: bool = False, recorded: bool = True, address_bits: int = ADDRESS_BITS
+        self,
+        *,
+        verify: bool = False,
+        recorded: bool = True,
+        address_bits: int = ADDRESS_BITS,
+        check_ops: bool = False,
     ) -> None:
         self.verify = verify
         self._recorded = recorded or verify
@@ -53,7 +61,9 @@ class DataPlane(Instrument):
         self.log = OpLog()
         self._dependencies = DependencyBuilder()
         replayed = MemoryStore(strict=True, names=self.names, address_bits=address_bits)
-        self._replay = Executor(replayed) if verify else None
+        self.op_checks = OpChecks() if verify and check_ops else None
+        """Compares every operation that is replayed."""
+        self._replay = Executor(replayed, check=self.op_checks) if verify else None
         self._values: dict[int, Array] = {}
         self._launch_of: dict[int, int] = {}
         self._handles_of: dict[int, dict[int, None]] = {}
@@ -61,6 +71,11 @@ class DataPlane(Instrument):
         self._pending: dict[Region, None] = {}
         self._in_effect: dict[int, tuple[Op, list[Dependency]]] = {}
         """Operations that memory has served and that are not over."""
+
+    @property
+    def ops_checked(self) -> int:
+        """Operations that were compared one by one and are right so far."""
+        return 0 if self.op_checks is None else self.op_checks.checked
 
     @property
     def live_handles(self) -> int:

@@ -40,7 +40,7 @@ class Executor:
 
     ``window`` is the number of operations whose waves are formed together. ``order`` may permute the
     operations of a wave (tests use it to show that the order within a wave does not matter). At most
-    ``queue`` operations wait.
+    ``queue`` operations wait. ``check`` sees each operation with its inputs and its value.
     """
 
     def __init__(
@@ -49,7 +49,9 @@ class Executor:
         window: int = WINDOW,
         order: Callable[[list[Op]], list[Op]] | None = None,
         queue: int = QUEUE,
+        check: Callable[[Op, Sequence[Array], Array], None] | None = None,
     ) -> None:
+        self._check = check
         self.memory = memory
         self._window = window
         self._order = order
@@ -119,9 +121,12 @@ class Executor:
 
     def _run_one(self, op: Op) -> None:
         try:
-            value = freeze(compute(op, self._inputs(op)))
+            inputs = self._inputs(op)
+            value = freeze(compute(op, inputs))
         except FAILURES as error:
             raise named(op, error) from error
+        if self._check is not None:
+            self._check(op, inputs, value)
         self._finish(op, value)
 
     def _run_stack(self, ops: list[Op]) -> None:
@@ -129,10 +134,13 @@ class Executor:
             self._run_one(ops[0])
             return
         try:
-            values = stacked_dot(ops, [self._inputs(op) for op in ops])
+            inputs = [self._inputs(op) for op in ops]
+            values = stacked_dot(ops, inputs)
         except FAILURES as error:
             raise named(ops[0], error) from error
-        for op, value in zip(ops, values, strict=True):
+        for op, own, value in zip(ops, inputs, values, strict=True):
+            if self._check is not None:
+                self._check(op, own, value)
             # A copy: a value that is kept must not keep the whole stack.
             self._finish(op, freeze(value.copy()))
 

@@ -56,6 +56,11 @@ if TYPE_CHECKING:
 @click.option(
     "--verify-data", is_flag=True, help="Compute the results and check them against the bench's reference."
 )
+@click.option(
+    "--verify-ops",
+    is_flag=True,
+    help="Also compare every operation with what its inputs give, and stop at the first that is off.",
+)
 @settings_option
 @limit_options
 @click.option(
@@ -74,6 +79,7 @@ def command(
     components: str | None,
     device: str | None,
     verify_data: bool,
+    verify_ops: bool,
     settings: tuple[str, ...],
     tags: tuple[str, ...],
     check: bool,
@@ -99,7 +105,7 @@ def command(
         api.run,
         bench,
         file,
-        verify_data,
+        "ops" if verify_ops else verify_data,
         params=params,
         topo=topo,
         components=components,

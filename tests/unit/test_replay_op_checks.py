@@ -1,0 +1,86 @@
+"""Operation by operation: what is right passes, and the first operation that is off is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kernbench as kb
+from kernbench.api import RunVerificationError
+from kernbench.replay import semantics
+from kernbench.replay.math_ops import MATH_OPS
+from kernbench.runtime import DPPolicy
+
+X = np.linspace(-3, 3, 64, dtype=np.float32).reshape(8, 8)
+
+
+def chain(x, out, tl):
+    a = tl.exp(tl.load(x.local))
+    b = tl.tanh(a)  # the line of tanh
+    tl.store(out.local, tl.dot(b, b) + b)
+
+
+def bench(torch):
+    x = torch.from_numpy(X, name="x")
+    torch.launch("chain", chain, x, torch.empty(8, 8, dtype="f32", name="out"))
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("gemm-single-pe", {"dtype": "bf16"}),
+        ("matmul-composite", {"epilogue": "bias_gelu", "k": 100}),
+        ("matmul-composite", {"epilogue": "silu", "dtype": "f32"}),
+        ("softmax", {"fused": False}),
+        ("softmax", {"dtype": "f32"}),
+        ("ipcq-allreduce", {}),
+    ],
+)
+def test_what_is_right_passes(name, params):
+    run = kb.run(name, "minimal" if name != "ipcq-allreduce" else None, "ops", store="memory:", **params)
+    assert run.verified is True
+    assert run.info["ops_verified"] > 0
+
+
+def test_without_a_reference_the_operations_alone_are_compared():
+    run = kb.run(bench, "minimal", verify="ops", store="memory:")
+    assert run.verified is True
+    assert run.info["ops_verified"] == 6
+    assert "ops_verified" not in kb.run(bench, "minimal", verify=False, store="memory:").info
+
+
+def test_the_first_operation_that_is_off_is_named(monkeypatch):
+    def wrong(x):
+        y = np.tanh(x)
+        y.flat[9] += 1e-4
+        return y
+
+    monkeypatch.setitem(MATH_OPS, "tanh", replace(MATH_OPS["tanh"], function=wrong))
+    line = chain.__code__.co_firstlineno + 2
+    said = rf"math/tanh .* on sip0\.cube0\.pe0.*, test_replay_op_checks\.py:{line} is off first at index \(1,"
+    with pytest.raises(RunVerificationError, match=said) as caught:
+        kb.run(bench, "minimal", verify="ops", store="memory:")
+    assert "1 of 64 elements differ" in str(caught.value)
+    assert caught.value.run.verified is False
+
+
+def test_a_product_of_a_stack_that_is_off_is_found(monkeypatch):
+    original = semantics._product
+
+    def wrong(a, b, accumulator):
+        value = original(a, b, accumulator)
+        if value.ndim == 3:
+            value[1, 0, 0] *= np.float32(1.001)
+        return value
+
+    monkeypatch.setattr(semantics, "_product", wrong)
+
+    def many(torch):
+        x = torch.from_numpy(X, name="x", dp=DPPolicy(num_cubes=1))
+        out = torch.empty(8, 8, dtype="f32", dp=DPPolicy(num_cubes=1))
+        torch.launch("each", lambda x, out, tl: tl.store(out.local, tl.dot(tl.load(x), tl.load(x))), x, out)
+
+    with pytest.raises(RunVerificationError, match=r"gemm/dot .* is off first at index \(0, 0\)"):
+        kb.run(many, None, verify="ops", store="memory:")
