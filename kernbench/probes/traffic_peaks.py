@@ -42,8 +42,8 @@ def peaks(machine: Machine, flows: Sequence[Flow]) -> Peaks:
 def _limits(machine: Machine, flow: Flow) -> dict[str, float]:
     """The resources that limit a flow, with their GB/s: the links on the path of its data, and the memory.
 
-    Where a slice's channels have wires of their own, those that the flow's bytes are spread over count as
-    one link as fast as they are together.
+    Where a slice's channels have requests of their own, those that the flow's bytes are spread over count,
+    each with its wire, as one resource as fast as they are together.
     """
     source, traffic = endpoint(machine, flow.src)
     address = address_of(machine, flow.dst, flow.offset, flow.bytes)
@@ -51,7 +51,11 @@ def _limits(machine: Machine, flow: Flow) -> dict[str, float]:
     for request in machine.addresses.requests(address, flow.bytes):
         path = machine.path(source.resource, request.component, traffic, request.via)
         links = path.links if flow.is_write else path.reverse.links
-        ways.append({link.resource: link.bw_gbs for link in links})
+        way = {link.resource: link.bw_gbs for link in links}
+        if request.channel >= 0:
+            memory = machine.component(request.component)
+            way[f"{request.component}#{request.channel}"] = memory.number("channel_gbs")
+        ways.append(way)
     limits = {link: gbs for link, gbs in ways[0].items() if all(link in way for way in ways)}
     spread = {link: gbs for way in ways for link, gbs in way.items() if link not in limits}
     if spread:

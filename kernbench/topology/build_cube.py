@@ -85,7 +85,8 @@ def _add_hbm(build: Builder, sip: int, cube: int) -> None:
                 spec.cube.channel_router, {"slice": number, "channel": channel}, at=at, x=x, y=y,
             )  # fmt: skip
             build.link(router, entrance, "router_to_channel", slice_gbs)
-            build.link(entrance, ctrl, "channel_to_hbm", slice_gbs / channels)
+            # The channel serves a burst at its own rate; a wire of that rate would charge it twice.
+            build.link(entrance, ctrl, "channel_to_hbm", slice_gbs)
 
 
 def _add_port(build: Builder, sip: int, cube: int, side: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kernbench as kb
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.program.operations import Region
@@ -102,8 +103,24 @@ def test_both_mappings_have_one_bandwidth(
     machines = [Machine(graph, traced=False) for graph in (graphs[name], graph_of(name, LA))]
     for nbytes in (4096, MEGABYTE):
         one, n = (lone_ns(machine, src, dst, 0, nbytes, write=write) for machine in machines)
-        # A burst crosses its channel's own wire, 8 ns at 32 GB/s. That is all, whatever the size.
-        assert 0 <= one - n <= 8 + 1e-9
+        # A burst crosses one wire more, 1 ns at 256 GB/s, beside those of other channels. Whatever the size.
+        assert abs(one - n) <= 1 + 1e-9
+
+
+BENCHES = (
+    "ccl-allreduce", "flash-attention", "gemm-multi-pe", "gemm-single-pe", "gpt3-qkv", "ipcq-allreduce",
+    "llama-layer", "matmul-composite", "pe2pe", "qkv-gemm", "qkv-gemm-multi-pe", "softmax", "tp-mlp",
+    "va-offset-verify",
+)  # fmt: skip
+DAILY = ("matmul-composite", "qkv-gemm-multi-pe")
+
+
+@pytest.mark.parametrize(
+    "bench", [pytest.param(b, marks=[] if b in DAILY else [pytest.mark.slow]) for b in BENCHES]
+)
+def test_shipped_kernels_take_as_long_in_both_mappings(bench: str) -> None:
+    one, n = (kb.run(bench, compiled(None, more), trace=False).latency_ns for more in (ONE_TO_ONE, LA))
+    assert one == pytest.approx(n, rel=0.05)  # ADR-0017 D8
 
 
 def play(graph: PropertyGraph, offsets: list[int]) -> tuple[Machine, dict[str, object], float]:
@@ -120,7 +137,7 @@ def play(graph: PropertyGraph, offsets: list[int]) -> tuple[Machine, dict[str, o
     return machine, dict(recorder.tables(machine.resources, machine.clock.now)), mean
 
 
-def test_pes_on_one_channel_queue_at_its_link_and_on_several_they_do_not(
+def test_pes_on_one_channel_queue_there_and_on_several_they_do_not(
     graphs: dict[str, PropertyGraph],
 ) -> None:
     burst, stride = 256, 256 * 8
@@ -128,18 +145,19 @@ def test_pes_on_one_channel_queue_at_its_link_and_on_several_they_do_not(
     _, other, apart = play(graphs["default"], [pe * burst for pe in range(8)])
     assert together > apart + 8
 
-    def at_channel_links(tables: dict[str, object]) -> dict[str, float]:
+    def at_channels(tables: dict[str, object]) -> dict[str, float]:
         waits = tables["WaitedFor"]
         found: dict[str, float] = {}
         for resource, ns in zip(waits["resource"].to_pylist(), np.asarray(waits["ns"]), strict=True):  # type: ignore[index]
-            if ".ch_r" in resource and "->" in resource:
+            if resource.startswith("sip0.cube0.hbm_ctrl.pe0.") or ".ch_r" in resource:
                 found[resource] = found.get(resource, 0.0) + float(ns)
         return found
 
-    waited = at_channel_links(same)
-    assert set(waited) == {"sip0.cube0.pe0.ch_r3->sip0.cube0.hbm_ctrl.pe0"}
-    assert waited["sip0.cube0.pe0.ch_r3->sip0.cube0.hbm_ctrl.pe0"] > 8
-    assert at_channel_links(other) == {}
+    channel = names.pseudo_channel(0, 0, 0, 3)
+    waited = at_channels(same)
+    assert set(waited) == {channel}
+    assert waited[channel] > 8
+    assert at_channels(other) == {}
 
 
 def test_a_busy_channel_holds_up_the_requests_that_need_it_and_no_others(
@@ -202,4 +220,4 @@ def test_two_pieces_of_one_slice_are_two_accesses(graphs: dict[str, PropertyGrap
     assert seen.sizes == {0: 8, 8: 2, 10: 4}
     plain = Machine(graph_of("default", LA))
     plain.wait(plain.host_write(0, [Region(pa, 2048), Region(pa + 2048 + gap, 512), Region(pa, 1024)]))
-    assert abs(machine.clock.now - plain.clock.now) <= 8 + 1e-9
+    assert abs(machine.clock.now - plain.clock.now) <= 2 + 1e-9  # each access has a burst on a wire more

@@ -71,7 +71,7 @@ def test_one_to_one_adds_a_router_for_each_channel() -> None:
     at = graph.edge("sip0.cube1.r0c0->sip0.cube1.pe0.ch_r5").properties
     assert (at["kind"], at["bw_gbs"], at["distance_mm"]) == ("router_to_channel", 256.0, 0.0)
     at = graph.edge("sip0.cube1.pe0.ch_r5->sip0.cube1.hbm_ctrl.pe0").properties
-    assert (at["kind"], at["bw_gbs"], at["distance_mm"]) == ("channel_to_hbm", 32.0, 0.0)
+    assert (at["kind"], at["bw_gbs"], at["distance_mm"]) == ("channel_to_hbm", 256.0, 0.0)
     assert "router_to_hbm" not in {e.properties["kind"] for e in graph.edges("LINK")}
 
 
@@ -83,7 +83,7 @@ def test_efficiency_scales_the_channels_links() -> None:
     graph = compile_topology(
         load("minimal", LA | {"cube.hbm.mapping": "one_to_one", "cube.hbm.efficiency": 0.5})
     )
-    assert graph.edge("sip0.cube0.pe0.ch_r0->sip0.cube0.hbm_ctrl.pe0").properties["bw_gbs"] == 16.0
+    assert graph.edge("sip0.cube0.pe0.ch_r0->sip0.cube0.hbm_ctrl.pe0").properties["bw_gbs"] == 128.0
 
 
 @pytest.mark.parametrize("model", ["va", "pa"])
