@@ -57,10 +57,16 @@ def beside_formula(
     return {**row, "because": _because(row, graph, route) if abs(row["difference"]) > LARGE else ""}
 
 
+def dma_records() -> dict[str, Any]:
+    """The records' figures: ``bytes`` of each transfer, ``op``, and ``figures`` by scenario."""
+    file = data_dir("configs") / "evaluations" / "dma-records.yaml"
+    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return found
+
+
 def beside_records(rows: Sequence[Mapping[str, Any]], nbytes: int) -> list[dict[str, Any]]:
     """The records' figures with those of ``rows``, whose PEs move ``nbytes`` each; none at another size."""
-    file = data_dir("configs") / "evaluations" / "dma-records.yaml"
-    known = yaml.safe_load(file.read_text(encoding="utf-8"))
+    known = dma_records()
     measured = {row["scenario"]: row for row in rows if row["op"] == known["op"] and nbytes == known["bytes"]}
     return [
         {**one, "ours": ours, "difference": ours / one["record"] - 1.0}

@@ -74,6 +74,8 @@ def _add_hbm(build: Builder, sip: int, cube: int) -> None:
             "slice_gbs": slice_gbs,
             "slice_bytes": hbm.capacity_bytes // slices,
         }
+        if hbm.mapping == "one_to_one":  # the slice's one wire has its efficiency otherwise
+            own["channel_gbs"] = hbm.channel_gbs * hbm.efficiency
         ctrl = build.add("hbm_ctrl", names.hbm(sip, cube, number), parent, hbm, own, at=at, x=x, y=y)
         router = names.router(sip, cube, *cell)
         if hbm.mapping == "n_to_one":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import kernbench as kb
 from kernbench import api
 from kernbench.api import evaluation_gate as api_gate
 from kernbench.evaluations import milestone_1h_ccl
-from kernbench.evaluations._dma_records import beside_records
+from kernbench.evaluations._dma_records import beside_records, dma_records
 from kernbench.evaluations.dma import scenarios
 
 Cli = Callable[..., Any]
@@ -199,6 +200,27 @@ def test_every_figure_of_the_records_is_set_beside_a_scenario_of_the_default_mac
         (27200.0, 200.0), (134.0, 200.0),
     ]  # fmt: skip
     assert found[-1]["difference"] == pytest.approx(200 / 134 - 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topology", ["default", "as-recorded"])
+def test_the_page_of_records_has_what_the_machines_take(topology: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "records.md").read_text("utf-8")
+    written = re.findall(
+        r"^\| [^|]+, (?:ns|GB/s) \| ([\d,]+) \| ([\d,.]+) \| .* \| ([\d,.]+) \| .* \|$", page, re.M
+    )
+    graph, rows = kb.load_topology(topology), []
+    wanted = {one["scenario"] for one in dma_records()["figures"]}
+    for name, op, flows in scenarios(graph, 16384):
+        if op == "write" and name in wanted:
+            totals = kb.traffic(flows, graph, trace=False, store="memory:").totals
+            rows.append({"scenario": name, "op": op, **totals})
+    found = {row["record"]: row["ours"] for row in beside_records(rows, 16384)}
+    assert len(written) == len(found) == 7
+    for record, default, as_recorded in written:
+        text = default if topology == "default" else as_recorded
+        ours = found[float(record.replace(",", ""))]
+        assert text == (f"{ours:,.0f}" if ours > 10_000 else f"{ours:,.1f}")
 
 
 def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:

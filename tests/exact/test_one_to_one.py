@@ -107,6 +107,18 @@ def test_both_mappings_have_one_bandwidth(
         assert abs(one - n) <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
+def test_efficiency_counts_alike_in_both_mappings(write: bool) -> None:
+    half = {"cube.hbm.efficiency": 0.5}
+    src, dst = "sip0.cube0.pe0", "sip0.cube0.hbm_ctrl.pe0"
+    one, n = (
+        lone_ns(Machine(compiled("minimal", half | more)), src, dst, 0, MEGABYTE, write=write)
+        for more in (ONE_TO_ONE, LA)
+    )
+    assert n > MEGABYTE / 128
+    assert one == pytest.approx(n, abs=16)  # a burst of a channel at half its rate
+
+
 BENCHES = (
     "ccl-allreduce", "flash-attention", "gemm-multi-pe", "gemm-single-pe", "gpt3-qkv", "ipcq-allreduce",
     "llama-layer", "matmul-composite", "pe2pe", "qkv-gemm", "qkv-gemm-multi-pe", "softmax", "tp-mlp",

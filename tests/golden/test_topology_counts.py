@@ -15,7 +15,7 @@ import pytest
 from kernbench.topology import compile_topology, load
 
 GOLDEN = Path(__file__).with_name("topology_counts.json")
-SMALL = ("default", "minimal", "six-sip-torus")
+SMALL = ("as-recorded", "default", "minimal", "six-sip-torus")
 LARGE = ("tray-16",)
 
 

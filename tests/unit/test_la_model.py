@@ -79,10 +79,11 @@ def _place(properties: dict[str, object]) -> tuple[object, object]:
     return properties["sip"], properties["cube"]
 
 
-def test_efficiency_scales_the_channels_links() -> None:
+def test_efficiency_scales_the_channels_rate_once() -> None:
     graph = compile_topology(
         load("minimal", LA | {"cube.hbm.mapping": "one_to_one", "cube.hbm.efficiency": 0.5})
     )
+    assert graph.node("sip0.cube0.hbm_ctrl.pe0").properties["channel_gbs"] == 16.0
     assert graph.edge("sip0.cube0.pe0.ch_r0->sip0.cube0.hbm_ctrl.pe0").properties["bw_gbs"] == 128.0
 
 

@@ -240,7 +240,8 @@ def test_missing_file_lists_what_ships() -> None:
     with pytest.raises(ConfigError) as caught:
         load("defualt")
     assert str(caught.value) == (
-        "defualt: no such topology file, expected a path or one of default, minimal, six-sip-torus, tray-16"
+        "defualt: no such topology file, expected a path or one of as-recorded, default, minimal, "
+        "six-sip-torus, tray-16"
     )
 
 

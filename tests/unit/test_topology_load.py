@@ -51,6 +51,7 @@ def test_every_field_is_described() -> None:
 @pytest.mark.parametrize(
     ("name", "sips", "cubes", "pes", "grid"),
     [
+        ("as-recorded", 2, 16, 8, (2, 1)),
         ("default", 2, 16, 8, (2, 1)),
         ("minimal", 1, 1, 1, (1, 1)),
         ("six-sip-torus", 6, 16, 8, (3, 2)),
