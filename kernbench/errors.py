@@ -150,3 +150,8 @@ class InvariantError(KernBenchError, AssertionError):
 
 class MissingExtraError(KernBenchError, ImportError):
     """An optional library is not installed; the message says how to install it."""
+
+
+def headline(error: BaseException) -> str:
+    """The first line of an error's message: where errors are cells of a table, as in a sweep."""
+    return str(error).partition("\n")[0]

@@ -16,7 +16,7 @@ from kernbench.api.kept_runs import remove
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store
 from kernbench.api.topologies import Components, Topology, described_machine
-from kernbench.errors import KernBenchError
+from kernbench.errors import KernBenchError, headline
 from kernbench.pgraph import PropertyGraph, RunNotFoundError
 
 _KEPT_IN_MEMORY = 2
@@ -168,7 +168,7 @@ def measure(job: PointJob, progress: Progress | None = None) -> Measured:
         run = wrong.run
         return Measured(run.id, run.latency_ns, run.sim_ns, run.verified, _without_id(str(wrong), run.id))
     except KernBenchError as error:
-        return Measured(error=str(error))
+        return Measured(error=headline(error))
     return Measured(run.id, run.latency_ns, run.sim_ns, run.verified)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Components, Topology, described_machine
-from kernbench.errors import KernBenchError, UsageError
+from kernbench.errors import KernBenchError, UsageError, headline
 
 if TYPE_CHECKING:
     from kernbench.api.result import Run
@@ -226,7 +226,8 @@ class Tuner:
             latency = None
             if run is not None and error is None and launches:
                 latency = fsum(float(run.launches[n]["latency_ns"]) for n in launches)
-            problem = "" if latency is not None else str(error or "not launched with this key")
+            missing = "not launched with this key" if error is None else headline(error)
+            problem = "" if latency is not None else missing
             point = Point(name, key, dict(config), latency, run.id if run else "", error=problem)
             self.points.append(point)
             self.on_point(point)

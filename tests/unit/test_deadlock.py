@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.benches.params import Param
+from kernbench.benches.registry import bench
 from kernbench.errors import DeadlockError
 from kernbench.machine.deadlock import folded
 from kernbench.runtime import DPPolicy
@@ -44,7 +46,7 @@ def one_waits(x: Any, tl: Any) -> None:
 
 
 def report(kernel: Any, cubes: int) -> DeadlockError:
-    def bench(torch: Any) -> None:
+    def program(torch: Any) -> None:
         pes = torch.pes_per_cube
         dp = DPPolicy("row_wise" if cubes > 1 else "replicate", "row_wise", num_cubes=cubes)
         x = torch.from_numpy(np.ones((pes * cubes, 16), np.float16), dp=dp)
@@ -53,7 +55,7 @@ def report(kernel: Any, cubes: int) -> DeadlockError:
         torch.launch("stuck", kernel, x)
 
     with pytest.raises(DeadlockError) as caught:
-        kb.run(bench, topo=TWO_BY_TWO, trace=False)
+        kb.run(program, topo=TWO_BY_TWO, trace=False)
     return caught.value
 
 
@@ -93,6 +95,17 @@ def test_a_report_says_deadlock_and_is_ten_lines_long(cubes: int) -> None:
 )
 def test_what_would_end_it_depends_on_the_waits(kernel: Any, remedy: str) -> None:
     assert f"to end it: {remedy}" in str(report(kernel, 1))
+
+
+def test_a_point_of_a_sweep_that_stands_still_has_an_error_of_one_line() -> None:
+    @bench(name="stuck", description="waits for ever", params=[Param("n", int, 1, "nothing")])
+    def stuck(torch: Any) -> None:
+        x = torch.from_numpy(np.ones((8, 16), np.float16), dp=DPPolicy("replicate", "row_wise", num_cubes=1))
+        torch.install_ipcq("intracube_pe_ring", among=[(0, 0, pe) for pe in range(8)])
+        torch.launch("stuck", receive_first, x)
+
+    (point,) = kb.sweep(stuck, "default", params={"n": [1]}, store="memory:").points
+    assert re.fullmatch(r"deadlock at [\d.]+ ns: launch 0 of 'stuck' on 8 PEs cannot finish.*", point.error)
 
 
 def test_only_numbers_of_parts_are_folded() -> None:
