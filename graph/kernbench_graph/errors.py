@@ -7,16 +7,38 @@ root and adds the errors of the simulator.
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_LONG_WORD, _LONG_LINE = 300, 3000
+
+
+def shortened(text: str) -> str:
+    """``text`` without the middle of words and lines that nobody would read: a value is not repeated whole.
+
+    >>> shortened(f"'{'7' * 14_000}' is not a whole number")[55:]
+    "777777...(14002 characters)...7777777777777777777' is not a whole number"
+    """
+    if len(text) <= _LONG_WORD:
+        return text
+    text = re.sub(rf"\S{{{_LONG_WORD},}}", lambda word: _cut(word[0], 61, 20), text)
+    return "\n".join(_cut(line, 1500, 500) if len(line) > _LONG_LINE else line for line in text.split("\n"))
+
+
+def _cut(text: str, head: int, tail: int) -> str:
+    return f"{text[:head]}...({len(text)} characters)...{text[-tail:]}"
 
 
 class KernBenchError(Exception):
-    """Root of all errors raised on purpose by KernBench."""
+    """Root of all errors raised on purpose by KernBench. Its text is :func:`shortened`."""
 
     during_run = False
     """True when a run had begun: its program or kernel is at fault, not how it was asked for."""
     kept_run: Any = None
     """The run of which a part was kept, where that was asked for."""
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
 
 
 class StoreError(KernBenchError, RuntimeError):
@@ -51,7 +73,8 @@ class QuerySyntaxError(QueryError):
         self.marked = marked
 
     def __str__(self) -> str:
-        return f"{self.args[0]}\n{self.marked}" if self.marked else str(self.args[0])
+        message = super().__str__()
+        return f"{message}\n{self.marked}" if self.marked else message
 
 
 class UnknownNameError(QueryError):

@@ -153,7 +153,7 @@ def resolve(identifier: str) -> BenchSpec:
         return found
     benches = list_all()
     if text.isdecimal():
-        if not 1 <= int(text) <= len(benches):
+        if len(text) > 9 or not 1 <= int(text) <= len(benches):
             raise UsageError(f"no bench has index {text}; indices go from 1 to {len(benches)}")
         return benches[int(text) - 1]
     by_name = {spec.name: spec for spec in benches}

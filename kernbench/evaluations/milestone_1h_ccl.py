@@ -92,7 +92,7 @@ def reference_point() -> dict[str, Any]:
 
 def _sizes(evaluator: Evaluator, name: str) -> list[int]:
     texts = [text.strip() for text in str(evaluator.params[name]).split(",")]
-    if bad := [text for text in texts if not text.isdecimal() or int(text) < 1]:
+    if bad := [text for text in texts if not text.isdecimal() or len(text) > 9 or int(text) < 1]:
         raise UsageError(
             f"evaluation 'milestone-1h-ccl', parameter '{name}': '{bad[0]}' is no number of elements"
         )

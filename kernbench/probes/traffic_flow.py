@@ -77,7 +77,7 @@ def _number(value: object) -> object:
                 number = read(value)
             except ValueError:
                 continue
-            return number if math.isfinite(number) else value
+            return number if isinstance(number, int) or math.isfinite(number) else value
     return value
 
 

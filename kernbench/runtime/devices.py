@@ -10,7 +10,7 @@ from kernbench.errors import UsageError
 if TYPE_CHECKING:
     from kernbench.runtime.scheduler import Scheduler
 
-_SIP = re.compile(r"sip:(\d+)")
+_SIP = re.compile(r"sip:(\d{1,9})")
 
 
 def parse_device(selector: str | None, sips: int) -> tuple[int, ...]:

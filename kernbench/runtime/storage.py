@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -140,7 +141,7 @@ class Storage:
         """The number of a SIP of the machine, given so or as ``"sip:1"``."""
         count = int(self.driver.machine.graph.properties["sips"])
         number = device
-        if isinstance(device, str) and device.startswith("sip:") and device[4:].isdecimal():
+        if isinstance(device, str) and re.fullmatch(r"sip:\d{1,9}", device):
             number = int(device[4:])
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < count:
             raise UsageError(

@@ -84,7 +84,7 @@ def parse(
         raise ConfigError(f"{source}:{marked.line(())}: (file): is {show(marked.data)}, expected a mapping")
     paths: dict[KeyPath, str] = {}
     for name, value in (overrides or {}).items():
-        path: KeyPath = tuple(int(k) if k.isdecimal() else k for k in name.split("."))
+        path: KeyPath = tuple(int(k) if k.isdecimal() and len(k) < 10 else k for k in name.split("."))
         if "" in path:
             raise ConfigError(f"override '{name}': is not a dotted key, expected one such as 'system.sips'")
         _override(marked, path, name, load_value(value) if isinstance(value, str) else deepcopy(value))

@@ -288,3 +288,26 @@ def test_a_route_is_a_graph(client: Client) -> None:
     found = post(client, "ask", {"question": "routing/path", "params": route}).json
     ends = [found["graph"]["edges"][n][end] for n, end in ((0, "source"), (-1, "target"))]
     assert ends == [route["src"], route["dst"]]
+
+
+def test_tags_are_those_that_a_run_has_now(tmp_path: Path) -> None:
+    """Also where 'runs tag' in another process changed them since the run was shown."""
+    with api.borrowed(tmp_path / "store") as store:
+        run = kb.run("gemm-single-pe", "minimal", store=store, tags=["old"]).id
+        client = Client(App(store))
+
+        def shown() -> str:
+            found = client.get(f"/api/overview?run={run}", base_url=BASE).json
+            return str({one[0]: one[1] for one in found["facts"]}["tags"])
+
+        assert shown() == "old"
+        api.tag(run, ["new"], store=tmp_path / "store")
+        assert shown() == "old, new"
+        api.tag(run, [], ["old"], store=tmp_path / "store")
+        assert shown() == "new"
+
+
+def test_json_that_is_nested_deeply_is_a_bad_request(client: Client) -> None:
+    body = b'{"text": ' + b"[" * 20_000 + b"]" * 20_000 + b"}"
+    found = client.post("/api/cypher", base_url=BASE, data=body, content_type="application/json")
+    assert (found.status_code, "JSON" in found.json["error"]) == (400, True)

@@ -59,12 +59,11 @@ class Answers:
         """The run that ``run`` names, by default the last one."""
         ref = str(params.get("run") or "last")
         with self._lock:
-            found = self._open.pop(ref, None)
-            if found is None:
-                run = open_run(ref, self.store)
-                found = self._open.pop(run.id, None) or OpenRun(run)
-                ref = run.id
-            self._open[ref] = found
+            run = open_run(ref, self.store)
+            found = self._open.pop(run.id, None)
+            if found is None or found.run.tags != run.tags:
+                found = OpenRun(run)
+            self._open[run.id] = found
             while len(self._open) > _KEPT:
                 del self._open[next(iter(self._open))]
             return found

@@ -16,7 +16,7 @@ from kernbench.cli.progress import Progress
 if TYPE_CHECKING:
     from kernbench.probes import ProbeReport
 
-_SIZE = re.compile(r"(?P<count>\d+)\s*(?P<unit>|B|KiB|MiB)")
+_SIZE = re.compile(r"(?P<count>\d{1,18})\s*(?P<unit>|B|KiB|MiB)")
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
 

@@ -45,7 +45,7 @@ def check_values(cypher: str, found: Sequence[Token], params: Mapping[str, Any])
 def _check_number(text: str, before: str) -> None:
     if before == "/" and float(text) == 0.0:
         raise refused("division by zero", "leave it out")
-    whole = text.isdigit() and int(text) >= _LARGEST + (before == "-")
+    whole = text.isdigit() and (len(text) > 4000 or int(text) >= _LARGEST + (before == "-"))
     if whole or not math.isfinite(float(text)):
         raise refused(f"{text}, a number that is too large", "use one within 64 bits")
 

@@ -103,7 +103,7 @@ def is_dead(owner_: str, silent_s: float) -> bool:
     """Whether that process has ended, or has not been heard of for too long."""
     machine, _, pid = owner_.rpartition(" ")
     # On Windows os.kill ends the process, whatever the signal.
-    if machine == _machine() and pid.isdigit() and not _WINDOWS:
+    if machine == _machine() and pid.isdigit() and len(pid) < 10 and not _WINDOWS:
         try:
             os.kill(int(pid), 0)
         except ProcessLookupError:
