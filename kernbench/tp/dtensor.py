@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kernbench.errors import UsageError
 from kernbench.hints import shown
+from kernbench.tp import operators
 from kernbench.tp.boxes import Part, copy_parts
 from kernbench.tp.mesh import DeviceMesh, Partial, Placement, Replicate, Shard
 
@@ -96,6 +97,27 @@ class DTensor:
             current[mesh_dim] = target
             pending = [dim for dim in pending if current[dim] != wanted[dim]]
         return DTensor(local, self.device_mesh, wanted, self.shape, self._dp)
+
+    def __matmul__(self, other: object) -> DTensor:
+        """See :func:`kernbench.tp.operators.matmul`."""
+        return operators.matmul(self, other)
+
+    def __add__(self, other: object) -> DTensor:
+        """See :func:`kernbench.tp.operators.add`."""
+        return operators.add(self, other)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: object) -> DTensor:
+        """See :func:`kernbench.tp.operators.multiply`."""
+        return operators.multiply(self, other)
+
+    __rmul__ = __mul__
+
+    def _with(
+        self, local: Tensor, placements: tuple[Placement, ...], shape: tuple[int, ...], dp: DPPolicy | None
+    ) -> DTensor:
+        return DTensor(local, self.device_mesh, placements, shape, dp)
 
     def __repr__(self) -> str:
         return f"DTensor(shape={self.shape}, {self.dtype}, {list(self.placements)}, {self.device_mesh})"
