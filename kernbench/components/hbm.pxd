@@ -6,7 +6,6 @@ from kernbench.sim.transaction cimport Packet, Transaction
 cimport cython
 
 cdef class Channel(Server):
-    cdef dict __dict__  # methods may be replaced on the object
     cdef public object node
     cdef public int direction
 

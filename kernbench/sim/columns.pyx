@@ -9,6 +9,7 @@ import numpy as np
 
 
 @cython.final
+@cython.freelist(256)
 cdef class Doubles:
     cpdef Doubles sized(self, Py_ssize_t size):
         free(self.at)
@@ -47,7 +48,7 @@ cdef class Block:
         if self.used + nbytes > self.room:
             if self.readers:
                 raise BufferError("the rows of a trace are being read and cannot grow")
-            room = max(self.used + nbytes, self.room + self.room // 2, 4 * nbytes)
+            room = max(self.used + nbytes, self.room + self.room // 2, 16 * nbytes)
             grown = <char*>realloc(self.data, room)
             if grown == NULL:
                 raise MemoryError

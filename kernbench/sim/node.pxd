@@ -13,7 +13,6 @@ cdef class FabricNode(Server):
     cpdef object answer(self, Packet packet)
 
 cdef class Link(Server):
-    cdef dict __dict__  # methods may be replaced on the object
     cdef public object edge, kind
     cdef public double bw_gbs, delay_ns, flit_ns
     cdef public long long streams, streamed_bytes

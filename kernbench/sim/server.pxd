@@ -13,6 +13,7 @@ cdef class Server:
     cdef public long long bytes, transactions, max_queue
     cdef long long present
     cdef readonly Runs runs
+    cdef bint queued
     cdef Shares shares
     cdef Departures departures
     cdef Parts parts

@@ -39,6 +39,8 @@ class Server:
         self.max_queue = 0
         self.present = 0
         self.runs = Runs()
+        self.queued = False
+        """Whether there are runs: a look at these costs a look into memory for each flit."""
         self.shares: Shares | None = None
         self.departures = Departures()
         self.parts: Any = None  # Parts, when it has been waited for
@@ -61,7 +63,7 @@ class Server:
         """
         begun = self.free
         if time >= begun:
-            if self.runs.count:
+            if self.queued:
                 self.forget_runs()
             self.holder = owner
             self.since = begun = time
@@ -80,6 +82,7 @@ class Server:
         since = self.since
         if end > since:
             self.runs.add(since, end, self.holder)
+            self.queued = True
             if self.shares is None:
                 self.shares = Shares()
             self.shares.add(self.holder, end - since)
@@ -87,6 +90,7 @@ class Server:
     def forget_runs(self) -> None:
         """The server is idle: there is nothing to wait behind."""
         self.runs.clear()
+        self.queued = False
         if self.shares is not None:
             self.shares.clear()
 
@@ -97,6 +101,7 @@ class Server:
             assert self.shares is not None
             self.shares.take(runs.holder(0), runs.end(0) - runs.since(0))
             runs.drop_oldest()
+        self.queued = runs.count > 0
 
     def waited_for(self, owner: Any, begin: float, end: float) -> list[Held]:
         """Who else held the server between ``begin`` (now) and ``end``, oldest first.

@@ -9,7 +9,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.api.result import Run
-from kernbench.compiled import core
+from kernbench.compiled import core, state
 from kernbench.components import compiled_pe
 from kernbench.components.base import Component
 from kernbench.components.hbm import HbmSlice
@@ -134,6 +134,10 @@ def rows(run: Run) -> dict[str, Any]:
 def test_a_method_that_is_replaced_while_the_machine_is_built_is_called(
     part: str, cls: type[Component], name: str
 ) -> None:
+    if state == "used" and cls in (OwnChannel, OwnLink):
+        with pytest.raises((kb.KernBenchError, AttributeError), match=f"attribute '{name}' is read-only"):
+            run(part, cls, check=False)
+        return  # what is compiled has no attributes of its own: a user brings a subclass
     CALLS.clear()
     shipped = kb.run(bench, "minimal", store="memory:")
     own = run(part, cls, check=False)
