@@ -118,6 +118,10 @@ class Run(Exports):
         ``rank`` submitted it, None for a bench without ranks; ``package`` has the PEs, several with a comma
         between them. In a run that failed, times that have not come are -1, and their differences 0.
         """
+        return list(self._launches)
+
+    @cached_property
+    def _launches(self) -> list[dict[str, Any]]:
         return [
             {
                 "launch": one["launch"],
