@@ -215,6 +215,7 @@ def test_a_question_looks_at_the_window_of_the_page(client: Client, ids: list[st
     asked = {"run": ids[2], "question": "bottleneck/busiest-links"}
     launch, setup = (post(client, "ask", {**asked, "launch": name}).json for name in ("0", "setup"))
     assert launch["table"]["rows"] != setup["table"]["rows"]
+    assert launch["engine"] == "ladybug"
     result = api.ask(
         "bottleneck/busiest-links", ids[2], api.open_store(client.application.answers.store.url), launch="0"
     )
@@ -271,7 +272,8 @@ def test_paths_of_cypher_are_graphs(client: Client, ids: list[str]) -> None:
     names = {node["id"] for node in found["graph"]["nodes"]}
     assert all({edge["source"], edge["target"]} <= names for edge in found["graph"]["edges"])
     assert all(edge["label"] == "CONNECTS" for edge in found["graph"]["edges"])
-    assert post(client, "cypher", {"text": "RETURN 1 AS one"}).json["graph"] is None
+    one = post(client, "cypher", {"text": "RETURN 1 AS one"}).json
+    assert (one["graph"], one["engine"], found["engine"]) == (None, "arcadedb", "arcadedb")
     run = post(client, "cypher", {"text": "MATCH (n:Run) RETURN n"}).text
     assert str(client.application.answers.store.url) not in run
 

@@ -174,7 +174,8 @@ def _ask(answers: Answers, params: Params) -> Any:
     columns += [Col(name) for name in names_folded[len(columns) :]]
     empty = "no rows: nothing in this run answers to that"
     shown = table(columns, rows, empty=empty, notes=notes)
-    return {"table": shown, "graph": graph(seen[0].columns, seen[0].rows, question["name"])}
+    drawn = graph(seen[0].columns, seen[0].rows, question["name"])
+    return {"table": shown, "graph": drawn, "engine": seen[0].engine}
 
 
 def _cypher(answers: Answers, params: Params) -> Any:
@@ -185,7 +186,7 @@ def _cypher(answers: Answers, params: Params) -> Any:
     target = None if of_all else answers.run(params).run.id
     found = asking.ask_cypher(text, target, answers.store)
     shown = table(found.columns, found.rows, empty="no rows", notes=found.notes)
-    return {"table": shown, "graph": graph(found.columns, found.rows)}
+    return {"table": shown, "graph": graph(found.columns, found.rows), "engine": found.engine}
 
 
 _CHANGES = (Col("name"), Col("before", "ns"), Col("after", "ns"), Col("change_ns"), Col("change"),
