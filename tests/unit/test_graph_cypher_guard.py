@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kernbench_graph.errors import QueryError, ReadOnlyError
 from kernbench_graph.query.guard import check_read_only, parameter_names, words
 from kernbench_graph.query.limits import DEEPEST, LONGEST, MOST_CLAUSES, MOST_OPERATORS
+from kernbench_graph.query.names import refuse_dates
 
 GAPS = st.sampled_from([" ", "\n", "\t", "/* x */", " // x\n", "\r\n"])
 
@@ -149,3 +150,23 @@ def test_a_text_has_a_greatest_length_and_depth(text: str, limit: str) -> None:
 )
 def test_what_is_wide_is_not_deep(text: str) -> None:
     assert check_read_only(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("MATCH (r:Run) RETURN datetime(r.started_at).year AS y", True),
+        ("RETURN DATE() AS d", True),
+        ("RETURN duration.between(date('2020-01-01'), date()) AS d", True),
+        ("RETURN datetime.truncate('year', $x) AS d", True),
+        ("MATCH (time:Run) RETURN time.sim_ns AS date", False),
+        ("MATCH (r:Run) WITH r.sim_ns AS duration RETURN duration", False),
+        ("MATCH (n:`date`) RETURN 'datetime(x).year' AS t", False),
+    ],
+)
+def test_functions_of_dates_are_refused_in_words(text: str, refused: bool) -> None:
+    if not refused:
+        refuse_dates(text)
+        return
+    with pytest.raises(QueryError, match=r"\(\) is refused, for stores differ on dates; times here are"):
+        refuse_dates(text)

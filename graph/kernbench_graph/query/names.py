@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernbench_graph.errors import UnknownNameError
+from kernbench_graph.errors import QueryError, UnknownNameError
 from kernbench_graph.query.guard import tokens
 from kernbench_graph.schema import SCHEMA
 
 Token = tuple[str, str, int]
 _NAMES = ("word", "quoted")
 _SUBQUERIES = frozenset(("EXISTS", "COUNT", "COLLECT", "CALL"))
+_DATES = frozenset(("date", "datetime", "duration", "localdatetime", "localtime", "time"))
 _KEYWORDS = frozenset(
     ("AND", "AS", "BY", "CASE", "CONTAINS", "DISTINCT", "ELSE", "IN", "IS", "LIMIT", "MATCH", "NOT", "ON",
      "OR", "RETURN", "SKIP", "THEN", "UNION", "UNWIND", "WHEN", "WHERE", "WITH", "XOR")
@@ -93,8 +94,28 @@ def used_names(cypher: str) -> Used:
     return used
 
 
+def refuse_dates(cypher: str) -> None:
+    """``QueryError`` for functions of dates, on which the stores differ, and which nothing here needs."""
+    found = tokens(cypher)
+    for at, (kind, text, _) in enumerate(found[:-1]):
+        before = found[at - 1][1] if at else ""
+        if (
+            kind == "word"
+            and text.lower() in _DATES
+            and before not in (".", ":")
+            and found[at + 1][1] in "(."
+        ):
+            called = found[at + 1][1] == "(" or _is_function(list(found), at + 1)
+            if called:
+                raise QueryError(
+                    f"{text}() is refused, for stores differ on dates; times here are numbers of ns, and "
+                    "started_at is text such as '2026-01-31T08:00:00.000+00:00', which compares as it is"
+                )
+
+
 def check_names(cypher: str, graph: Names, params: Mapping[str, Any], where: str = "this graph") -> list[str]:
     """Remarks on properties that a label lacks; ``UnknownNameError`` for what nothing in the graph has."""
+    refuse_dates(cypher)
     used = used_names(cypher)
     for kind, names, known in (
         ("label", used.labels, graph.labels),

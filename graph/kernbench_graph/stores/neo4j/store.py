@@ -18,6 +18,7 @@ from kernbench_graph.archive.record import canonical_topology, complete_info
 from kernbench_graph.errors import ArchiveError, QueryError, StoreError
 from kernbench_graph.query.confined import is_confined
 from kernbench_graph.query.guard import bound
+from kernbench_graph.query.names import refuse_dates
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.store import (
     Result,
@@ -188,6 +189,7 @@ class Neo4jStore(OpenedStore):
         if engine not in (None, *self.engines):
             raise QueryError(f"store '{self.url}' has no engine '{engine}'; leave the engine out")
         shown, text = reading.split(cypher)
+        refuse_dates(text)
         if run is None:
             check_history(text)
             values = bound(text, params or {})
