@@ -36,7 +36,7 @@ _LARGEST_DATABASE = 1 << 38
 _LARGE_BLOCK = 31 << 20
 """Just below the largest that glibc learns from."""
 
-_RETURNED_AFTER = 4
+_RETURNED_AFTER = 2
 """Databases that are closed before their memory is given back: that takes some milliseconds."""
 
 _UNKNOWN = re.compile(r"Table \S+ does not exist|Cannot find property")
