@@ -34,7 +34,8 @@ def _state() -> str:
         if not any(Path(f"{beside}{suffix}").exists() for suffix in EXTENSION_SUFFIXES):
             return f"not there: no C compiler was found when KernBench was installed{_AGAIN}"
     now = digest(_ROOT)  # an installed wheel has no sources of containers, and cannot change
-    if now and now != (_ROOT / STAMP).read_text().strip():
+    stamp = _ROOT / STAMP
+    if now and (not stamp.exists() or now != stamp.read_text().strip()):
         return f"not used, because its source has changed since it was compiled{_AGAIN}"
     return "used"
 

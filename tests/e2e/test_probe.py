@@ -44,7 +44,7 @@ class LateSlice(HbmSlice):
 class FreeReads(HbmSlice):
     """A slice whose answers to reads carry no bytes."""
 
-    def _read(self, packet, time, begun, inside):
+    def read(self, packet, time, begun, inside):
         transaction = packet.transaction
         self.system.fabric.stream(
             Packet(transaction, transaction.path.reverse, 0, self.system.fabric.flit_bytes), [inside]
