@@ -20,16 +20,13 @@ if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore, Question, Result, RunRecord
 
 DERIVED = {
-    "carried_over_time": "over_time",
     "causal_cone": "contention",
     "configurations": "history",
-    "crossings": "bottleneck",
     "configured_differently": "configuration",
     "cut": "traffic",
     "hot_spots": "over_time",
     "overlaps": "contention",
     "pe_time": "pe_activity",
-    "saturated": "over_time",
     "tcm_held": "pe_activity",
     "predecessors": "history",
     "reached": "routing",

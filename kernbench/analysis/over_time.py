@@ -14,26 +14,11 @@ from numpy.typing import NDArray
 
 from kernbench.analysis.derived import AskedRun, Rows
 from kernbench.analysis.time_window import Floats
-from kernbench.analysis.use_over_time import spread, use_over_time
-from kernbench.analysis.window_use import rows_of
-from kernbench.errors import UsageError
+from kernbench.analysis.use_over_time import use_over_time
 from kernbench.kinds import COMPONENT_KINDS
 
-_MOST_INTERVALS = 1000
 _SAME = 1e-9
 """Shares that differ by less are the same: the rest is rounding."""
-
-
-def saturated(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``begin until resource kind busy_ns utilisation`` of what was busy for ``least`` of a stretch or more.
-
-    Of ``kind``, or of all kinds; the busiest first, then the earliest; ``limit`` of them at most.
-    """
-    shares, edges, lengths, names, kinds = _shares(asked, params)
-    wanted = (shares >= params["least"] - _SAME) & (shares > 0)
-    stretch, column = np.nonzero(wanted & _of_kind(kinds, params["kind"]))
-    busiest = np.lexsort((names[column], stretch, -np.round(shares[stretch, column], 9)))[: params["limit"]]
-    return [_row(shares, edges, lengths, names, kinds, stretch[n], column[n]) for n in busiest.tolist()]
 
 
 def hot_spots(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
@@ -47,41 +32,6 @@ def hot_spots(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
         for rank, column in enumerate(at[order].tolist(), 1):
             found.append({"rank": rank, **_row(shares, edges, lengths, names, kinds, stretch, column)})
     return found
-
-
-def carried_over_time(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``begin until kind links bytes achieved_gbs peak_gbs`` per stretch and kind of link that carried any.
-
-    The bytes of a transaction are spread evenly over the time from its first flit's service on a link to its
-    last flit's leaving. ``links`` and ``peak_gbs`` are of those that carried something in the window.
-    """
-    tables, window = asked.tables, asked.window(params)
-    edges = stretches(asked, params)
-    lengths = np.diff(window.covered(edges))
-    links = asked.topology_tables["Link"]
-    names, kinds = links["name"].to_pylist(), links["kind"].to_pylist()
-    at = rows_of(tables["Hop"]["resource"], {name: number for number, name in enumerate(names)})
-    hop = at >= 0
-    nbytes, begin, end = (tables["Hop"][name].to_numpy()[hop] for name in ("bytes", "t_start", "t_out"))
-    sorts = sorted(set(kinds))
-    of = np.array([sorts.index(kind) for kind in kinds], np.int64)
-    moved = spread(window, edges, of[at[hop]], nbytes.astype(np.float64), begin, end, len(sorts))
-    used = np.bincount(at[hop], nbytes * (window.share(begin, end) > 0), minlength=len(names)) > 0
-    count = np.bincount(of, used, minlength=len(sorts))
-    peak = np.bincount(of, np.where(used, links["bw_gbs"].to_numpy(), 0.0), minlength=len(sorts))
-    return [
-        {
-            "begin": float(edges[stretch]),
-            "until": float(edges[stretch + 1]),
-            "kind": sorts[kind],
-            "links": int(count[kind]),
-            "bytes": round(float(moved[stretch, kind])),
-            "achieved_gbs": float(moved[stretch, kind] / lengths[stretch]),
-            "peak_gbs": float(peak[kind]),
-        }
-        for stretch, kind in zip(*(places.tolist() for places in np.nonzero(moved > _SAME)), strict=True)
-        if params["kind"] in ("", sorts[kind]) and lengths[stretch] > 0
-    ]
 
 
 def _shares(
@@ -103,16 +53,7 @@ def _shares(
 
 
 def stretches(asked: AskedRun, params: Mapping[str, Any]) -> Floats:
-    """Where the window's ``intervals`` stretches begin, and where the last one ends, in ns.
-
-    Raises:
-        UsageError: There are too many of them.
-    """
-    if params["intervals"] > _MOST_INTERVALS:
-        raise UsageError(
-            f"{params['intervals']} intervals are more than {_MOST_INTERVALS}; choose a shorter window "
-            "with from_ns and to_ns"
-        )
+    """Where the window's ``intervals`` stretches begin, and where the last one ends, in ns."""
     spans = asked.window(params).spans
     begin, end = (spans[0][0], spans[-1][1]) if spans else (0.0, 0.0)
     return np.linspace(begin, end, params["intervals"] + 1)

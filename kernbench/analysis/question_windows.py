@@ -9,6 +9,9 @@ from kernbench.analysis.time_window import ALL, RUN, SETUP, select
 from kernbench.errors import UsageError
 from kernbench.pgraph import Question, RunRecord
 
+MOST_INTERVALS = 1000
+"""Stretches that a window may be cut into."""
+
 
 def fitting(run: RunRecord, question: Question, params: Mapping[str, Any]) -> dict[str, Any]:
     """``params`` with the window, or the launch, as the graph calls it.
@@ -33,6 +36,11 @@ def fitting(run: RunRecord, question: Question, params: Mapping[str, Any]) -> di
         select(run.info, launch, params["from_ns"], None if until < 0 else until)
         found["launch"] = launch if launch in (ALL, SETUP, RUN) else str(int(launch))
         found["from_ns"] = max(float(params["from_ns"]), 0.0)
+        if params.get("intervals", 0) > MOST_INTERVALS:
+            raise UsageError(
+                f"{params['intervals']} intervals are more than {MOST_INTERVALS}; choose a shorter window "
+                "with from_ns and to_ns"
+            )
     elif "launch" in params and not question.derived:
         found["launch"] = ALL if params["launch"] == RUN else params["launch"]
         numbers = [str(number) for number in run.tables["Launch"]["number"].to_pylist()]
