@@ -15,6 +15,7 @@ from kernbench.hints import suggestion
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
+    import networkx as nx
     import pyarrow as pa
     from matplotlib.figure import Figure
 
@@ -44,6 +45,15 @@ class Exports:
 
         def topology_record(self) -> TopologyRecord:
             """Its machine."""
+
+        def subgraph(
+            self,
+            *names: str,
+            launch: int | str | None = None,
+            from_ns: float | None = None,
+            to_ns: float | None = None,
+        ) -> nx.MultiDiGraph[Any]:
+            """A part of its graph."""
 
     def to_perfetto(
         self,
@@ -219,6 +229,32 @@ class Exports:
         cubes = Cubes(mesh["w"], mesh["w"] * mesh["h"])
         links = [edge.id for edge in graph.edges("LINK")]
         return written(path, lambda out: write(out, self.tables, links, window, cubes))
+
+    def to_graph(
+        self,
+        path: PathLike,
+        *names: str,
+        launch: int | str | None = None,
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> list[str]:
+        """Write :meth:`kernbench.Run.subgraph` as GraphML, GEXF or JSON, as ``path`` ends.
+
+        Nodes have their ``id`` of the store and ``labels``, joined by colons; edges ``relationship``, their
+        type. JSON is networkx's node-link format. Arguments are those of ``subgraph``; gives the file's name
+        in a list.
+
+        Raises:
+            UsageError: ``path`` has another ending, or as for ``subgraph``.
+        """
+        from kernbench.report.graph_files import WRITERS, plain
+
+        form = Path(path).suffix.removeprefix(".").lower()
+        if form not in WRITERS:
+            endings = ", ".join(f".{one}" for one in WRITERS)
+            raise UsageError(f"'{os.fspath(path)}' does not say which format; let it end in one of {endings}")
+        graph = plain(self.subgraph(*names, launch=launch, from_ns=from_ns, to_ns=to_ns))
+        return written(path, lambda out: WRITERS[form](graph, out))
 
     def _timed(self, launch: int | str | None, from_ns: float | None, to_ns: float | None) -> Window:
         """The window, which has some time in it, of a run that has a trace."""

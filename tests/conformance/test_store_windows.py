@@ -13,6 +13,7 @@ from kernbench_graph.store import GraphStore, RunRecord
 import kernbench as kb
 from kernbench import api
 from kernbench.api.kept_runs import copy_runs
+from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
 from tests.conformance.conftest import NewStore
 from tests.conformance.test_store_simulated import ALL_ROWS, simulated
@@ -41,7 +42,7 @@ def check(run: kb.Run, store: GraphStore, window: dict[str, Any]) -> int:
     """Both questions about the busiest have exactly the resources that were used, with what was measured."""
     try:
         used = run.use(**window)
-    except kb.UsageError:  # there is nothing in that window
+    except UsageError:  # there is nothing in that window
         return 0
     rows = {}
     for name in ("busiest-links", "busiest-engines"):

@@ -11,9 +11,17 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_until_options
 from kernbench.cli.output import emit, format_option
 
-_FILES = {"perfetto": ".pftrace", "chakra": "", "npe": ".npe.json"}
+_FILES = {
+    "perfetto": ".pftrace",
+    "chakra": "",
+    "npe": ".npe.json",
+    "graphml": ".graphml",
+    "gexf": ".gexf",
+    "json": ".json",
+}
 """How files end by format; tables are a folder of files."""
-_WHOLE = ("csv", "parquet")
+_GRAPHS = ("graphml", "gexf", "json")
+_WHOLE = ("csv", "parquet", *_GRAPHS)
 """Formats that hold the whole run where no window is given."""
 
 
@@ -24,15 +32,17 @@ _WHOLE = ("csv", "parquet")
         "kernbench export last --to perfetto --launch 0 --links --waits --out links.pftrace",
         "kernbench export last --to csv --out tables",
         "kernbench export last --to chakra --out trace",
+        "kernbench export last --to graphml --out run.graphml",
     ],
 )
 @run_argument
 @click.option(
     "--to",
-    type=click.Choice(["perfetto", "chakra", "csv", "parquet", "npe"]),
+    type=click.Choice(["perfetto", "chakra", "csv", "parquet", "npe", *_GRAPHS]),
     required=True,
     help="perfetto: a trace for ui.perfetto.dev; chakra: execution traces, OUT.0.et for SIP 0, ...; csv, "
-    "parquet: a folder with a file for each table; npe: meshes of routers over time, for TT-NN Visualizer.",
+    "parquet: a folder with a file for each table; npe: meshes of routers over time, for TT-NN Visualizer; "
+    "graphml, gexf, json: the property graph, for Gephi, yEd, networkx and others.",
 )
 @click.option(
     "--out",
@@ -87,6 +97,10 @@ def command(
         path = out or f"{kept.id}{_FILES.get(to, f'-{to}')}"
         if to == "perfetto":
             files = kept.to_perfetto(path, **window, links=links, waits=waits, ticks=ticks)
+        elif to in _GRAPHS:
+            if not path.endswith(f".{to}"):
+                raise click.UsageError(f"--out '{path}' does not end in .{to}; give it that ending")
+            files = kept.to_graph(path, **window)
         else:
             writers = {
                 "csv": kept.to_csv,
