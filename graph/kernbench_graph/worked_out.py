@@ -40,8 +40,8 @@ class Beside:
         """The table as it was kept; None where it has to be made."""
         try:
             with pa.OSFile(str(self._folder / f"{name}.parquet")) as file:
-                table = pq.ParquetFile(file).read(use_threads=False)
-        except (OSError, pa.ArrowException):
+                table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
+        except (OSError, pa.ArrowException, ValueError):  # a ValueError where names are not text any more
             return None
         if (table.schema.metadata or {}).get(_OF) != self._of:
             return None
@@ -52,7 +52,7 @@ class Beside:
         """Keep the table, where the folder can be written."""
         sink = pa.BufferOutputStream()
         marked = table.replace_schema_metadata({_OF: self._of})
-        pq.write_table(marked, sink, compression="zstd", compression_level=3)
+        pq.write_table(marked, sink, compression="zstd", compression_level=3, write_page_checksum=True)
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             replace_file(self._folder / f"{name}.parquet", sink.getvalue().to_pybytes(), durable=False)
