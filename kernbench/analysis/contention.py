@@ -1,4 +1,4 @@
-"""Derived parameters of ``queries/contention``: causal cones, longest waits, overlaps, windows."""
+"""Derived parameters of ``queries/contention``: causal cones and overlaps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ Ints = NDArray[np.int64]
 Overlap = tuple[float, int, int, float]
 """Begin (ns), first transaction, second transaction, length (ns)."""
 
-_EVER_NS = 1e300
 _FIRST_HOPS = 4096
 _HOPS = """
 MATCH (:Run {id: $run})-[:USED]->(u:Use)<-[h:HOP]-(t:Transaction)
@@ -147,20 +146,3 @@ def first_overlaps(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) 
         insort(present, (txn, number))
         heappush(leaving, (until, number))
     return before + of_moment, False
-
-
-def spans(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``begin until window_ns`` per stretch of the window; the first and last of the whole run are open.
-
-    ``window_ns`` is the length of all stretches together.
-    """
-    window, sim_ns = asked.window(params), float(asked.record.info["sim_ns"])
-    window_ns = window.ns
-    return [
-        {
-            "begin": begin if begin > 0.0 else -_EVER_NS,
-            "until": until if until < sim_ns else _EVER_NS,
-            "window_ns": window_ns,
-        }
-        for begin, until in window.spans
-    ]
