@@ -12,6 +12,12 @@ import pytest
 from kernbench.compiled import state
 
 HERE = Path(__file__).parent
+FILES = (
+    "exact/test_invariants.py",
+    "exact/test_reference_agreement.py",
+    "property/test_timing_monotone.py",
+    "unit/test_api_check.py",
+)
 
 
 @pytest.mark.skipif(state != "used", reason="they run by themselves")
@@ -19,8 +25,9 @@ def test_planted_faults_are_found() -> None:
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
-            "-k", "broken or can_fail or violation_names or after_a_wait",
-            str(HERE / "test_invariants.py"), str(HERE / "test_reference_agreement.py"),
+            "-k", "broken or can_fail or violation_names or after_a_wait or checked_where_asked or is_found "
+            "or ends_the_command",
+            *(str(HERE.parent / name) for name in FILES),
         ],
         cwd=HERE.parents[1], env=os.environ | {"KERNBENCH_PURE": "1"},
         capture_output=True, text=True, check=False,

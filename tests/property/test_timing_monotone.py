@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kernbench.sim.node import Link
 from kernbench.sim.transaction import Packet, Path, Transaction
 from tests.compiled import compiled
+from tests.conftest import patches_the_engine
 from tests.exact.reference.cases import TOPOLOGIES, Bench, Flow, bench
 from tests.examples import examples
 
@@ -105,6 +106,7 @@ def test_every_bandwidth_matters_to_somebody(key: str) -> None:
     assert took_ns(faster(key, 0.25), flow) > took_ns(faster(key, 1.0), flow)
 
 
+@patches_the_engine
 def test_a_message_cut_short_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Packet.__init__
 
@@ -118,6 +120,7 @@ def test_a_message_cut_short_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_no_faster(bench("four cubes"), flow, 100, check=False)
 
 
+@patches_the_engine
 def test_a_link_that_slows_down_with_bandwidth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Link.__init__
 

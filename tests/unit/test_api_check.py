@@ -10,7 +10,7 @@ import pytest
 import kernbench as kb
 from kernbench.errors import InvariantError
 from kernbench.machine.machine import Machine
-from tests.conftest import ASKED
+from tests.conftest import ASKED, patches_the_engine
 from tests.exact.test_invariants import lazy_channel
 from tests.small_machines import minimal
 
@@ -33,6 +33,7 @@ def lazy_channels(monkeypatch: pytest.MonkeyPatch) -> None:
     lazy_channel(monkeypatch)
 
 
+@patches_the_engine
 @pytest.mark.usefixtures("lazy_channels")
 def test_traffic_is_checked_where_asked() -> None:
     kb.traffic("pattern:all-local", "minimal", store="memory:")
@@ -40,6 +41,7 @@ def test_traffic_is_checked_where_asked() -> None:
         kb.traffic("pattern:all-local", "minimal", store="memory:", check=True)
 
 
+@patches_the_engine
 @pytest.mark.usefixtures("lazy_channels")
 def test_probes_are_checked_where_asked() -> None:
     kb.probe("minimal", case="pe-local-hbm", sizes=[256])
@@ -47,6 +49,7 @@ def test_probes_are_checked_where_asked() -> None:
         kb.probe("minimal", case="pe-local-hbm", sizes=[256], check=True)
 
 
+@patches_the_engine
 @pytest.mark.usefixtures("lazy_channels")
 @pytest.mark.parametrize(
     "command",
