@@ -129,6 +129,14 @@ class VerificationError(KernBenchError, AssertionError):
     """Simulated data differ from the reference; names tensor, first index, both values, largest error."""
 
 
+def nothing_checked(bench: str) -> VerificationError:
+    """The error of a bench that was to be verified and gives nothing to compare."""
+    return VerificationError(
+        f"bench '{bench}' checks nothing, so nothing was verified; say what its tensors should hold with "
+        "torch.check(name, tensor, expected)"
+    )
+
+
 class ComponentError(KernBenchError, RuntimeError):
     """A component of the machine raised an error; names it, its class, the time and the line."""
 

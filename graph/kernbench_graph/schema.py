@@ -50,7 +50,11 @@ RUN_PROPERTIES = (
     _P("tags", "string", "The user's tags: JSON text of a list of strings."),
     _P("topology", "string", "Id of the topology it ran on."),
     _P("topology_name", "string", "Name of that topology."),
-    _P("verified", "string", "`yes`, `no` or `not asked`."),
+    _P(
+        "verified",
+        "string",
+        "`yes`, `no`, `nothing checked` (asked, but the bench has nothing to compare) or `not asked`.",
+    ),
     _P("events", "int64", "Events that the engine processed."),
     _P("hops", "int64", "Hops recorded."),
     _P("flit_crossings", "int64", "Flits times components and links they went through."),

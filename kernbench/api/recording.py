@@ -39,7 +39,7 @@ class RunProperties:
     """``ok``, ``failed``, or ``partial`` for what there is of a run that was stopped."""
     sim_ns: float
     verified: str
-    """``yes``, ``no`` or ``not asked``."""
+    """``yes``, ``no``, ``nothing checked`` or ``not asked``."""
     params: str
     """Parameters of the bench or the traffic, as a JSON object."""
     config_hash: str

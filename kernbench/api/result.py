@@ -97,8 +97,13 @@ class Run(Exports):
 
     @property
     def verified(self) -> bool | None:
-        """Whether the numbers were right; None when that was not asked."""
+        """Whether the numbers were right; None when that was not asked, or nothing was checked."""
         return _VERIFIED.get(str(self._properties["verified"]))
+
+    @property
+    def nothing_checked(self) -> bool:
+        """Whether verification was asked for, and the bench gave nothing to compare."""
+        return str(self._properties["verified"]) == "nothing checked"
 
     @property
     def sim_ns(self) -> float:
@@ -172,6 +177,7 @@ class Run(Exports):
             "sim_ns": self.sim_ns,
             "latency_ns": self.latency_ns,
             "verified": self.verified,
+            "nothing_checked": self.nothing_checked,
             **({"ops_verified": p["ops_verified"]} if "ops_verified" in p else {}),
             "status": p["status"],
             "races": list(p.get("races", ())),

@@ -348,7 +348,8 @@ def _by_hash(store: GraphStore, bench: str, verify: bool) -> dict[str, Run]:
     """The newest kept run of each configuration of a bench; with ``verify`` only of verified ones."""
     found: dict[str, Run] = {}
     for run in all_runs(store):
-        checked = run.verified is not None if verify else run.info["status"] == "ok"
+        asked = run.verified is not None or run.nothing_checked
+        checked = asked if verify else run.info["status"] == "ok"
         if run.bench == bench and run.info["status"] in ("ok", "failed") and checked:
             found[run.asked_hash] = run
     return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Components, Topology, described_machine
-from kernbench.errors import KernBenchError, UsageError, headline
+from kernbench.errors import KernBenchError, UsageError, headline, nothing_checked
 
 if TYPE_CHECKING:
     from kernbench.api.result import Run
@@ -130,7 +130,7 @@ def tune(
                 if progress is not None:
                     progress(sim_ns, events, share)
 
-            return run_program(
+            run = run_program(
                 replace(program, settings=dict(settings)),
                 graph,
                 extra,
@@ -143,6 +143,9 @@ def tune(
                 max_ns=max_ns,
                 max_events=max_events,
             )
+            if run.nothing_checked:
+                raise nothing_checked(program.name)
+            return run
 
         return Tuner(program, measure, on_point or (lambda _point: None)).tune()
 

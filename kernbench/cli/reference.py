@@ -48,7 +48,8 @@ value on one line and nothing else.
 | `figures` | `files[] latency[] bandwidth[] left_out[]`; keys of the rows as in the CSV files; with `--run` `run_id files[] left_out[]` |
 | `doctor` | `ok checks[]` |
 
-`verified` is `true`, `false`, or `null` where verification was not asked for. Times end in `_ns` and are
+`verified` is `true`, `false`, or `null` where verification was not asked for, or had nothing to
+compare (`nothing_checked` of a run says so). Times end in `_ns` and are
 simulated nanoseconds, `wall_s` is seconds of real time.
 """  # noqa: E501 - a row of a table is one line
 

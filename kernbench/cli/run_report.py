@@ -94,7 +94,8 @@ def _facts(summary: dict[str, Any]) -> Iterable[tuple[str, str]]:
     outside = "" if not setup else f", of which {number(setup)} ns are setup, outside of launches"
     yield "simulated", f"{number(summary['sim_ns'])} ns{outside}"
     ops = f", {summary['ops_verified']} operations one by one" if summary.get("ops_verified") else ""
-    yield "verified", f"{_VERIFIED[summary['verified']]}{ops}"
+    verified = "nothing was checked" if summary["nothing_checked"] else _VERIFIED[summary["verified"]]
+    yield "verified", f"{verified}{ops}"
     yield "took", f"{number(summary['wall_s'])} s, {summary['events']} events, {rate:.0f} events/s"
     if summary["tags"]:
         yield "tags", ", ".join(summary["tags"])

@@ -81,15 +81,16 @@ class BenchOutcome:
 
     ``completion`` says whether it is good, ``error`` is what ended it or what verification found.
     ``sim_ns`` is the simulated time when everything submitted was answered. ``verified``: ``"yes"`` when
-    checks were made and all held, ``"no"`` when one did not or when there are ``races``, ``"not asked"``
-    without verification or checks. ``machine`` and ``data`` stay available for keeping the trace.
+    checks were made and all held, ``"no"`` when one did not or when there are ``races``,
+    ``"nothing checked"`` when verification was asked for and there was nothing to compare, else
+    ``"not asked"``. ``machine`` and ``data`` stay available for keeping the trace.
     """
 
     bench: str
     completion: Completion
     sim_ns: float
     launches: tuple[LaunchRecord, ...]
-    verified: Literal["yes", "no", "not asked"]
+    verified: Literal["yes", "no", "nothing checked", "not asked"]
     checks: tuple[CheckResult, ...]
     races: tuple[Race, ...] = ()
     error: KernBenchError | None = None
@@ -194,12 +195,15 @@ def run_bench(
         error = wrong[0]
     compared = bool(results) or data.ops_checked > 0
     failed = bool(wrong) or isinstance(error, VerificationError) or bool(verify and races)
+    unchecked: Literal["nothing checked", "not asked"] = (
+        "nothing checked" if verify and error is None and interrupt is None else "not asked"
+    )
     return BenchOutcome(
         bench=bench.name,
         completion=_completion(error, interrupt),
         sim_ns=sim_ns,
         launches=tuple(handle.record for handle in context.launches),
-        verified="no" if failed else "yes" if compared and error is None else "not asked",
+        verified="no" if failed else "yes" if compared and error is None else unchecked,
         interrupt=interrupt,
         checks=tuple(results),
         races=races,

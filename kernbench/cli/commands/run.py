@@ -28,7 +28,7 @@ from kernbench.cli.options import (
 from kernbench.cli.output import format_option
 from kernbench.cli.progress import Progress
 from kernbench.cli.run_report import print_run
-from kernbench.errors import KernBenchError
+from kernbench.errors import KernBenchError, nothing_checked
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -134,6 +134,8 @@ def command(
                 print_run(fmt, partial, details)
             raise
         print_run(fmt, run, details)
+        if run.nothing_checked:
+            raise nothing_checked(run.bench)
 
 
 def _watched(

@@ -21,6 +21,7 @@ from kernbench.cli.options import (
 from kernbench.cli.output import draw, emit, format_option, number, say
 from kernbench.cli.progress import Progress
 from kernbench.cli.sweep_chart import chart
+from kernbench.errors import nothing_checked
 
 _QUIET = ("verified", "kept_before", "error")
 """Columns that a table leaves out where they say nothing."""
@@ -151,6 +152,8 @@ def command(
         api.sweep_figure(found, plot)
     if found.failed:
         raise click.ClickException(_failure(found))
+    if verify_data and any(point.verified is None for point in found.points):
+        raise nothing_checked(found.bench)
 
 
 def _failure(found: api.Sweep) -> str:
