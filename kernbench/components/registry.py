@@ -66,6 +66,10 @@ def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[C
         missing += [name for name in Memory.filled_in if not overrides(found, name, Memory)]
     if missing:
         raise ConfigError(f"{meant} lacks {', '.join(missing)}; define them")
+    if overrides(found, "waited_for", Component):
+        raise ConfigError(
+            f"{meant} overrides waited_for, which only reads; override waits, which the engine calls"
+        )
     return found
 
 
