@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
-from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -36,8 +36,8 @@ _LARGEST_DATABASE = 1 << 38
 _LARGE_BLOCK = 31 << 20
 """Just below the largest that glibc learns from."""
 
-_RETURNED_AFTER = 2
-"""Databases that are closed before their memory is given back: that takes some milliseconds."""
+_RETURNED_MB = 200
+"""By how much a process may grow before memory of closed databases is given back: it takes milliseconds."""
 
 _UNKNOWN = re.compile(r"Table \S+ does not exist|Cannot find property")
 
@@ -190,20 +190,27 @@ def _reuse_memory() -> None:
     bytearray(_LARGE_BLOCK)
 
 
-_closed = count(1)
+_least_mb = 0
 
 
 def _return_memory() -> None:
-    """Have the C library give freed memory back to the system, after every so many databases.
+    """Have the C library give freed memory back to the system, once the process has grown by so much.
 
     The engine's threads free small blocks all over glibc's arenas, which keep them: 40 MB for each database
     of a tiny run, whose place is taken by the next one in part alone. A process that answers questions for
     days would grow to gigabytes.
     """
-    if next(_closed) % _RETURNED_AFTER == 0:
-        trim = _malloc_trim()
-        if trim is not None:
-            trim(0)
+    global _least_mb
+    trim = _malloc_trim()
+    if trim is not None and _resident_mb() > _least_mb + _RETURNED_MB:
+        trim(0)
+        _least_mb = _resident_mb()
+
+
+def _resident_mb() -> int:
+    """Memory of this process that lies in RAM, in MB (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
 
 
 @cache
