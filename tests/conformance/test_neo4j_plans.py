@@ -94,7 +94,10 @@ def test_both_sides_of_a_join_start_from_the_run(neo4j_url: str) -> None:
             plan = store.query(f"EXPLAIN {question.text('neo4j')}", given, run="a", proved=True).dicts()
             names = [row["operator"] for row in plan]
             assert names.count("NodeHashJoin") == 1, (question.name, plan)
-            assert names.count("NodeUniqueIndexSeek") == 2, (question.name, plan)
+            assert names.count("NodeUniqueIndexSeek") >= 2, (
+                question.name,
+                plan,
+            )  # the window is sought as well
 
 
 NULLS: dict[str, Any] = {"string": "", "int": 0, "float": 0.0, "bool": False, "list": []}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
+import signal
 import threading
 from collections.abc import Iterator
 
@@ -120,7 +120,7 @@ def test_ctrl_c_ends_a_query(queries: RunningQueries) -> None:
 
     def interrupt() -> None:
         assert engine.begun.wait(LONG_S)
-        _thread.interrupt_main()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # it wakes a waiting thread
 
     other = threading.Thread(target=interrupt)
     other.start()
