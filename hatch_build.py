@@ -1,11 +1,13 @@
 """Compiles the engine (kernbench/compiled/digest.py says which modules) when KernBench is installed.
 
 Where it cannot be compiled, for lack of a C compiler, KernBench is installed in plain Python. Results are the
-same. ``python hatch_build.py`` compiles it in a checkout, beside its source.
+same. ``python hatch_build.py`` compiles it in a checkout, beside its source: after the first time only what
+has changed, and what uses types of that.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import runpy
 import shutil
@@ -42,7 +44,7 @@ DIRECTIVES = {
 def compiled(into: Path) -> dict[Path, Path]:
     """Compile into the folder ``into``; returns what was made, by where in a checkout it belongs.
 
-    Raises whatever goes wrong.
+    What lies there already is made again only where a source is newer. Raises whatever goes wrong.
     """
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
@@ -54,7 +56,7 @@ def compiled(into: Path) -> dict[Path, Path]:
     ]
     made = cythonize(
         extensions, build_dir=str(into / "c"), include_path=[str(ROOT)], compiler_directives=DIRECTIVES,
-        force=True, quiet=True,
+        quiet=True,
     )  # fmt: skip
     command = Distribution({"name": "kernbench", "ext_modules": made}).get_command_obj("build_ext")
     command.build_lib, command.build_temp = str(into / "lib"), str(into / "temp")
@@ -102,6 +104,13 @@ def put(built: dict[Path, Path]) -> None:
         fresh.replace(ROOT / place)
 
 
+def kept() -> Path:
+    """The folder where this file, as it is now, keeps what this Python has compiled of the checkout."""
+    settings = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    folder = ROOT / "build" / f"{sys.implementation.cache_tag}-{settings}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        put(compiled(Path(folder)))
+    put(compiled(kept()))
