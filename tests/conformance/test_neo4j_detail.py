@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from kernbench_graph.archive.canonical import canonical_tables
@@ -142,12 +143,47 @@ def test_from_the_command_line(neo4j_url: str, cli: Callable[..., Ended]) -> Non
     assert os.path.isdir("here")
 
 
-def test_a_run_that_was_pushed_without_its_critical_path_says_so(neo4j_url: str) -> None:
-    text = "MATCH (:Run {id: $run})-[:TOOK_TIME_IN]->(s:Step) RETURN count(s) AS n"
+TEXTS = (
+    "MATCH (:Run {id: $run})-[:TOOK_TIME_IN]->(s:Step) RETURN count(s) AS n",
+    "MATCH (:Run {id: $run})-[:IN_WINDOW]->(w:Window) RETURN count(w) AS n",
+)
+
+
+def test_a_run_that_was_pushed_without_what_is_worked_out_says_so(
+    neo4j_url: str, neo4j_server: Running
+) -> None:
+    """Where something works it out now: then every other store has it."""
+    anything = "MATCH (:Run {id: $run})-->(x) RETURN count(x) AS n"
     with open_store(neo4j_url) as store:
         store.keep(*sample(id="older"))
-        with pytest.raises(QueryError, match=r"'older' was pushed without its critical path.*push it again"):
-            store.query(text, run="older")
+        assert [store.query(text, run="older").rows for text in TEXTS] == [[(0,)], [(0,)]]
         store.computed = made_here
+        for text, name in zip(TEXTS, ("Step", "Window"), strict=True):
+            with pytest.raises(QueryError, match=rf"'older' was pushed without {name} .*push it again"):
+                store.query(text, run="older")
+        assert "'older' was pushed without what this version" in store.query(anything, run="older").notes[0]
         store.keep(*sample(id="newer"))
-        assert store.query(text, run="newer").rows == [(2,)]
+        found = [store.query(text, run="newer").rows for text in TEXTS]
+        assert found[0] == [(2,)]
+        assert found[1][0][0] > 0
+        assert store.query(anything, run="newer").notes == []
+        both = f"MATCH (:Run {{id: $b}}) {TEXTS[0]}"
+        with pytest.raises(QueryError, match="'older' was pushed without Step"):  # named by another parameter
+            store.query(both, {"b": "older"}, run="newer")
+        seen(neo4j_server, "MATCH (k:KernbenchRun {id: 'newer'}) SET k.facts = 1")
+        with pytest.raises(QueryError, match="'newer' was pushed without Window as this version"):
+            store.query(TEXTS[1], run="newer")
+
+
+def test_a_run_that_has_nothing_to_work_out_has_no_rows_of_it(neo4j_url: str, tmp_path: Path) -> None:
+    """It was pushed whole: nothing is refused, and every store says the same."""
+    run, topology = sample(id="idle")
+    idle = RunRecord(run.info, {name: table.slice(0, 0) for name, table in run.tables.items()})
+    found = []
+    for url in (neo4j_url, str(tmp_path / "store"), "memory:"):
+        with open_store(url) as store:
+            store.computed = made_here
+            store.keep(idle, topology)
+            found.append([store.query(text, run="idle").rows for text in TEXTS])
+    assert found == [found[0]] * 3
+    assert found[0][0] == [(0,)]

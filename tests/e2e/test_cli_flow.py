@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 import pytest
+from kernbench_graph.schema import SCHEMA_VERSION
 
 import kernbench as kb
 from kernbench.cli.app import app
@@ -202,10 +203,12 @@ def test_doctor_says_what_a_server_holds(cli: Cli, neo4j_url: str) -> None:
     used = cli("doctor", "--store", neo4j_url)
     assert used.status == 0
     assert re.search(
-        rf"store +ok +{neo4j_url}: reachable, (not used yet|0 runs, schema version 2\n)", used.out
+        rf"store +ok +{neo4j_url}: reachable, (not used yet|0 runs, schema version {SCHEMA_VERSION}\n)",
+        used.out,
     )
     assert cli(*RUN, "--store", neo4j_url).status == 0
-    assert f"{neo4j_url}: reachable, 1 run, schema version 2\n" in cli("doctor", "--store", neo4j_url).out
+    ended = cli("doctor", "--store", neo4j_url)
+    assert f"{neo4j_url}: reachable, 1 run, schema version {SCHEMA_VERSION}\n" in ended.out
 
 
 def test_doctor_says_where_no_store_can_be_made(cli: Cli, workdir: Path) -> None:

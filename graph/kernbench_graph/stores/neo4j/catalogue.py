@@ -22,6 +22,14 @@ class Entry(NamedTuple):
     detail: str
 
 
+class Pushed(NamedTuple):
+    """How much of a run is in the graph."""
+
+    detail: str
+    facts: int
+    """The version of the facts that were pushed with it; 0 where it was pushed without any."""
+
+
 class Catalogue:
     """Reads of a database."""
 
@@ -44,15 +52,15 @@ class Catalogue:
         row = self._server.read(lambda tx: tx.run(_KEPT + _ENTRY, id=run_id).single())
         return None if row is None else _entry(row)
 
-    def partly(self, ids: Iterable[str]) -> dict[str, str]:
-        """Those of the kept runs ``ids`` that are not in the graph in full, with what they were pushed at."""
+    def pushed(self, ids: Iterable[str]) -> dict[str, Pushed]:
+        """How those of ``ids`` that are ids of kept runs were pushed."""
         text = (
-            "UNWIND $ids AS id MATCH (k:KernbenchRun {id: id}) WHERE k.detail <> 'full' "
-            "RETURN k.id AS id, k.detail AS detail"
+            "UNWIND $ids AS id MATCH (k:KernbenchRun {id: id}) WHERE k.state = 'kept' "
+            "RETURN DISTINCT k.id AS id, k.detail AS detail, coalesce(k.facts, 0) AS facts"
         )
         wanted = list(ids)
         rows = self._server.read(lambda tx: tx.run(text, ids=wanted).data()) if wanted else []
-        return {row["id"]: row["detail"] for row in rows}
+        return {row["id"]: Pushed(row["detail"], row["facts"]) for row in rows}
 
     def topology(self, topology_id: str) -> bytes | None:
         """The manifest of a topology; None when there is none of that id."""

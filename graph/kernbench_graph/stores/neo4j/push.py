@@ -39,7 +39,7 @@ _PIECES_AT_ONCE = 8
 _CLAIM = """MATCH (d:KernbenchDatabase {name: 'kernbench'})
 MERGE (k:KernbenchRun {id: $id})
   ON CREATE SET k.token = $token, k.state = 'pushing', k.step = 0, k.owner = $owner, k.topology = $topology,
-                k.detail = $detail, k.beat = timestamp()
+                k.detail = $detail, k.facts = $facts, k.beat = timestamp()
 FOREACH (lane IN CASE WHEN k.token = $token THEN $lanes ELSE [] END |
   MERGE (l:KernbenchLane {id: lane}) SET l.token = $token, l.step = 0)
 RETURN k.token = $token AS mine, k.state AS state, k.content AS content, k.detail AS detail"""
@@ -54,16 +54,21 @@ SET k.seq = d.kept, k.state = 'kept'"""
 class Push:
     """One run on its way into the database."""
 
-    def __init__(self, server: Server, run_id: str, topology: str, detail: str) -> None:
-        """``topology`` is the id of the one that it is on, which stays from now on."""
+    def __init__(self, server: Server, run_id: str, topology: str, detail: str, facts: int) -> None:
+        """``topology`` is the id of the one that it is on, which stays from now on.
+
+        ``facts`` is the :data:`~kernbench_graph.schema.FACTS_VERSION` of the tables that are worked out from
+        the run's others and pushed with them; 0 where nothing works them out.
+        """
         self._server, self._id, self._topology, self._detail = server, run_id, topology, detail
+        self._facts = facts
         self._token = secrets.token_hex(12)
         self._steps = [0] * LANES
 
     def claim(self) -> Mapping[str, Any] | None:
         """Begin; None, or ``state``, ``content`` and ``detail`` of what has the id already."""
         values = {"id": self._id, "token": self._token, "owner": owner(), "topology": self._topology,
-                  "detail": self._detail, "lanes": more_lanes(self._id)}  # fmt: skip
+                  "detail": self._detail, "facts": self._facts, "lanes": more_lanes(self._id)}  # fmt: skip
         row = self._server.write(lambda tx: tx.run(_CLAIM, values).single(strict=True))
         return None if row["mine"] else dict(row)
 

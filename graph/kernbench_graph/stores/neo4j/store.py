@@ -19,7 +19,7 @@ from kernbench_graph.errors import ArchiveError, QueryError, StoreError
 from kernbench_graph.query.confined import is_confined
 from kernbench_graph.query.guard import bound
 from kernbench_graph.query.names import refuse_dates
-from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.schema import FACTS_VERSION, SCHEMA, SCHEMA_VERSION
 from kernbench_graph.store import (
     Result,
     RunRecord,
@@ -44,10 +44,7 @@ _PLANS = 500
 """Queries whose plans are remembered as reading ones."""
 _RECORDS = 4
 """Runs and topologies whose tables are kept at hand: two runs are compared, each on a topology."""
-_COMPUTED, _FACTS = SCHEMA.computed_names(), SCHEMA.fact_names()
-_THERE = """MATCH (r:Run {id: $id})
-RETURN EXISTS { (r)-[:TOOK_TIME_IN]->() } AS steps, EXISTS { (r)-[:SENT]->() } AS sent,
-       EXISTS { (r)-[:IN_WINDOW]->() } AS windows"""
+_WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
 
 
 class Neo4jStore(OpenedStore):
@@ -105,7 +102,8 @@ class Neo4jStore(OpenedStore):
             content = files.run_content(archived.manifest)
             self._prepare()
             clean(self._server)
-            push = Push(self._server, run_id, topology.id, detail)
+            facts = FACTS_VERSION if self.computed is not None else 0
+            push = Push(self._server, run_id, topology.id, detail, facts)
             other = push.claim()
             if other is not None:
                 return run_id, _there_already(run_id, other, content, detail)
@@ -199,8 +197,6 @@ class Neo4jStore(OpenedStore):
         asked = self._resolved(run)
         values = bound(text, {"run": asked.id, **(params or {})})
         query = self._plan(shown, text, values, timeout_s)
-        if not (_COMPUTED | _FACTS).isdisjoint(query.names):
-            self._check_worked_out(asked.id, query.names)
         notes = self._check_pushed(query, {"run": asked.id, **values})
         named = named_runs(text, asked.id, values, lambda run_id: bool(self._token(run_id)))
         if proved or not query.reads_graph or is_confined(text, frozenset(named)):
@@ -226,20 +222,6 @@ class Neo4jStore(OpenedStore):
                 self._graphs = FetchedGraphs(self, self._token)
             return self._graphs
 
-    def _check_worked_out(self, run_id: str, names: Collection[str]) -> None:
-        """``QueryError`` for a run that was pushed without what a query asks for of it."""
-        row = self._server.read(lambda tx: tx.run(_THERE, id=run_id).single())
-        lacking = ""
-        if row is not None and not row["windows"] and not _FACTS.isdisjoint(names):
-            lacking = "its windows"
-        elif row is not None and row["sent"] and not row["steps"] and not _COMPUTED.isdisjoint(names):
-            lacking = "its critical path"
-        if lacking:
-            raise QueryError(
-                f"run '{run_id}' was pushed without {lacking}, as older versions of KernBench did; "
-                "remove it and push it again"
-            )
-
     def _plan(self, shown: str, text: str, values: Mapping[str, Any], timeout_s: float) -> reading.Planned:
         """The query, found to read only; plans of queries that were asked before are remembered."""
         found = self._planned.get((shown, text))
@@ -253,17 +235,29 @@ class Neo4jStore(OpenedStore):
 
     def _check_pushed(self, query: reading.Planned, values: Mapping[str, Any]) -> list[str]:
         """Remarks on runs that are not in the graph in full; ``QueryError`` where one lacks what is asked."""
-        needs_more = query.follows_anything or query.names & left_out("summary")
+        needs_more = query.follows_anything or query.names & (left_out("summary") | _WORKED_OUT)
         ids = [value for value in values.values() if is_id(value)] if needs_more else []
         notes: list[str] = []
-        for run_id, detail in self._catalogue.partly(ids).items():
-            if lacking := sorted(query.names & left_out(detail), key=lambda name: (name.isupper(), name)):
+        for run_id, (detail, facts) in self._catalogue.pushed(ids).items():
+            if lacking := _first(query.names & left_out(detail)):
                 raise QueryError(
-                    f"run '{run_id}' was pushed with --detail {detail}, without {lacking[0]}; push it with "
-                    f"--detail {least_detail(lacking[0])} after 'runs rm', or ask a store that has all of it"
+                    f"run '{run_id}' was pushed with --detail {detail}, without {lacking}; push it with "
+                    f"--detail {least_detail(lacking)} after 'runs rm', or ask a store that has all of it"
                 )
-            if query.follows_anything:
+            # Where nothing works them out here, no store has them.
+            old = self.computed is not None and facts != FACTS_VERSION
+            if old and (lacking := _first(query.names & _WORKED_OUT)):
+                raise QueryError(
+                    f"run '{run_id}' was pushed without {lacking} as this version of KernBench works it out; "
+                    "remove it and push it again"
+                )
+            if query.follows_anything and detail != DETAILS[-1]:
                 notes.append(f"run '{run_id}' was pushed with --detail {detail}: the graph has no more of it")
+            if query.follows_anything and old:
+                notes.append(
+                    f"run '{run_id}' was pushed without what this version of KernBench works out from it; "
+                    "remove it and push it again"
+                )
         return notes
 
     def _rows(self, query: reading.Planned, values: Mapping[str, Any], timeout_s: float) -> Result:
@@ -321,3 +315,8 @@ def _there_already(run_id: str, other: Mapping[str, Any], content: str, detail: 
             f"run '{run_id}' is in the store with --detail {other['detail']}; remove it there to push more"
         )
     return False
+
+
+def _first(names: Collection[str]) -> str:
+    """One of ``names`` to speak of, a label rather than a type; empty for none."""
+    return min(names, key=lambda name: (name.isupper(), name), default="")
