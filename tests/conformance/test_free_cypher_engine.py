@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from kernbench_graph.errors import QueryError, QueryTimeoutError
 from kernbench_graph.opening import open_store
+from kernbench_graph.query.limits import DEEPEST
 from kernbench_graph.stores.arcade import process as arcade
 from kernbench_graph.stores.embedded.store import EmbeddedStore
 
@@ -47,6 +48,26 @@ def test_it_is_the_default() -> None:
         assert store.engines == ("arcadedb", "ladybug")
         with pytest.raises(QueryError, match="no engine 'kuzu'; it has arcadedb and ladybug"):
             store.query("RETURN 1 AS x", engine="kuzu")
+
+
+NESTED = (
+    ("(", ")"),
+    ("abs(", ")"),
+    ("1 + (", ")"),
+    ("[", "]"),
+    ("{a: ", "}"),
+    ("CASE WHEN true THEN ", " ELSE 0 END"),
+)
+
+
+@pytest.mark.parametrize(("engine", "shapes"), [("arcadedb", NESTED), ("ladybug", NESTED[:3])])
+def test_what_is_as_deep_as_may_be_is_answered(engine: str, shapes: tuple[tuple[str, str], ...]) -> None:
+    with open_store("memory:") as store:
+        store.keep(*sample(id="a"))
+        for before, after in shapes:
+            text = f"RETURN {before * DEEPEST}1{after * DEEPEST} AS x"
+            (row,) = store.query(text, run="a", engine=engine).rows
+            assert str(row[0]).strip("[]{}a: '") == ("51" if "+" in before else "1")
 
 
 def test_it_is_built_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,12 +113,12 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("text", "limit"),
     [
-        ("RETURN " + "(" * 3000 + "1" + ")" * 3000 + " AS x", f"more than {DEEPEST} deep at character 28;"),
-        ("RETURN " + "[" * 21 + "1" + "]" * 21 + " AS x", f"more than {DEEPEST} deep"),
-        ("RETURN " + "{a: [" * 11 + "1" + "]}" * 11 + " AS x", f"more than {DEEPEST} deep"),
-        ("RETURN " + "abs(" * 21 + "1" + ")" * 21 + " AS x", f"more than {DEEPEST} deep"),
-        ("RETURN " + "case when true then " * 21 + "1" + " else 0 end" * 21 + " AS x", "deep"),
-        ("MATCH (a) WHERE " + "EXISTS { MATCH (a) WHERE " * 21 + "true" + " }" * 21 + " RETURN a", "deep"),
+        ("RETURN " + "(" * 3000 + "1" + ")" * 3000 + " AS x", f"more than {DEEPEST} deep at character 58;"),
+        ("RETURN " + "[" * 51 + "1" + "]" * 51 + " AS x", f"more than {DEEPEST} deep"),
+        ("RETURN " + "{a: [" * 26 + "1" + "]}" * 26 + " AS x", f"more than {DEEPEST} deep"),
+        ("RETURN " + "abs(" * 51 + "1" + ")" * 51 + " AS x", f"more than {DEEPEST} deep"),
+        ("RETURN " + "case when true then " * 51 + "1" + " else 0 end" * 51 + " AS x", "deep"),
+        ("MATCH (a) WHERE " + "EXISTS { MATCH (a) WHERE " * 51 + "true" + " }" * 51 + " RETURN a", "deep"),
         ("RETURN " + "+".join(["1"] * 20_000) + " AS x", f"40,011 characters, but at most {LONGEST:,}"),
         ("RETURN '" + "a" * LONGEST + "' AS x", f"at most {LONGEST:,}"),
         ("RETURN " + "+".join(["1"] * 202) + " AS x", f"more than {MOST_OPERATORS} operators"),

@@ -13,7 +13,7 @@ from kernbench_graph.errors import QueryError
 
 LONGEST = 20_000
 """Characters of a text."""
-DEEPEST = 20
+DEEPEST = 50
 """Brackets of any kind, and CASE, within one another."""
 MOST_OPERATORS = 200
 """Operators of one expression: each takes the result of the one before it, so that is a depth as well."""
@@ -42,9 +42,9 @@ def check_depth(found: Iterable[tuple[str, str, int]]) -> None:
     as one: that makes nothing deeper that could not be written otherwise.
 
     >>> from kernbench_graph.query.guard import tokens
-    >>> check_depth(tokens("RETURN " + "(" * 21 + "1" + ")" * 21))  # doctest: +ELLIPSIS
+    >>> check_depth(tokens("RETURN " + "(" * 51 + "1" + ")" * 51))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    kernbench_graph.errors.QueryError: the query nests brackets and CASE more than 20 deep at character 28;...
+    kernbench_graph.errors.QueryError: the query nests brackets and CASE more than 50 deep at character 58;...
     """
     operators = [0]  # of the expression at hand, for each bracket that is open
     clauses = 0
