@@ -59,6 +59,7 @@ _ELSEWHERE = {
     "DPPolicy": "kernbench.runtime",
     "autotune": "kernbench.kernels",
     "Bounded": "kernbench.replay",
+    "Instrument": "kernbench.sim.instrument",
     "KernBenchError": "kernbench.errors",
 }
 

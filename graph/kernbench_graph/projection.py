@@ -93,8 +93,8 @@ class Projection:
                 columns["name"] = _titles(label.title, source)
             else:
                 columns[prop.name] = source[prop.column or prop.name]
-        if label.name == "Component":
-            columns |= attribute_columns(source["attributes"])
+        if label.own:
+            columns |= own_columns(source[label.own], label)
         return pa.table(columns)
 
     def _relationships(self, rel: Relationship, rows: Rows) -> Part:
@@ -176,7 +176,6 @@ _SCHEMA_NAMES = frozenset(
 _KNOWN = {name.lower(): ARROW_TYPES[type_] for name, types in SCHEMA.properties().items() for type_ in types}
 _OWN_PREFIXES = ("InRun", "InHistory", "Kernbench")
 """Of labels that stores add for themselves."""
-_COMMON = frozenset(prop.name.lower() for prop in SCHEMA.label("Component").properties)
 
 
 def second_label(text: str) -> str:
@@ -188,18 +187,21 @@ def second_label(text: str) -> str:
     return text if _PLAIN.fullmatch(text) and not reserved else ""
 
 
-def attribute_columns(attributes: pa.ChunkedArray) -> dict[str, pa.Array]:
-    """One column for each property that components have beyond the common ones, null where one has none.
+def own_columns(texts: pa.ChunkedArray, label: NodeLabel) -> dict[str, pa.Array]:
+    """One column for each property that nodes of a label have beyond the common ones; null where it lacks.
 
-    A name has one type: the one that its values have, floats where whole numbers are among floats, otherwise
-    text. An attribute with the name of a property that every component has, or that has another type
-    elsewhere in the graph, is called ``own_<name>``.
+    ``texts`` are the nodes' own properties, each the JSON text of an object. A name has one type: the one
+    that its values have, floats where whole numbers are among floats, otherwise text. A property with the
+    name of one that every node of the label has, or that has another type elsewhere in the graph, is called
+    ``own_<name>``.
     """
-    rows = [json.loads(text) for text in attributes.to_pylist()]
+    rows = [json.loads(text) for text in texts.to_pylist()]
     found: dict[str, pa.Array] = {}
-    taken = set(_COMMON)
+    taken = {prop.name.lower() for prop in label.properties}
     for name in sorted({name for row in rows for name in row if _PLAIN.fullmatch(name)}):
         values = _typed([row.get(name) for row in rows])
+        if label.record == "run" and values.type == pa.int64():
+            values = values.cast(_KNOWN.get(name, values.type))  # kept as what the name is elsewhere
         other = name.lower() in taken or _KNOWN.get(name.lower(), values.type) != values.type
         column = f"own_{name}" if other else name
         if column.lower() not in taken:

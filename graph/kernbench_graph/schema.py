@@ -16,7 +16,10 @@ from types import MappingProxyType
 from kernbench_graph.schema_types import NodeLabel, Property, Relationship, Rows, Schema, Table
 
 SCHEMA_VERSION = 3
-"""Raised whenever a table or a column is added, or a meaning changes."""
+"""Raised whenever a table or a column is added, or a meaning changes.
+
+An optional table does not raise it: archives without rows of it are as they were.
+"""
 READABLE = (2, 3)
 """Versions of archives that are read: whatever version 3 added has a default, or follows from the rest."""
 TOPOLOGY_VERSION = 2
@@ -260,6 +263,17 @@ TABLES = (
         _P("t_first", "double", "When the first took effect.", "ns"),
         _P("t_second", "double", "When the other did.", "ns"),
     ), key="number"),
+    Table("Reading", "run", "Rows of the tables of users' instruments; only where a run had such an "
+          "instrument.", (
+        _P("number", "int64", "Number of the row within its run, from 0."),
+        _P("kind", "string", "Name of the instrument's table, such as `energy`."),
+        _P("resource", "string", "Component or link that the row is about; empty when none.", to="Use",
+           absent="", shown=True),
+        _P("launch", "int64", "Number of the launch that it is about; -1 when none.", to="Launch",
+           absent=-1, shown=True),
+        _P("columns", "string", "The other columns of the instrument's table, as JSON text of an object. In "
+           "the graph each is a property of its own.", hidden=True),
+    ), key="number", optional=True),
     Table("Path", "run", "Critical paths: of the whole run and of each launch.", (
         _P("name", "string", "`run`, or the number of the launch."),
         _P("ns", "double", "Its length: that of all its steps together.", "ns"),
@@ -352,19 +366,19 @@ TABLES = (
 )  # fmt: skip
 
 
-def _label(table: str, doc: str, prefix: str = "", title: str = "") -> NodeLabel:
+def _label(table: str, doc: str, prefix: str = "", title: str = "", own: str = "") -> NodeLabel:
     described = {entry.name: entry for entry in TABLES}[table]
-    own = tuple(column for column in described.columns if column.in_graph and column.name != "name")
+    columns = tuple(column for column in described.columns if column.in_graph and column.name != "name")
     known = [column for column in described.columns if column.name == "name"]
     name = known[0] if known else _name(f"For people: {title}.")
-    return NodeLabel(table, described.record, doc, (_ID, name, *own), described.key, prefix, title)
+    return NodeLabel(table, described.record, doc, (_ID, name, *columns), described.key, prefix, title, own)
 
 
 LABELS = (
     NodeLabel("Topology", "topology", "A compiled machine, kept once for all its runs.",
               tuple(p for p in TOPOLOGY_PROPERTIES if p.in_graph), "id"),
     _label("Component", "A component of the machine or a level of its hierarchy. Its second label is its "
-           "kind; further properties are those of its kind."),
+           "kind; further properties are those of its kind.", own="attributes"),
     _label("Link", "A directed wire between two components; a node, so that traffic can attach to it."),
     NodeLabel("Run", "run", "One simulation.", (RUN_PROPERTIES[0], _name("Name of the bench."),
               *RUN_PROPERTIES[1:]), "id", title="{bench}"),
@@ -377,6 +391,8 @@ LABELS = (
     _label("Tensor", "A tensor of the host program.", "tensor"),
     _label("Race", "Two accesses to the same bytes without order, one of them a write.", "race",
            "{kind} {number}"),
+    _label("Reading", "A row of the table of a user's instrument. Further properties are the columns that "
+           "the instrument gave it.", "reading", "{kind} {number}", own="columns"),
     _label("Path", "A critical path: what made the time of the run or of a launch. Worked out when it is "
            "first asked for.", "path:"),
     _label("Step", "A step of a critical path: a stretch of time, where it went and why. Worked out when "
@@ -438,6 +454,11 @@ RELATIONSHIPS = (
                   Rows("Race", ("Race", "number"), ("Op", "first"))),
     _relationship("SECOND_ACCESS", "The other access of a race.",
                   Rows("Race", ("Race", "number"), ("Op", "second"))),
+    _relationship("RECORDED", "What a user's instruments recorded of a run.",
+                  Rows("Reading", ("Run", ""), ("Reading", "number"))),
+    _relationship("ABOUT", "The component or link, or the launch, that a reading is about.",
+                  Rows("Reading", ("Reading", "number"), _USE_OF),
+                  Rows("Reading", ("Reading", "number"), ("Launch", "launch"))),
     _relationship("SENT", "A run's transactions.", Rows("Transaction", ("Run", ""), _OF_TXN)),
     _relationship("FROM", "The component that sent a transaction.",
                   Rows("Transaction", _OF_TXN, ("Use", "src"))),

@@ -59,6 +59,8 @@ class Table:
     """Worked out from the other tables when it is first asked for: it is in graphs and in no archive."""
     fact: bool = False
     """Worked out from the other tables of every run: it is in every graph of one, and beside the archive."""
+    optional: bool = False
+    """Archives have its file only where it has rows."""
 
     def column(self, name: str) -> Property:
         """The column of that name; ``KeyError`` when there is none."""
@@ -86,6 +88,8 @@ class NodeLabel:
     prefix: str = ""
     title: str = ""
     """Template of the node's ``name``, such as ``{kind} {number}``; empty where the name is a column."""
+    own: str = ""
+    """Column with further properties of each node, as JSON text of an object; empty where there are none."""
 
     def property(self, name: str) -> Property:
         """The property of that name; ``KeyError`` when there is none."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import kernbench
 from kernbench.analysis.history import PARTIAL
+from kernbench.api import readings
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, keeper
 from kernbench.api.topologies import changes_of
@@ -67,14 +68,25 @@ class Recording:
         trace: False records and keeps nothing but what the resources counted.
         detail: How much of it a server is to hold as a graph: ``summary``, ``operations`` or ``full``.
         run_id: The id to keep it under; empty takes a new one.
+        instruments: A user's; the rows of their tables are kept with the run.
 
     Raises:
         StoreError: Nothing can be kept in ``store``; raised at once, before anything is run.
+        UsageError: One of ``instruments`` is none.
     """
 
-    def __init__(self, store: Store, trace: bool, detail: str = "full", run_id: str = "") -> None:
+    def __init__(
+        self,
+        store: Store,
+        trace: bool,
+        detail: str = "full",
+        run_id: str = "",
+        instruments: Sequence[Instrument] = (),
+    ) -> None:
         from kernbench.sim.trace import TraceRecorder
 
+        self._wrong: UsageError | None = None
+        self._users = readings.checked(instruments) if instruments else ()
         self._store = keeper(store, detail) if trace else None
         self._detail, self._run_id = detail, run_id
         self._recorder = TraceRecorder() if trace else None
@@ -84,8 +96,8 @@ class Recording:
 
     @property
     def instruments(self) -> list[Instrument]:
-        """To be given to the simulated machine."""
-        return [self._recorder] if self._recorder else []
+        """To be given to the simulated machine. The recorder comes last: it takes what the others look at."""
+        return [*self._users, *([self._recorder] if self._recorder else [])]
 
     @property
     def discarded(self) -> str:
@@ -111,8 +123,15 @@ class Recording:
     ) -> SomeRun:
         """The run as an object of class ``of``; kept in the store unless nothing is traced."""
         assert self._wall_s is not None, "stop_clock comes first"
+        read: dict[str, list[Any]] = {}
+        if self._users:
+            places = {one.resource for one in machine.resources}
+            try:
+                read = readings.readings(self._users, places, len(properties.launches), graph)
+            except UsageError as error:
+                self._wrong = error
         try:
-            tables = self._tables(machine, log, properties)
+            tables = self._tables(machine, log, properties, read)
         except UnicodeEncodeError as error:
             raise UsageError(f"a name in the run of '{properties.bench}' {not_utf_8(error)}") from error
         own = asdict(properties)
@@ -140,7 +159,17 @@ class Recording:
         run_id = self._store.keep(record, topology_record(graph), self._detail)
         return of({**info, "id": run_id}, store=self._store)
 
-    def _tables(self, machine: Machine, log: OpLog, properties: RunProperties) -> dict[str, pa.Table]:
+    def check_instruments(self, run: Run) -> None:
+        """Raise what was wrong with the tables of the user's instruments, without which ``run`` is kept."""
+        if self._wrong is not None:
+            kept = f"; kept as run {run.id}, without tables of instruments" if run.id else ""
+            self._wrong.kept_run = run
+            self._wrong.args = (f"{self._wrong}{kept}",)
+            raise self._wrong
+
+    def _tables(
+        self, machine: Machine, log: OpLog, properties: RunProperties, read: dict[str, list[Any]]
+    ) -> dict[str, pa.Table]:
         """All tables of a traced run; of an untraced one what its resources counted."""
         import pyarrow as pa
 
@@ -153,17 +182,18 @@ class Recording:
             return {"Use": table(use(machine.resources, properties.sim_ns))}
         of_log = log.tables()
         ops = of_log["Op"]
-        columns = {
+        columns: dict[str, dict[str, Any]] = {
             **self._recorder.tables(
                 machine.resources,
                 properties.sim_ns,
-                log.components,
+                {*log.components, *read.get("resource", ())} - {""},
                 partial=properties.status == PARTIAL,
                 last=True,
             ),
             **of_log,
             "Launch": _launches(properties.launches),
             "Race": _races(properties.extra.get("races", ()), set(ops["number"].tolist())),
+            **({"Reading": read} if read else {}),
         }
         _leave_out_unfinished(columns["Transaction"], columns["Op"])
         _add_launches(columns["Transaction"], columns["Op"])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kernbench.benches import BenchSpec
     from kernbench.kernels import Choices
     from kernbench.runtime.launching import LaunchRecord
+    from kernbench.sim.instrument import Instrument
 
 Progress = Callable[[float, int], None]
 """Called now and then while time is simulated, with (simulated ns, events so far)."""
@@ -66,6 +67,7 @@ def run(
     max_events: int | None = None,
     detail: str = "full",
     keep_partial: bool = False,
+    instruments: Sequence[Instrument] = (),
     **more_params: object,
 ) -> Run:
     """Run a bench and keep its trace.
@@ -95,6 +97,9 @@ def run(
     (``LaunchError``, ``DeadlockError`` ...) or is interrupted is not kept. With ``keep_partial`` what there
     is of it is kept, with status ``partial``: the transactions and operations that had ended. Its error, or
     the ``KeyboardInterrupt``, then has that run as ``kept_run``.
+
+    ``instruments`` are objects of subclasses of :class:`kernbench.Instrument`, which are told of
+    transactions, operations and launches as they end; the rows of their tables are kept with the run.
     """
     program = program_of(bench, {**(params or {}), **more_params})
     graph, extra = described_machine(topology, topo, components)
@@ -113,6 +118,7 @@ def run(
         max_events=max_events,
         detail=detail,
         keep_partial=keep_partial,
+        instruments=instruments,
     )
 
 
@@ -135,6 +141,7 @@ def run_program(
     keep_partial: bool = False,
     mark_asked: bool = False,
     run_id: str = "",
+    instruments: Sequence[Instrument] = (),
 ) -> Run:
     """Run a program on a compiled machine, as :func:`run` does; ``choices`` is filled as it launches.
 
@@ -148,7 +155,7 @@ def run_program(
 
     tagged = tags_text(tags)
     choices = Choices(program.settings) if choices is None else choices
-    recording = Recording(store, trace, detail, run_id)
+    recording = Recording(store, trace, detail, run_id, instruments)
     with noted() as code:
         outcome = run_bench(
             graph,
@@ -159,7 +166,7 @@ def run_program(
             instruments=recording.instruments,
             progress=progress,
             components=components,
-            traced=trace,
+            traced=trace or bool(instruments),
             check=check,
             max_ns=max_ns,
             max_events=max_events,
@@ -213,6 +220,7 @@ def run_program(
     if outcome.error is not None:
         kept = f"; kept as run {result.id}" if result.id else ""
         raise RunVerificationError(f"{outcome.error}{kept}", result) from outcome.error
+    recording.check_instruments(result)
     return result
 
 

@@ -23,6 +23,7 @@ from kernbench.user_modules import noted
 if TYPE_CHECKING:
     from kernbench.probes.traffic_flow import Flow
     from kernbench.probes.traffic_runner import TrafficOutcome
+    from kernbench.sim.instrument import Instrument
 
 BENCH = "traffic"
 """The bench that a kept run of traffic names."""
@@ -118,6 +119,7 @@ def traffic(
     topo: Mapping[str, object] | None = None,
     check: bool | None = None,
     detail: str = "full",
+    instruments: Sequence[Instrument] = (),
     **more_params: object,
 ) -> TrafficRun:
     """Run flows together and keep the trace as a run of ``traffic``.
@@ -135,7 +137,7 @@ def traffic(
     graph, classes = described_machine(topology, topo, components)
     wanted, settings = _wanted(flows, graph, {**(params or {}), **more_params})
     tagged = tags_text(tags)
-    recording = Recording(store, trace, detail)
+    recording = Recording(store, trace, detail, instruments=instruments)
     try:
         with noted() as code:
             outcome = run_traffic(
@@ -144,7 +146,7 @@ def traffic(
                 instruments=recording.instruments,
                 progress=progress,
                 components=classes,
-                traced=trace,
+                traced=trace or bool(instruments),
                 check=check,
             )
     except (DeadlockError, InvariantError) as error:
@@ -166,7 +168,9 @@ def traffic(
             "link_kinds": _link_kinds(outcome),
         },
     )
-    return recording.finish(TrafficRun, properties, graph, outcome.machine, outcome.log)
+    run = recording.finish(TrafficRun, properties, graph, outcome.machine, outcome.log)
+    recording.check_instruments(run)
+    return run
 
 
 def traffic_hash_of(flows: Flows, graph: PropertyGraph, components: Mapping[str, str] | None = None) -> str:

@@ -87,6 +87,8 @@ class Machine:
         if len(hosts) != 1:
             raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
         self.host = hosts[0]
+        for instrument in self.instruments:
+            instrument.started(self.resources, self.clock)
 
     @property
     def instruments(self) -> tuple[Instrument, ...]:

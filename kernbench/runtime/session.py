@@ -231,20 +231,22 @@ def _run(bench: Bench, context: Context) -> None:
 
 
 def _of_user_code(bench: str, failure: BaseException, machine: Machine) -> KernBenchError:
-    """The error of a run that ``failure`` ended: the component's in which it was raised, else the bench's."""
+    """The error of a run that ``failure`` ended: of the instrument or component that raised it, or bench."""
     line = raised_at(failure)
     at = f" ({line})" if line else ""
     frames = [frame for frame, _ in walk_tb(failure.__traceback__)]
     # Code of the user's that a component calls, such as an instrument, is not the component's.
     last = max((n for n, one in enumerate(frames) if is_users(one.f_code.co_filename)), default=0)
     inside = [one.f_locals.get("self") for one in frames[last:]]
+    what = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+    now = f"{machine.clock.now:.3f} ns"
+    if frames and isinstance(inside[0], Instrument):
+        return UsageError(f"instrument {type(inside[0]).__name__} raised {what} at {now}{at}")
     component = next((one for one in reversed(inside) if isinstance(one, Component)), None)
     if component is None:
         return BenchError(f"bench '{bench}' {_raised(failure)}{at}")
-    what = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
     return ComponentError(
-        f"component '{component.resource}' ({type(component).__name__}) raised {what} at "
-        f"{machine.clock.now:.3f} ns{at}"
+        f"component '{component.resource}' ({type(component).__name__}) raised {what} at {now}{at}"
     )
 
 

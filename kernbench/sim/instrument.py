@@ -1,21 +1,48 @@
-"""The one tracing seam: an observer of a run subclasses :class:`Instrument`.
+"""What a run can be observed by: a subclass of :class:`Instrument`, the engine's own or a user's.
 
-Methods do nothing by default, so an observer overrides only the ones it needs. They are called once per
-transaction or operation, never per flit, in the order in which things finish in simulated time.
+Methods do nothing by default, so an observer overrides only the ones it needs, and only those are called:
+once per transaction or operation, never per flit, in the order in which things finish in simulated time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernbench.program.operations import Op
+    from kernbench.sim.clock import Clock
+    from kernbench.sim.server import Server
     from kernbench.sim.transaction import Transaction
 
 
 class Instrument:
-    """Observes a machine; subclass and override."""
+    """Observes a machine; subclass and override.
+
+    Objects are given to ``kernbench.run(..., instruments=[...])``. An instrument watches: it must not change
+    what it is shown. It may have a table of its own, ``table`` and :meth:`rows`.
+    """
+
+    table: str = ""
+    """Name of its table, a word such as ``energy``; empty where it has none."""
+
+    def started(self, resources: Sequence[Server], clock: Clock) -> None:
+        """The machine stands, and nothing has happened yet.
+
+        ``resources`` are its components and links, and parts of them, each with its name ``resource``; a hop
+        and a wait of a transaction name theirs by the position in this list. ``clock.now`` is the simulated
+        time in ns.
+        """
+
+    def rows(self) -> Iterable[Mapping[str, object]]:
+        """The rows of its table; asked for once, when the run is over.
+
+        A row maps columns to texts, numbers or truths. Two columns have a meaning: ``resource`` is the name
+        of the component or link that the row is about, ``launch`` the number of a launch. Rows are kept with
+        the run as nodes ``(:Run)-[:RECORDED]->(:Reading {kind: table})``, with their columns as properties
+        and ``ABOUT`` relationships to what they are about.
+        """
+        return ()
 
     def transaction_done(self, transaction: Transaction) -> None:
         """A transaction has reached its end; all of its hops and waits are known."""
@@ -70,4 +97,6 @@ def _of_one_class(instrument: Instrument) -> bool:
 
 
 def _looks(instrument: Instrument, method: str) -> bool:
-    return getattr(type(instrument), method, None) is not getattr(Instrument, method)
+    """Whether the instrument has the method itself, or a class of it below :class:`Instrument` does."""
+    below = [cls for cls in type(instrument).__mro__ if cls not in Instrument.__mro__]
+    return any(method in vars(place) for place in (instrument, *below) if hasattr(place, "__dict__"))

@@ -220,6 +220,13 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
              "t_second": draw(QUARTERS)}
             for n, (a, b) in enumerate(draw(_pairs(ops)))
         ]),
+        "Reading": table("Reading", [
+            {"number": n, "kind": draw(st.sampled_from(["energy", "heat"])),
+             "resource": draw(st.sampled_from(["", *(row["resource"] for row in use)])),
+             "launch": draw(st.integers(-1, launches - 1)),
+             "columns": json.dumps({"pj": draw(QUARTERS), "cause": draw(TEXT)} if n else {})}
+            for n in range(draw(st.integers(0, 3)))
+        ]),
     }  # fmt: skip
     info = {
         "bench": draw(st.sampled_from(["gemm", "copy", "it's \"x\""])), "topology": topology.id,
@@ -320,6 +327,10 @@ def sample(bench: str = "gemm", **info: Any) -> tuple[RunRecord, TopologyRecord]
                 {"number": 0, "kind": "read-write", "touched": "tensor 'a' rows 0-15 (dma)", "addr": 0,
                  "bytes": 256, "first": 0, "second": 1, "first_pe": "dma", "second_pe": "r0",
                  "t_first": 6.0, "t_second": 7.0}
+            ]),
+            "Reading": table("Reading", [
+                {"number": 0, "kind": "energy", "resource": "dma", "launch": 0,
+                 "columns": '{"cause": "moving", "pj": 2.5}'}
             ]),
         },
     )  # fmt: skip

@@ -229,7 +229,8 @@ class ArchivedTables(Mapping[str, pa.Table]):
             raise KeyError(name)
         if name not in self._read:
             file = f"{name}.parquet"
-            if self._older and file not in self._files:
+            optional = self._older or SCHEMA.table(name).optional
+            if optional and file not in self._files:
                 self._read[name] = empty_table(SCHEMA.table(name))
             else:
                 self._read[name] = _read_table(self._folder / file, name, self._files)
@@ -258,6 +259,8 @@ def row_count(tables: Mapping[str, pa.Table], name: str) -> int:
 def _write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
     files: dict[str, Any] = {}
     for name, data in tables.items():
+        if SCHEMA.table(name).optional and not data.num_rows:
+            continue
         path = folder / f"{name}.parquet"
         texts = [column.name for column in SCHEMA.table(name).columns if column.type == "string"]
         times = [column.name for column in SCHEMA.table(name).columns if column.type == "double"]

@@ -222,12 +222,14 @@ def _keys(values: Iterable[Any]) -> Iterator[str]:
 _LABELS = {label.name: frozenset(prop.name for prop in label.properties) for label in SCHEMA.labels}
 _TYPES = {rel.type: frozenset(prop.name for prop in rel.properties) for rel in SCHEMA.relationships}
 _OWN = _LABELS | _TYPES
+_OPEN = frozenset(label.name for label in SCHEMA.labels if label.own)
+"""Labels whose nodes have further properties."""
 
 
 def _lacking(used: Used, variable: str, name: str) -> str:
     """A remark where none of the labels or types that the variable is bound to has the property."""
     labels = used.bound.get(variable, set())
-    if not labels or variable in used.renamed or not labels <= _OWN.keys() or "Component" in labels:
+    if not labels or variable in used.renamed or not labels <= _OWN.keys() or labels & _OPEN:
         return ""
     known = frozenset().union(*(_OWN[label] for label in labels))
     if name in known:

@@ -25,11 +25,11 @@ followed both ways at once.
 
 
 def statements(
-    names: Collection[str], attributes: Mapping[str, pa.DataType], *, by_id: bool = False
+    names: Collection[str], own: Mapping[str, Mapping[str, pa.DataType]], *, by_id: bool = False
 ) -> list[str]:
     """Statements that create the tables of the labels and types ``names``.
 
-    ``attributes`` are the further properties that components of the topology have. Nodes are keyed by what
+    ``own`` are the further properties that nodes have, by label. Nodes are keyed by what
     identifies them within their run or topology, or, where there may be several, ``by_id``. Of a type there
     are the pairs of ends that are among the names.
 
@@ -41,7 +41,7 @@ def statements(
     CREATE REL TABLE `VIA`(FROM `Route` TO `Use`, `seq` INT32)
     """
     created = [
-        node_table(label, "id" if by_id else label.key, attributes if label.name == "Component" else {})
+        node_table(label, "id" if by_id else label.key, own.get(label.name, {}))
         for label in SCHEMA.labels
         if label.name in names
     ]

@@ -26,10 +26,12 @@ def project(
     """Fill an empty database with all ``parts`` that there are of the labels and types ``names``.
 
     ``by_id`` says that they are of several runs, and the ends of relationships ids. Components have no
-    properties of their own then: those of two topologies may differ in type.
+    properties of their own then: those of two topologies may differ in type. Of readings those are left out
+    that two runs have in different types.
     """
-    database.create(statements(names, {} if by_id else _attributes(parts), by_id=by_id))
-    for part in _joined(parts) if by_id else parts:
+    parts = _joined(parts) if by_id else parts
+    database.create(statements(names, _own_properties(parts), by_id=by_id))
+    for part in parts:
         database.copy(part.name, part.data, part.ends)
 
 
@@ -69,11 +71,15 @@ def data_bytes(*records: RunRecord | TopologyRecord) -> int:
     return sum(table.nbytes for record in records for table in record.tables.values())
 
 
-def _attributes(parts: Iterable[Part]) -> dict[str, pa.DataType]:
-    """The properties that components have beyond the common ones, with their types."""
-    common = {prop.name for prop in SCHEMA.label("Component").properties}
-    schemas = [part.data.schema for part in parts if part.name == "Component"]
-    return {field.name: field.type for schema in schemas for field in schema if field.name not in common}
+def _own_properties(parts: Iterable[Part]) -> dict[str, dict[str, pa.DataType]]:
+    """The properties that nodes have beyond the common ones, with their types, by label."""
+    found: dict[str, dict[str, pa.DataType]] = {}
+    for part in parts:
+        if part.ends is None and SCHEMA.label(part.name).own:
+            common = {prop.name for prop in SCHEMA.label(part.name).properties}
+            own = {field.name: field.type for field in part.data.schema if field.name not in common}
+            found.setdefault(part.name, {}).update(own)
+    return found
 
 
 def _joined(parts: Sequence[Part]) -> list[Part]:
@@ -81,8 +87,22 @@ def _joined(parts: Sequence[Part]) -> list[Part]:
     sorts: dict[tuple[str, tuple[str, str] | None], list[pa.Table]] = {}
     for part in parts:
         data = part.data
-        if part.ends is None:
+        if part.ends is None and SCHEMA.label(part.name).record == "topology":
             data = data.select([prop.name for prop in SCHEMA.label(part.name).properties])
         sorts.setdefault((part.name, part.ends), []).append(data)
-    joined = [Part(name, pa.concat_tables(tables), ends) for (name, ends), tables in sorts.items()]
+    joined = [Part(name, _together(tables), ends) for (name, ends), tables in sorts.items()]
     return sorted(joined, key=lambda part: part.ends is not None)
+
+
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    """The rows of all tables; a column that some lack is null there, one of several types is left out."""
+    if all(table.schema.equals(tables[0].schema) for table in tables):
+        return pa.concat_tables(tables)
+    types: dict[str, set[pa.DataType]] = {}
+    for table in tables:
+        for field in table.schema:
+            types.setdefault(field.name, set()).add(field.type)
+    numbers = {pa.int64(), pa.float64()}
+    kept = {name for name, found in types.items() if len(found) == 1 or found <= numbers}
+    chosen = [table.select([name for name in table.column_names if name in kept]) for table in tables]
+    return pa.concat_tables(chosen, promote_options="permissive")
