@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from kernbench.analysis.history import PARTIAL
 from kernbench.api.exporting import Exports
-from kernbench.api.summary import busiest, most_waited_for
+from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
 
@@ -230,7 +230,7 @@ class Run(Exports):
         - ``window``: ``name ns setup_ns`` of it; ``setup_ns`` is the run's time outside of launches;
         - ``by_cause``, ``by_line``: the window's critical path by cause and by source line, ns;
         - ``busiest`` and ``most_waited_for``: the ``top`` parts by utilisation, and by the time that others
-          waited for them.
+          waited for them; ``busiest_links`` and ``busiest_engines``: links, and all else, ranked apart.
 
         A run without a trace knows neither windows nor causes: then these are empty and the busiest
         resources are those of the whole run.
@@ -247,6 +247,7 @@ class Run(Exports):
             "by_cause": path.by_cause() if path else {},
             "by_line": path.by_line() if path else {},
             "busiest": busiest(used, top),
+            **busiest_by_class(used, top),
             "most_waited_for": most_waited_for(used, top),
         }
 

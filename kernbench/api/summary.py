@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernbench.kinds import COMPONENT_KINDS
@@ -18,10 +18,25 @@ def busiest(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, Any]]:
     All that serve are ranked together: links, engines, memories, CPUs, and routers and whatever else passes
     traffic on. Parts of others, such as pseudo-channels, are left out.
     """
+    return _busiest(used, top, lambda _: True)
+
+
+def busiest_by_class(used: Mapping[str, NDArray[Any]], top: int) -> dict[str, list[dict[str, Any]]]:
+    """:func:`busiest` of links and of all else apart: ``busiest_links`` and ``busiest_engines``."""
+    return {
+        "busiest_links": _busiest(used, top, lambda kind: kind not in COMPONENT_KINDS),
+        "busiest_engines": _busiest(used, top, lambda kind: kind in COMPONENT_KINDS),
+    }
+
+
+def _busiest(
+    used: Mapping[str, NDArray[Any]], top: int, wanted: Callable[[str], bool]
+) -> list[dict[str, Any]]:
     # Rounded, so that equal use is in order of name whatever the last bits are.
     return _ranked(
         used, "busy_ns", top,
         lambda row: (-round(row["utilisation"], 9), -round(row["busy_ns"], 6), row["resource"]),
+        wanted,
     )  # fmt: skip
 
 
@@ -30,12 +45,18 @@ def most_waited_for(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str
     return _ranked(used, "wait_ns", top, lambda row: (-round(row["wait_ns"], 6), row["resource"]))
 
 
-def _ranked(used: Mapping[str, NDArray[Any]], needed: str, top: int, by: Any) -> list[dict[str, Any]]:
+def _ranked(
+    used: Mapping[str, NDArray[Any]],
+    needed: str,
+    top: int,
+    by: Any,
+    wanted: Callable[[str], bool] = lambda _: True,
+) -> list[dict[str, Any]]:
     rows = []
     names = zip(used["kind"].tolist(), used[needed].tolist(), strict=True)
     for index, (kind, value) in enumerate(names):
         found = COMPONENT_KINDS.get(kind)
-        if value > 0 and not (found is not None and found.counted_elsewhere):
+        if value > 0 and wanted(kind) and not (found is not None and found.counted_elsewhere):
             rows.append({column: plain(used[column][index]) for column in PART})
     rows.sort(key=by)
     return rows[:top]

@@ -13,7 +13,7 @@ from kernbench.api.recording import Recording, RunProperties, config_hash, setti
 from kernbench.api.result import Run
 from kernbench.api.running import Progress, failed
 from kernbench.api.stores import Store
-from kernbench.api.summary import busiest
+from kernbench.api.summary import busiest, busiest_by_class
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import DeadlockError, InvariantError, UsageError
 from kernbench.pgraph import PropertyGraph
@@ -74,6 +74,10 @@ class TrafficRun(Run):
 
         Keys ``resource kind utilisation occupancy busy_ns wait_ns bytes transactions``.
         """
+        return self._of_makespan(busiest(self.used, top))
+
+    def _of_makespan(self, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Rows of parts over the whole run, with their shares of the makespan."""
         occupied = dict(zip(self.used["resource"].tolist(), self.used["occupied_ns"].tolist(), strict=True))
         return [
             {
@@ -81,7 +85,7 @@ class TrafficRun(Run):
                 "utilisation": _share(row["busy_ns"], self.makespan_ns),
                 "occupancy": plain(_share(occupied[row["resource"]], self.makespan_ns)),
             }
-            for row in busiest(self.used, top)
+            for row in parts
         ]
 
     def summary(
@@ -91,18 +95,19 @@ class TrafficRun(Run):
         from_ns: float | None = None,
         to_ns: float | None = None,
     ) -> dict[str, Any]:
-        """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` ``busiest`` parts.
+        """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` busiest parts.
 
         Shares are of the makespan; within a window, of the window's length.
         """
         whole = launch is None and from_ns is None and to_ns is None
-        parts = self.busiest(top) if whole else busiest(self.use(launch, from_ns, to_ns), top)
+        used = self.used if whole else self.use(launch, from_ns, to_ns)
+        parts = {"busiest": busiest(used, top), **busiest_by_class(used, top)}
         return {
             **self.info,
             **self.totals,
             "flows": self.flows,
             "link_kinds": self.link_kinds,
-            "busiest": parts,
+            **{key: self._of_makespan(rows) if whole else rows for key, rows in parts.items()},
         }
 
 

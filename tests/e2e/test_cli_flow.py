@@ -25,7 +25,7 @@ from kernbench.cli.reference import commands
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
 RUN_KEYS = (
     *("run_id", "bench", "topology", "sim_ns", "verified", "wall_s", "events", "hops", "flit_crossings"),
-    *("launches", "busiest", "most_waited_for"),
+    *("launches", "busiest", "busiest_links", "busiest_engines", "most_waited_for"),
 )
 
 Cli = Callable[..., Any]

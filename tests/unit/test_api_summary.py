@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernbench_graph.archive.record import launched_ns
 
-from kernbench.api.summary import busiest, most_waited_for
+from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)).map(lambda p: (p[0], p[0] + p[1])))
 
@@ -49,3 +49,8 @@ def test_all_that_serve_are_ranked_together(rows: list[tuple[str, int, int]], to
         )
         assert [row["resource"] for row in found] == [name for _, name in ranked[:top]]
         assert all(row["occupancy"] is None for row in found)
+    apart = busiest_by_class(used, top)
+    links = [row["resource"] for row in busiest(used, len(rows)) if row["kind"] == "router_mesh"]
+    engines = [row["resource"] for row in busiest(used, len(rows)) if row["kind"] != "router_mesh"]
+    assert [row["resource"] for row in apart["busiest_links"]] == links[:top]
+    assert [row["resource"] for row in apart["busiest_engines"]] == engines[:top]
