@@ -13,6 +13,7 @@ advance = _language.advance
 arange = _language.arange
 argmax = _language.argmax
 argmin = _language.argmin
+atomic_add = _language.atomic_add
 bfloat16: str
 bitwise_and = _language.bitwise_and
 bitwise_not = _language.bitwise_not

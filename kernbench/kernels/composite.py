@@ -28,6 +28,8 @@ Source = TensorHandle | TensorRef
 class CompositeCalls(QueueCalls):
     """composite, wait."""
 
+    _title = "Composites"
+
     @tl_call
     def composite(
         self,

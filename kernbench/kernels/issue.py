@@ -74,6 +74,9 @@ class Issuer:
     ``send`` hands a command to the PE and returns when the PE resumes the kernel.
     """
 
+    _title = ""
+    """What a group of calls is called in the reference; empty for none."""
+
     def __init__(
         self, kernel: str, pe: PeContext, send: Callable[[Command], None], data: ValueSource | None = None
     ) -> None:

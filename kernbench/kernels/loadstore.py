@@ -29,6 +29,8 @@ Ptr = int | BlockPointer
 class MemoryCalls(Issuer):
     """load, store, ref, make_block_ptr, advance."""
 
+    _title = "Memory"
+
     @tl_call
     def load(
         self,

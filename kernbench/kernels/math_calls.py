@@ -32,6 +32,8 @@ TENSOR_OF_POINTERS = (
 class MathCalls(Issuer):
     """Elementwise math, comparisons, softmax, reductions; the operators of handles end up here."""
 
+    _title = "Math"
+
     @tl_call
     def exp(self, x: TensorHandle) -> TensorHandle:
         """e to the power of x. Integers give f32, here and in all functions of this kind."""

@@ -16,6 +16,8 @@ from kernbench.program.commands import Gemm
 class ProductCalls(Issuer):
     """dot."""
 
+    _title = "Products"
+
     @tl_call
     def dot(
         self, a: TensorHandle, b: TensorHandle, acc_dtype: str | None = None, out_dtype: str | None = None

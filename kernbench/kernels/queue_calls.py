@@ -57,6 +57,8 @@ class _Wanted:
 class QueueCalls(MemoryCalls):
     """send, recv, recv_async, recv_no_consume."""
 
+    _title = "Queues"
+
     _outstanding: list[Completion]
 
     @tl_call

@@ -13,14 +13,8 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from kernbench.kernels.composite import CompositeCalls
-from kernbench.kernels.loadstore import MemoryCalls
-from kernbench.kernels.math_calls import MathCalls
-from kernbench.kernels.products import ProductCalls
-from kernbench.kernels.queue_calls import QueueCalls
 from kernbench.kernels.tl import Language, public_names
 from kernbench.kernels.triton_names import ELSEWHERE
-from kernbench.kernels.views import ViewCalls
 from kernbench.replay.epilogues import BY_NAME, EPILOGUES, SCOPES
 
 _HEAD = """# The language of kernels: `tl`
@@ -39,24 +33,14 @@ operation needs. Views (`trans`, `reshape`, slices), constants (`zeros`, `full`,
 
 A wrong argument is a `KernelError` at the call: kernel, PE, simulated time, argument, remedy.
 """
-_GROUPS = (
-    ("Memory", MemoryCalls, None),
-    ("Composites", CompositeCalls, QueueCalls),
-    ("Queues", QueueCalls, MemoryCalls),
-    ("Products", ProductCalls, None),
-    ("Math", MathCalls, None),
-    ("Constants and views", ViewCalls, None),
-    ("Programs and the rest", Language, None),
-)
 
 
 def page() -> str:
     """The whole page."""
     parts = [_HEAD]
     left = [name for name in public_names() if inspect.isfunction(getattr(Language, name))]
-    for title, group, below in _GROUPS:
-        own = [n for n in left if hasattr(group, n) and not (below is not None and hasattr(below, n))]
-        left = [name for name in left if name not in own]
+    for title, group in _groups().items():
+        own = [name for name in left if name in vars(group)]
         parts.append(f"## {title}\n")
         parts += [entry(f"tl.{name}", getattr(Language, name)) for name in own]
     parts.append("## Epilogues of a composite\n")
@@ -80,6 +64,16 @@ def page() -> str:
     parts.append("\n## Names of Triton that are not here\n\n| name | instead |\n|---|---|")
     parts += [f"| `{name}` | {instead} |" for name, instead in ELSEWHERE.items()]
     return "\n".join(parts) + "\n"
+
+
+def _groups() -> dict[str, type]:
+    """The classes whose calls make up the language, by title; each after the one that it builds on."""
+    found: dict[str, type] = {}
+    for base in Language.__bases__:
+        for group in reversed(base.__mro__):
+            if title := vars(group).get("_title"):
+                found.setdefault(title, group)
+    return found | {"Programs and the rest": Language}
 
 
 def entry(title: str, method: Callable[..., object]) -> str:

@@ -17,6 +17,7 @@ from kernbench.errors import KernelError
 from kernbench.hints import shown
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.atomics import AtomicCalls
 from kernbench.kernels.composite import CompositeCalls
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import ValueSource, tl_call
@@ -40,8 +41,11 @@ class constexpr:  # noqa: N801  (Triton's name)
         return value
 
 
-class Language(CompositeCalls, ProductCalls, MathCalls, ViewCalls):
-    """The ``tl`` object of one kernel on one PE.
+class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
+    """The ``tl`` object of one kernel on one PE: the calls of its bases, and those that are no operation.
+
+    A new call is a file of its own, with its class among the bases and its meaning under
+    :func:`kernbench.replay.semantics.means`.
 
     ``kernel`` is the kernel's name, ``pe`` the PE, ``send`` forwards a command to it and returns when
     the kernel may go on, ``data`` knows the values of loads (``None``: nothing is known).

@@ -6,8 +6,8 @@ from kernbench.hints import suggestion
 from kernbench.kernels.arguments import BadArgumentError
 
 ELSEWHERE = {
-    "atomic": "PEs share no atomics: give each PE its own part of memory (tl.store) and add the parts in a "
-    "second launch, or send partial results to one PE (tl.send, tl.recv)",
+    "atomic": "memories add, and that alone (tl.atomic_add): give each PE its own part of memory (tl.store) "
+    "and put the parts together in a second launch, or send them to one PE (tl.send, tl.recv)",
     "debug_barrier": "a PE runs one program, so there is nothing to wait for; launches follow each other",
     "num_warps": "a PE has no warps: leave it out",
     "expand_dims": "index with None: x[:, None]",
@@ -63,8 +63,8 @@ ARGUMENTS = {
     "fp_downcast_rounding": "casts round to nearest even: leave it out",
     "cache_modifier": "there are no caches: leave it out",
     "eviction_policy": "there are no caches: leave it out",
-    "sem": "PEs share no atomics: leave it out",
-    "scope": "PEs share no atomics: leave it out",
+    "sem": "it is for tl.atomic_add: leave it out",
+    "scope": "it is for tl.atomic_add: leave it out",
     "_builder": "it is the compiler's own: leave it out",
     "_semantic": "it is the compiler's own: leave it out",
 }

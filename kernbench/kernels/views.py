@@ -23,6 +23,8 @@ Array = np.ndarray[Any, Any]
 class ViewCalls(Issuer):
     """arange, zeros, full, trans, reshape, slices."""
 
+    _title = "Constants and views"
+
     @tl_call
     def arange(self, start: int, end: int, dtype: str = "i32") -> TensorHandle:
         """The integers ``start, ..., end - 1`` as one dimension."""

@@ -57,7 +57,11 @@ class Load:
 
 @dataclass(slots=True)
 class Store:
-    """Write ``runs`` of ``(address, bytes)`` (blocking until acknowledged). ``op`` is a ``dma_write``."""
+    """Move data to ``runs`` of ``(address, bytes)`` (blocking until acknowledged).
+
+    ``op`` says what they do to memory: a ``dma_write``, or an ``atomic_add``. Its output is the target; what
+    reads the target as well has that very operand among its inputs.
+    """
 
     op: Op
     runs: tuple[tuple[int, int], ...]

@@ -49,9 +49,11 @@ class Order:
     ``thread`` is (launch, PE), ``epoch`` counts in it. ``clock`` knows the epochs of other threads that come
     before, ``floor`` the number of the first launch that is not wholly before. ``settled`` is the epoch from
     which on the operation is over for others; ``None`` while a kernel has not waited for its composite.
+    An ``atomic`` access to memory is no race with others that are; with ``releases``, who sees its value
+    comes after all that its thread did before.
     """
 
-    __slots__ = ("clock", "epoch", "floor", "settled", "thread", "volatile")
+    __slots__ = ("atomic", "clock", "epoch", "floor", "releases", "settled", "thread", "volatile")
 
     def __init__(
         self,
@@ -67,6 +69,8 @@ class Order:
         self.clock = clock
         self.floor = floor
         self.volatile = volatile
+        self.atomic = False
+        self.releases = True
         self.settled: int | None = epoch if settled else None
 
 

@@ -6,12 +6,15 @@ PEs, and of the launches that the host had seen end when it submitted it; a ``lo
 the clock of the store that it saw. An access is ordered before another if the other's thread knew of it
 when it was issued. A composite is over, for all others, only when its kernel has waited for it.
 
+Atomic accesses are no races with each other. A volatile load that sees their value has the clocks of all of
+them that release.
+
 Operations are given in the order of their effects (:meth:`RaceDetector.access`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -134,8 +137,16 @@ class Access(NamedTuple):
 
 
 class _History(NamedTuple):
+    """Of some bytes: the last plain write, and the plain reads and atomic accesses since."""
+
     write: Access | None
-    reads: tuple[Access, ...]
+    reads: tuple[Access, ...] = ()
+    atomics: tuple[Access, ...] = ()
+
+    @property
+    def writes(self) -> tuple[Access, ...]:
+        """The write and the atomic accesses."""
+        return self.atomics if self.write is None else (self.write, *self.atomics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +262,15 @@ class RaceDetector:
             return
         time = op.t_effect if op.t_effect >= 0.0 else op.t_end
         mine = Access(op.id, op.source, time, order)
-        for operand in op.inputs:
+        for operand in () if order.atomic else op.inputs:
             if operand.handle is None:
                 self._read(operand, mine)
         if op.output is not None and op.output.handle is None:
             for region in op.output.regions:
-                self._write(region, mine)
+                if order.atomic:
+                    self._change(region, mine)
+                else:
+                    self._write(region, mine)
 
     def seen_by(self, thread: Thread, operand: Operand) -> None:
         """A volatile load has its value:
@@ -265,8 +279,9 @@ class RaceDetector:
         """
         for region in operand.regions:
             for _, _, history in self._history.overlapping(region.addr, region.addr + region.nbytes):
-                if history.write is not None and history.write.order.thread != thread.key:
-                    thread.join(history.write.order)
+                for write in history.writes:
+                    if write.order.releases and write.order.thread != thread.key:
+                        thread.join(write.order)
 
     def forget(self, region: Region) -> None:
         """The memory at ``region`` was freed."""
@@ -275,20 +290,39 @@ class RaceDetector:
     def _read(self, operand: Operand, mine: Access) -> None:
         if mine.order.volatile:
             return
-        for addr, nbytes in operand.regions:
-            touched: list[tuple[int, int, _History]] = []
-            position = addr
-            for start, end, history in self._history.clipped(addr, addr + nbytes):
-                if start > position:
-                    touched.append((position, start, _History(None, (mine,))))
-                if history.write is not None and not _ordered(history.write, mine):
-                    self._report("write-read", history.write, mine, Region(start, end - start))
-                others = tuple(a for a in history.reads if a.order.thread != mine.order.thread)
-                touched.append((start, end, _History(history.write, (*others, mine))))
-                position = end
-            if position < addr + nbytes:
-                touched.append((position, addr + nbytes, _History(None, (mine,))))
-            self._history.replace(addr, addr + nbytes, touched)
+        for region in operand.regions:
+            for here, history in self._also(
+                region, lambda h: _History(h.write, _with(h.reads, mine), h.atomics)
+            ):
+                for write in history.writes:
+                    if not _ordered(write, mine):
+                        self._report("write-read", write, mine, here)
+
+    def _change(self, region: Region, mine: Access) -> None:
+        """An atomic access."""
+        for here, history in self._also(region, lambda h: _History(h.write, h.reads, _with(h.atomics, mine))):
+            if history.write is not None and not _ordered(history.write, mine):
+                self._report("write-write", history.write, mine, here)
+            for read in history.reads:
+                if not _ordered(read, mine):
+                    self._report("read-write", read, mine, here)
+
+    def _also(self, region: Region, then: Callable[[_History], _History]) -> list[tuple[Region, _History]]:
+        """Make ``then`` of the history of all bytes of ``region``; returns those that had one, with it."""
+        addr, nbytes = region
+        found: list[tuple[Region, _History]] = []
+        touched: list[tuple[int, int, _History]] = []
+        position = addr
+        for start, end, history in self._history.clipped(addr, addr + nbytes):
+            if start > position:
+                touched.append((position, start, then(_History(None))))
+            found.append((Region(start, end - start), history))
+            touched.append((start, end, then(history)))
+            position = end
+        if position < addr + nbytes:
+            touched.append((position, addr + nbytes, then(_History(None))))
+        self._history.replace(addr, addr + nbytes, touched)
+        return found
 
     def _write(self, region: Region, mine: Access) -> None:
         addr, end = region.addr, region.addr + region.nbytes
@@ -296,18 +330,31 @@ class RaceDetector:
             return
         for start, stop, history in self._history.clipped(addr, end):
             here = Region(start, stop - start)
-            if history.write is not None and not _ordered(history.write, mine):
-                self._report("write-write", history.write, mine, here)
+            for write in history.writes:
+                if not _ordered(write, mine):
+                    self._report("write-write", write, mine, here)
             for read in history.reads:
                 if not _ordered(read, mine):
                     self._report("read-write", read, mine, here)
-        self._history.set(addr, end, _History(mine, ()))
+        self._history.set(addr, end, _History(mine))
 
     def _report(self, kind: str, first: Access, second: Access, region: Region) -> None:
         key = (first.source, second.source, kind)
         if key not in self._seen:
             self._seen.add(key)
             self.races.append(Race(kind, first, second, region, self._names.describe([region])))
+
+
+def _with(before: tuple[Access, ...], mine: Access) -> tuple[Access, ...]:
+    """The accesses, of which the newest of a thread stands for those before it.
+
+    It cannot stand for one that releases where it does not itself.
+    """
+    if not before:
+        return (mine,)
+    own, alone = mine.order.thread, not mine.order.releases
+    kept = [one for one in before if one.order.thread != own or (alone and one.order.releases)]
+    return (*kept, mine)
 
 
 def _ordered(first: Access, second: Access) -> bool:

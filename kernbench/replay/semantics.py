@@ -21,6 +21,7 @@ from kernbench.replay.math_ops import MATH_OPS, MathOp
 from kernbench.replay.numeric import cast, product, widen
 
 Array = np.ndarray[Any, Any]
+Rule = Callable[[Op, Sequence[Array]], Array]
 
 DEFAULT_TILE = (32, 64, 32)
 """(M, K, N) of a composite whose ``tile`` is unset: the GEMM tile of the default configuration."""
@@ -80,7 +81,7 @@ def _stack(arrays: Sequence[Array], operand: Operand, accumulator: str) -> Array
     return stack
 
 
-def _rule(op: Op) -> Callable[[Op, Sequence[Array]], Array]:
+def _rule(op: Op) -> Rule:
     if op.kind == "math" and op.name.startswith("composite_"):
         return _composite_math
     rule = _RULES.get((op.kind, op.name))
@@ -256,7 +257,7 @@ def _full_of(op: Op, number: float) -> Array:
     return np.full(_output(op).shape, value, value.dtype)
 
 
-_RULES: dict[tuple[str, str], Callable[[Op, Sequence[Array]], Array]] = {
+_RULES: dict[tuple[str, str], Rule] = {
     ("memory", "dma_read"): _read,
     ("memory", "dma_write"): _written,
     ("memory", "host_write"): _given,
@@ -273,6 +274,20 @@ _RULES: dict[tuple[str, str], Callable[[Op, Sequence[Array]], Array]] = {
     ("view", "zeros"): _zeros,
     ("view", "full"): _full,
 }
+
+
+def means(kind: str, name: str) -> Callable[[Rule], Rule]:
+    """Decorator of the function that is the meaning of operations ``kind`` and ``name``: as :func:`compute`.
+
+    For an operation whose meaning stands in the file that issues it.
+    """
+
+    def known(rule: Rule) -> Rule:
+        _RULES[kind, name] = rule
+        return rule
+
+    return known
+
 
 _MOVES = frozenset({_read, _written, _bytes_moved, _reshape, _transpose, _slice})
 """Rules without arithmetic, of which numpy has nothing to warn."""

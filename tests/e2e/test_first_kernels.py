@@ -310,9 +310,9 @@ def tensor_of_pointers(x, out, tl):
     tl.store(out + offsets, tl.load(x + offsets))
 
 
-@case(VEC, out=like(VEC), error=r"tl\.atomic_add.*tl\.store")
-def atomics(x, out, tl):
-    tl.atomic_add(out, tl.load(x))
+@case(VEC, out=like(VEC), error=r"tl\.atomic_max.*tl\.atomic_add.*tl\.store")
+def other_atomics(x, out, tl):
+    tl.atomic_max(out, tl.load(x))
 
 
 @case(F32, out=like(F32), error=r"tl has no 'softmx'; did you mean 'softmax'")

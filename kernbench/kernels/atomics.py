@@ -1,0 +1,98 @@
+"""``tl.atomic_add``: what it asks of the PE, and what it means to memory, to numpy and to races."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from kernbench import dtypes
+from kernbench.hints import shown
+from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.blocks import BlockPointer
+from kernbench.kernels.handles import TensorHandle
+from kernbench.kernels.issue import tl_call
+from kernbench.kernels.loadstore import MemoryCalls, Ptr
+from kernbench.kernels.pointer import Pointer
+from kernbench.program.commands import Define, Store
+from kernbench.program.operations import Op, Operand
+from kernbench.replay.numeric import cast, widen
+from kernbench.replay.semantics import Array, means, pieces_of
+
+_SEM, _SCOPE = ("acq_rel", "release", "acquire", "relaxed"), ("gpu", "sys", "cta")
+_RELEASES = ("acq_rel", "release")
+
+
+class AtomicCalls(MemoryCalls):
+    """atomic_add."""
+
+    _title = "Atomics"
+
+    @tl_call
+    def atomic_add(
+        self,
+        ptr: Ptr,
+        val: TensorHandle,
+        mask: TensorHandle | None = None,
+        sem: str = "acq_rel",
+        scope: str = "gpu",
+        dtype: str | None = None,
+        strides: object = None,
+        boundary_check: Sequence[int] = (),
+    ) -> None:
+        """Add a handle's value to memory, in the memory; returns when memory has done it.
+
+        The value travels as a store's does and takes the same time. Additions to the same bytes take effect
+        one after the other, in the order in which the memory serves them; each is rounded to the type of the
+        target. They are no races with each other; with plain loads and stores of other PEs they are.
+
+        Unlike Triton's it has no result: what the memory held before does not travel back.
+
+        Args:
+            ptr: A tensor argument, an address in bytes, or a block pointer.
+            val: The block, or a number, as in ``store``.
+            mask: Handle that broadcasts to the block; elements where it is 0 keep what memory holds.
+            sem: ``"acq_rel"`` or ``"release"``: what this kernel did before comes before what another PE
+                does after it saw the sum with ``load(volatile=True)``. Not with ``"relaxed"``, ``"acquire"``.
+            scope: ``"gpu"``, ``"sys"`` or ``"cta"``, which mean the same here.
+            dtype: As in ``store``.
+            strides: As in ``store``; no element may be there twice.
+            boundary_check: As in ``store``.
+        """
+        for argument, word, known in (("sem", sem, _SEM), ("scope", scope, _SCOPE)):
+            if word not in known:
+                raise BadArgumentError(argument, f"{shown(word)} is none of {', '.join(map(repr, known))}")
+        handle = self._stored("val", val, ptr, mask, dtype, strides)
+        if dtype is None and not isinstance(ptr, Pointer | BlockPointer):
+            dtype = handle.dtype
+        shape = None if isinstance(ptr, BlockPointer) else handle.shape
+        block, masks = self._block(ptr, shape, dtype, strides, mask, boundary_check)
+        if any(a + n > b for (a, n), (b, _) in pairwise(sorted(block.runs))):
+            raise BadArgumentError("strides", "an element is there twice; add the parts up first")
+        target = Operand(block.memory_shape, block.dtype, address=block.runs[0][0] if block.runs else None)
+        params = {} if block.pieces is None else {"pieces": block.pieces}
+        inputs = (handle.operand(), target, *masks)
+        op = self._op(self._pe.next_op_id(), "memory", "atomic_add", inputs, target, params, block.nbytes)
+        if op.order is not None:
+            op.order.atomic, op.order.releases = True, sem in _RELEASES
+        self._send(Store(op, block.runs) if block.runs else Define(op))
+
+
+@means("memory", "atomic_add")
+def _added(op: Op, inputs: Sequence[Array]) -> Array:
+    """What memory holds afterwards: floats are added in f32, integers in i64, and rounded once."""
+    before = inputs[1]
+    target = dtypes.dtype(op.inputs[1].dtype)
+    block = np.broadcast_to(inputs[0], op.inputs[0].shape)
+    more = cast(pieces_of(op, block), target.name).reshape(before.shape)
+    wide = widen if target.is_float else _as_i64
+    after = wide(before) + wide(more)
+    if len(inputs) > 2:
+        mask = pieces_of(op, np.broadcast_to(inputs[2], op.inputs[0].shape)).reshape(before.shape)
+        after = np.where(mask != 0, after, wide(before))
+    return after
+
+
+def _as_i64(array: Array) -> Array:
+    return array.astype(np.int64)
