@@ -1,12 +1,14 @@
-"""Digests of kept archives: which runs are kept, how a table is digested, how the golden file is written.
+"""Figures and digests of kept archives: which runs are kept, how, and how the golden file is written.
 
-A run is kept in a folder, and each column of each Parquet file there is digested by what it holds: its type
-and its values, not the bytes of the file, which another pyarrow may write differently. ``run`` stands for
-what the manifest says of the run itself; wall-clock times, versions and hashes of the source are left out.
+A run is kept in a folder. ``figures`` are its plain numbers: times, counts, bytes, and how long each kind of
+component and link was busy. Each column of each Parquet file is digested by what it holds: its type and its
+values, not the bytes of the file, which another pyarrow may write differently. ``run`` stands for what the
+manifest says of the run itself; wall-clock times, versions and hashes of the source are left out.
 
-After a decision to change what is kept, ``make golden`` writes ``archives.json`` anew; the difference that
-git then shows names every column that is not what it was. Run by another checkout's interpreter, the script
-writes what that checkout keeps: ``cd CHECKOUT && .venv/bin/python .../archives.py --out FILE``.
+After a decision to change what is kept, commit the change; ``make golden`` then writes ``archives.json`` anew
+and names that commit in it. The difference that git shows has every figure and names every column that is not
+what it was. Run by another checkout's interpreter, the script writes what that checkout keeps: ``cd CHECKOUT
+&& .venv/bin/python .../archives.py --out FILE``.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import platform
 import struct
 import subprocess
@@ -80,6 +83,9 @@ SLOW = (
 _WALL_CLOCK_AND_SOURCE = ("version", "config_hash", "source_text")
 _FOLLOWS = ("latency_ns",)
 """From the launches, which are digested."""
+FIGURES = ("figures", "busy_ns")
+"""Of each case: plain numbers rather than digests."""
+_SOURCES = ("kernbench", "configs", "graph", "queries")
 
 Columns = dict[str, Any]
 """``rows`` and a digest by column."""
@@ -152,20 +158,55 @@ def kept_digests(folder: Path, record: str = "run") -> dict[str, Columns]:
     (kept,) = folder.iterdir()
     manifest = json.loads((kept / "manifest.json").read_text(encoding="utf-8"))
     said = manifest[record] | manifest.get("extra", {})
-    found: dict[str, Columns] = {
-        record: {
-            key: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
-            for key, value in sorted(said.items())
-            if key not in (*_WALL_CLOCK_AND_SOURCE, *_FOLLOWS)
-        }
+    tables = {
+        path.stem: pq.ParquetFile(path).read(use_threads=False) for path in sorted(kept.glob("*.parquet"))
     }
-    for path in sorted(kept.glob("*.parquet")):
-        table = pq.ParquetFile(path).read(use_threads=False)
-        found[path.stem] = {"rows": table.num_rows} | {
-            name: column_digest(str(table.schema.field(name).type), table[name].to_pylist())
-            for name in table.schema.names
+    found: dict[str, Columns] = run_figures(said, tables) if record == "run" else machine_figures(tables)
+    found[record] = {
+        key: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+        for key, value in sorted(said.items())
+        if key not in (*_WALL_CLOCK_AND_SOURCE, *_FOLLOWS)
+    }
+    for name, table in tables.items():
+        found[name] = {"rows": table.num_rows} | {
+            column: column_digest(str(table.schema.field(column).type), table[column].to_pylist())
+            for column in table.schema.names
         }
     return found
+
+
+def run_figures(said: Mapping[str, Any], tables: Mapping[str, Any]) -> dict[str, Columns]:
+    """The figures of a run; ns to three decimals. ``busy_ns`` are sums over all of a kind."""
+    use, sent, ops = tables["Use"].to_pydict(), tables["Transaction"].to_pydict(), tables["Op"].to_pydict()
+    busy: dict[str, list[float]] = {}
+    for kind, ns in zip(use["kind"], use["busy_ns"], strict=True):
+        busy.setdefault(kind, []).append(ns)
+    return {
+        "figures": {
+            "latency_ns": round(said["latency_ns"], 3),
+            "sim_ns": round(said["sim_ns"], 3),
+            "launches": len(said["launches"]),
+            "events": said["events"],
+            "flit_crossings": said["flit_crossings"],
+            "hops": said["hops"],
+            "transactions": len(sent["bytes"]),
+            "bytes": sum(sent["bytes"]),
+            "service_ns": round(math.fsum(sent["service_ns"]), 3),
+            "wait_ns": round(math.fsum(sent["wait_ns"]), 3),
+            "ops": len(ops["number"]),
+            "flops": sum(ops["flops"]),
+            "races": tables["Race"].num_rows,
+        },
+        "busy_ns": {kind: round(total, 3) for kind, ns in sorted(busy.items()) if (total := math.fsum(ns))},
+    }
+
+
+def machine_figures(tables: Mapping[str, Any]) -> dict[str, Columns]:
+    """The figures of a topology: how many components and links there are of each kind."""
+    kinds = [kind for name in ("Component", "Link") for kind in tables[name]["kind"].to_pylist()]
+    lengths = tables["Link"]["distance_mm"].to_pylist()
+    counts = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+    return {"figures": {"wires_mm": round(math.fsum(lengths), 3)} | counts}
 
 
 def column_digest(kind: str, values: list[Any]) -> str:
@@ -180,11 +221,15 @@ def column_digest(kind: str, values: list[Any]) -> str:
 def differences(
     golden: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
-    """A line for each table that is not as it was, with the columns where it differs."""
-    for table in golden.keys() | now.keys():
+    """A line for each figure, and for each table with its columns, that is not as it was."""
+    for table in sorted(golden.keys() | now.keys(), key=lambda name: (name not in FIGURES, name)):
         was, has = golden.get(table), now.get(table)
         if was is None or has is None:
             yield f"table {table}: {'new' if was is None else 'gone'}"
+        elif table in FIGURES:
+            for name in dict.fromkeys((*was, *has)):
+                if was.get(name) != has.get(name):
+                    yield f"{table} {name}: {was.get(name, 'nothing')} became {has.get(name, 'nothing')}"
         elif was != has:
             rows = "" if was.get("rows") == has.get("rows") else f" ({was['rows']} rows became {has['rows']})"
             gone = [f"{name} (gone)" for name in was if name not in has]
@@ -193,12 +238,14 @@ def differences(
             yield f"table {table}{rows}: {', '.join(other + gone + new)}"
 
 
-def _commit(root: Path) -> str:
+def commit_of(root: Path) -> str:
+    """The commit that a checkout is at, with `` with changes`` where its sources have some."""
+
     def git(*argv: str) -> str:
         return subprocess.run(["git", *argv], cwd=root, capture_output=True, text=True, check=False).stdout
 
-    changed = " with changes" if git("status", "--porcelain", "--", "kernbench", "configs", "graph") else ""
-    return f"{git('rev-parse', '--short', 'HEAD').strip() or 'no commit'}{changed}"
+    changed = " with changes" if git("status", "--porcelain", "--", *_SOURCES) else ""
+    return f"{git('rev-parse', 'HEAD').strip() or 'no commit'}{changed}"
 
 
 def main() -> None:
@@ -214,14 +261,20 @@ def main() -> None:
 
     import kernbench
 
+    commit = commit_of(Path(kernbench.__file__).resolve().parents[1])
+    if out == GOLDEN and (" " in commit or only is not None):
+        parser.exit(
+            2, f"{GOLDEN.name} holds all cases of a commit, and this is {commit}; commit, or use --out\n"
+        )
     lines = [
         f"  {json.dumps(name)}: {_lines(case())}"
         for name, case in cases().items()
         if only is None or name in only
     ]
     origin = {
-        "commit": _commit(Path(kernbench.__file__).resolve().parents[1]),
+        "commit": commit,
         "command": "python tests/golden/archives.py",
+        "figures": "plain numbers: times in ns to three decimals, sizes in bytes",
         "digest": "first 16 hex digits of sha256 over each column's type and values",
         "versions": {
             "kernbench": kernbench.__version__,
