@@ -31,7 +31,7 @@ def ends(error: BaseException) -> str:
 @cache
 def is_ours(filename: str) -> bool:
     """Whether the file belongs to KernBench; the shipped benches count as users' code."""
-    file = Path(filename)
+    file = _PACKAGE.parent / filename  # what is compiled names its source from there
     return file.is_relative_to(_PACKAGE) and not file.is_relative_to(_BENCHES)
 
 

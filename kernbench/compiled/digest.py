@@ -8,13 +8,19 @@ from pathlib import Path
 CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
-RULES = ("server", "transaction", "node", "clock", "fabric", "rows")
+RULES = ("server", "transaction", "node", "clock", "fabric", "rows", "ledger")
 """Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""
+
+COMPONENTS = (
+    "base", "memory", "sram", "hbm", "transit", "pe_tcm", "pe_component", "pe_compute", "pe_fetch_store",
+    "pe_scheduler", "pe_ipcq", "pe_cpu",
+)  # fmt: skip
+"""Modules of ``kernbench.components`` that are."""
 
 MODULES = {
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
-    **{f"kernbench.components.{name}": "py" for name in ("base", "memory", "sram", "hbm", "transit")},
+    **{f"kernbench.components.{name}": "py" for name in COMPONENTS},
     "kernbench.compiled._core": "pyx",
     "kernbench.compiled._parts": "pyx",
 }

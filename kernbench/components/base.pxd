@@ -1,7 +1,14 @@
 from kernbench.sim.clock cimport Loop
-from kernbench.sim.node cimport FabricNode
+from kernbench.sim.ledger cimport Ledger
+from kernbench.sim.node cimport FabricNode, Link
+
+cimport cython
 
 cdef class Component(FabricNode):
-    cdef readonly object node, system
+    cdef readonly object node
+    cdef readonly Ledger system
     cdef readonly Loop clock
     cdef public dict _direct
+
+    @cython.locals(link=Link)
+    cdef double crossed(self, Component to) except? -1.0

@@ -79,14 +79,19 @@ class Component(FabricNode):
 
     def forward(self, to: Component, function: Callable[..., None], *args: Any) -> None:
         """Pass a token over the direct link to ``to``: after the link's flight time, ``function(*args)``."""
+        delay = self.crossed(to)
+        if delay > 0.0:
+            self.clock.call_at(self.clock.time + delay, function, *args)
+        else:
+            function(*args)
+
+    def crossed(self, to: Component) -> float:
+        """Count a token on the direct link to ``to``; returns the link's flight time, ns."""
         link = self._direct.get(to)
         if link is None:
             link = self._direct[to] = self.system.link(self.resource, to.resource)
         link.transactions += 1
-        if link.delay_ns > 0.0:
-            self.clock.call_at(self.clock.now + link.delay_ns, function, *args)
-        else:
-            function(*args)
+        return link.delay_ns
 
     def finish(self, op: Op, t_ready: float, t_start: float, t_end: float) -> None:
         """Record a data operation that this component has carried out. The only way into the op log."""

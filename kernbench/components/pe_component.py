@@ -9,15 +9,13 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage, TilePlan
-from kernbench.sim.node import Link
+from kernbench.sim.node import Link, overrides
 
 _COMPUTING = ("GEMM", "MATH")
 
 
 class Token:
     """One tile on its way through the stages of its plan. Owned by exactly one component at a time."""
-
-    __slots__ = ("done", "fed_by", "index", "launch", "op", "parent", "plan", "previous", "written")
 
     def __init__(
         self,
@@ -56,7 +54,11 @@ class PeComponent(Component):
         self.busy_by_direction = [0.0, 0.0]
         """Busy ns of reading and of writing, for parts that do both at once."""
         self._siblings: dict[str, Component] = {}
+        self._of_stage: dict[str, PeComponent] = {}
+        """The siblings that carry out stages, by the stage's kind."""
         self._ways: dict[tuple[Component, bool], tuple[Link, float]] = {}
+        self._own = hasattr(self, "__dict__")  # a class of Python's, which may override anything
+        self.works_out = overrides(type(self), "overhead_ns", PeComponent)
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
@@ -70,7 +72,8 @@ class PeComponent(Component):
         """Count use of a part that works in two directions side by side: the busier one is its use."""
         both = self.busy_by_direction
         both[write] += busy_ns
-        self.busy_ns = both[0] if both[0] > both[1] else both[1]
+        first, second = both
+        self._busy_ns = first if first > second else second
 
     def accept(self, token: Token) -> None:
         """Take a token whose stage is this component's."""
@@ -89,16 +92,18 @@ class PeComponent(Component):
         return ops
 
     def _record(self, token: Token) -> Op:
-        stage = token.stage
-        if token.op is not None and stage.kind in _COMPUTING:
+        stage = token.plan.stages[token.index]
+        kind = stage.kind
+        if token.op is not None and kind in _COMPUTING:
             op = token.op
         else:
-            op = Op(self.system.next_op_id(), "tile", stage.name or stage.kind.lower())
+            parent = token.parent
+            op = Op(self.system.next_op_id(), "tile", stage.name or kind.lower())
             op.launch = token.launch
-            op.parent = token.parent.id
-            op.source = token.parent.source
+            op.parent = parent.id
+            op.source = parent.source
             op.nbytes = stage.nbytes
-        op.stage = stage.kind
+        op.stage = kind
         if token.previous:
             for number in token.previous:
                 op.after.append((number, "stage"))
@@ -109,49 +114,70 @@ class PeComponent(Component):
 
     def pass_on(self, token: Token) -> None:
         """The token's stage here is over: on to the next, or done."""
-        token.index += 1
-        if token.index == len(token.plan.stages):
+        stages = token.plan.stages
+        index = token.index + 1
+        token.index = index
+        if index == len(stages):
             token.done(token)
             return
-        following = self.sibling(token.stage.part)
-        assert isinstance(following, PeComponent)
+        stage = stages[index]
+        following = self.part_of(stage)
         if following is self:
             self.accept(token)
             return
-        over = self._data_across(token, following)
-        if over > self.clock.now:
+        over = self._data_across(stages[index - 1], stage, following)
+        if over > self.clock.time:
             self.clock.call_at(over, self.forward, following, following.accept, token)
         else:
-            self.forward(following, following.accept, token)
+            self.hand(following, token)
 
-    def _data_across(self, token: Token, following: Component) -> float:
-        """When ``following`` may begin with the token's data, which cross the link to it, ns.
+    def part_of(self, stage: Stage) -> PeComponent:
+        """The sibling that carries out ``stage``."""
+        found = self._of_stage.get(stage.kind)
+        if found is None:
+            part = self.sibling(stage.part)
+            if not isinstance(part, PeComponent):
+                raise TypeError(f"'{part.resource}' has no pipeline stage {stage.kind}")
+            found = self._of_stage[stage.kind] = part
+        return found
+
+    def hand(self, following: PeComponent, token: Token) -> None:
+        """:meth:`forward` a token to the component of its stage."""
+        if self._own:
+            self.forward(following, following.accept, token)
+            return
+        delay = self.crossed(following)
+        if delay > 0.0:
+            self.clock.call_at(self.clock.time + delay, following.accept, token)
+        else:
+            following.accept(token)
+
+    def _data_across(self, fetched: Stage, stored: Stage, following: Component) -> float:
+        """When ``following`` may begin with a token's data, which cross the link to it, ns.
 
         Data that FETCH reads go on to the engine as they come; those of STORE come from the engine as the
         TCM takes them. Both cut through, so a link as fast as the TCM's port adds no time.
         """
-        now = float(self.clock.now)
-        stages = token.plan.stages
-        fetched, stored = stages[token.index - 1], stages[token.index]
+        now = self.clock.time
         if fetched.kind == "FETCH" and fetched.nbytes:
-            link, gbs = self._between(following, write=False)
-            across = link.stream(now - fetched.nbytes / gbs, fetched.nbytes)
-            return max(now, across) if link.bw_gbs < gbs else now
-        if stored.kind == "STORE" and stored.nbytes:
-            link, gbs = self._between(following, write=True)
-            across = link.stream(now, stored.nbytes)
-            return max(now, across - stored.nbytes / gbs) if link.bw_gbs < gbs else now
-        return now
+            nbytes = fetched.nbytes
+            link, gbs = self._ways.get((following, False)) or self._between(following, False)
+            across = link.stream(now - nbytes / gbs, nbytes)
+        elif stored.kind == "STORE" and stored.nbytes:
+            nbytes = stored.nbytes
+            link, gbs = self._ways.get((following, True)) or self._between(following, True)
+            across = link.stream(now, nbytes) - nbytes / gbs
+        else:
+            return now
+        return across if across > now and link.bw_gbs < gbs else now
 
-    def _between(self, following: Component, *, write: bool) -> tuple[Link, float]:
+    def _between(self, following: Component, write: bool) -> tuple[Link, float]:
         """The link to ``following``, and what the TCM and its link to PE_FETCH_STORE move, GB/s."""
-        found = self._ways.get((following, write))
-        if found is None:
-            tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
-            ends = (unit, tcm) if write else (tcm, unit)
-            gbs = min(
-                tcm.number("write_gbs" if write else "read_gbs"),
-                self.system.link(ends[0].resource, ends[1].resource).bw_gbs,
-            )
-            found = self._ways[following, write] = self.system.link(self.resource, following.resource), gbs
+        tcm, unit = self.sibling("pe_tcm"), self.sibling("pe_fetch_store")
+        ends = (unit, tcm) if write else (tcm, unit)
+        gbs = min(
+            tcm.number("write_gbs" if write else "read_gbs"),
+            self.system.link(ends[0].resource, ends[1].resource).bw_gbs,
+        )
+        found = self._ways[following, write] = self.system.link(self.resource, following.resource), gbs
         return found

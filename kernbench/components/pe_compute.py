@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from math import ceil
 
 from kernbench.components.pe_component import PeComponent, Token
@@ -10,34 +10,59 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage
+from kernbench.sim.clock import Step
 from kernbench.sim.server import Server
 
 
-class ComputeEngine(PeComponent, ABC):
+class ComputeEngine(PeComponent):
     """An engine that works in the PE's compute slot. Subclasses say how long a stage takes."""
 
-    slot: Server
-    """The slot; GEMM makes it, MATH shares it."""
+    filled_in = ("duration_ns",)
+    """Methods that a subclass has to define."""
 
-    @abstractmethod
+    def __init__(self, node: Node, system: System) -> None:
+        super().__init__(node, system)
+        self.slot = Server(f"{node.id}#slot")
+        """The slot; MATH shares GEMM's."""
+
+    def servers(self) -> Iterator[Server]:
+        """See :meth:`Component.servers`."""
+        return iter(dict.fromkeys([self.slot, *PeComponent.servers(self)]))
+
     def duration_ns(self, stage: Stage) -> float:
         """Time in the slot for ``stage``, ns."""
+        raise NotImplementedError
 
     def accept(self, token: Token) -> None:
         """Wait for the slot, work, pass the token on."""
         op = self.stage_op(token)
-        now = self.clock.now
-        duration = self.overhead_ns + self.duration_ns(token.stage)
-        if self.slot.free > now and isinstance(self.slot.holder, Op):
-            op.after.append((self.slot.holder.id, "slot"))
-        start = self.slot.occupy(now, duration, op)
+        now = self.clock.time
+        slot = self.slot
+        duration = self.overhead() + self.duration_ns(token.plan.stages[token.index])
+        if slot.free > now and isinstance(slot.holder, Op):
+            op.after.append((slot.holder.id, "slot"))
+        start = slot.occupy(now, duration, op)
+        end = start + duration
         self.arrive(now)
-        self.leave(start + duration, 0, duration, start - now)
-        self.clock.call_at(start + duration, self._over, token, op, now, start)
+        self.leave(end, 0, duration, start - now)
+        self.clock.step_at(end, Working(self, token, op, now, start), 0)
 
-    def _over(self, token: Token, op: Op, ready: float, start: float) -> None:
-        self.finish(op, ready, start, self.clock.now)
-        self.pass_on(token)
+
+class Working(Step):
+    """A stage of a tile in the compute slot."""
+
+    def __init__(self, engine: ComputeEngine, token: Token, op: Op, ready: float, start: float) -> None:
+        self.engine = engine
+        self.token = token
+        self.op = op
+        self.ready = ready
+        self.start = start
+
+    def go(self, number: int) -> None:
+        """It is over."""
+        engine = self.engine
+        engine.finish(self.op, self.ready, self.start, engine.clock.time)
+        engine.pass_on(self.token)
 
 
 class PeGemm(ComputeEngine):
@@ -51,7 +76,6 @@ class PeGemm(ComputeEngine):
         self.tile = (self.integer("tile_m"), self.integer("tile_k"), self.integer("tile_n"))
         tile_m, tile_k, tile_n = self.tile
         self._pass_ns = tile_m * tile_k * tile_n / (self.number("macs_per_cycle") * self.number("clock_ghz"))
-        self.slot = Server(f"{node.id}#slot")
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""

@@ -89,13 +89,13 @@ class PeCpu(PeComponent):
             return
         launch, self._cause, self._above = self._queue.popleft()
         self._launch = launch
-        everyone = launch.arrive(self.location, self.clock.now, self._begin, partial(self._stop, launch))
+        everyone = launch.arrive(self.location, self.clock.time, self._begin, partial(self._stop, launch))
         if everyone is not None:
             self.clock.call_at(launch.start_ns, self._release, launch, everyone)
 
     def _release(self, launch: Launch, everyone: list[Callable[[], None]]) -> None:
         """All PEs of a launch begin, in order of location, at one instant."""
-        self.system.launch_started(launch, float(self.clock.now))
+        self.system.launch_started(launch, self.clock.time)
         for begin in everyone:
             begin()
 
@@ -117,8 +117,8 @@ class PeCpu(PeComponent):
             count,
             self.system.addresses.tcm(*self.location, scratch_offset),
             scratch_bytes,
-            lambda: float(self.clock.now),
-            self.system.next_op_id,
+            lambda: self.clock.time,
+            lambda: self.system.next_op_id(),
             launch.id,
             device_counts=self._device_counts,
             queues=self._ipcq.queues,
@@ -146,13 +146,13 @@ class PeCpu(PeComponent):
                 self._failed(error)
                 return
             if isinstance(command, c.Define):
-                now = float(self.clock.now)
+                now = self.clock.time
                 command.op.launch = launch.id
                 self.finish(command.op, now, now, now)
             elif self._dispatch_ns > 0.0:
-                self.busy_ns += self._dispatch_ns
+                self._busy_ns += self._dispatch_ns
                 self.clock.call_at(
-                    self.clock.now + self._dispatch_ns, self._dispatch_later, command, self._epoch
+                    self.clock.time + self._dispatch_ns, self._dispatch_later, command, self._epoch
                 )
                 return
             elif not self._dispatch(command):
@@ -179,7 +179,7 @@ class PeCpu(PeComponent):
             if isinstance(problem, AddressError) and isinstance(command, c.Load | c.Store):
                 near = kernel.nearest_tensor(min(address for address, _ in command.runs))
                 at_call += f"; {near}" if near else ""
-            raise KernelError(f"{subject} at {self.clock.now:g} ns: {at_call}", at_call) from problem
+            raise KernelError(f"{subject} at {self.clock.time:g} ns: {at_call}", at_call) from problem
 
     def _failed(self, error: Exception) -> None:
         """Stop the kernel; its launch ends when what it has started is over, and no longer uses memory."""
@@ -190,7 +190,7 @@ class PeCpu(PeComponent):
         if self._kernel is not None:
             self._kernel.close()
         self._ending = True  # it need not be stopped any more
-        launch.fail(self.resource.rpartition(".")[0], float(self.clock.now), error)
+        launch.fail(self.resource.rpartition(".")[0], self.clock.time, error)
         root = error.root if isinstance(error, StarvedError) else None
         self.failure = root or launch.failure or error
         self._over_when_idle()
@@ -243,7 +243,7 @@ class PeCpu(PeComponent):
             self.forward(self._ipcq, self._ipcq.submit, command, done)
             return isinstance(command, c.Receive) and command.completion is not None
         if isinstance(command, c.Composite):
-            self._started = [*(one for one in self._started if not one.done), command.completion]
+            self._started = [*[one for one in self._started if not one.done], command.completion]
             self.forward(self._scheduler, self._scheduler.submit, command, self._run)
             return True
         self._blocked = True
@@ -256,8 +256,8 @@ class PeCpu(PeComponent):
         if isinstance(command, c.Wait):
             return self._after(command.completions, self._run)
         assert isinstance(command, c.Cycles)
-        self.busy_ns += command.count * self._cycle_ns
-        self.clock.call_at(self.clock.now + command.count * self._cycle_ns, self._resume, self._epoch)
+        self._busy_ns += command.count * self._cycle_ns
+        self.clock.call_at(self.clock.time + command.count * self._cycle_ns, self._resume, self._epoch)
         return False
 
     def _command_done(self, op: Op, epoch: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernbench.components.pe_component import PeComponent, Token
 from kernbench.components.pe_tcm import PeTcm
 from kernbench.program.operations import Op
+from kernbench.sim.clock import Step
 
 
 class PeFetchStore(PeComponent):
@@ -19,22 +20,47 @@ class PeFetchStore(PeComponent):
     def accept(self, token: Token) -> None:
         """Pay this component's overhead, move the stage's bytes, pass the token on."""
         op = self.stage_op(token)
-        ready = float(self.clock.now)
+        ready = self.clock.time
+        overhead = self.overhead()
         self.arrive(ready)
-        begun = self.occupy(ready, self.overhead_ns, op)
-        if begun + self.overhead_ns > ready:
-            self.clock.call_at(begun + self.overhead_ns, self._move, token, op, ready, begun)
+        begun = self.occupy(ready, overhead, op)
+        moving = Moving(self, token, op, ready, begun, overhead)
+        if begun + overhead > ready:
+            self.clock.step_at(begun + overhead, moving, 0)
         else:
-            self._move(token, op, ready, begun)
+            moving.move()
 
-    def _move(self, token: Token, op: Op, ready: float, begun: float) -> None:
-        write, nbytes = token.stage.kind == "STORE", token.stage.nbytes
 
-        def done(start: float) -> None:
-            now = self.clock.now
-            self.count_use(write, self.overhead_ns + now - start)
-            self.leave(now, nbytes, 0.0, begun - ready)
-            self.finish(op, ready, begun if self.overhead_ns > 0.0 else start, now)
-            self.pass_on(token)
+class Moving(Step):
+    """A stage of a tile that moves data between TCM and registers."""
 
-        self._tcm.access(self, op, nbytes, write=write, done=done)
+    def __init__(
+        self, unit: PeFetchStore, token: Token, op: Op, ready: float, begun: float, overhead: float
+    ) -> None:
+        self.unit = unit
+        self.token = token
+        self.op = op
+        self.ready = ready
+        self.begun = begun
+        self.overhead = overhead
+        stage = token.plan.stages[token.index]
+        self.write = stage.kind == "STORE"
+        self.nbytes = stage.nbytes
+
+    def go(self, number: int) -> None:
+        """The overhead is paid."""
+        self.move()
+
+    def move(self) -> None:
+        """Ask for the TCM's port."""
+        unit = self.unit
+        unit._tcm.access(unit, self.op, self.nbytes, self.write, self.moved)
+
+    def moved(self, start: float) -> None:
+        """The bytes are through; the port had them from ``start`` on."""
+        unit = self.unit
+        now = unit.clock.time
+        unit.count_use(self.write, self.overhead + now - start)
+        unit.leave(now, self.nbytes, 0.0, self.begun - self.ready)
+        unit.finish(self.op, self.ready, self.begun if self.overhead > 0.0 else start, now)
+        unit.pass_on(self.token)

@@ -105,14 +105,15 @@ class PeIpcq(PeComponent):
 
     def submit(self, command: Send | Receive, done: Callable[[], None]) -> None:
         """Carry out ``command``; ``done()`` when a blocking one is over (never for ``recv_async``)."""
-        now = self.clock.now
-        begun = self.occupy(now, self.overhead_ns, command.op)
+        now = self.clock.time
+        overhead = self.overhead()
+        begun = self.occupy(now, overhead, command.op)
         self.arrive(now)
-        self.leave(begun + self.overhead_ns, 0, self.overhead_ns, begun - now)
-        if begun + self.overhead_ns > now:
-            self.clock.call_at(begun + self.overhead_ns, self._begin, command, done, float(now))
+        self.leave(begun + overhead, 0, overhead, begun - now)
+        if begun + overhead > now:
+            self.clock.call_at(begun + overhead, self._begin, command, done, now)
         else:
-            self._begin(command, done, float(now))
+            self._begin(command, done, now)
 
     def _begin(self, command: Send | Receive, done: Callable[[], None], t_ready: float) -> None:
         if isinstance(command, Send):

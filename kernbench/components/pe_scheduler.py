@@ -56,18 +56,19 @@ class PeScheduler(PeComponent):
 
     def submit(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
         """Carry out ``command``; ``done()`` when a blocking one is over (never for a composite)."""
-        now = self.clock.now
-        begun = self.occupy(now, self.overhead_ns, command.op)
+        now = self.clock.time
+        overhead = self.overhead()
+        begun = self.occupy(now, overhead, command.op)
         self.arrive(now)
-        self.leave(begun + self.overhead_ns, 0, self.overhead_ns, begun - now)
-        if begun + self.overhead_ns > now:
-            self.clock.call_at(begun + self.overhead_ns, self._dispatch, command, done)
+        self.leave(begun + overhead, 0, overhead, begun - now)
+        if begun + overhead > now:
+            self.clock.call_at(begun + overhead, self._dispatch, command, done)
         else:
             self._dispatch(command, done)
 
     def _dispatch(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
         if isinstance(command, c.Composite):
-            self._feeds.append(Pipeline(command, tiles_of(command, self._gemm.tile), self.clock.now))
+            self._feeds.append(Pipeline(command, tiles_of(command, self._gemm.tile), self.clock.time))
             self._translate(command)
             self._feed()
             return
@@ -92,9 +93,7 @@ class PeScheduler(PeComponent):
             operand.regions = self._translator.regions(operand.address, c.operand_bytes(operand))
 
     def _start(self, token: Token) -> None:
-        first = self.sibling(token.stage.part)
-        assert isinstance(first, PeComponent)
-        self.forward(first, first.accept, token)
+        self.hand(self.part_of(token.plan.stages[0]), token)
 
     def _feed(self, made_room: tuple[int, ...] = ()) -> None:
         """Feed tiles of the oldest composite while their buffers fit; the next one's turn comes after it.
@@ -114,7 +113,7 @@ class PeScheduler(PeComponent):
                 pipeline.held = tile
                 return
             if pipeline.t_start < 0:
-                pipeline.t_start = self.clock.now
+                pipeline.t_start = self.clock.time
             self._buffers_used += tile.buffer_bytes
             pipeline.under_way += 1
             pipeline.unwritten += sum(len(s.transfers) for s in tile.stages if s.kind == "DMA_WRITE")
@@ -162,7 +161,7 @@ class PeScheduler(PeComponent):
 
     def _complete(self, pipeline: Pipeline) -> None:
         if pipeline.fed and not pipeline.under_way and not pipeline.command.completion.done:
-            now = self.clock.now
+            now = self.clock.time
             self.finish(pipeline.command.op, pipeline.t_ready, pipeline.t_start, now)
             pipeline.command.completion.complete()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 
 from kernbench.components.base import Component
@@ -10,9 +10,10 @@ from kernbench.components.memory import Memory
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
-from kernbench.sim.node import Link
+from kernbench.sim.clock import Step
+from kernbench.sim.node import Link, overrides
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet, Path
+from kernbench.sim.transaction import Packet, Path, Transaction
 
 
 class PeTcm(Memory):
@@ -28,15 +29,19 @@ class PeTcm(Memory):
         self._write_port = Server(f"{node.id}#write")
         self.read_gbs = self.number("read_gbs")
         self.write_gbs = self.number("write_gbs")
+        self.works_out = overrides(type(self), "overhead_ns", PeTcm)
         self._busy_by_port = [0.0, 0.0]
         self._ways: dict[tuple[Component, bool], tuple[Path, Link, Server, float]] = {}
+
+    def servers(self) -> Iterator[Server]:
+        """See :meth:`Component.servers`."""
+        return iter(dict.fromkeys([self._read_port, self._write_port, *Memory.servers(self)]))
 
     def access(
         self,
         caller: Component,
         op: Op,
         nbytes: int,
-        *,
         write: bool,
         done: Callable[[float], None],
         gbs: float = inf,
@@ -47,28 +52,24 @@ class PeTcm(Memory):
         They cross the link between the two, cut through: the port is busy for as long as the slower of port
         and link takes. The sibling moves at most ``gbs`` GB/s, and adds ``overhead_ns`` ns of its own.
         """
-        system = self.system
-        now = self.clock.now
+        now = self.clock.time
         path, link, port, own_gbs = self._ways.get((caller, write)) or self._way(caller, write)
         kind = "tcm_write" if write else "tcm_read"
-        transaction = system.begin(kind, path, nbytes, now, op=op.id, is_write=write)
+        transaction = self.system.open(kind, path, nbytes, now, op.id, write)
         op.transactions.append(transaction.id)
-        duration = self.overhead_ns + overhead_ns + nbytes / (own_gbs if own_gbs < gbs else gbs)
+        duration = self.overhead() + overhead_ns + nbytes / (own_gbs if own_gbs < gbs else gbs)
         self.arrive(now)
         start = port.occupy(now, duration, transaction)
         link.stream(start, nbytes)
         end = start + duration
-        wait = transaction.note_waits(self.index, port, now, start) if start > now else 0.0
+        wait = 0.0
+        if start > now:
+            wait = transaction.note_waits(self.index, port, now, start)
         self._use(write, duration)
         self.leave(end, nbytes, 0.0, wait)
         if transaction.traced:
             transaction.hop(self.index, now, start, end, end - now - wait, wait, nbytes)
-
-        def over() -> None:
-            system.end(transaction)
-            done(start)
-
-        self.clock.call_at(end, over)
+        self.clock.step_at(end, Access(self.system, transaction, start, done), 0)
 
     def _way(self, caller: Component, write: bool) -> tuple[Path, Link, Server, float]:
         """How ``caller`` reaches a port: the path, its link, the port, and what port and link move, GB/s."""
@@ -82,7 +83,8 @@ class PeTcm(Memory):
         """The busier port is the TCM's use."""
         both = self._busy_by_port
         both[write] += busy_ns
-        self.busy_ns = both[0] if both[0] > both[1] else both[1]
+        first, second = both
+        self._busy_ns = first if first > second else second
 
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """See :meth:`Memory.commit`."""
@@ -94,7 +96,24 @@ class PeTcm(Memory):
 
     def _flit(self, packet: Packet, flit: int, time: float, port: Server, gbs: float) -> tuple[float, Server]:
         flit_bytes = self.system.fabric.flit_bytes
-        overhead = self.overhead_ns if flit == 0 else 0.0
+        overhead = self.overhead() if flit == 0 else 0.0
         duration = overhead + max(0, min(flit_bytes, packet.transaction.nbytes - flit * flit_bytes)) / gbs
         self._use(port is self._write_port, duration)
         return port.occupy(time, duration, packet.transaction) + duration, port
+
+
+class Access(Step):
+    """One access to a TCM under way."""
+
+    def __init__(
+        self, system: System, transaction: Transaction, start: float, done: Callable[[float], None]
+    ) -> None:
+        self.system = system
+        self.transaction = transaction
+        self.start = start
+        self.done = done
+
+    def go(self, number: int) -> None:
+        """It is over."""
+        self.system.end(self.transaction)
+        self.done(self.start)

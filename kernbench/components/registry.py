@@ -9,6 +9,7 @@ from functools import cache
 
 from kernbench.components.base import Component
 from kernbench.components.memory import Memory
+from kernbench.components.pe_compute import ComputeEngine
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError, KernBenchError
 from kernbench.hints import closest
@@ -62,8 +63,9 @@ def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[C
     if not (isinstance(found, type) and issubclass(found, Component)):
         raise ConfigError(f"{meant} is not a subclass of kernbench.components.base.Component")
     missing = sorted(getattr(found, "__abstractmethods__", ()))
-    if issubclass(found, Memory):
-        missing += [name for name in Memory.filled_in if not overrides(found, name, Memory)]
+    for base in (Memory, ComputeEngine):
+        if issubclass(found, base):
+            missing += [name for name in base.filled_in if not overrides(found, name, base)]
     if missing:
         raise ConfigError(f"{meant} lacks {', '.join(missing)}; define them")
     if overrides(found, "waited_for", Component):

@@ -107,6 +107,11 @@ class System(Protocol):
             ids: correlation id and request id of the host's message that it belongs to.
         """
 
+    def open(
+        self, kind: str, path: Path, nbytes: int, t_submit: float, op: int, is_write: bool
+    ) -> Transaction:
+        """As :meth:`begin`, of a transaction that is known by no more than this."""
+
     def end(self, transaction: Transaction) -> None:
         """Note that ``transaction`` is answered now; inform the instruments, then its ``on_done``."""
 

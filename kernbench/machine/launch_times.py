@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernbench.program.launches import Launch, PeTimes, Target
-from kernbench.program.operations import Op
-from kernbench.sim.instrument import Instrument
 from kernbench.topology import names
 
 Interval = tuple[float, float]
-_NEITHER = frozenset({"FETCH", "STORE"})
-"""Stages of tiles between TCM and registers: they are neither DMA nor compute."""
 
 
-class LaunchTimes(Instrument):
-    """Follows the operations of launches; :meth:`kernel_ended` sums them up for one PE."""
+class LaunchTimes:
+    """Sums up what was ``worked`` for launches (:class:`~kernbench.sim.ledger.Ledger`), PE by PE."""
 
-    def __init__(self) -> None:
-        self.worked: dict[tuple[int, str], list[Interval]] = {}
-        """When a component was at work for a launch; the compiled core writes here."""
-
-    def op_done(self, op: Op) -> None:
-        """See :meth:`Instrument.op_done`."""
-        if op.launch >= 0 and op.t_end > op.t_start and op.stage not in _NEITHER:
-            self.worked.setdefault((op.launch, op.component), []).append((op.t_start, op.t_end))
+    def __init__(self, worked: dict[tuple[int, str], list[Interval]]) -> None:
+        self._worked = worked
 
     def kernel_ended(self, launch: Launch, target: Target, begin: float, end: float) -> PeTimes:
         """The times of PE ``target``, whose kernel of ``launch`` ran from ``begin`` to ``end``."""
@@ -40,7 +30,7 @@ class LaunchTimes(Instrument):
         )
 
     def _taken(self, launch: Launch, target: Target, part: str) -> list[Interval]:
-        return self.worked.pop((launch.id, names.pe_part(*target, part)), [])
+        return self._worked.pop((launch.id, names.pe_part(*target, part)), [])
 
 
 def covered(intervals: Sequence[Interval], begin: float, end: float) -> float:

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count, pairwise
-from typing import Any
 
 from kernbench import collector
 from kernbench.address import AddressMap
-from kernbench.compiled import parts
-from kernbench.components import compiled_pe
 from kernbench.components.base import Component
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
@@ -36,9 +33,10 @@ from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.instrument import Instrument, Observers
 from kernbench.sim.invariants import InvariantChecker, wanted
+from kernbench.sim.ledger import Ledger
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Path, Transaction
+from kernbench.sim.transaction import Path
 from kernbench.topology import names
 
 Ids = tuple[str, str]
@@ -46,7 +44,7 @@ Ids = tuple[str, str]
 NO_IDS: Ids = ("", "")
 
 
-class Machine:
+class Machine(Ledger):
     """The simulated machine of one run.
 
     Args:
@@ -71,18 +69,16 @@ class Machine:
         traced: bool = True,
         check: bool | None = None,
     ) -> None:
+        super().__init__(Clock(), traced)
         self.graph = graph
         self.router = Router(graph)
         self.addresses = AddressMap(graph)
-        self._ledger: Any = None
         self.checker: InvariantChecker | None = None
-        self.traced = traced
         self.flit_bytes = int(graph.properties["flit_bytes"])
         with collector.paused():
             classes = self._classes(components)
             checked = wanted(check)
             self._wire(classes, instruments, checked)
-            self._parts_in_core = self._keep_in_core()
         hosts = [c for c in self.components.values() if isinstance(c, Host)]
         if len(hosts) != 1:
             raise UsageError(f"the topology has {len(hosts)} host CPUs; a machine needs exactly one")
@@ -98,12 +94,7 @@ class Machine:
     @instruments.setter
     def instruments(self, instruments: tuple[Instrument, ...]) -> None:
         self._instruments = instruments
-        self._observers = Observers(instruments)
-        if self._ledger is not None:
-            own = self._launch_times.op_done  # which the core does by itself
-            self._ledger.transaction_done = tuple(self._observers.transaction_done)
-            self._ledger.op_done = tuple(f for f in self._observers.op_done if f != own)
-            self._ledger.stage_done = tuple(f for f in self._observers.stage_done if f != own)
+        self.inform(Observers(instruments))
 
     def _classes(self, components: Mapping[str, str] | None) -> dict[str, type[Component]]:
         """The classes of all components by ``impl`` name."""
@@ -122,14 +113,10 @@ class Machine:
         self, classes: Mapping[str, type[Component]], instruments: Sequence[Instrument], checked: bool
     ) -> None:
         """Build it all, from the clock on."""
-        self._launch_times = LaunchTimes()
-        self.instruments = (self._launch_times, *instruments)
-        self.in_flight: dict[int, Transaction] = {}
+        self._launch_times = LaunchTimes(self.worked)
+        self.instruments = tuple(instruments)
         self._paths: dict[tuple[str, str, Traffic, str], Path] = {}
-        self._transaction_ids = count()
-        self._op_ids = count()
         self._launch_ids = count()
-        self.clock = Clock()
         self.fabric: Fabric
         if checked:
             self.checker = InvariantChecker(self.clock, self.flit_bytes)
@@ -160,18 +147,6 @@ class Machine:
                 c: tuple(c.servers()) for c in self.components.values()
             }
             self.checker.attach(self.resources, servers, engines)
-
-    def _keep_in_core(self) -> dict[Component, type[Component]]:
-        """Let the compiled core begin and end transactions, and carry out stages of tiles: of these parts."""
-        core = parts()
-        if core is None or any(getattr(type(self), name) is not method for name, method in _KEPT.items()):
-            return {}
-        if self.in_flight:  # a component has begun transactions: their numbers go on
-            return {}
-        self._ledger = core.Ledger(self.clock, self.in_flight, self._launch_times.worked, self.traced)
-        self.instruments = self.instruments  # which it calls as well
-        vars(self).update({name: getattr(self._ledger, name) for name in _KEPT})
-        return compiled_pe.attach(self.components.values(), self._ledger)
 
     # -- the host's requests --------------------------------------------------------------------------
 
@@ -349,12 +324,11 @@ class Machine:
         """The run has gone well: see that what it says can be relied upon.
 
         Of a checked machine what is left to happen happens first, within the run's limits; then nothing must
-        be unanswered. Parts of a PE must not have replaced methods that the compiled core has.
+        be unanswered.
 
         Raises:
             InvariantError: something is unanswered, or was wrong.
             LimitError: something is unanswered at a limit of the run.
-            UsageError: a method was replaced.
         """
         if self.checker is not None:
             try:
@@ -363,7 +337,6 @@ class Machine:
                 if self.in_flight:
                     raise
             self._check_at_rest(self.checker)
-        compiled_pe.check_unchanged(self._parts_in_core)
 
     def _check_at_rest(self, checker: InvariantChecker) -> None:
         waiting = [line for component in self.components.values() for line in component.waiting()]
@@ -420,62 +393,12 @@ class Machine:
     def _compile(self, route: Sequence[str]) -> Path:
         return Path([self.components[name] for name in route], [self.links[hop] for hop in pairwise(route)])
 
-    def begin(
-        self,
-        kind: str,
-        path: Path,
-        nbytes: int,
-        t_submit: float,
-        *,
-        parent: int = -1,
-        op: int = -1,
-        address: int = 0,
-        channel: int = -1,
-        is_write: bool = False,
-        message: object = None,
-        ids: Ids = NO_IDS,
-    ) -> Transaction:
-        """See :meth:`System.begin`."""
-        transaction = Transaction(
-            next(self._transaction_ids),
-            kind,
-            path.nodes[0].resource,
-            path.nodes[-1].resource,
-            nbytes,
-            t_submit,
-            path,
-            parent=parent,
-            op=op,
-            address=address,
-            channel=channel,
-            is_write=is_write,
-            message=message,
-            ids=ids,
-            traced=self.traced,
-        )
-        self.in_flight[transaction.id] = transaction
-        return transaction
-
-    def end(self, transaction: Transaction) -> None:
-        """See :meth:`System.end`."""
-        transaction.t_done = self.clock.now
-        transaction.wait_ns = transaction.waited()
-        del self.in_flight[transaction.id]
-        for transaction_done in self._observers.transaction_done:
-            transaction_done(transaction)
-        if transaction.on_done is not None:
-            transaction.on_done(transaction)
-
     def served(self, op: Op) -> None:
         """See :meth:`System.served`."""
         op.t_effect = self.clock.now
-        for op_served in self._observers.op_served:
+        assert self.observers is not None
+        for op_served in self.observers.op_served:
             op_served(op)
-
-    def report(self, op: Op) -> None:
-        """See :meth:`System.report`."""
-        for op_done in self._observers.op_done:
-            op_done(op)
 
     def launch_started(self, launch: Launch, time: float) -> None:
         """See :meth:`System.launch_started`."""
@@ -492,11 +415,3 @@ class Machine:
         """See :meth:`System.launch_ended`."""
         for instrument in self.instruments:
             instrument.launch_ended(launch.id)
-
-    def next_op_id(self) -> int:
-        """See :meth:`System.next_op_id`."""
-        return next(self._op_ids)
-
-
-_KEPT = {name: getattr(Machine, name) for name in ("begin", "end", "next_op_id", "report")}
-"""Methods that the compiled core has too."""

@@ -60,7 +60,7 @@ class Instrument:
     def stage_done(self, op: Op) -> None:
         """A stage of a tile between TCM and registers, or of computing, is over: it moves no values.
 
-        The compiled core calls this in place of :meth:`op_done` where a class defines both.
+        Called in place of :meth:`op_done` where a class defines both.
         """
         self.op_done(op)
 

@@ -14,6 +14,10 @@ cdef class Transaction:
     cdef readonly Hops hop_rows
     cdef readonly Waits wait_rows
 
+    cpdef int prepare(
+        self, long long id, object kind, object src, object dst, long long nbytes, double t_submit, Path path
+    ) except -1
+    cpdef double waited(self) except? -1.0
     cpdef int hop(
         self, long long resource, double t_in, double t_start, double t_out, double service_ns, double wait_ns,
         long long nbytes,

@@ -20,6 +20,7 @@ from kernbench.sim.server import Server
 if TYPE_CHECKING:
     from kernbench.sim.node import FabricNode, Link
 
+_NO_IDS = ("", "")
 HOP_BITS, FLIT_BITS = 12, 32
 """Bits of a flit's key on the event queue that number the hops of its path and the flits of its message."""
 
@@ -47,6 +48,21 @@ class Transaction:
         on_done: Callable[[Transaction], None] | None = None,
         traced: bool = True,
     ) -> None:
+        self.prepare(id, kind, src, dst, nbytes, t_submit, path)
+        self.parent = parent
+        self.op = op
+        self.address = address
+        self.channel = channel
+        self.is_write = is_write
+        self.message = message
+        self.ids = ids
+        self.on_done = on_done
+        self.traced = traced
+
+    def prepare(
+        self, id: int, kind: str, src: str, dst: str, nbytes: int, t_submit: float, path: Path
+    ) -> None:
+        """Make it one that nothing more is known of."""
         self.id = id
         self.kind = kind
         self.src = src
@@ -55,22 +71,22 @@ class Transaction:
         self.t_submit = t_submit
         self.t_done = -1.0
         self.path = path
-        self.parent = parent
-        self.op = op
-        self.address = address
+        self.parent = -1
+        self.op = -1
+        self.address = 0
         """Byte offset within the destination memory."""
         self.access: Access | None = None
         """The access that it is a part of, with requests of other channels."""
-        self.channel = channel
+        self.channel = -1
         """The pseudo-channel of the destination that holds all of its bytes; -1 where address bits say so."""
-        self.is_write = is_write
-        self.message = message
-        self.ids = ids
+        self.is_write = False
+        self.message = None
+        self.ids = _NO_IDS
         """Correlation id and request id of the host's message that it belongs to; empty for none."""
-        self.on_done = on_done
+        self.on_done = None
         self.on_served: Callable[[], None] | None = None
         """Called when the memory has served its last flit: a read is sampled, a write committed."""
-        self.traced = traced
+        self.traced = True
         self.t_first = 0.0
         """When the first byte of the answer to a read came, ns."""
         self.wait_ns = 0.0

@@ -239,13 +239,13 @@ def forgotten_hop(patch: Patch) -> None:
 
 def late_submission(patch: Patch) -> None:
     """A transaction claims to have begun before it did."""
-    made = Transaction.__init__
+    prepare = Transaction.prepare
 
-    def init(self: Transaction, *args: Any, **options: Any) -> None:
-        made(self, *args, **options)
+    def early(self: Transaction, *args: Any) -> None:
+        prepare(self, *args)
         self.t_submit -= 3.0
 
-    patch.setattr(Transaction, "__init__", init)
+    patch.setattr(Transaction, "prepare", early)
 
 
 def nobody_to_blame(patch: Patch) -> None:

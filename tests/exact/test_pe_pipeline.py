@@ -334,17 +334,22 @@ def test_tiles_that_fill_the_buffers_exactly_fit() -> None:
     assert exactly_two < one
 
 
-def test_no_more_tiles_are_under_way_than_the_buffers_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    under_way = []
-    done = PeScheduler._tile_done
+UNDER_WAY: list[int] = []
 
-    def counted(self: PeScheduler, pipeline: Pipeline, token: Token) -> None:
-        under_way.append(pipeline.under_way)
-        done(self, pipeline, token)
 
-    monkeypatch.setattr(PeScheduler, "_tile_done", counted)
-    Bench(pe__pe_tcm__scheduler_reserved_bytes="20 KiB").run(_four_by_four)
-    assert (len(under_way), max(under_way)) == (4 * 4, 2)
+class Counted(PeScheduler):
+    """Notes how many tiles are under way whenever one is done."""
+
+    def _tile_done(self, pipeline: Pipeline, token: Token) -> None:
+        UNDER_WAY.append(pipeline.under_way)
+        super()._tile_done(pipeline, token)
+
+
+def test_no_more_tiles_are_under_way_than_the_buffers_hold() -> None:
+    UNDER_WAY.clear()
+    own = {"pe__pe_scheduler__impl": f"{__name__}:Counted"}
+    Bench(pe__pe_tcm__scheduler_reserved_bytes="20 KiB", **own).run(_four_by_four)
+    assert (len(UNDER_WAY), max(UNDER_WAY)) == (4 * 4, 2)
 
 
 def test_tiles_are_cut_at_both_edges() -> None:

@@ -1,0 +1,30 @@
+from kernbench.components.pe_component cimport PeComponent, Token
+from kernbench.sim.clock cimport Step
+from kernbench.sim.server cimport Server
+
+cimport cython
+
+cdef class ComputeEngine(PeComponent):
+    cdef public Server slot
+
+    cpdef double duration_ns(self, object stage) except? -1.0
+    @cython.locals(slot=Server)
+    cpdef object accept(self, Token token)
+
+cdef class Working(Step):
+    cdef ComputeEngine engine
+    cdef Token token
+    cdef object op
+    cdef double ready, start
+
+cdef class PeGemm(ComputeEngine):
+    cdef readonly tuple tile
+    cdef double _pass_ns
+
+    @cython.locals(passes="long long")
+    cpdef double duration_ns(self, object stage) except? -1.0
+
+cdef class PeMath(ComputeEngine):
+    cdef object _lanes
+    cdef dict _passes
+    cdef double _cycle_ns

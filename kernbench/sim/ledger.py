@@ -1,0 +1,114 @@
+"""Transactions and operations of a machine, from where they begin to where they have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kernbench.sim.clock import Clock
+from kernbench.sim.transaction import Path, Transaction
+
+if TYPE_CHECKING:
+    from kernbench.program.operations import Op
+    from kernbench.sim.instrument import Observers
+
+_IN_PE = frozenset({"FETCH", "GEMM", "MATH", "STORE"})
+"""Stages of tiles that stay within their PE; those of its DMA move data to memory or from there."""
+_MOVING = frozenset({"FETCH", "STORE"})
+"""Stages between TCM and registers: they are neither DMA nor compute."""
+_NO_IDS = ("", "")
+
+
+class Ledger:
+    """What a machine keeps of transactions and operations; it tells observers when they have ended."""
+
+    def __init__(self, clock: Clock, traced: bool) -> None:
+        self.clock = clock
+        self.traced = traced
+        """Whether transactions keep their hops."""
+        self.in_flight: dict[int, Transaction] = {}
+        """Transactions that have not ended, by id."""
+        self.worked: dict[tuple[int, str], list[tuple[float, float]]] = {}
+        """When a component was at work for a launch, ns; taken from here where the launch ends."""
+        self.transactions = 0
+        self.ops = 0
+        self.observers: Observers | None = None
+        self.when_ended: tuple[Callable[[Transaction], None], ...] = ()
+        self.when_done: tuple[Callable[[Op], None], ...] = ()
+        self.when_staged: tuple[Callable[[Op], None], ...] = ()
+
+    def inform(self, observers: Observers) -> None:
+        """From now on tell ``observers``, and no others."""
+        self.observers = observers
+        self.when_ended = tuple(observers.transaction_done)
+        self.when_done = tuple(observers.op_done)
+        self.when_staged = tuple(observers.stage_done)
+
+    def begin(
+        self,
+        kind: str,
+        path: Path,
+        nbytes: int,
+        t_submit: float,
+        *,
+        parent: int = -1,
+        op: int = -1,
+        address: int = 0,
+        channel: int = -1,
+        is_write: bool = False,
+        message: object = None,
+        ids: tuple[str, str] = _NO_IDS,
+    ) -> Transaction:
+        """See :meth:`System.begin`."""
+        transaction = self.open(kind, path, nbytes, t_submit, op, is_write)
+        transaction.parent = parent
+        transaction.address = address
+        transaction.channel = channel
+        transaction.message = message
+        transaction.ids = ids
+        return transaction
+
+    def open(
+        self, kind: str, path: Path, nbytes: int, t_submit: float, op: int, is_write: bool
+    ) -> Transaction:
+        """As :meth:`begin`, of a transaction that is known by no more than this."""
+        nodes = path.nodes
+        number = self.transactions
+        transaction = Transaction.__new__(Transaction)
+        transaction.prepare(
+            number, kind, nodes[0].resource, nodes[len(nodes) - 1].resource, nbytes, t_submit, path
+        )
+        transaction.op = op
+        transaction.is_write = is_write
+        transaction.traced = self.traced
+        self.transactions = number + 1
+        self.in_flight[number] = transaction
+        return transaction
+
+    def end(self, transaction: Transaction) -> None:
+        """See :meth:`System.end`."""
+        transaction.t_done = self.clock.time
+        transaction.wait_ns = transaction.waited()
+        del self.in_flight[transaction.id]
+        for transaction_done in self.when_ended:
+            transaction_done(transaction)
+        if transaction.on_done is not None:
+            transaction.on_done(transaction)
+
+    def report(self, op: Op) -> None:
+        """See :meth:`System.report`."""
+        launch, stage = op.launch, op.stage
+        if launch >= 0 and op.t_end > op.t_start and stage not in _MOVING:
+            key = (launch, op.component)
+            intervals = self.worked.get(key)
+            if intervals is None:
+                intervals = self.worked[key] = []
+            intervals.append((op.t_start, op.t_end))
+        for op_done in self.when_staged if op.kind == "tile" and stage in _IN_PE else self.when_done:
+            op_done(op)
+
+    def next_op_id(self) -> int:
+        """See :meth:`System.next_op_id`."""
+        number = self.ops
+        self.ops = number + 1
+        return number
