@@ -60,13 +60,4 @@ if state != "used":
     sys.meta_path.insert(0, _Interpreted())
 
 
-def _module(name: str) -> ModuleType | None:
-    return import_module(f"kernbench.compiled.{name}") if state == "used" else None
-
-
-core = _module("_core")
-
-
-def parts() -> ModuleType | None:
-    """The parts of a PE in C, or None where nothing is compiled."""
-    return _module("_parts")
+core = import_module("kernbench.compiled._core") if state == "used" else None

@@ -21,8 +21,8 @@ MODULES = {
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
     **{f"kernbench.components.{name}": "py" for name in COMPONENTS},
+    "kernbench.replay.op_rows": "py",
     "kernbench.compiled._core": "pyx",
-    "kernbench.compiled._parts": "pyx",
 }
 """The compiled modules, each after those whose types it uses, with the ending of what it is compiled from."""
 

@@ -9,28 +9,24 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from kernbench.compiled import parts
-from kernbench.errors import KernBenchError
-from kernbench.program.operations import Op, Operand, Region
+from kernbench.program.operations import Operand, Region
 from kernbench.replay.coded import Coded
 from kernbench.replay.op_record import OUTPUT, OpRecord
+from kernbench.replay.op_rows import OpRows
 from kernbench.replay.tensor_log import TensorLog
 
 Table = dict[str, Any]
 """Columns by name: numpy arrays for numbers, lists for strings, all of one length."""
 
-_BATCH = 1024
-"""Operations that are gathered as rows before their columns are extended."""
-
 LabelKey = tuple[str, tuple[tuple[int, ...], ...], tuple[int, ...] | None, str]
 """The parts of a label: name, shapes of inputs, shape and type of the output."""
 
 
-class OpLog:
+class OpLog(OpRows):
     """Finished operations, in report order; append-only.
 
     ``tile`` operations are kept like all others: they carry the timing of a composite's stages.
@@ -43,7 +39,6 @@ class OpLog:
             name: Coded(str) for name in ("kind", "name", "stage", "component", "source")
         }
         self._texts["label"] = Coded(_label)
-        self._at: dict[int, int] = {}
         # Rows of one operation's transactions, operands and dependencies adjoin; these are where each ends.
         self._ends = {name: array("q") for name in ("moved", "operand", "edge")}
         self._moved = array("q")
@@ -53,34 +48,19 @@ class OpLog:
         self._region = {n: array("q") for n in ("addr", "bytes")}
         self._edge_on = array("q")
         self._edge_hazard: Coded[str] = Coded(str)
-        # Rows that are not in the columns yet: columns are extended once for thousands of them.
-        self._new_ops: list[tuple[Any, ...]] = []
-        self._new_operands: list[tuple[Any, ...]] = []
-        self._new_edges: list[tuple[int, str]] = []
-        self._new_regions: list[Region] = []
-        self._operands = self._edges = self._regions = 0
         self.tensors = TensorLog()
         """The run's tensors and their accesses."""
-        self._compiled: Any = None
-        core = parts()
-        if core is not None and type(self).append is OpLog.append:
-            self._compiled = self._rows_of_core(core)
-            vars(self)["append"] = self._compiled.append
-            vars(self)["append_stage"] = self._compiled.append_stage
-
-    def _rows_of_core(self, core: Any) -> Any:
-        """Rows in the compiled core, whose ``append`` stands in for :meth:`append`."""
         texts, of_operands = [*self._texts.values()], [*self._operand_texts.values()]
-        columns = [
-            *self._integers.values(), *self._times.values(), *(text.rows for text in texts),
-            *self._ends.values(), *self._operand.values(), *(text.rows for text in of_operands),
-            self._region_end, *self._region.values(), self._edge_on, self._edge_hazard.rows, self._moved,
-        ]  # fmt: skip
-        coded = [*texts, *of_operands, self._edge_hazard]
-        return core.OpRows(self._at, [text.codes for text in coded], columns, _refuse)
-
-    def __len__(self) -> int:
-        return len(self._at)
+        super().__init__(
+            [text.codes for text in (*texts, *of_operands, self._edge_hazard)],
+            [
+                [*self._integers.values(), *self._times.values(), *_rows(texts), *self._ends.values()],
+                [*self._operand.values(), *_rows(of_operands), self._region_end],
+                [*self._region.values()],
+                [self._edge_on, self._edge_hazard.rows],
+                [self._moved],
+            ],
+        )
 
     def __iter__(self) -> Iterator[OpRecord]:
         return (OpRecord(self, row) for row in range(len(self)))
@@ -91,114 +71,24 @@ class OpLog:
             raise IndexError(row)
         return OpRecord(self, row)
 
-    def append(self, op: Op, dependencies: Sequence[tuple[int, str]] = ()) -> None:
-        """Add a finished operation and its ``(op id, hazard)`` dependencies.
-
-        Raises:
-            KernBenchError: An operation of that id is in the log already.
-        """
-        row = len(self._at)
-        if self._at.setdefault(op.id, row) != row:
-            _refuse(op)
-        label = self._add_operands(op) if op.inputs or op.output is not None else (op.name, (), None, "")
-        if op.transactions:
-            self._moved.extend(dict.fromkeys(op.transactions))
-        if dependencies:
-            self._new_edges += dependencies
-            self._edges += len(dependencies)
-        self._new_ops.append(
-            (
-                op.id, op.launch, op.parent, op.nbytes, op.t_ready, op.t_start, op.t_end,
-                op.kind, op.name, op.stage, op.component, op.source, label,
-                len(self._moved), self._operands, self._edges,
-            )
-        )  # fmt: skip
-        if len(self._new_ops) >= _BATCH:
-            self._gather()
-
-    def append_stage(self, op: Op) -> None:
-        """Add a stage of a tile, which is over. It depends on its ``after`` alone.
-
-        Raises:
-            KernBenchError: An operation of that id is in the log already.
-        """
-        self.append(op, sorted({*op.after}) if len(op.after) > 1 else op.after)
-
-    def _add_operands(self, op: Op) -> LabelKey:
-        """Rows for the operands of ``op``; returns the parts of its label."""
-        operands = self._new_operands
-        shapes = []
-        for position, operand in enumerate(op.inputs):
-            regions = operand.regions
-            if regions:
-                self._new_regions += regions
-                self._regions += len(regions)
-            shapes.append(operand.shape)
-            operands.append(
-                (position, operand.handle, operand.address, operand.shape, operand.dtype, self._regions)
-            )
-        self._operands += len(shapes)
-        output = op.output
-        if output is None:
-            return op.name, tuple(shapes), None, ""
-        regions = output.regions
-        if regions:
-            self._new_regions += regions
-            self._regions += len(regions)
-        operands.append((OUTPUT, output.handle, output.address, output.shape, output.dtype, self._regions))
-        self._operands += 1
-        return op.name, tuple(shapes), output.shape, output.dtype
-
     def integers(self) -> dict[str, array[int]]:
         """The columns of whole numbers."""
-        self._gather()
+        self.gather()
         return self._integers
 
     def times(self) -> dict[str, array[float]]:
         """The columns of times, ns."""
-        self._gather()
+        self.gather()
         return self._times
 
     def texts(self) -> dict[str, Coded[Any]]:
         """The columns of texts."""
-        self._gather()
+        self.gather()
         return self._texts
-
-    def _gather(self) -> None:
-        """Bring rows into the columns."""
-        if self._compiled is not None:
-            self._compiled.gather()
-        if not self._new_ops:
-            return
-        columns: list[Any] = [
-            *self._integers.values(), *self._times.values(), *self._texts.values(), *self._ends.values()
-        ]  # fmt: skip
-        for column, values in zip(columns, zip(*self._new_ops, strict=True), strict=True):
-            column.extend(values)
-        self._new_ops.clear()
-        if self._new_operands:
-            position, handle, address, shape, dtype, ends = zip(*self._new_operands, strict=True)
-            self._operand["position"].extend(position)
-            self._operand["handle"].extend(-1 if one is None else one for one in handle)
-            self._operand["address"].extend(-1 if one is None else one for one in address)
-            self._operand_texts["shape"].extend(shape)
-            self._operand_texts["dtype"].extend(dtype)
-            self._region_end.extend(ends)
-            self._new_operands.clear()
-        if self._new_regions:
-            addresses, sizes = zip(*self._new_regions, strict=True)
-            self._region["addr"].extend(addresses)
-            self._region["bytes"].extend(sizes)
-            self._new_regions.clear()
-        if self._new_edges:
-            on, hazards = zip(*self._new_edges, strict=True)
-            self._edge_on.extend(on)
-            self._edge_hazard.extend(hazards)
-            self._new_edges.clear()
 
     def find(self, op_id: int) -> OpRecord | None:
         """The operation with that id, if it has been reported."""
-        row = self._at.get(op_id)
+        row = self.at.get(op_id)
         return None if row is None else OpRecord(self, row)
 
     @property
@@ -226,7 +116,7 @@ class OpLog:
 
     def _span(self, what: str, row: int) -> range:
         """The rows of an operation's transactions, operands or dependencies."""
-        self._gather()
+        self.gather()
         ends = self._ends[what]
         return range(_start(ends, row), ends[row])
 
@@ -334,11 +224,8 @@ class OpLog:
         }
 
 
-def _refuse(op: Op) -> NoReturn:
-    raise KernBenchError(
-        f"op {op.id} ({op.kind}/{op.name} on {op.component}) was reported twice; "
-        "a component reports an operation once, when it is done"
-    )
+def _rows(texts: Sequence[Coded[Any]]) -> list[array[int]]:
+    return [text.rows for text in texts]
 
 
 def _label(key: LabelKey) -> str:

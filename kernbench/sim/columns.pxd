@@ -10,6 +10,11 @@ cdef class Block:
     cdef int reserve(self, size_t nbytes) except -1
     cdef int append(self, void* data, size_t nbytes) except -1
 
+cdef class Words(Block):
+    cdef Py_ssize_t width
+    cpdef int integer(self, long long value) except -1
+    cpdef int number(self, double value) except -1
+
 cdef struct Hop:
     long long resource
     double t_in

@@ -33,6 +33,35 @@ class Doubles:
         return iter(self.at)
 
 
+class Words:
+    """Rows of ``width`` values, whole numbers or floats, one after the other."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._values: list[float] = []
+
+    @property
+    def count(self) -> int:
+        """Whole rows so far."""
+        return len(self._values) // self.width
+
+    def integer(self, value: int) -> None:
+        """The next value is a whole number below 2^63."""
+        self._values.append(value)
+
+    def number(self, value: float) -> None:
+        """The next value is a float."""
+        self._values.append(value)
+
+    def column(self, number: int, typecode: str) -> bytes:
+        """The values of column ``number``, as an ``array`` of that type code holds them."""
+        return array(typecode, self._values[number :: self.width]).tobytes()
+
+    def clear(self) -> None:
+        """Let go of all rows."""
+        self._values.clear()
+
+
 class _Rows:
     """Rows as tuples, then in an array a column."""
 

@@ -62,6 +62,37 @@ cdef class Block:
         return 0
 
 
+@cython.final
+cdef class Words(Block):
+    def __init__(self, Py_ssize_t width):
+        self.width = width
+
+    @property
+    def count(self):
+        return self.used // (8 * self.width)
+
+    cpdef int integer(self, long long value) except -1:
+        if self.used + 8 > self.room:
+            self.reserve(8)
+        (<long long*>(self.data + self.used))[0] = value
+        self.used += 8
+        return 0
+
+    cpdef int number(self, double value) except -1:
+        if self.used + 8 > self.room:
+            self.reserve(8)
+        (<double*>(self.data + self.used))[0] = value
+        self.used += 8
+        return 0
+
+    def column(self, Py_ssize_t number, str typecode):
+        values = np.frombuffer(self, "f8" if typecode == "d" else "i8")[number::self.width]
+        return values.astype(typecode).tobytes()
+
+    def clear(self):
+        self.used = 0
+
+
 HOPS = np.dtype([("resource", "i8"), ("t_in", "f8"), ("t_start", "f8"), ("t_out", "f8"), ("service_ns", "f8"),
                  ("wait_ns", "f8"), ("nbytes", "i8")])
 WAITS = np.dtype([("of", "i8"), ("holder", "i8"), ("resource", "i8"), ("holders", "i8"), ("seq", "i8"),

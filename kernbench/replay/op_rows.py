@@ -1,0 +1,140 @@
+"""Rows of the op log as operations end, brought into its columns by thousands."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from kernbench.errors import KernBenchError
+from kernbench.program.operations import Op, Operand
+from kernbench.sim.columns import Words
+
+GATHERED = 4096
+"""Operations that are kept as rows before the columns are extended."""
+_OUTPUT = -1
+_NONE = -1
+
+
+class OpRows:
+    """What is known of finished operations, in report order.
+
+    Args:
+        codes: for each text of an operation (kind, name, stage, component, source, label), of an operand
+            (shape, dtype) and of a dependency (hazard) a code, made for one that is new.
+        columns: the columns of operations, operands, regions, dependencies and transactions, which
+            :meth:`gather` extends, in the order in which :meth:`append` gives their values.
+    """
+
+    def __init__(self, codes: Sequence[dict[Any, int]], columns: Sequence[Sequence[array[Any]]]) -> None:
+        (
+            self.kind_codes, self.name_codes, self.stage_codes, self.component_codes, self.source_codes,
+            self.label_codes, self.shape_codes, self.dtype_codes, self.hazard_codes,
+        ) = codes  # fmt: skip
+        self.columns = columns
+        self.at: dict[int, int] = {}
+        """The row of each operation."""
+        self.plain: dict[str, int] = {}
+        """Codes of labels of operations without operands, by name."""
+        self.ops, self.operands, self.regions, self.edges, self.moved = [Words(len(one)) for one in columns]
+        self.operand_count = self.region_count = self.edge_count = self.moved_count = 0
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def append(self, op: Op, dependencies: Sequence[tuple[int, str]] = ()) -> None:
+        """Add a finished operation and its ``(op id, hazard)`` dependencies.
+
+        Raises:
+            KernBenchError: An operation of that id is in the log already.
+        """
+        number = op.id
+        if number in self.at:
+            _refuse(op)
+        rows = self.ops
+        if rows.count >= GATHERED:
+            self.gather()
+        name, inputs, output = op.name, op.inputs, op.output
+        if output is None and not inputs:
+            found = self.plain.get(name)
+            if found is None:
+                found = self.plain[name] = self.label_codes[name, (), None, ""]
+            label = found
+        else:
+            label = self.add_operands(name, inputs, output)
+        if op.transactions:
+            for transaction in dict.fromkeys(op.transactions):
+                self.moved.integer(transaction)
+                self.moved_count += 1
+        for on, hazard in dependencies:
+            self.edges.integer(on)
+            self.edges.integer(self.hazard_codes[hazard])
+            self.edge_count += 1
+        rows.integer(number)
+        rows.integer(op.launch)
+        rows.integer(op.parent)
+        rows.integer(op.nbytes)
+        rows.number(op.t_ready)
+        rows.number(op.t_start)
+        rows.number(op.t_end)
+        rows.integer(self.kind_codes[op.kind])
+        rows.integer(self.name_codes[name])
+        rows.integer(self.stage_codes[op.stage])
+        rows.integer(self.component_codes[op.component])
+        rows.integer(self.source_codes[op.source])
+        rows.integer(label)
+        rows.integer(self.moved_count)
+        rows.integer(self.operand_count)
+        rows.integer(self.edge_count)
+        self.at[number] = len(self.at)
+
+    def append_stage(self, op: Op) -> None:
+        """Add a stage of a tile, which is over. It depends on its ``after`` alone.
+
+        Raises:
+            KernBenchError: An operation of that id is in the log already.
+        """
+        after = op.after
+        self.append(op, sorted({*after}) if len(after) > 1 else after)
+
+    def add_operands(self, name: str, inputs: Sequence[Operand], output: Operand | None) -> int:
+        """Rows for operands of an operation; returns the code of its label."""
+        shapes = []
+        for position, operand in enumerate(inputs):
+            shapes.append(self.add_operand(position, operand))
+        if output is None:
+            return self.label_codes[name, tuple(shapes), None, ""]
+        shape = self.add_operand(_OUTPUT, output)
+        return self.label_codes[name, tuple(shapes), shape, output.dtype]
+
+    def add_operand(self, position: int, operand: Operand) -> tuple[int, ...]:
+        """A row for one operand; returns its shape."""
+        for addr, nbytes in operand.regions:
+            self.regions.integer(addr)
+            self.regions.integer(nbytes)
+            self.region_count += 1
+        rows, handle, address, shape = self.operands, operand.handle, operand.address, operand.shape
+        rows.integer(position)
+        rows.integer(_NONE if handle is None else handle)
+        rows.integer(_NONE if address is None else address)
+        rows.integer(self.shape_codes[shape])
+        rows.integer(self.dtype_codes[operand.dtype])
+        rows.integer(self.region_count)
+        self.operand_count += 1
+        return shape
+
+    def gather(self) -> None:
+        """Bring the rows into the columns."""
+        groups = (self.ops, self.operands, self.regions, self.edges, self.moved)
+        for rows, columns in zip(groups, self.columns, strict=True):
+            if rows.count:
+                for number, column in enumerate(columns):
+                    column.frombytes(rows.column(number, column.typecode))
+                rows.clear()
+
+
+def _refuse(op: Op) -> NoReturn:
+    raise KernBenchError(
+        f"op {op.id} ({op.kind}/{op.name} on {op.component}) was reported twice; "
+        "a component reports an operation once, when it is done"
+    )
