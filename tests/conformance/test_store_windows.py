@@ -16,6 +16,7 @@ from kernbench.api.kept_runs import copy_runs
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
 from tests.conformance.conftest import NewStore
+from tests.conformance.generated_runs import planned
 from tests.conformance.test_store_simulated import ALL_ROWS, simulated
 
 MEASURES = ("utilisation", "occupancy", "busy_ns", "bytes", "transactions", "wait_ns", "max_queue")
@@ -61,7 +62,7 @@ def check(run: kb.Run, store: GraphStore, window: dict[str, Any]) -> int:
 
 def test_use_is_that_of_the_trace_in_every_window(new_store: NewStore) -> None:
     with new_store() as store:
-        source, cases = simulated(6)
+        source, cases = simulated(planned("few", store).runs)
         copy_runs([case.run.id for case in cases], source, store)
         found = [check(case.run, store, window) for case in cases for window in windows(case.run)]
     assert sum(count > 0 for count in found) > len(cases) * 3
