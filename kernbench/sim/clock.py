@@ -183,7 +183,7 @@ class Loop:
                     if queue.time > self.max_ns or self.events + pending >= self.max_events:
                         queue.put_back(item)
                         raise self.beyond(queue.time)
-                    self.carry_out(item)
+                    Loop.carry_out(self, item)
                 if pending >= _REPORT_EVERY:
                     self.events += pending
                     pending = 0

@@ -5,6 +5,7 @@ cdef class FabricNode(Server):
     cdef public double overhead_ns
     # settled when the first path over it is made
     cdef readonly bint passes_on, at_end, asked, holds_back, foreign, works_out
+    cdef bint settled
 
     cdef double overhead(self) except? -1.0
     cpdef double service_ns(self, Packet packet, long long flit) except? -1.0

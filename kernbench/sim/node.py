@@ -16,7 +16,12 @@ STORE_AND_FORWARD = 1
 
 def overrides(cls: type, name: str, base: type) -> bool:
     """Whether ``cls``, or a class between it and its base class ``base``, has a ``name`` of its own."""
-    return any(name in vars(above) for above in cls.__mro__[: cls.__mro__.index(base)])
+    for above in cls.__mro__:
+        if above is base:
+            return False
+        if name in above.__dict__:
+            return True
+    raise TypeError(f"{cls.__name__} is not a {base.__name__}")
 
 
 class FabricNode(Server):
@@ -39,16 +44,19 @@ class FabricNode(Server):
         super().__init__(resource)
         self.overhead_ns = overhead_ns
         self.passes_on = self.at_end = self.asked = self.holds_back = self.foreign = False
-        self.works_out = False
+        self.works_out = self.settled = False
 
     def settle(self) -> None:
-        """Look at what is settled once, when the first path over it is made."""
+        """Look at what paths need to know: once where the class is compiled, as nothing can change then."""
+        if self.settled:
+            return
         self.passes_on = self.role == TRANSIT
         self.at_end = self.takes_flits
         self.asked = self.own_service
         self.holds_back = self.sends
         self.foreign = hasattr(self, "__dict__")  # a class of Python's, which may do anything
         self.works_out = overrides(type(self), "overhead_ns", FabricNode)
+        self.settled = not self.foreign
 
     def overhead(self) -> float:
         """``overhead_ns``, also where a subclass works it out."""

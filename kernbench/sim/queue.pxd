@@ -6,11 +6,10 @@ cdef enum What:
 
 cdef struct Entry:
     double time
-    long long major            # of a flit its transaction, else the number of the entry
+    unsigned long long rank    # order at equal times, then of a flit its transaction, else the entry's number
     unsigned long long minor   # of a flit its hop and number: hop << 32 | flit
     int slot                   # of its object in ``items``
-    short order                # at equal times
-    short what
+    int what
 
 cdef class Queue:
     cdef Entry* heap
@@ -18,6 +17,7 @@ cdef class Queue:
     cdef Py_ssize_t capacity, spares
     cdef list items
     cdef int* spare
+    cdef bint open             # the place on top is empty, the others are behind it
     cdef long long number
     # of the entry that was taken out last
     cdef readonly double time
@@ -26,6 +26,8 @@ cdef class Queue:
     cdef readonly long long hop, flit, major
 
     cdef int grow(self) except -1
+    cdef int fill(self, Entry* e, Py_ssize_t size) noexcept nogil
+    cdef int close(self) noexcept nogil
     cdef inline int put(self, double time, int order, long long major, unsigned long long minor, int what, object item) except -1
     cpdef int flit_at(self, double time, long long transaction, long long hop, long long flit, object packet) except -1
     cpdef int put_call(self, double time, object what) except -1

@@ -3,6 +3,8 @@
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.list cimport PyList_GET_ITEM, PyList_SET_ITEM
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc
 
@@ -11,21 +13,29 @@ cdef enum:
     FLIT = -2
     CALLED = -1
 
+
+cdef inline unsigned long long rank(int order, long long major) noexcept nogil:
+    """What orders entries of one time: 16 bits of ``order``, then 48 of ``major`` (-1 or more)."""
+    return (<unsigned long long>(order - LATE) << 48) + <unsigned long long>(major + 1)
+
+
 cdef inline bint before(Entry* a, Entry* b) noexcept nogil:
-    if a.time != b.time:
-        return a.time < b.time
-    if a.order != b.order:
-        return a.order < b.order
-    if a.major != b.major:
-        return a.major < b.major
-    return a.minor < b.minor
+    # Without jumps: which of two is first cannot be foretold.
+    return (a.time < b.time) | (
+        (a.time == b.time) & ((a.rank < b.rank) | ((a.rank == b.rank) & (a.minor < b.minor)))
+    )
 
 
 @cython.final
 cdef class Queue:
-    """Entries by time, then order, then number."""
+    """Entries by time, then order, then number.
+
+    What is taken out leaves its place on top of the heap open: most often what follows from it is put there,
+    and goes down from there once.
+    """
 
     def __cinit__(self):
+        cdef int i
         self.capacity = 256
         self.heap = <Entry*>malloc(self.capacity * sizeof(Entry))
         self.spare = <int*>malloc(self.capacity * sizeof(int))
@@ -44,10 +54,10 @@ cdef class Queue:
         return self.size
 
     def objects(self):
-        return [self.items[self.heap[at].slot] for at in range(self.size)]
+        return [self.items[self.heap[at + self.open].slot] for at in range(self.size)]
 
     cdef int grow(self) except -1:
-        cdef Py_ssize_t capacity = 2 * self.capacity
+        cdef Py_ssize_t capacity = 2 * self.capacity, i
         if capacity > 1 << 30:
             raise MemoryError("more than a thousand million events are waiting")
         heap = <Entry*>realloc(self.heap, capacity * sizeof(Entry))
@@ -65,6 +75,28 @@ cdef class Queue:
         self.capacity = capacity
         return 0
 
+    cdef int fill(self, Entry* e, Py_ssize_t size) noexcept nogil:
+        """Put ``e`` into the open place on top of a heap of ``size`` places."""
+        cdef Entry* heap = self.heap
+        cdef Py_ssize_t at = 0, down = 1, up
+        # The open place goes down to a leaf, and the entry from there up: it belongs far down.
+        while down + 1 < size:
+            down += before(&heap[down + 1], &heap[down])
+            heap[at] = heap[down]
+            at = down
+            down = 2 * at + 1
+        if down < size:
+            heap[at] = heap[down]
+            at = down
+        while at > 0:
+            up = (at - 1) >> 1
+            if not before(e, &heap[up]):
+                break
+            heap[at] = heap[up]
+            at = up
+        heap[at] = e[0]
+        return 0
+
     cdef inline int put(self, double time, int order, long long major, unsigned long long minor, int what, object item) except -1:
         cdef Entry e
         cdef Py_ssize_t at, up
@@ -73,11 +105,17 @@ cdef class Queue:
             self.grow()
         self.spares -= 1
         e.slot = self.spare[self.spares]
-        self.items[e.slot] = item
-        e.time, e.order, e.major, e.minor, e.what = time, <short>order, major, minor, <short>what
-        heap = self.heap
-        at = self.size
+        Py_INCREF(item)
+        PyList_SET_ITEM(self.items, e.slot, item)  # in the place of None
+        Py_DECREF(None)
+        e.time, e.rank, e.minor, e.what = time, rank(order, major), minor, what
         self.size += 1
+        if self.open:
+            self.open = 0
+            self.fill(&e, self.size)
+            return 0
+        heap = self.heap
+        at = self.size - 1
         while at > 0:
             up = (at - 1) >> 1
             if not before(&e, &heap[up]):
@@ -113,43 +151,39 @@ cdef class Queue:
             self.time, self.order, self.major, <unsigned long long>(self.hop << 32 | self.flit), self.what, item
         )
 
-    cpdef object pop(self):
-        cdef Entry* heap = self.heap
+    cdef int close(self) noexcept nogil:
+        """Nothing has been put into the open place on top: the last entry goes there."""
         cdef Entry last
-        cdef Py_ssize_t at = 0, down = 1, up, size
-        cdef int slot = heap[0].slot
-        cdef unsigned long long minor = heap[0].minor
-        self.time, self.order, self.major = heap[0].time, heap[0].order, heap[0].major
-        self.what, self.is_flit = heap[0].what, heap[0].order == FLIT
-        self.hop, self.flit = <long long>(minor >> 32), <long long>(minor & 0xFFFFFFFF)
+        self.open = 0
+        if self.size:
+            last = self.heap[self.size]
+            self.fill(&last, self.size)
+        return 0
+
+    cpdef object pop(self):
+        cdef Entry* first
+        cdef unsigned long long minor, rank
+        if self.open:
+            self.close()
+        first = self.heap
+        minor, rank = first.minor, first.rank
+        self.time = first.time
+        self.order, self.major = <int>(rank >> 48) + LATE, <long long>(rank & ((<unsigned long long>1 << 48) - 1)) - 1
+        self.what, self.is_flit = first.what, self.order == FLIT
+        self.hop, self.flit = <long long>(minor >> 32), <long long>(<unsigned int>minor)
         self.size -= 1
-        size = self.size
-        if size:
-            # The hole goes down to a leaf, and the last entry from there up: it belongs far down.
-            last = heap[size]
-            while down + 1 < size:
-                if before(&heap[down + 1], &heap[down]):
-                    down += 1
-                heap[at] = heap[down]
-                at = down
-                down = 2 * at + 1
-            if down < size:
-                heap[at] = heap[down]
-                at = down
-            while at > 0:
-                up = (at - 1) >> 1
-                if not before(&last, &heap[up]):
-                    break
-                heap[at] = heap[up]
-                at = up
-            heap[at] = last
-        item = self.items[slot]
-        self.items[slot] = None
-        self.spare[self.spares] = slot
+        self.open = 1
+        item = <object>PyList_GET_ITEM(self.items, first.slot)
+        Py_INCREF(None)
+        PyList_SET_ITEM(self.items, first.slot, None)
+        Py_DECREF(item)  # the list's own
+        self.spare[self.spares] = first.slot
         self.spares += 1
         return item
 
     cpdef double next_time(self) except? -1.0:
+        if self.open:
+            self.close()
         return self.heap[0].time if self.size else INFINITY
 
     cpdef int breathe(self) except -1:

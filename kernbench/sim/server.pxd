@@ -16,6 +16,8 @@ cdef class Server:
     cdef bint queued
     cdef Shares shares
     cdef Departures departures
+    cdef Py_ssize_t leaving
+    cdef double left
     cdef Parts parts
 
     cpdef double occupy(self, double time, double duration, object owner) except? -1.0
@@ -33,6 +35,6 @@ cdef class Server:
     cdef Py_ssize_t others(self, object owner, int n, Py_ssize_t walked) except -1
     @cython.locals(runs=Runs, i=Py_ssize_t)
     cdef int rest(self, object owner, int n, double begin, double stop, double own_walked) except -1
-    @cython.locals(present="long long")
+    @cython.locals(present="long long", gone=int)
     cpdef object arrive(self, double time)
     cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)

@@ -43,6 +43,10 @@ class Server:
         """Whether there are runs: a look at these costs a look into memory for each flit."""
         self.shares: Shares | None = None
         self.departures = Departures()
+        self.leaving = 0
+        """How many ``departures`` there are."""
+        self.left = _INFINITY
+        """One departure more, of one that left while no other was about to: most servers need no others."""
         self.parts: Any = None  # Parts, when it has been waited for
         self.watcher: Any = None
         """An instrument whose ``occupied(server, time, duration, start, owner)`` is called for each use."""
@@ -208,7 +212,14 @@ class Server:
 
     def arrive(self, time: float) -> None:
         """Count one more transaction present from ``time`` on."""
-        present = self.present + 1 - self.departures.gone(time)
+        present = self.present + 1
+        if self.left <= time:
+            self.left = _INFINITY
+            present -= 1
+        if self.leaving:
+            gone = self.departures.gone(time)
+            self.leaving -= gone
+            present -= gone
         self.present = present
         self.transactions += 1
         if present > self.max_queue:
@@ -216,7 +227,11 @@ class Server:
 
     def leave(self, time: float, nbytes: int, busy_ns: float, wait_ns: float) -> None:
         """Count a transaction as gone from ``time`` on, with what it moved, used and waited."""
-        self.departures.add(time)
+        if self.left == _INFINITY:
+            self.left = time
+        else:
+            self.departures.add(time)
+            self.leaving += 1
         self.bytes += nbytes
         self._busy_ns += busy_ns
         self.wait_ns += wait_ns
