@@ -95,7 +95,8 @@ class Loop:
         self.interrupted = False
 
     @property
-    def _now(self) -> float:
+    def now(self) -> float:
+        """Simulated time, ns: that of the entry being carried out, or of the last one."""
         return self.time if self.begun else 0
 
     def idle(self) -> bool:
@@ -196,12 +197,12 @@ class Loop:
             self.events += pending
 
 
-class Clock(Loop, simpy.Environment):  # type: ignore[override]
+class Clock(Loop, simpy.Environment):
     """A SimPy environment in ns whose queue also holds flits and callbacks."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._active_proc = None
+        Loop.__init__(self)
+        simpy.Environment.__init__(self)
         self._background: set[simpy.Process] = set()
 
     def background(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
@@ -251,7 +252,7 @@ class Clock(Loop, simpy.Environment):  # type: ignore[override]
 
     def schedule(self, event: Any, priority: int = simpy.events.NORMAL, delay: float = 0) -> None:
         """See :meth:`simpy.Environment.schedule`."""
-        self.entries.put_event(self._now + delay, priority, event)
+        self.entries.put_event(self.now + delay, priority, event)
         self.scheduled += 1
 
     def peek(self) -> float:
