@@ -4,7 +4,7 @@
 #   make test        the tests that a developer waits for
 #   make slow        all the others: slow ones, those on a Neo4j server, property tests with all their examples
 #   make pure        the tests of exact times and kept results, where nothing is compiled (KERNBENCH_PURE=1)
-#   make core        compile the engine again, after a change of it; needs a C compiler
+#   make core        compile the engine again, after a change of it; needs a C compiler, or the package ziglang
 #   make golden      rewrite the kept results under tests/golden, after a decision to change them
 #   make lint        ruff: rules and format
 #   make types       mypy, strict

@@ -1,18 +1,25 @@
 """Compiles the engine (kernbench/compiled/digest.py says which modules) when KernBench is installed.
 
-Where it cannot be compiled, for lack of a C compiler, KernBench is installed in plain Python. Results are the
-same. ``python hatch_build.py`` compiles it in a checkout, beside its source: after the first time only what
-has changed, and what uses types of that.
+On Linux without a C compiler, pip fetches one for the build: ``ziglang`` of the package index. Where it
+cannot be compiled all the same, KernBench is installed in plain Python. Results are the same in all cases.
+``python hatch_build.py`` compiles it in a checkout, beside its source: after the first time only what has
+changed, and what uses types of that.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import runpy
+import shlex
 import shutil
 import sys
+import sysconfig
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +48,41 @@ DIRECTIVES = {
 }
 
 
+class NoCompilerError(RuntimeError):
+    """There is nothing to compile with."""
+
+
+def needs_zig() -> bool:
+    """Whether a build here has to bring a C compiler: where there is none, and zig's was tried."""
+    words = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    tried = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
+    return tried and shutil.which(words[0]) is None
+
+
+@contextmanager
+def c_compiler(caches: Path) -> Iterator[None]:
+    """Within the block setuptools finds a C compiler, if there is any. ``caches`` is for what zig keeps."""
+    if not needs_zig():
+        yield
+        return
+    if find_spec("ziglang") is None:
+        raise NoCompilerError("there is no C compiler; install one, or the package 'ziglang'")
+    # For any processor of the platform, not for this one: what is compiled may be installed elsewhere.
+    zig = f"{shlex.quote(sys.executable)} -m ziglang cc -mcpu=baseline"
+    set_ = {"CC": zig, "LDSHARED": f"{zig} -shared"}
+    set_ |= {f"ZIG_{name}_CACHE_DIR": str(caches) for name in ("GLOBAL", "LOCAL")}
+    before = {name: os.environ.get(name) for name in set_}
+    os.environ.update(set_)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
 def compiled(into: Path) -> dict[Path, Path]:
     """Compile into the folder ``into``; returns what was made, by where in a checkout it belongs.
 
@@ -62,7 +104,8 @@ def compiled(into: Path) -> dict[Path, Path]:
     command.build_lib, command.build_temp = str(into / "lib"), str(into / "temp")
     command.parallel = os.cpu_count()
     command.ensure_finalized()
-    command.run()
+    with c_compiler(into / "zig"):
+        command.run()
     stamp = into / "sources.txt"
     stamp.write_text(plan["digest"](ROOT) + "\n")
     built = {Path(plan["STAMP"]): stamp}
@@ -74,6 +117,10 @@ def compiled(into: Path) -> dict[Path, Path]:
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """Adds what is compiled to a wheel, or puts it into the checkout of an editable installation."""
+
+    def dependencies(self) -> list[str]:
+        """What the build needs beside ``build-system.requires``."""
+        return ["ziglang>=0.14"] if needs_zig() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, or say why not."""
@@ -97,7 +144,16 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def put(built: dict[Path, Path]) -> None:
-    """Put the modules beside their sources, as new files: a process may run the old ones."""
+    """Put the modules beside their sources, as new files: a process may run the old ones.
+
+    What another Python has there of other sources goes: there is one stamp for all.
+    """
+    stamp = next(place for place in built if place.suffix == ".txt")
+    if (ROOT / stamp).exists() and (ROOT / stamp).read_bytes() != built[stamp].read_bytes():
+        for place in built.keys() - {stamp}:
+            for old in (ROOT / place).parent.glob(f"{place.name.partition('.')[0]}.*{place.suffix}"):
+                if old.name != place.name:
+                    old.unlink()
     for place, file in built.items():
         fresh = (ROOT / place).with_suffix(".new")
         shutil.copy(file, fresh)
@@ -113,4 +169,7 @@ def kept() -> Path:
 
 
 if __name__ == "__main__":
-    put(compiled(kept()))
+    try:
+        put(compiled(kept()))
+    except NoCompilerError as missing:
+        sys.exit(f"nothing is compiled: {missing}; KernBench runs in plain Python as well")

@@ -23,6 +23,7 @@ from kernbench.compiled.digest import MODULES, STAMP, digest
 VARIABLE = "KERNBENCH_PURE"
 """Environment variable: ``1`` leaves what is compiled aside."""
 _ROOT = Path(__file__).parents[2]
+_WHY = " ('pip install -v' says why; mostly there is no C compiler)"
 _AGAIN = "; 'make core' compiles it in a checkout, 'pip install --force-reinstall' elsewhere"
 
 
@@ -32,7 +33,7 @@ def _state() -> str:
     for module in MODULES:
         beside = _ROOT.joinpath(*module.split("."))
         if not any(Path(f"{beside}{suffix}").exists() for suffix in EXTENSION_SUFFIXES):
-            return f"not there: no C compiler was found when KernBench was installed{_AGAIN}"
+            return f"not there: it could not be compiled when KernBench was installed{_WHY}{_AGAIN}"
     now = digest(_ROOT)  # an installed wheel has no sources of containers, and cannot change
     stamp = _ROOT / STAMP
     if now and (not stamp.exists() or now != stamp.read_text().strip()):

@@ -1,0 +1,139 @@
+"""Without cc, gcc or clang on the PATH: what is installed runs the default job, and what is said is true."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import runpy
+import shutil
+import site
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.test_wheel import SHIPPED
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD: dict[str, Any] = runpy.run_path(str(ROOT / "hatch_build.py"))
+COMPILERS = ("c++", "c89", "c99", "cc", "clang", "cpp", "g++", "gcc", "icx", "tcc", "zig")
+BROUGHT = platform.machine() in ("x86_64", "aarch64")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a C compiler is brought on Linux alone")
+
+
+def _is_compiler(name: str) -> bool:
+    """``gcc``, ``gcc-12``, ``x86_64-linux-gnu-gcc-12``."""
+    return bool({*COMPILERS} & {*name.split("-")})
+
+
+@pytest.fixture
+def no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH of one folder, with links to everything on the PATH but C compilers."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    places = [Path(place) for place in os.environ["PATH"].split(os.pathsep) if place]
+    commands = {path.name: path for place in reversed(places) for path in place.glob("*")}
+    for name, path in commands.items():
+        if not _is_compiler(name):
+            (folder / name).symlink_to(path)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("CC", raising=False)
+    assert not any(shutil.which(name) for name in ("cc", "gcc", "clang"))
+    return folder
+
+
+def _sources(into: Path) -> Path:
+    """A copy of what is installed, with nothing compiled."""
+    without = shutil.ignore_patterns("__pycache__", "*.so", "sources.txt", ".*cache")
+    for name in SHIPPED:
+        shutil.copytree(ROOT / name, into / name, ignore=without)
+    for name in ("pyproject.toml", "README.md", "hatch_build.py"):
+        shutil.copy(ROOT / name, into / name)
+    return into
+
+
+def _run(*argv: str, folder: Path, **environment: str) -> str:
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "KERNBENCH"))} | environment
+    done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{argv}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+DEFAULT_JOB = ("run", "--bench", "qkv-gemm", "--verify-data", "--format", "json")
+
+
+def test_the_build_asks_for_a_compiler_only_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = BUILD["CustomBuildHook"]
+    monkeypatch.setenv("CC", sys.executable)  # a command that is there
+    assert hook.dependencies(None) == []
+    monkeypatch.setenv("CC", "no-such-compiler -O2")
+    assert hook.dependencies(None) == (["ziglang>=0.14"] if BROUGHT else [])
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_without_any_compiler_one_line_says_so(tmp_path: Path) -> None:
+    copy = _sources(tmp_path / "checkout")
+    done = subprocess.run(
+        [sys.executable, "hatch_build.py"], cwd=copy, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "nothing is compiled: there is no C compiler; install one, or the package 'ziglang'; "
+        "KernBench runs in plain Python as well\n"
+    )
+    assert not list(copy.rglob("*.so"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_compiler")
+def test_the_default_job_runs_where_nothing_is_compiled(tmp_path: Path) -> None:
+    copy = _sources(tmp_path / "checkout")
+    place = {"PYTHONPATH": os.pathsep.join([str(copy), str(copy / "graph")])}
+    run = json.loads(_run(sys.executable, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path, **place))
+    assert run["verified"] is True
+    engine = "from kernbench.compiled import state; print(state)"
+    said = _run(sys.executable, "-c", engine, folder=tmp_path, **place)
+    assert said.startswith("not there: it could not be compiled when KernBench was installed")
+    compiled = json.loads(_run(sys.executable, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path))
+    assert compiled["latency_ns"] == run["latency_ns"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BROUGHT, reason="no compiler is brought for this processor")
+@pytest.mark.usefixtures("no_compiler")
+def test_pip_brings_a_compiler_and_the_default_job_runs_compiled(tmp_path: Path) -> None:
+    """It needs the package index, as every installation does."""
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=True)
+    python = str(environment / "bin" / "python")
+    (packages,) = (environment / "lib").glob("python*/site-packages")
+    # What KernBench depends on is at hand already.
+    (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
+    pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
+    _run(*pip, "--no-deps", str(_sources(tmp_path / "checkout")), folder=tmp_path)
+    said = _run(python, "-c", "import kernbench.compiled as c; print(c.state, c.__file__)", folder=tmp_path)
+    assert said.startswith(f"used {environment}")
+    run = json.loads(_run(python, "-m", "kernbench", *DEFAULT_JOB, folder=tmp_path))
+    assert run["verified"] is True
+
+
+def test_what_another_python_has_compiled_of_other_sources_goes(tmp_path: Path) -> None:
+    """One stamp says of all what they were compiled from."""
+    put = BUILD["put"]
+    put.__globals__["ROOT"] = tmp_path
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "made").mkdir()
+    for name, stamp in (("clock.cpython-312.so", "first"), ("clock.cpython-313.so", "first"),
+                        ("clock.cpython-312.so", "second")):  # fmt: skip
+        (tmp_path / "made" / name).write_text(stamp)
+        (tmp_path / "made" / "sources.txt").write_text(stamp)
+        put({Path("pkg", file): tmp_path / "made" / file for file in (name, "sources.txt")})
+        there = {path.name: path.read_text() for path in (tmp_path / "pkg").iterdir()}
+        assert there.pop("sources.txt") == stamp
+        assert set(there.values()) == {stamp}
+    assert list(there) == ["clock.cpython-312.so"]
