@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import kernbench.compiled  # noqa: F401  (it says which of these modules are found compiled)
 from kernbench.address.address_map import AddressMap, Target
 from kernbench.address.allocators import LogicalAllocator, PeAllocator, SramAllocator, VirtualAllocator
 from kernbench.address.baaw import Baaw

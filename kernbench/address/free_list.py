@@ -10,6 +10,21 @@ from bisect import bisect_left
 
 from kernbench.errors import AddressError, AllocationError
 
+_MOST = 1 << 62
+
+
+class Block:
+    """Bytes of a list, given back when nothing refers to the block any more."""
+
+    def __init__(self, owner: FreeList, address: int, nbytes: int) -> None:
+        self.owner = owner
+        self.address = address
+        """Where they begin."""
+        self.nbytes = nbytes
+
+    def __del__(self) -> None:
+        self.owner.free(self.address, self.nbytes)
+
 
 class FreeList:
     """Blocks of the byte range ``[base, base + capacity)``. ``name`` says in errors what is allocated."""
@@ -51,25 +66,41 @@ class FreeList:
         """
         if nbytes <= 0 or align <= 0:
             raise AddressError(f"{self.name}: nbytes {nbytes} and align {align} must be positive")
-        for index, (start, size) in enumerate(self._free):
-            if size < nbytes:
-                continue
-            offset = -(-start // align) * align
-            rest = start + size - (offset + nbytes)
-            if rest >= 0:
-                if offset == start and rest:
-                    self._free[index] = (offset + nbytes, rest)
-                elif offset == start:
-                    del self._free[index]
-                else:
-                    parts = ((start, offset - start), (offset + nbytes, rest))
-                    self._free[index : index + 1] = [part for part in parts if part[1]]
-                self._allocated[offset] = nbytes
+        if nbytes <= self.capacity and align <= _MOST:
+            offset = self.first_fit(nbytes, align)
+            if offset >= 0:
                 return offset
         raise AllocationError(
             f"{self.name} is full: {nbytes} bytes wanted (aligned to {align}), the largest free block is "
             f"{self.largest_free} of {self.free_bytes} bytes free; free something or use smaller shards"
         )
+
+    def first_fit(self, nbytes: int, align: int) -> int:
+        """As :meth:`alloc`, of no more than there are in all; -1 when no block is large enough."""
+        free = self._free
+        for index in range(len(free)):
+            start, size = free[index]
+            if size < nbytes:
+                continue
+            offset = (start + align - 1) // align * align
+            rest = start + size - (offset + nbytes)
+            if rest < 0:
+                continue
+            if offset == start and rest:
+                free[index] = (offset + nbytes, rest)
+            elif offset == start:
+                del free[index]
+            else:
+                free[index] = (start, offset - start)
+                if rest:
+                    free.insert(index + 1, (offset + nbytes, rest))
+            self._allocated[offset] = nbytes
+            return offset
+        return -1
+
+    def take(self, nbytes: int, align: int) -> Block:
+        """As :meth:`alloc`, as a block that gives itself back."""
+        return Block(self, self.alloc(nbytes, align), nbytes)
 
     def free(self, offset: int, nbytes: int) -> None:
         """Give back a block exactly as it was allocated; anything else is an :class:`AddressError`."""

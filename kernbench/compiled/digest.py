@@ -21,6 +21,7 @@ MODULES = {
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
     **{f"kernbench.components.{name}": "py" for name in COMPONENTS},
+    "kernbench.address.free_list": "py",
     "kernbench.replay.op_rows": "py",
     "kernbench.compiled._core": "pyx",
 }

@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 import gc
-from typing import Protocol
 
+from kernbench.address.free_list import Block as Block
 from kernbench.address.free_list import FreeList
-from kernbench.compiled import core
 from kernbench.errors import AllocationError
 from kernbench.kernels.arguments import BadArgumentError
 
 ALIGNMENT = 16
 """Bytes that every block starts at a multiple of."""
-
-
-class Block(Protocol):
-    """Bytes of scratch, given back when the last handle that uses them is gone."""
-
-    @property
-    def address(self) -> int:
-        """Where they begin."""
-
-
-class PythonBlock:
-    """A block that gives itself back in Python; the core has one that does so in C."""
-
-    __slots__ = ("_free_list", "_size", "address")
-
-    def __init__(self, free_list: FreeList, address: int, size: int) -> None:
-        self.address = address
-        self._size = size
-        self._free_list = free_list
-
-    def __del__(self) -> None:
-        self._free_list.free(self.address, self._size)
 
 
 class Scratch:
@@ -51,19 +28,12 @@ class Scratch:
     def take(self, nbytes: int) -> Block:
         """A block of at least ``nbytes``; without one, an error gives the bytes wanted, free and in all."""
         size = -(-nbytes // ALIGNMENT) * ALIGNMENT
-        free_list = self._free_list
-        if core is not None and 0 < size <= self.nbytes:
-            block: Block | None = core.block_of(
-                free_list, free_list._free, free_list._allocated, size, ALIGNMENT
-            )
-            if block is not None:
-                return block
         try:
-            return PythonBlock(free_list, free_list.alloc(size, ALIGNMENT), size)
+            return self._free_list.take(size, ALIGNMENT)
         except AllocationError:
             gc.collect()  # handles in reference cycles
         try:
-            return PythonBlock(free_list, free_list.alloc(size, ALIGNMENT), size)
+            return self._free_list.take(size, ALIGNMENT)
         except AllocationError:
             raise BadArgumentError(
                 "scratch",

@@ -1,0 +1,19 @@
+cimport cython
+
+cdef class Block:
+    cdef FreeList owner
+    cdef readonly object address
+    cdef object nbytes
+
+cdef class FreeList:
+    cdef readonly object name, base, capacity
+    cdef list _free
+    cdef dict _allocated
+
+    @cython.locals(index=Py_ssize_t, start="long long", size="long long", offset="long long", rest="long long")
+    cdef long long first_fit(self, long long nbytes, long long align) except? -1
+    @cython.locals(
+        index=Py_ssize_t, start="long long", end="long long", after="long long", before="long long", size="long long",
+        joined=bint,
+    )
+    cpdef object free(self, object offset, object nbytes)

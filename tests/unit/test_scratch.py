@@ -1,0 +1,54 @@
+"""Blocks of a kernel's scratch: where they lie, how they are given back, what is said when none fits."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from kernbench.address.free_list import FreeList
+from kernbench.errors import AddressError, AllocationError
+from kernbench.kernels import scratch
+from kernbench.kernels.arguments import BadArgumentError
+
+
+def test_a_block_is_given_back_with_the_last_that_refers_to_it() -> None:
+    room = FreeList(64, 8)
+    block = again = room.take(20, 16)
+    assert (block.address, room.blocks) == (16, ((8, 8), (36, 36)))
+    del block
+    assert room.used_bytes == 20
+    del again
+    assert room.blocks == ((8, 64),)
+
+
+def test_a_block_that_was_freed_before_is_an_error_of_the_free_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda raised: seen.append(raised.exc_value))
+    room = FreeList(64)
+    block = room.take(16, 16)
+    room.free(block.address, 16)
+    del block
+    assert [type(one) for one in seen] == [AddressError]
+
+
+def test_more_than_64_bits_are_as_little_there_as_one_byte_too_many() -> None:
+    room = FreeList(64, 1)
+    for nbytes, align in ((65, 1), (1 << 80, 1), (1, 1 << 80)):
+        with pytest.raises(AllocationError, match="the largest free block is 64 of 64 bytes free"):
+            room.alloc(nbytes, align)
+
+
+def test_scratch_says_what_does_not_fit() -> None:
+    room = scratch.Scratch(4096, 64)
+    block = room.take(10)
+    assert (block.address, room.free_bytes) == (4096, 48)
+    with pytest.raises(BadArgumentError, match="49 bytes wanted, 48 of 64 bytes free"):
+        room.take(49)
+    with pytest.raises(BadArgumentError, match="bytes wanted, 48 of 64 bytes free"):
+        room.take(1 << 80)
+    del block
+    gc.collect()
+    assert room.free_bytes == 64
