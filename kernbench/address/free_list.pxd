@@ -6,7 +6,8 @@ cdef class Block:
     cdef object nbytes
 
 cdef class FreeList:
-    cdef readonly object name, base, capacity
+    cdef public object name
+    cdef readonly object base, capacity
     cdef list _free
     cdef dict _allocated
 

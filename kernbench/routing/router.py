@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from math import inf
+from typing import NamedTuple
 
 from kernbench.errors import RoutingError
 from kernbench.hints import closest
@@ -23,8 +23,7 @@ FEWEST_TABLES = 16
 """So many it keeps, however large."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A possible route: links before the core, the core from one component to another, links after it."""
 
     weight_nm: float
@@ -32,6 +31,16 @@ class _Candidate:
     first: tuple[Edge, ...]
     core: tuple[Table, int, int] | None
     last: tuple[Edge, ...]
+
+
+class _Attached(NamedTuple):
+    """A way between a component and the core: its links, their weight, and where they meet the core."""
+
+    links: tuple[Edge, ...]
+    weight_nm: int
+    name: str
+    at: int | None
+    """Number of that component in the core; None where it is none of the core's."""
 
 
 class Router:
@@ -52,6 +61,10 @@ class Router:
         self._tables: OrderedDict[tuple[int, bool], Table] = OrderedDict()
         self._table_bytes = 0
         self._routes: dict[tuple[str, str, Traffic, str], Route] = {}
+        self._targets: list[int] = self._core.target.tolist()
+        self._wires: dict[str, Node] = {}
+        self._departures: dict[tuple[str, frozenset[str]], list[_Attached]] = {}
+        self._arrivals: dict[tuple[str, frozenset[str]], list[_Attached]] = {}
 
     def route(self, src: str, dst: str, traffic: Traffic, via: str = "") -> Route:
         """The route from component ``src`` to component ``dst``, whose last link comes from ``via`` if given.
@@ -82,30 +95,42 @@ class Router:
         return Route((src, *(link.target for link in links)), links, best.weight_nm / NM_PER_MM)
 
     def _candidates(self, a: Node, b: Node, banned: frozenset[str], via: str) -> Iterator[_Candidate]:
-        index = self._core.index
-        arrivals = [((), b.id)] if b.id in index else list(self._arrivals(b, banned))
-        for last, start in arrivals:
-            if via and not (last and last[-1].source == via):
+        arrivals = self._arrivals.get((b.id, banned))
+        if arrivals is None:
+            arrivals = self._arrivals[b.id, banned] = self._attached(self._find_arrivals(b, banned), False)
+        departures = self._departures.get((a.id, banned))
+        if departures is None:
+            departures = self._departures[a.id, banned] = self._attached(
+                [(links, links[-1].target if links else a.id) for links in self._find_departures(a, banned)],
+                True,
+            )
+        for last in arrivals:
+            if via and not (last.links and last.links[-1].source == via):
                 continue
-            if start == a.id and last:
-                yield _Candidate(_nm(last), len(last), (), None, last)
-            if start not in index:
+            if last.name == a.id and last.links:
+                yield _Candidate(last.weight_nm, len(last.links), (), None, last.links)
+            if last.at is None:
                 continue
-            table = self._table(index[start], within_cube=banned >= UCIE_KINDS)
-            for first in self._departures(a, banned):
-                source = index[first[-1].target if first else a.id]
-                attached = (*first, *last)
-                weight, order = table.criteria(source)
+            table = self._table(last.at, within_cube=banned >= UCIE_KINDS)
+            for first in departures:
+                assert first.at is not None
+                weight, order = table.criteria(first.at)
                 if weight != inf:
                     yield _Candidate(
-                        weight + _nm(attached),
-                        order + len(attached),
-                        first,
-                        (table, source, index[start]),
-                        last,
+                        weight + (first.weight_nm + last.weight_nm),
+                        order + (len(first.links) + len(last.links)),
+                        first.links,
+                        (table, first.at, last.at),
+                        last.links,
                     )
 
-    def _departures(self, a: Node, banned: frozenset[str]) -> list[tuple[Edge, ...]]:
+    def _attached(self, ways: Iterable[tuple[tuple[Edge, ...], str]], to_core: bool) -> list[_Attached]:
+        """The ways with what is known of each; ``to_core``: those that lead to the core alone."""
+        number = self._core.index.get
+        found = [_Attached(links, _nm(links), name, number(name)) for links, name in ways]
+        return [way for way in found if way.at is not None] if to_core else found
+
+    def _find_departures(self, a: Node, banned: frozenset[str]) -> list[tuple[Edge, ...]]:
         """The link sequences from a component into the core."""
         if a.id in self._core.index:
             return [()]
@@ -119,8 +144,11 @@ class Router:
                 ]
         return found
 
-    def _arrivals(self, b: Node, banned: frozenset[str]) -> Iterator[tuple[tuple[Edge, ...], str]]:
+    def _find_arrivals(self, b: Node, banned: frozenset[str]) -> Iterator[tuple[tuple[Edge, ...], str]]:
         """The link sequences from the core into a component: (links, the component where they start)."""
+        if b.id in self._core.index:
+            yield (), b.id
+            return
         for link in self._links_into(b.id, banned):
             yield (link,), link.source
             if self._kind(link.source).entrance_to == b.properties["kind"]:
@@ -129,15 +157,10 @@ class Router:
                         yield (before, link), before.source
 
     def _walk(self, candidate: _Candidate) -> list[Edge]:
-        links: list[Edge] = []
-        if candidate.core is not None:
-            table, here, target = candidate.core
-            core = self._core
-            while here != target:
-                number = table.link_from(here)
-                links.append(core.links[number])
-                here = core.index[links[-1].target]
-        return links
+        if candidate.core is None:
+            return []
+        table, here, target = candidate.core
+        return [self._core.links[number] for number in table.way(here, target, self._targets)]
 
     def _table(self, destination: int, within_cube: bool) -> Table:
         key = (destination, within_cube)
@@ -167,6 +190,9 @@ class Router:
         return component_kind(self._graph.node(name))
 
     def _wired(self, name: str) -> Node:
+        known = self._wires.get(name)
+        if known is not None:
+            return known
         if name not in self._graph:
             close = closest(name, [n.id for n in self._graph.nodes()])
             hint = f"did you mean '{close}'?" if close else "the topology lists its components"
@@ -174,6 +200,7 @@ class Router:
         node = self._graph.node(name)
         if next(self._graph.out_edges(name, "LINK"), None) is None:
             raise RoutingError(f"'{name}' has no wires, name a component that has")
+        self._wires[name] = node
         return node
 
 

@@ -8,7 +8,7 @@ and the next link is the first in the core's order of preference.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from heapq import heappop, heappush
 from math import inf
@@ -87,6 +87,16 @@ class Table:
         """
         known = self._known or self.all()
         return int(known.next_link[self.places[component]])
+
+    def way(self, source: int, destination: int, targets: Sequence[int]) -> list[int]:
+        """Numbers of the links from a component that has a route; ``targets`` of each link in the core."""
+        next_link, places = (self._known or self.all()).next_link, self.places
+        found = []
+        while source != destination:
+            number = next_link[places[source]]
+            found.append(number)
+            source = targets[number]
+        return found
 
     @property
     def nbytes(self) -> int:
