@@ -97,12 +97,11 @@ class Router:
     def _candidates(self, a: Node, b: Node, banned: frozenset[str], via: str) -> Iterator[_Candidate]:
         arrivals = self._arrivals.get((b.id, banned))
         if arrivals is None:
-            arrivals = self._arrivals[b.id, banned] = self._attached(self._find_arrivals(b, banned), False)
+            arrivals = self._arrivals[b.id, banned] = self._attached(self._find_arrivals(b, banned))
         departures = self._departures.get((a.id, banned))
         if departures is None:
             departures = self._departures[a.id, banned] = self._attached(
-                [(links, links[-1].target if links else a.id) for links in self._find_departures(a, banned)],
-                True,
+                (links, links[-1].target if links else a.id) for links in self._find_departures(a, banned)
             )
         for last in arrivals:
             if via and not (last.links and last.links[-1].source == via):
@@ -124,11 +123,10 @@ class Router:
                         last.links,
                     )
 
-    def _attached(self, ways: Iterable[tuple[tuple[Edge, ...], str]], to_core: bool) -> list[_Attached]:
-        """The ways with what is known of each; ``to_core``: those that lead to the core alone."""
+    def _attached(self, ways: Iterable[tuple[tuple[Edge, ...], str]]) -> list[_Attached]:
+        """The ways, given with where they meet the core, with what else is known of each."""
         number = self._core.index.get
-        found = [_Attached(links, _nm(links), name, number(name)) for links, name in ways]
-        return [way for way in found if way.at is not None] if to_core else found
+        return [_Attached(links, _nm(links), name, number(name)) for links, name in ways]
 
     def _find_departures(self, a: Node, banned: frozenset[str]) -> list[tuple[Edge, ...]]:
         """The link sequences from a component into the core."""
