@@ -56,7 +56,7 @@ def readings(
     """
     found: dict[str, list[Any]] = {c.name: [] for c in SCHEMA.table("Reading").columns}
     own: list[Row] = []
-    taken = {name.lower() for node in graph.nodes() for name in node.properties} - set(SCHEMA.properties())
+    taken = {name for node in graph.nodes() for name in node.properties} - set(SCHEMA.properties())
     types: dict[str, tuple[type, str]] = {}
     for instrument in instruments:
         for number, row in _rows(instrument):

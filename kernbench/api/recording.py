@@ -124,7 +124,7 @@ class Recording:
         """The run as an object of class ``of``; kept in the store unless nothing is traced."""
         assert self._wall_s is not None, "stop_clock comes first"
         read: dict[str, list[Any]] = {}
-        if self._users:
+        if any(one.table for one in self._users):
             places = {one.resource for one in machine.resources}
             try:
                 read = readings.readings(self._users, places, len(properties.launches), graph)

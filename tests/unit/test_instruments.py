@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -211,3 +212,28 @@ def test_one_that_raises_is_named(broken: type[kb.Instrument]) -> None:
 def test_what_is_no_instrument_is_refused_before_anything_runs(given: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         kb.run("gemm-single-pe", "minimal", store="memory:", instruments=given)
+
+
+def test_one_that_looks_at_nothing_costs_nothing() -> None:
+    """Calls of Python functions, counted."""
+
+    def calls(instruments: list[kb.Instrument]) -> int:
+        count = 0
+
+        def seen(frame: Any, event: str, arg: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        graph = kb.load_topology("minimal")
+        with kb.open_store("memory:") as store:
+            sys.setprofile(seen)
+            try:
+                kb.run("gemm-single-pe", graph, store=store, instruments=instruments)
+            finally:
+                sys.setprofile(None)
+        return count
+
+    calls([])  # what is imported and looked up once
+    bare, silent = calls([]), calls([Silent()])
+    assert silent - bare < 150
+    assert calls([Moved()]) - bare > 600
