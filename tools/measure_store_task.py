@@ -24,6 +24,7 @@ from kernbench_graph.projection import Projection
 
 import kernbench as kb
 from kernbench.analysis.derived import derive
+from kernbench.analysis.sought import seek
 from kernbench.api.asking import library
 from kernbench.api.topologies import load_topology
 from kernbench.pgraph import (
@@ -159,6 +160,8 @@ def ask_one(
     bound = question.bind({**given, **{name: [] for name in question.derived}})
     run = None if question.scope == "history" else of or _run_for(question)
     bound |= derive(store, question, run, bound)
+    if question.works_out and run is not None:
+        seek(store, run, question.works_out, bound)
     return len(ask(store, question, run, limit_s, **bound))
 
 

@@ -76,7 +76,7 @@ class Projection:
 
     def _has(self, table: str) -> bool:
         """Whether the rows of a table are there; those that are computed may not have been asked for."""
-        known = {entry.name: entry for entry in SCHEMA.tables if entry.computed or entry.fact}
+        known = {entry.name: entry for entry in SCHEMA.tables if entry.computed or entry.fact or entry.added}
         return table not in known or table in self._tables[known[table].record]
 
     def nodes(self, label: NodeLabel) -> pa.Table:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from kernbench_graph.schema_types import NodeLabel, Property, Relationship, Rows, Schema, Table
+from kernbench_graph.schema_added import ADDED_LABELS, ADDED_RELATIONSHIPS, ADDED_TABLES
+from kernbench_graph.schema_types import NodeLabel, Property, Relationship, Rows, Schema, Table, label_of
 
 SCHEMA_VERSION = 3
 """Raised whenever a table or a column is added, or a meaning changes.
@@ -26,7 +27,6 @@ TOPOLOGY_VERSION = 2
 """The schema version that last changed the tables of topologies: the same machine keeps its id since then."""
 
 _P = Property
-_ID = _P("id", "string", "Unique over all nodes of all runs and topologies.", indexed=True)
 
 
 def _name(doc: str) -> Property:
@@ -363,15 +363,12 @@ TABLES = (
         _P("of_occupied", "double", "1 where it is occupied when that place is; -1 where as long as it is "
            "busy."),
     ), fact=True),
+    *ADDED_TABLES,
 )  # fmt: skip
 
 
 def _label(table: str, doc: str, prefix: str = "", title: str = "", own: str = "") -> NodeLabel:
-    described = {entry.name: entry for entry in TABLES}[table]
-    columns = tuple(column for column in described.columns if column.in_graph and column.name != "name")
-    known = [column for column in described.columns if column.name == "name"]
-    name = known[0] if known else _name(f"For people: {title}.")
-    return NodeLabel(table, described.record, doc, (_ID, name, *columns), described.key, prefix, title, own)
+    return label_of({entry.name: entry for entry in TABLES}[table], doc, prefix, title, own)
 
 
 LABELS = (
@@ -399,6 +396,7 @@ LABELS = (
            "it is first asked for.", "step", "{cause} {number}"),
     _label("Window", "A window of a run's time that questions choose by its name.", "window:"),
     _label("Span", "A stretch of time that belongs to a window.", "span", "stretch {number}"),
+    *ADDED_LABELS,
 )  # fmt: skip
 
 
@@ -507,6 +505,7 @@ RELATIONSHIPS = (
     _relationship("MEASURED_BY", "The place by whose hops or operations a use is spread over time.",
                   Rows("Measured", _USE_OF, ("Use", "by")),
                   carries="of_busy of_bytes of_wait of_transactions of_occupied"),
+    *ADDED_RELATIONSHIPS,
 )  # fmt: skip
 
 SCHEMA = Schema(

@@ -61,6 +61,8 @@ class Table:
     """Worked out from the other tables of every run: it is in every graph of one, and beside the archive."""
     optional: bool = False
     """Archives have its file only where it has rows."""
+    added: bool = False
+    """Added to a kept run, a piece at a time, and kept beside the archive (:mod:`kernbench_graph.added`)."""
 
     def column(self, name: str) -> Property:
         """The column of that name; ``KeyError`` when there is none."""
@@ -97,6 +99,17 @@ class NodeLabel:
             if candidate.name == name:
                 return candidate
         raise KeyError(f"{self.name}.{name}")
+
+
+ID = Property("id", "string", "Unique over all nodes of all runs and topologies.", indexed=True)
+
+
+def label_of(table: Table, doc: str, prefix: str = "", title: str = "", own: str = "") -> NodeLabel:
+    """The label whose nodes are the rows of ``table``: they have its columns but for references."""
+    columns = tuple(column for column in table.columns if column.in_graph and column.name != "name")
+    known = [column for column in table.columns if column.name == "name"]
+    name = known[0] if known else Property("name", "string", f"For people: {title}.")
+    return NodeLabel(table.name, table.record, doc, (ID, name, *columns), table.key, prefix, title, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +172,9 @@ class Schema:
     def record_tables(self, record: Record) -> tuple[Table, ...]:
         """The tables that make up an archived record of that sort, in order."""
         return tuple(
-            table for table in self.tables if table.record == record and not (table.computed or table.fact)
+            table
+            for table in self.tables
+            if table.record == record and not (table.computed or table.fact or table.added)
         )
 
     def computed_names(self) -> frozenset[str]:
@@ -169,6 +184,10 @@ class Schema:
     def fact_names(self) -> frozenset[str]:
         """Labels and relationship types whose rows are worked out for every run."""
         return self._names_from({table.name for table in self.tables if table.fact})
+
+    def added_names(self) -> frozenset[str]:
+        """Labels and relationship types whose rows are added to runs that are kept already."""
+        return self._names_from({table.name for table in self.tables if table.added})
 
     def _names_from(self, tables: set[str]) -> frozenset[str]:
         labels = {label.name for label in self.labels if label.name in tables}

@@ -225,6 +225,24 @@ class GraphStore(Protocol):
             ArchiveError: the record is damaged.
         """
 
+    def add(self, run_id: str, name: str, tables: Mapping[str, pa.Table]) -> None:
+        """Add rows to a run that is kept: the answer of an analysis, or an annotation.
+
+        They are kept beside its archive and are in its graph from then on, for every process.
+
+        Args:
+            run_id: full id of the run.
+            name: what was added under that name before is replaced.
+            tables: rows of tables that the schema calls added; none remove what has the name.
+
+        Raises:
+            RunNotFoundError: there is no run of that id.
+            ArchiveError: a table cannot be added, or refers to what is not in the run.
+        """
+
+    def added(self, run_id: str) -> dict[str, Mapping[str, pa.Table]]:
+        """The tables of all that was added to a run by its name, in alphabetical order."""
+
     def query(
         self,
         cypher: str,

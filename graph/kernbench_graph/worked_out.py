@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kernbench_graph.added import ADDED, Additions
 from kernbench_graph.archive.atomic import replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_table, empty_table
 from kernbench_graph.archive.record import row_count
@@ -62,7 +63,7 @@ class WholeTables(Mapping[str, pa.Table]):
     """The tables of a run, and beside them those that are worked out when they are first looked at.
 
     It lists the tables of the record alone; one of ``there`` is said to be in it, and any that can be worked
-    out is found by its name.
+    out is found by its name. So are those that were added to the run since.
     """
 
     def __init__(
@@ -71,12 +72,17 @@ class WholeTables(Mapping[str, pa.Table]):
         work_out: Callable[[], WorkOut | None],
         beside: Beside | None = None,
         there: Collection[str] = FACTS,
+        added: Additions | None = None,
     ) -> None:
         self._run, self._work_out, self._beside, self._there = run, work_out, beside, frozenset(there)
+        self.added = added
+        """What was added to the run since it was kept; None where nothing can be."""
         self._found: dict[str, pa.Table] = {}
         self._lock = threading.RLock()
 
     def __getitem__(self, name: str) -> pa.Table:
+        if name in ADDED and self.added is not None:
+            return self.added.table(name)
         if name not in FACTS and name not in COMPUTED:
             return self._run.tables[name]
         with self._lock:
@@ -91,6 +97,8 @@ class WholeTables(Mapping[str, pa.Table]):
     def __contains__(self, name: object) -> bool:
         if name in FACTS or name in COMPUTED:
             return name in self._there and self._work_out() is not None
+        if name in ADDED:
+            return self.added is not None
         return name in self._run.tables
 
     def __iter__(self) -> Iterator[str]:
@@ -100,12 +108,12 @@ class WholeTables(Mapping[str, pa.Table]):
         return len(self._run.tables)
 
     def row_count(self, name: str) -> int:
-        """Rows of a table of the record, without reading it; 0 of one that is worked out."""
-        return 0 if name in FACTS or name in COMPUTED else row_count(self._run.tables, name)
+        """Rows of a table of the record, without reading it; 0 of any other."""
+        return 0 if name in (*FACTS, *COMPUTED, *ADDED) else row_count(self._run.tables, name)
 
     def with_computed(self) -> WholeTables:
         """The same tables, with those that are worked out only when they are asked for said to be there."""
-        return WholeTables(self._run, self._work_out, self._beside, (*FACTS, *COMPUTED))
+        return WholeTables(self._run, self._work_out, self._beside, (*FACTS, *COMPUTED), self.added)
 
     def _make(self, name: str) -> None:
         work_out = self._work_out()

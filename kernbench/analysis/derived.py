@@ -29,12 +29,7 @@ DERIVED = {
     "pe_time": "pe_activity",
     "tcm_held": "pe_activity",
     "predecessors": "history",
-    "reached": "routing",
     "roofline": "roofline",
-    "route": "routing",
-    "rerouted": "routing",
-    "shared_links": "routing",
-    "single_points": "routing",
     "value_lineage": "kernel",
 }
 """Parameter name -> the module of this package with the function of that name."""

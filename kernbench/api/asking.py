@@ -117,6 +117,7 @@ def ask(
             from kernbench.analysis.derived import derive
 
             bound |= derive(opened, question, target, bound)
+        _work_out(opened, question, target, bound)
         return ask_question(opened, question, target, explain=explain, **bound)
 
 
@@ -148,9 +149,18 @@ def print_question(
         )
     with borrowed(store) as opened:
         target, bound = _fitted(opened, question, run, given, bound)
+        _work_out(opened, question, target, bound)
     text = question.text("neo4j", bound)
     values = {"run": target, **bound}
     return printed(text, {name: values[name] for name in parameter_names(text)}, form)
+
+
+def _work_out(store: GraphStore, question: Question, run: str | None, params: Mapping[str, Any]) -> None:
+    """See to it that the graph has the answers of the analysis that the question rests on."""
+    if question.works_out and run is not None:
+        from kernbench.analysis.sought import seek
+
+        seek(store, run, question.works_out, params)
 
 
 def _given(

@@ -18,7 +18,7 @@ def ask_folded(
 ) -> tuple[list[str], list[Sequence[Any]], list[str]]:
     """Ask until ``limit`` rows are left when those of symmetric parts are one, or there are no more.
 
-    The rows of a question without ``folds`` stay as they are.
+    The rows of a question without ``folds`` stay as they are; columns of paths, which are to be drawn, go.
 
     Args:
         ask: Asks the question with parameters.
@@ -31,7 +31,7 @@ def ask_folded(
     known = next((param for param in question["params"] if param["name"] == "limit"), None)
     result = ask(params)
     if not question["folds"]:
-        return list(result.columns), list(result.rows), list(result.notes)
+        return *told(result, question), list(result.notes)
     columns, rows = fold(result.columns, result.rows, question["folds"])
     if known is None:
         return columns, rows, list(result.notes)
@@ -45,3 +45,9 @@ def ask_folded(
     if len(result.rows) == asked > limit and len(rows) <= limit:
         notes.append(f"rows were folded from the first {asked}; there may be more that are alike")
     return columns, rows[:limit], notes
+
+
+def told(result: Result, question: Mapping[str, Any]) -> tuple[list[str], list[Sequence[Any]]]:
+    """Columns and rows of an answer for tables: without columns of paths, which are to be drawn."""
+    kept = [at for at, column in enumerate(question["returns"]) if column["type"] != "path"]
+    return [result.columns[at] for at in kept], [[row[at] for at in kept] for row in result.rows]

@@ -136,4 +136,6 @@ def _copy_one(one: str, here: GraphStore, there: GraphStore, detail: str) -> boo
     record = here.load(one)
     topology = here.load_topology(str(record.info["topology"]))
     there.keep(RunRecord(record.info, record.tables), topology, detail)
+    for name, tables in here.added(one).items():
+        there.add(one, name, tables)
     return True

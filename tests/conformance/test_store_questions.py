@@ -135,9 +135,9 @@ def test_parameters_are_typed(store: GraphStore, params: dict[str, Any], message
 def test_a_missing_parameter_and_a_wrong_choice_are_explained(store: GraphStore) -> None:
     path = LIBRARY["routing/path"]
     with pytest.raises(QueryError, match=r"parameter 'dst' is missing: .* takes src: string, dst: string"):
-        ask(store, path, src="a", route=[])
+        ask(store, path, src="a")
     with pytest.raises(QueryError, match=r"'traffic' is 'X', but must be one of \['PE_DMA'"):
-        ask(store, path, src="a", dst="b", traffic="X", route=[])
+        ask(store, path, src="a", dst="b", traffic="X")
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", float("-inf")])

@@ -240,6 +240,9 @@ class Asking:
             link = self.machine.links[row["link"]].properties
             assert (row["kind"], row["weight"]) == (link["kind"], link["routing_weight"])
             assert (row["path_weight"], row["hops"]) == (best[0], len(rows))
+            a, b = row["link"].split("->")
+            assert [str(node["name"]) for node in row["path"].nodes] == [a, row["link"], b]
+            assert [one.type for one in row["path"].relationships] == ["LEAVES_BY", "LEADS_TO"]
         assert sum(round(row["weight"] * 1e6) for row in rows) == round(best[0] * 1e6)
         return rows
 
@@ -349,12 +352,31 @@ class Asking:
                 assert row["weight"] == best[0]
                 assert best[1] - 1e-9 <= row["ns"] <= best[2] + 1e-9
                 assert row["new_weight"] == (new[0] if new else None)
+                detour = self.detour(lost, *pair)
                 if new is None:
                     assert row["new_ns"] is None
+                    assert not detour
                 else:
                     assert new[1] - 1e-9 <= row["new_ns"] <= new[2] + 1e-9
+                    passed = [pair[0], *(link.split("->")[1] for link in detour)]
+                    assert detour == [f"{a}->{b}" for a, b in itertools.pairwise(passed)]
+                    assert passed[-1] == pair[1]
+                    assert not gone & {*detour}
+                    weights = [self.machine.links[name].properties["routing_weight"] for name in detour]
+                    assert round(sum(map(float, weights)) * 1e6) == round(new[0] * 1e6)
         assert not rows
         return answer
+
+    def detour(self, lost: str, src: str, dst: str, traffic: str) -> list[str]:
+        """The links of the new route, as a text of a user's own finds them."""
+        found = api.ask_cypher(
+            "MATCH (:Run {id: $run})-[:WORKED_OUT]->(:Fault {name: $lost})-[:REROUTES]->"
+            "(d:Detour {src: $src, dst: $dst, traffic: $traffic})-[x:PASSES]->(l:Link) "
+            "RETURN l.name AS link ORDER BY x.seq",
+            self.run, self.store, {"lost": lost, "src": src, "dst": dst, "traffic": traffic},
+            engine="ladybug" if "ladybug" in self.store.engines else None,
+        )  # fmt: skip
+        return [row[0] for row in found.rows]
 
 
 def _less(ways: Digraph[str], *places: str) -> Digraph[str]:

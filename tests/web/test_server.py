@@ -288,8 +288,10 @@ def test_a_plan_is_a_table(client: Client, ids: list[str]) -> None:
 def test_a_route_is_a_graph(client: Client) -> None:
     route = {"src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube0.hbm_ctrl.pe0"}
     found = post(client, "ask", {"question": "routing/path", "params": route}).json
-    ends = [found["graph"]["edges"][n][end] for n, end in ((0, "source"), (-1, "target"))]
+    names = {node["id"]: node["label"] for node in found["graph"]["nodes"]}
+    ends = [names[found["graph"]["edges"][n][end]] for n, end in ((0, "source"), (-1, "target"))]
     assert ends == [route["src"], route["dst"]]
+    assert "path" not in [column["name"] for column in found["table"]["columns"]]
 
 
 def test_tags_are_those_that_a_run_has_now(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ without it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -142,10 +142,13 @@ def _are_distinct(column: pa.ChunkedArray) -> bool:
     return bool(pc.count_distinct(column).as_py() == len(column))
 
 
-def check_references(tables: Mapping[str, pa.Table], what: str) -> None:
+def check_references(
+    tables: Mapping[str, pa.Table], what: str, there: Callable[[str], pa.Table] | None = None
+) -> None:
     """Every id in ``tables`` (canonical, of a run and its topology) is in the table that it refers to.
 
-    ``ArchiveError`` names column and first offending id, so that a projection can never stumble over it.
+    That one is among ``tables``, or else what ``there`` gives. ``ArchiveError`` names column and first
+    offending id, so that a projection can never stumble over it.
     """
     for table in SCHEMA.tables:
         data = tables.get(table.name)
@@ -155,7 +158,8 @@ def check_references(tables: Mapping[str, pa.Table], what: str) -> None:
             if not column.to:
                 continue
             target = SCHEMA.table(column.to)
-            known = tables[target.name][target.key]
+            holder = tables[target.name] if there is None or target.name in tables else there(target.name)
+            known = holder[target.key]
             _check(data[column.name], known, what, f"{table.name}.{column.name}", absent=column.absent)
     used = tables.get("Use")
     if used is not None and used.num_rows:

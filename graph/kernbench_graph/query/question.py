@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from kernbench_graph.entities import GraphPath
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.guard import check_read_only, parameter_names
 
@@ -18,13 +19,14 @@ Reference = Literal[
     "transaction_kind", "transaction", "operation", "run", "bench", "topology", "cause",
 ]  # fmt: skip
 """A ``resource`` is a component or a link, a ``part`` also a group of components such as a cube."""
-ValueType = Literal["string", "int", "float", "bool", "list"]
+ValueType = Literal["string", "int", "float", "bool", "list", "path"]
 _PYTHON: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "int": (int,),
     "float": (float, int),
     "bool": (bool,),
     "list": (list,),
+    "path": (GraphPath,),
 }
 _RESERVED = ("store", "question", "run", "timeout_s", "explain")
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
@@ -67,8 +69,8 @@ class Parameter(_Model):
                 raise ValueError(f"a minimum is for numbers, not for {self.type}")
             if isinstance(self.default, int | float) and self.default < self.minimum:
                 raise ValueError(f"default {self.default!r} is less than the minimum")
-        if self.derived != (self.type == "list"):
-            raise ValueError("lists are derived, and nothing else is")
+        if self.derived != (self.type == "list") or self.type == "path":
+            raise ValueError("lists are derived, and nothing else is; no parameter is a path")
         return self
 
     @property
@@ -121,6 +123,8 @@ class Question(_Model):
     """Whether the text is shipped, so that the conformance suite has proved it on ``engine``."""
     dialects: dict[str, str] = Field(default_factory=dict)
     """Text for one engine only, from the file's ``cypher_<engine>``."""
+    works_out: str = ""
+    """The analysis with parameters whose answer must be in the graph, as who asks calls it."""
     window: str = ""
     """Text for a part of a window that parameters ``from_ns`` and ``to_ns`` cut out, from ``cypher_window``.
 

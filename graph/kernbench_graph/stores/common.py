@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from kernbench_graph.errors import RunNotFoundError, StoreError
 from kernbench_graph.running import RunningQueries
-from kernbench_graph.store import QUERY_TIMEOUT_S, Result, RunRecord
+from kernbench_graph.schema import SCHEMA
+from kernbench_graph.store import QUERY_TIMEOUT_S, Result, RunRecord, TopologyRecord
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kernbench_graph.added import Additions
     from kernbench_graph.worked_out import Beside, WorkOut
 
 _log = logging.getLogger(__name__)
@@ -82,11 +86,44 @@ class OpenedStore(ABC):
         if self._closed:
             raise StoreError(f"store '{self._url}' is closed; open it again")
 
-    def _whole(self, run: RunRecord, beside: Beside | None = None) -> RunRecord:
-        """The run with the tables that are worked out from its others, where anything works them out."""
-        from kernbench_graph.worked_out import WholeTables
+    @abstractmethod
+    def load(self, run_id: str) -> RunRecord:
+        """The record of a run."""
 
-        return RunRecord(run.info, WholeTables(run, lambda: self.computed, beside))
+    @abstractmethod
+    def load_topology(self, topology_id: str) -> TopologyRecord:
+        """The record of a topology."""
+
+    def added(self, run_id: str) -> dict[str, Mapping[str, pa.Table]]:
+        """What was added to a run; see :meth:`kernbench_graph.store.GraphStore.added`."""
+        return dict(_additions(self.load(run_id)).all())
+
+    def add(self, run_id: str, name: str, tables: Mapping[str, pa.Table]) -> None:
+        """Add tables to a run; see :meth:`kernbench_graph.store.GraphStore.add`."""
+        from kernbench_graph.added import canonical_addition
+
+        run = self.load(run_id)
+        topology = self.load_topology(str(run.info["topology"]))
+
+        def there(table: str) -> pa.Table:
+            return (topology if SCHEMA.table(table).record == "topology" else run).tables[table]
+
+        found = canonical_addition(name, tables, there)
+        try:
+            _additions(run).put(name, found)
+        except OSError as error:
+            raise StoreError(
+                f"what is to be added to run '{run_id}' cannot be written ({error.strerror or error}); "
+                "free space, or check who owns the store"
+            ) from error
+
+    def _whole(
+        self, run: RunRecord, beside: Beside | None = None, added: Additions | None = None
+    ) -> RunRecord:
+        """The run with the tables that are worked out from its others, and with what was added to it."""
+        from kernbench_graph.worked_out import FACTS, WholeTables
+
+        return RunRecord(run.info, WholeTables(run, lambda: self.computed, beside, FACTS, added))
 
     def _with_computed(self, run: RunRecord) -> RunRecord:
         """The run as :meth:`_whole` has it, said to have what is worked out only when it is asked for."""
@@ -110,6 +147,20 @@ class OpenedStore(ABC):
 
     def _unknown(self, run_id: str) -> RunNotFoundError:
         return RunNotFoundError(f"no run '{run_id}' in store '{self._url}'; list the runs to see their ids")
+
+
+def _additions(run: RunRecord) -> Additions:
+    """What was added to a run that a store has loaded."""
+    from kernbench_graph.worked_out import WholeTables
+
+    assert isinstance(run.tables, WholeTables)
+    assert run.tables.added is not None
+    return run.tables.added
+
+
+def additions_state(run: RunRecord) -> str:
+    """A text that is another one after each addition to the run; empty where there was none."""
+    return _additions(run).state()
 
 
 def taken(run_id: str) -> StoreError:

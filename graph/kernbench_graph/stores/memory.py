@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from kernbench_graph.added import InMemory
 from kernbench_graph.archive.atomic import ScratchFolder
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.manifest import json_text
@@ -63,7 +64,8 @@ class MemoryStore(LocalStore):
                 raise taken(info["id"])
             json_text(info, what)
             self._topologies[kept.id] = kept
-            self._runs[info["id"]] = self._whole(RunRecord(MappingProxyType(info), MappingProxyType(tables)))
+            record = RunRecord(MappingProxyType(info), MappingProxyType(tables))
+            self._runs[info["id"]] = self._whole(record, added=InMemory())
             self._kept[info["id"]] = next(self._number)
             self._changes += 1
         self._forget("history")

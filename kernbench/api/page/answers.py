@@ -170,7 +170,8 @@ def _ask(answers: Answers, params: Params) -> Any:
         return seen[-1]
 
     names_folded, rows, notes = ask_folded(ask, given, question)
-    columns = [Col(c["name"], c["unit"], "0 to 1" in c["help"]) for c in question["returns"]]
+    told = [column for column in question["returns"] if column["name"] in names_folded]
+    columns = [Col(c["name"], c["unit"], "0 to 1" in c["help"]) for c in told]
     columns += [Col(name) for name in names_folded[len(columns) :]]
     empty = "no rows: nothing in this run answers to that"
     shown = table(columns, rows, empty=empty, notes=notes)

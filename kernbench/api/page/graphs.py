@@ -12,7 +12,7 @@ _MOST = 300
 """Nodes that are drawn; the table has all."""
 _PAIRS = (("holder", "waiter"), ("through", "op"), ("first", "follower"), ("src", "dst"))
 """Columns of two things of which the first leads to the second."""
-_CHAINS = {"routing/path": ("component", "kind"), "routing/taken": ("location", "kind")}
+_CHAINS = {"routing/taken": ("location", "kind")}
 """By question: the column whose cells follow each other, and the one that says what leads there."""
 
 
@@ -91,15 +91,8 @@ def _facts(properties: Mapping[str, Any]) -> Iterator[str]:
 
 def _chain(found: _Graph, columns: Sequence[str], rows: Sequence[Sequence[Any]], at: str, by: str) -> None:
     places = [dict(zip(columns, row, strict=True)) for row in rows]
-    if not places:
-        return
-    if "link" in columns:
-        first = str(places[0]["link"]).partition("->")[0]
-        found.node(first, first, "Component", {})
-    else:
-        first = ""
-        places = [row for row in places if "->" not in str(row[at])]
-    for row in places:
+    first = ""
+    for row in [row for row in places if "->" not in str(row[at])]:
         name = str(row[at])
         found.node(name, name, "Component", row)
         if first and first != name:

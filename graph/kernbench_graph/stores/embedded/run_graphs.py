@@ -15,7 +15,7 @@ from kernbench_graph.archive.record import row_count
 from kernbench_graph.projection import Part, graph_parts
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import RunRecord, TopologyRecord
-from kernbench_graph.stores.common import OpenedStore
+from kernbench_graph.stores.common import OpenedStore, additions_state
 from kernbench_graph.stores.embedded.cache import About, Base, D, Database, Engine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
 from kernbench_graph.stores.embedded.loading import project
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 _OPEN_DATABASES = 4
-_COMPUTED = SCHEMA.computed_names()
+_COMPUTED, _ADDED = SCHEMA.computed_names(), SCHEMA.added_names()
+_LADYBUG, _FREE = ("run", "added"), ("free", "freeadded")
+"""What the names of the engines' entries begin with, without what was added to runs and with it."""
 _ALWAYS = frozenset({"Run"})
 """A graph has its runs, whatever is asked of it: they show that it is whole."""
 Names = frozenset[str]
@@ -64,18 +66,22 @@ class RunGraphs(OpenedStore, ABC):
     def _runs_database(self, ids: Sequence[str], engine: str, names: Names) -> Database:
         """The graph of these runs with at least the labels and types ``names``, ready to be read."""
         runs = [self.load(run_id) for run_id in ids]
+        states = [additions_state(run) for run in runs] if names & _ADDED else [""]
+        # Graphs with what was added are others: an addition leaves those that need nothing of it as they are.
+        added = any(states)
         contents = [
             f"{run_id} {self._content(run_id)} {run.info['tags']} {run.info['topology']}"
             for run_id, run in zip(ids, runs, strict=True)
-        ]
-        group = f"run {' '.join(ids)} {engine} {' '.join(contents)} has "
+        ] + states * added
+        kind = f"run {' '.join(ids)} {engine} {'with' if added else 'without'} additions "
+        group = f"{kind}{' '.join(contents)} has "
         names |= _ALWAYS
         entry = self._free if engine == ARCADE else self._ladybug
         for has in self._held(group):
             there = self._open.find(_key(group, has))
             if names <= has and there is not None and not there.is_closed:
-                return self._cached(_key(group, has), lambda: entry(ids, runs, contents, names)[1]())
-        wanted, build = entry(ids, runs, contents, names)
+                return self._cached(_key(group, has), lambda: entry(ids, runs, contents, names, added)[1]())
+        wanted, build = entry(ids, runs, contents, names, added)
 
         def make() -> Database:
             database = build()
@@ -84,7 +90,7 @@ class RunGraphs(OpenedStore, ABC):
                     self._forget(_key(group, has))
             return database
 
-        self._forget(f"run {' '.join(ids)} {engine} ", but=group)
+        self._forget(kind, but=group)
         return self._cached(_key(group, wanted), make)
 
     def _held(self, group: str) -> list[Names]:
@@ -92,13 +98,18 @@ class RunGraphs(OpenedStore, ABC):
         return [Names(key.removeprefix(group).split()) for key in self._open if key.startswith(group)]
 
     def _free(
-        self, ids: Sequence[str], runs: Sequence[RunRecord], contents: Sequence[str], names: Names
+        self,
+        ids: Sequence[str],
+        runs: Sequence[RunRecord],
+        contents: Sequence[str],
+        names: Names,
+        added: bool,
     ) -> tuple[Names, Callable[[], Database]]:
         """What the graph in ArcadeDB has, and what opens it: it grows by what is asked for and lacks."""
         from kernbench_graph.stores.arcade.loading import project
 
         cache = self._cache(arcade_files())
-        prefix, of, held = _entries(cache, "free", ids, contents)
+        prefix, of, held = _entries(cache, _FREE[added], ids, contents)
         fits = [has for has in held.values() if names <= has]
         largest = max(held, key=lambda name: (len(held[name]), name), default="")
         there = held[largest] if largest and not fits else Names()
@@ -116,7 +127,12 @@ class RunGraphs(OpenedStore, ABC):
         return wanted, lambda: _open(cache, prefix, of, contents, held, wanted, len(ids), fill, whole, base)
 
     def _ladybug(
-        self, ids: Sequence[str], runs: Sequence[RunRecord], contents: Sequence[str], names: Names
+        self,
+        ids: Sequence[str],
+        runs: Sequence[RunRecord],
+        contents: Sequence[str],
+        names: Names,
+        added: bool,
     ) -> tuple[Names, Callable[[], Database]]:
         """What the graph in LadybugDB has, and what opens it.
 
@@ -124,7 +140,7 @@ class RunGraphs(OpenedStore, ABC):
         one that lacks something is made anew, with what another one has where that is no more work.
         """
         cache = self._cache(ladybug_files())
-        prefix, of, held = _entries(cache, "run", ids, contents)
+        prefix, of, held = _entries(cache, _LADYBUG[added], ids, contents)
         fits = [has for has in held.values() if names <= has]
         wanted = min(fits, key=lambda has: (len(has), sorted(has))) if fits else names
         for has in sorted(held.values(), key=sorted) if not fits else ():
@@ -162,7 +178,7 @@ class RunGraphs(OpenedStore, ABC):
     def _prune(self, run_id: str) -> None:
         """Remove the caches of a run's graph."""
         cache = self._cache(ladybug_files())
-        for prefix in ("run", "free"):
+        for prefix in (*_LADYBUG, *_FREE):
             cache.prune(f"{prefix}-{run_id}~")
 
     def _cached(self, key: str, make: Callable[[], Database]) -> Database:

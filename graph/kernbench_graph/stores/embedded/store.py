@@ -3,6 +3,7 @@
     <path>/runs/<run id>/            manifest.json and one Parquet file per table
     <path>/topologies/<topology id>/ the same
     <path>/worked-out/<run id>/      tables that were worked out from a run's others
+    <path>/added/<run id>/           what was added to it since: answers of analyses, and annotations
     <path>/cache/                    projections, named by the content they were made from
 
 Many processes may read while others write: a run is seen when its folder has its name, and not before.
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from kernbench_graph.added import InFolder
 from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import alone, clean_leftovers, is_temporary, remove_folder, shared
 from kernbench_graph.archive.canonical import canonical_tables, check_references
@@ -43,6 +45,7 @@ class EmbeddedStore(LocalStore):
         self._runs = path / "runs"
         self._topologies = path / "topologies"
         self._worked_out = path / "worked-out"
+        self._added = path / "added"
         self._cached_in = path / "cache"
         self._order = RunOrder(self._runs, path / "cache" / "order.json")
         self._seen: dict[str, tuple[int, int, Kept]] = {}
@@ -119,8 +122,9 @@ class EmbeddedStore(LocalStore):
                     f"{place} cannot be removed ({error.strerror or error}); check who owns it"
                 ) from error
             self._prune(run_id)
-            with suppress(OSError):
-                remove_folder(self._worked_out / run_id)
+            for beside in (self._worked_out, self._added):
+                with suppress(OSError):
+                    remove_folder(beside / run_id)
             self._remove_unused_topologies()
 
     def change_tags(self, run_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> list[str]:
@@ -243,4 +247,5 @@ class EmbeddedStore(LocalStore):
         """The run in ``folder``, and a hash of all but its tags."""
         info, _, content = archive.read_info(folder)
         run = RunRecord(info, archive.ArchivedTables(folder, "run"))
-        return self._whole(run, self._beside(folder.name, content)), content
+        added = InFolder(self._added / folder.name, content)
+        return self._whole(run, self._beside(folder.name, content), added), content

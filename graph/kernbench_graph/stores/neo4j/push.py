@@ -39,7 +39,7 @@ _PIECES_AT_ONCE = 8
 _CLAIM = """MATCH (d:KernbenchDatabase {name: 'kernbench'})
 MERGE (k:KernbenchRun {id: $id})
   ON CREATE SET k.token = $token, k.state = 'pushing', k.step = 0, k.owner = $owner, k.topology = $topology,
-                k.detail = $detail, k.facts = $facts, k.beat = timestamp()
+                k.detail = $detail, k.facts = $facts, k.additions = 0, k.beat = timestamp()
 FOREACH (lane IN CASE WHEN k.token = $token THEN $lanes ELSE [] END |
   MERGE (l:KernbenchLane {id: lane}) SET l.token = $token, l.step = 0)
 RETURN k.token = $token AS mine, k.state AS state, k.content AS content, k.detail AS detail"""

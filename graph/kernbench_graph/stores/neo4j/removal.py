@@ -128,6 +128,11 @@ def files_owner(run_id: str) -> str:
     return f"run/{run_id}"
 
 
+def added_owner(run_id: str) -> str:
+    """Owner of the files of what was added to a run."""
+    return f"added/{run_id}"
+
+
 def _held(tx: Transaction, run_id: str, token: str, lane: int = 0) -> bool:
     """Whether the run is still ours to remove; no other process takes it before the transaction is over."""
     text = holding(lane) + " RETURN k.id AS id"
@@ -161,7 +166,8 @@ def _part_transactions(server: Server, run_id: str, token: str) -> None:
 
 def _sweep(server: Server, run_id: str, token: str) -> None:
     """Delete what belongs to a run that is invisible already, and its entry in the catalogue at the end."""
-    values = {"id": run_id, "token": token, "prefix": f"{run_id}/", "owner": files_owner(run_id)}
+    values = {"id": run_id, "token": token, "prefix": f"{run_id}/",
+              "owners": [files_owner(run_id), added_owner(run_id)]}  # fmt: skip
 
     def some(tx: Transaction, text: str, limit: int) -> int:
         if not _held(tx, run_id, token):
@@ -189,7 +195,7 @@ def _sweep(server: Server, run_id: str, token: str) -> None:
     server.write(last)
 
 
-_FILES = "MATCH (n:KernbenchFile {owner: $owner}) WITH n LIMIT $limit DELETE n RETURN count(*) AS n"
+_FILES = "MATCH (n:KernbenchFile) WHERE n.owner IN $owners WITH n LIMIT $limit DELETE n RETURN count(*) AS n"
 _LAST = f"""MATCH (k:KernbenchRun {{id: $id}}) WHERE k.token = $token
 OPTIONAL MATCH (r:{HIDDEN} {{id: $id}}) DETACH DELETE r, k"""
 

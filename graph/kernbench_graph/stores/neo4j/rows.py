@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from kernbench_graph.errors import StoreError
 from kernbench_graph.projection import Part, Projection
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.schema_types import Record
 from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
 from kernbench_graph.stores.neo4j.detail import kept_names
@@ -55,25 +54,27 @@ def run_batches(run: RunRecord, topology: TopologyRecord, detail: str = "full") 
 
     The node of the run itself is a hidden one.
     """
-    return _batches(Projection(topology, run, by_id=True), "run", tuple(sorted(kept_names(detail))))
+    parts = Projection(topology, run, by_id=True).parts("run", tuple(sorted(kept_names(detail))))
+    return batches_of(parts, HIDDEN)
 
 
 def topology_batches(topology: TopologyRecord) -> Iterator[Batch]:
     """The topology's part of the graph: first nodes, then relationships."""
-    return _batches(Projection(topology, by_id=True), "topology", ())
+    return batches_of(Projection(topology, by_id=True).parts("topology"))
 
 
-def _batches(projection: Projection, record: Record, names: tuple[str, ...]) -> Iterator[Batch]:
-    for part in projection.parts(record, names):
+def batches_of(parts: Iterable[Part], run: str = "Run") -> Iterator[Batch]:
+    """The rows of ``parts``; ``run`` is the label that the node of the run has."""
+    for part in parts:
         if part.ends:
-            source, target = (HIDDEN if label == "Run" else label for label in part.ends)
+            source, target = (run if label == "Run" else label for label in part.ends)
             yield from _sliced(joining(part.name, source, target, part.data.column_names[2:]), part)
         elif part.name == "Component":
             for second in sorted(set(part.data["label"].to_pylist())):
                 of_kind = Part(part.name, part.data.filter(pc.equal(part.data["label"], second)))
                 yield from _sliced(creating(part.name, part.data.column_names, second), of_kind)
         else:
-            label = HIDDEN if part.name == "Run" else part.name
+            label = run if part.name == "Run" else part.name
             yield from _sliced(creating(label, part.data.column_names), part)
 
 

@@ -30,6 +30,7 @@ from kernbench_graph.store import (
 )
 from kernbench_graph.stores.common import OpenedStore, taken
 from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
+from kernbench_graph.stores.neo4j.additions import InServer
 from kernbench_graph.stores.neo4j.catalogue import Catalogue, Entry, run_info
 from kernbench_graph.stores.neo4j.detail import DETAILS, least_detail, left_out
 from kernbench_graph.stores.neo4j.push import Push
@@ -38,6 +39,8 @@ from kernbench_graph.stores.neo4j.server import Server, parse
 from kernbench_graph.stores.view import check_history, named_runs
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from kernbench_graph.stores.neo4j.fetched import FetchedGraphs
 
 _PLANS = 500
@@ -155,7 +158,15 @@ class Neo4jStore(OpenedStore):
         entry = self._entry(run_id)
         fetch = self._catalogue.files(files_owner(run_id), entry.manifest)
         tables = self._tables(f"run {entry.token}", lambda: files.FetchedTables("run", fetch))
-        return self._whole(files.run_record(entry.manifest, run_id, tables))
+        run = files.run_record(entry.manifest, run_id, tables)
+        topology_id, content = str(run.info["topology"]), files.run_content(entry.manifest)
+        added = InServer(self._server, run, lambda: self.load_topology(topology_id), content, entry)
+        return self._whole(run, added=added)
+
+    def add(self, run_id: str, name: str, tables: Mapping[str, pa.Table]) -> None:
+        """Add tables to a run; see :meth:`kernbench_graph.store.GraphStore.add`."""
+        self._prepare()  # a database that an older KernBench made ready lacks constraints of new labels
+        super().add(run_id, name, tables)
 
     def load_topology(self, topology_id: str) -> TopologyRecord:
         """The record of a topology."""

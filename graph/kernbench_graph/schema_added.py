@@ -1,0 +1,121 @@
+"""The part of the schema that is added to runs that are kept already: answers of analyses, and annotations.
+
+An analysis that has parameters, such as the route from one component to another, has an answer for each of
+their values. Each is added when a question first asks for it (:mod:`kernbench_graph.added`), and is part of
+the run's graph from then on.
+"""
+
+from __future__ import annotations
+
+from kernbench_graph.schema_types import Property, Relationship, Rows, Table, label_of
+
+_P = Property
+_SRC = _P("src", "string", "Where it starts: the name that was asked for.")
+_DST = _P("dst", "string", "Where it ends: the name that was asked for.")
+_TRAFFIC = _P("traffic", "string", "What is routed, such as `PE_DMA`.")
+_WEIGHT = _P("weight", "double", "Routing weight of the route.", "mm")
+_HOPS = _P("hops", "int64", "Links on the route.")
+_NS = _P("ns", "double", "Time of a message without bytes over it, on an idle machine.", "ns")
+_REACHABLE = _P("reachable", "bool", "Whether there is a route; the figures are 0 where there is none.")
+
+
+def _key(doc: str) -> Property:
+    return _P("name", "string", doc)
+
+
+def _seq(doc: str) -> Property:
+    return _P("seq", "int32", doc)
+
+
+WAY = Table("Way", "run", "Routes of the simulator that were asked for.", (
+    _key("Both ends and the traffic, in words."),
+    _SRC, _DST, _TRAFFIC,
+    _P("via", "string", "Channel router by which to enter an HBM slice that has them; empty for the first."),
+    _WEIGHT, _HOPS, _NS,
+), key="name", added=True)  # fmt: skip
+PASSED = Table("Passed", "run", "Links of ways, in order.", (
+    _P("way", "string", "The way.", to="Way"),
+    _seq("Position on it, from 1."),
+    _P("link", "string", "The link.", to="Link"),
+), added=True)  # fmt: skip
+REACH = Table("Reach", "run", "Starts from which distances were asked for.", (
+    _key("The start, the kind of component and the traffic, in words."),
+    _SRC,
+    _P("kind", "string", "The kind of component to which distances are known; empty for all."),
+    _TRAFFIC,
+), key="name", added=True)  # fmt: skip
+REACHED = Table("Reached", "run", "Distances to components.", (
+    _P("reach", "string", "Where they are measured from.", to="Reach"),
+    _P("component", "string", "The component.", to="Component"),
+    _REACHABLE, _WEIGHT, _HOPS, _NS,
+), added=True)  # fmt: skip
+FAULT = Table("Fault", "run", "Parts whose failure was asked about.", (
+    _key("Name of the link, component or group of components that fails."),
+    _P("links", "int64", "Links that fail with it, both directions counted."),
+), key="name", added=True)  # fmt: skip
+DETOUR = Table("Detour", "run", "Pairs of ends whose route a fault changes.", (
+    _key("The fault, both ends and the traffic, in words."),
+    _P("fault", "string", "The fault.", to="Fault"),
+    _P("src", "string", "Component that sends."),
+    _P("dst", "string", "Component that is sent to."),
+    _TRAFFIC,
+    _P("transactions", "int64", "Transactions that the run had between them."),
+    _REACHABLE,
+    _P("weight", "double", "Routing weight of the route without the fault.", "mm"),
+    _P("new_weight", "double", "Routing weight of the new route.", "mm"),
+    _P("ns", "double", "Time of a message without bytes over the route without the fault.", "ns"),
+    _P("new_ns", "double", "The same over the new route.", "ns"),
+), key="name", added=True)  # fmt: skip
+DETOUR_PASSED = Table("DetourPassed", "run", "Links of new routes, in order.", (
+    _P("detour", "string", "The detour.", to="Detour"),
+    _seq("Position on the new route, from 1."),
+    _P("link", "string", "The link.", to="Link"),
+), added=True)  # fmt: skip
+SINGLE_POINTS = Table("SinglePoints", "run", "Pairs of sets whose single points of failure were asked for.", (
+    _key("Both sets and the traffic, in words."),
+    _P("src", "string", "The component or group that sends."),
+    _P("dst", "string", "The component or group that is sent to."),
+    _TRAFFIC,
+), key="name", added=True)  # fmt: skip
+NEEDED = Table("Needed", "run", "Links and components on every path between two sets.", (
+    _P("points", "string", "The sets.", to="SinglePoints"),
+    _seq("In the order in which they are passed, from 1."),
+    _P("link", "string", "The link; empty where it is a component.", to="Link", absent=""),
+    _P("component", "string", "The component; empty where it is a link.", to="Component", absent=""),
+), added=True)  # fmt: skip
+
+ADDED_TABLES = (WAY, PASSED, REACH, REACHED, FAULT, DETOUR, DETOUR_PASSED, SINGLE_POINTS, NEEDED)
+_WHEN = "There once a question has asked for it."
+ADDED_LABELS = (
+    label_of(WAY, f"A route that the simulator takes. {_WHEN}", "way:"),
+    label_of(REACH, f"A start of routes to all components, or to those of a kind. {_WHEN}", "reach:"),
+    label_of(FAULT, f"A part that fails. {_WHEN}", "fault:"),
+    label_of(DETOUR, "A pair of ends whose route changes when a part fails.", "detour:"),
+    label_of(SINGLE_POINTS, f"Two sets of components and all that each path between them needs. {_WHEN}",
+             "points:"),
+)  # fmt: skip
+_WAY, _REACH, _FAULT, _DETOUR, _POINTS = (
+    (label, "name") for label in ("Way", "Reach", "Fault", "Detour", "SinglePoints")
+)
+_RUN = ("Run", "")
+
+
+ADDED_RELATIONSHIPS = (
+    Relationship("WORKED_OUT", "Answers of analyses that were asked for about a run.", (
+        Rows("Way", _RUN, _WAY), Rows("Reach", _RUN, _REACH), Rows("Fault", _RUN, _FAULT),
+        Rows("SinglePoints", _RUN, _POINTS),
+    )),
+    Relationship("PASSES", "A link of a route, or of a detour.", (
+        Rows("Passed", ("Way", "way"), ("Link", "link")),
+        Rows("DetourPassed", ("Detour", "detour"), ("Link", "link")),
+    ), (_seq("Position on it, from 1."),)),
+    Relationship("REACHES", "A component, and how far it is.",
+                 (Rows("Reached", ("Reach", "reach"), ("Component", "component")),),
+                 (_REACHABLE, _WEIGHT, _HOPS, _NS)),
+    Relationship("REROUTES", "A pair of ends whose route a fault changes.",
+                 (Rows("Detour", ("Fault", "fault"), _DETOUR),)),
+    Relationship("NEEDS", "A link or component on every path between two sets.", (
+        Rows("Needed", ("SinglePoints", "points"), ("Link", "link")),
+        Rows("Needed", ("SinglePoints", "points"), ("Component", "component")),
+    ), (_seq("In the order in which they are passed, from 1."),)),
+)  # fmt: skip
