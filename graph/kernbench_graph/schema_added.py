@@ -84,7 +84,32 @@ NEEDED = Table("Needed", "run", "Links and components on every path between two 
     _P("component", "string", "The component; empty where it is a link.", to="Component", absent=""),
 ), added=True)  # fmt: skip
 
-ADDED_TABLES = (WAY, PASSED, REACH, REACHED, FAULT, DETOUR, DETOUR_PASSED, SINGLE_POINTS, NEEDED)
+ANNOTATION = Table("Annotation", "run", "What users, and analyses of the whole graph, say of nodes.", (
+    _key("Name that it was given."),
+    _P("holds", "string", "`number` or `text`: which of `value` and `text` its marks have."),
+    _P("nodes", "int64", "Nodes that it is about."),
+), key="name", added=True)  # fmt: skip
+_MARKED = (
+    ("component", "Component", "string"), ("link", "Link", "string"), ("use", "Use", "string"),
+    ("launch", "Launch", "int64"), ("op", "Op", "int64"), ("txn", "Transaction", "int64"),
+    ("tensor", "Tensor", "int64"), ("route", "Route", "int64"),
+)  # fmt: skip
+MARK = Table("Mark", "run", "One value or text for one node. All but one of the nodes are absent.", (
+    _P("annotation", "string", "The annotation.", to="Annotation"),
+    _P("value", "double", "The number; 0 where it is a text."),
+    _P("text", "string", "The text; empty where it is a number."),
+    *(
+        _P(name, "int64", "The node.", to=label, absent=-1, default=-1) if kind == "int64" else
+        _P(name, "string", "The node.", to=label, absent="", default="")
+        for name, label, kind in _MARKED
+    ),
+), added=True)  # fmt: skip
+MARKED = {label: name for name, label, _ in _MARKED}
+"""The labels whose nodes can be annotated, and the column of :data:`MARK` for each."""
+
+ADDED_TABLES = (
+    WAY, PASSED, REACH, REACHED, FAULT, DETOUR, DETOUR_PASSED, SINGLE_POINTS, NEEDED, ANNOTATION, MARK,
+)  # fmt: skip
 _WHEN = "There once a question has asked for it."
 ADDED_LABELS = (
     label_of(WAY, f"A route that the simulator takes. {_WHEN}", "way:"),
@@ -93,6 +118,7 @@ ADDED_LABELS = (
     label_of(DETOUR, "A pair of ends whose route changes when a part fails.", "detour:"),
     label_of(SINGLE_POINTS, f"Two sets of components and all that each path between them needs. {_WHEN}",
              "points:"),
+    label_of(ANNOTATION, "Numbers or texts for nodes of the run and its topology.", "annotation:"),
 )  # fmt: skip
 _WAY, _REACH, _FAULT, _DETOUR, _POINTS = (
     (label, "name") for label in ("Way", "Reach", "Fault", "Detour", "SinglePoints")
@@ -118,4 +144,10 @@ ADDED_RELATIONSHIPS = (
         Rows("Needed", ("SinglePoints", "points"), ("Link", "link")),
         Rows("Needed", ("SinglePoints", "points"), ("Component", "component")),
     ), (_seq("In the order in which they are passed, from 1."),)),
+    Relationship("ANNOTATED", "What was said of nodes of a run.",
+                 (Rows("Annotation", _RUN, ("Annotation", "name")),)),
+    Relationship("MARKS", "What an annotation says of a node.",
+                 tuple(Rows("Mark", ("Annotation", "annotation"), (label, column))
+                       for label, column in MARKED.items()),
+                 (MARK.column("value"), MARK.column("text"))),
 )  # fmt: skip

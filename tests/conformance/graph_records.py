@@ -12,9 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 from hypothesis import strategies as st
+from kernbench_graph.added import ADDED
 from kernbench_graph.archive.canonical import arrow_schema
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
 
 from kernbench.analysis.worked_out import worked_out
 
@@ -372,4 +373,44 @@ def with_steps(run: RunRecord) -> RunRecord:
         for table in SCHEMA.tables
         if table.fact or table.computed
     }
-    return RunRecord(run.info, {**run.tables, **made})
+    added = {entry.name: run.tables[entry.name] for entry in SCHEMA.tables if entry.name in ADDED}
+    return RunRecord(run.info, {**run.tables, **made, **added})
+
+
+def add_to(store: GraphStore, run_id: str) -> None:
+    """Add to a run kept of :func:`sample` rows of every table that can be added to."""
+    ends = {"src": "dma", "dst": "hbm", "traffic": "PE_DMA"}
+    far = {"reachable": True, "weight": 6.0, "hops": 3, "ns": 8.06}
+    near = {"reachable": False, "weight": 0.0, "hops": 0, "ns": 0.0}
+    detour = {**ends, "name": "d", "fault": "r1", "transactions": 2, "reachable": True, "weight": 6.0,
+              "new_weight": 7.5, "ns": 8.0, "new_ns": 9.5}  # fmt: skip
+    marked = {"component": "r0", "link": "r0->r1", "use": "r0", "launch": 0, "op": 1, "txn": 1, "tensor": 0,
+              "route": 0}  # fmt: skip
+    marks = [{"annotation": "heat", "value": float(n), "text": ""} for n in range(len(marked))]
+    blank = {name: "" if isinstance(key, str) else -1 for name, key in marked.items()}
+    added = {
+        "route": {
+            "Way": [{**ends, "name": "w", "via": "", "weight": 6.0, "hops": 3, "ns": 8.06}],
+            "Passed": [{"way": "w", "seq": 1, "link": "dma->r0"}, {"way": "w", "seq": 2, "link": "r0->r1"}],
+        },
+        "distances": {
+            "Reach": [{"name": "r", "src": "dma", "kind": "", "traffic": "PE_DMA"}],
+            "Reached": [{"reach": "r", "component": "hbm", **far}, {"reach": "r", "component": "r1", **near}],
+        },
+        "fault": {
+            "Fault": [{"name": "r1", "links": 4}],
+            "Detour": [detour],
+            "DetourPassed": [{"detour": "d", "seq": 1, "link": "dma->r0"}],
+        },
+        "points": {
+            "SinglePoints": [{**ends, "name": "p"}],
+            "Needed": [{"points": "p", "seq": 1, "link": "dma->r0", "component": ""},
+                       {"points": "p", "seq": 2, "link": "", "component": "r0"}],
+        },
+        "note": {
+            "Annotation": [{"name": "heat", "holds": "number", "nodes": len(marks)}],
+            "Mark": [{**mark, **blank, one: marked[one]} for mark, one in zip(marks, marked, strict=True)],
+        },
+    }  # fmt: skip
+    for name, tables in added.items():
+        store.add(run_id, name, {key: table(key, rows) for key, rows in tables.items()})

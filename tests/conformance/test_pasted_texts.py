@@ -53,6 +53,8 @@ def asked(run: kb.Run) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 def same(first: Any, second: Any) -> bool:
+    if hasattr(first, "nodes") and hasattr(second, "nodes"):  # paths, also those of the plain driver
+        return [node["id"] for node in first.nodes] == [node["id"] for node in second.nodes]
     if isinstance(first, float) and isinstance(second, float):
         return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
     return bool(first == second)

@@ -11,7 +11,7 @@ from kernbench_graph.networkx_view import run_graph
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore, RunRecord
 
-from tests.conformance.graph_records import nodes_of_run, sample, with_steps
+from tests.conformance.graph_records import add_to, nodes_of_run, sample, with_steps
 
 PAIRS = [(source, rel.type, target) for rel in SCHEMA.relationships for source, target in rel.pairs]
 
@@ -25,6 +25,7 @@ def kept(store: GraphStore) -> GraphStore:
     extra = [{**first, "number": 2, "launch": -1, "parent": 0}]
     tables["Op"] = pa.concat_tables([tables["Op"], pa.Table.from_pylist(extra, schema=tables["Op"].schema)])
     store.keep(RunRecord(run.info, tables), topology)
+    add_to(store, "a")
     return store
 
 

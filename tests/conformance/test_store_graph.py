@@ -13,7 +13,7 @@ from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
 from kernbench.api import load_topology
 from kernbench.pgraph import topology_graph, topology_id, topology_record
 from tests.conformance.generated_runs import made_up
-from tests.conformance.graph_records import nodes_of_run, sample, table, with_steps
+from tests.conformance.graph_records import add_to, nodes_of_run, sample, table, with_steps
 
 
 def compare(store: GraphStore, run_id: str, engine: str) -> None:
@@ -55,6 +55,9 @@ def columns(variable: str, names: list[str]) -> str:
 
 def test_the_graph_of_a_small_run(store: GraphStore) -> None:
     store.keep(*sample(id="a"))
+    for engine in store.engines:
+        compare(store, "a", engine)
+    add_to(store, "a")
     for engine in store.engines:
         compare(store, "a", engine)
     text = "MATCH (c:Component {name: 'r0'}) WHERE $run <> '' RETURN c.row AS row"
