@@ -23,6 +23,7 @@ _API = (
     "Sweep",
     "TrafficRun",
     "Tuning",
+    "annotate",
     "ask",
     "ask_cypher",
     "diagram",

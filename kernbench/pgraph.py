@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kernbench_graph.query.question import Question
     from kernbench_graph.running import RunningQuery, asked_by
     from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+    from kernbench_graph.schema_added import MARKED, NOTE
     from kernbench_graph.store import (
         QUERY_TIMEOUT_S,
         GraphStore,
@@ -66,6 +67,8 @@ _LATER = {
     "load_library": "kernbench_graph.query.library",
     "new_run_id": "kernbench_graph.archive.record",
     "not_utf_8": "kernbench_graph.archive.manifest",
+    "MARKED": "kernbench_graph.schema_added",
+    "NOTE": "kernbench_graph.schema_added",
     "SCHEMA": "kernbench_graph.schema",
     "ScratchFolder": "kernbench_graph.archive.atomic",
     "SCHEMA_VERSION": "kernbench_graph.schema",
@@ -92,6 +95,8 @@ _LATER = {
 
 __all__ = [
     "EXPLAIN",
+    "MARKED",
+    "NOTE",
     "QUERY_TIMEOUT_S",
     "SCHEMA",
     "SCHEMA_VERSION",

@@ -11,7 +11,7 @@ import hashlib
 import io
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,10 +22,9 @@ from kernbench_graph.archive.atomic import replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_table, check_references, empty_table
 from kernbench_graph.errors import ArchiveError
 from kernbench_graph.schema import FACTS_VERSION, SCHEMA
+from kernbench_graph.schema_added import NOTE
 
 ADDED = tuple(table.name for table in SCHEMA.tables if table.added)
-_NOTED = frozenset({"Annotation", "Mark"})
-"""Those that hold what users say of a run, which nothing can work out again."""
 Tables = Mapping[str, pa.Table]
 
 
@@ -100,8 +99,8 @@ class InFolder(Additions):
             path.unlink(missing_ok=True)
             return
         self._folder.mkdir(parents=True, exist_ok=True)
-        lasting = _NOTED.issuperset(tables)  # what is lost of the others is worked out again
-        replace_file(path, packed(name, tables, self._content), durable=lasting)
+        # What is lost of others than notes is worked out again.
+        replace_file(path, packed(name, tables, self._content), durable=name.startswith(NOTE))
 
     def _files(self) -> dict[str, tuple[int, int]]:
         """Size of each file and when it was changed."""
@@ -121,7 +120,7 @@ def packed(name: str, tables: Tables, content: str) -> bytes:
     """An addition to the run of that content, as the bytes of a file."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as file:
-        file.writestr(_entry("of"), _of(content, tables))
+        file.writestr(_entry("of"), _of(content, name))
         file.writestr(_entry("name"), name)
         for table, data in tables.items():
             buffer = pa.BufferOutputStream()
@@ -130,9 +129,9 @@ def packed(name: str, tables: Tables, content: str) -> bytes:
     return sink.getvalue()
 
 
-def _of(content: str, tables: Collection[str]) -> str:
+def _of(content: str, name: str) -> str:
     """What an addition belongs to. One that a newer KernBench works out otherwise is of a version as well."""
-    return content if _NOTED.issuperset(tables) else f"{content} {FACTS_VERSION}"
+    return content if name.startswith(NOTE) else f"{content} {FACTS_VERSION}"
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
@@ -153,7 +152,7 @@ def unpacked(data: bytes, content: str) -> tuple[str, Tables] | None:
                     if not found.schema.equals(arrow_schema(SCHEMA.table(table))):
                         return None
                     tables[table] = found
-            return (name, tables) if file.read("of").decode() == _of(content, tables) else None
+            return (name, tables) if file.read("of").decode() == _of(content, name) else None
     except (zipfile.BadZipFile, pa.ArrowException, KeyError, ValueError, EOFError):
         return None
 

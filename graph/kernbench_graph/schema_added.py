@@ -107,6 +107,9 @@ MARK = Table("Mark", "run", "One value or text for one node. All but one of the 
 MARKED = {label: name for name, label, _ in _MARKED}
 """The labels whose nodes can be annotated, and the column of :data:`MARK` for each."""
 
+NOTE = "annotation "
+"""What the names of users' annotations begin with as additions: nothing can work them out again."""
+
 ADDED_TABLES = (
     WAY, PASSED, REACH, REACHED, FAULT, DETOUR, DETOUR_PASSED, SINGLE_POINTS, NEEDED, ANNOTATION, MARK,
 )  # fmt: skip

@@ -25,6 +25,7 @@ SOUGHT = {
     "distances": "route_answers.distances",
     "single points": "fault_answers.single_points",
     "fault": "fault_answers.fault",
+    "centrality": "centrality.centrality",
 }
 """Analysis -> the module of this package, and the function in it, that says what answers it needs."""
 

@@ -33,11 +33,17 @@ def worked_out(run: RunRecord, table: str) -> Mapping[str, pa.Table]:
     raise KeyError(table)
 
 
-def with_worked_out(run: RunRecord, names: Collection[str]) -> dict[str, pa.Table]:
-    """The tables of a run, and those worked out that ``names`` of labels and types need; all for none."""
+def with_worked_out(
+    run: RunRecord, names: Collection[str], kept: Mapping[str, pa.Table]
+) -> dict[str, pa.Table]:
+    """The tables of a run, and those worked out that ``names`` of labels and types need; all for none.
+
+    So is what was added to the run since, from its tables as they are ``kept``.
+    """
     types = [rel for rel in SCHEMA.relationships if rel.type in names]
     needed = {*names, *(rel.more for rel in types), *(rows.table for rel in types for rows in rel.rows)}
     found = dict(run.tables)
+    found |= {table.name: kept[table.name] for table in SCHEMA.tables if table.added}
     for tables in ANALYSES:
         if not names or needed & {*tables}:
             found |= worked_out(run, tables[0])

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kernbench.api.annotating import annotate
     from kernbench.api.asking import ask, ask_cypher, print_question, question, questions
     from kernbench.api.comparing import compare
     from kernbench.api.diagnosis import doctor
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, PropertyGraph
 
 _NAMES = {
+    "kernbench.api.annotating": "annotate",
     "kernbench.api.asking": "ask ask_cypher print_question question questions",
     "kernbench.api.comparing": "compare",
     "kernbench.api.diagnosis": "doctor",
@@ -93,6 +95,7 @@ __all__ = [
     "SweepPoint",
     "TrafficRun",
     "Tuning",
+    "annotate",
     "ask",
     "ask_cypher",
     "ask_folded",

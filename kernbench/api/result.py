@@ -351,7 +351,8 @@ class Run(Exports):
         from kernbench.pgraph import run_graph
 
         topology = self.topology_record()
-        tables = with_worked_out(RunRecord(self._properties, self.tables), names)
+        kept = self._kept_in().load(self.id).tables
+        tables = with_worked_out(RunRecord(self._properties, self.tables), names, kept)
         window = self.window(launch, from_ns, to_ns)
         if window.spans != ((0.0, self.sim_ns),):
             tables = tables_within(tables, window)

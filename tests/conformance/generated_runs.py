@@ -139,6 +139,7 @@ def parameters(draw: Any, name: str, run: RunRecord, topology: TopologyRecord) -
         "other": st.integers(0, 8),
         "steps": st.integers(int(name.startswith("causes/")), 4),
         "kind": st.sampled_from(kinds),
+        "measure": st.sampled_from(["betweenness", "pagerank"]),
         "by": st.sampled_from(["operation", "pe", "launch"]),
         "limit": st.integers(0, 5) | st.just(1000),
         "min_ns": st.integers(0, 1000).map(float),

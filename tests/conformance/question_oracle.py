@@ -10,6 +10,7 @@ import numpy as np
 from kernbench_graph.store import RunRecord, TopologyRecord
 
 from tests.conformance.causes_oracle import CAUSES
+from tests.conformance.centrality_oracle import CENTRALITY
 from tests.conformance.distance_oracle import DISTANCE
 from tests.conformance.launch_oracle import LAUNCHES
 from tests.conformance.oracle_columns import Oracle, Rows, columns, first, kinds_of
@@ -326,6 +327,7 @@ ORACLES: dict[str, Oracle] = {
     "kernel/races": races,
     "contention/met-on-link": met_on_link,
     "routing/uses-link": uses_link,
+    **CENTRALITY,
     "bottleneck/busiest-links": busiest_links,
     "bottleneck/busiest-engines": busiest_engines,
     "bottleneck/bandwidth-by-kind": bandwidth_by_kind,

@@ -28,7 +28,7 @@ from tests.property.test_routing_properties import allowed
 
 OBLONG = str(Path(__file__).parents[1] / "exact" / "oblong.yaml")
 ROUTES = ("routing/path", "routing/shared-links", "routing/distances", "routing/within",
-          "routing/fault-impact", "routing/single-points")  # fmt: skip
+          "routing/fault-impact", "routing/equal-routes", "routing/single-points")  # fmt: skip
 PER_MACHINE = 12
 MOST_LINKS = 1 << 20
 """More than a way can have, so that weights are compared first and numbers of links second."""
@@ -107,6 +107,7 @@ def test_routes_are_those_of_the_graph(new_store: NewStore, size: str) -> None:
                     "routing/within": partial(asking.within, *pair),
                     "routing/single-points": partial(asking.points, *pair),
                     "routing/fault-impact": partial(asking.loss, case, case.lost[number]),
+                    "routing/equal-routes": partial(asking.equal, case.lost[number]),
                 }
                 for question, (name, rows) in enumerate(questions.items()):
                     if plan.asks(at, question):
@@ -366,6 +367,22 @@ class Asking:
                     assert round(sum(map(float, weights)) * 1e6) == round(new[0] * 1e6)
         assert not rows
         return answer
+
+    def equal(self, lost: str) -> list[dict[str, Any]]:
+        """Against the rows of fault-impact, which are checked; no link of these runs was used."""
+        rows = self.ask("equal-routes", lost=lost, limit=10_000)
+        same = {
+            (row["src"], row["dst"], row["traffic"]): row
+            for row in self.ask("fault-impact", lost=lost, limit=10_000)
+            if row["reachable"] and row["weight"] == row["new_weight"]
+        }
+        assert len(rows) == len(same)
+        for row in rows:
+            pair = (row["src"], row["dst"], row["traffic"])
+            assert (row["transactions"], row["weight"]) == (same[pair]["transactions"], same[pair]["weight"])
+            assert row["links"] == row["unused_links"] == len(self.detour(lost, *pair))
+            assert row["busiest"] == 0.0
+        return rows
 
     def detour(self, lost: str, src: str, dst: str, traffic: str) -> list[str]:
         """The links of the new route, as a text of a user's own finds them."""

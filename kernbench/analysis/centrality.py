@@ -1,0 +1,66 @@
+"""Centrality and communities of the machine under a run's traffic, by networkx, as annotations of its nodes.
+
+The graph is that of the components between which something went, joined by the links that it went over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kernbench.analysis.annotations import annotation_tables
+from kernbench.analysis.derived import AskedRun
+from kernbench.analysis.sought import Answers
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pyarrow as pa
+
+_PIVOTS = 200
+"""Components from which shortest paths are followed: of more, as many of them, always the same."""
+_SEED = 1
+
+
+def centrality(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+    """``betweenness``, ``pagerank`` or, without a parameter, the ``community`` of each component."""
+    measure = str(params.get("measure", "community"))
+    return {f"centrality {measure}": lambda: _tables(asked, measure)}
+
+
+def _tables(asked: AskedRun, measure: str) -> dict[str, pa.Table]:
+    graph = _traffic(asked)
+    return annotation_tables(measure, {("Component", name): value for name, value in _values(graph, measure)})
+
+
+def _values(graph: nx.DiGraph[str], measure: str) -> list[tuple[str, float]]:
+    import networkx as nx
+
+    if not graph:
+        return []  # nothing went over any link
+    if measure == "betweenness":
+        found = nx.betweenness_centrality(graph, k=min(len(graph), _PIVOTS), seed=_SEED)
+        return list(found.items())
+    if measure == "pagerank":
+        return list(nx.pagerank(graph, weight="bytes").items())
+    both: nx.Graph[str] = nx.Graph()
+    both.add_nodes_from(graph)
+    size: int
+    for a, b, size in graph.edges(data="bytes"):
+        before = both[a][b]["bytes"] if both.has_edge(a, b) else 0
+        both.add_edge(a, b, bytes=before + size)
+    groups = [sorted(group) for group in nx.community.louvain_communities(both, "bytes", seed=_SEED)]
+    groups.sort(key=lambda group: (-len(group), group[0]))
+    return [(name, float(number)) for number, group in enumerate(groups) for name in group]
+
+
+def _traffic(asked: AskedRun) -> nx.DiGraph[str]:
+    """Components joined by the links that carried something, with the ``bytes`` of these."""
+    import networkx as nx
+
+    links = {row["name"]: row for row in asked.topology_tables["Link"].to_pylist()}
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for use in asked.tables["Use"].to_pylist():
+        if use["is_link"] and use["transactions"]:
+            link = links[use["resource"]]
+            graph.add_edge(link["src"], link["dst"], bytes=use["bytes"])
+    return graph
