@@ -50,4 +50,4 @@ def ask_folded(
 def told(result: Result, question: Mapping[str, Any]) -> tuple[list[str], list[Sequence[Any]]]:
     """Columns and rows of an answer for tables: without columns of paths, which are to be drawn."""
     kept = [at for at, column in enumerate(question["returns"]) if column["type"] != "path"]
-    return [result.columns[at] for at in kept], [[row[at] for at in kept] for row in result.rows]
+    return [result.columns[at] for at in kept], [tuple(row[at] for at in kept) for row in result.rows]

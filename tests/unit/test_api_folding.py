@@ -13,6 +13,7 @@ from kernbench.pgraph import Result
 QUESTION = {
     "params": [{"name": "kind", "default": ""}, {"name": "limit", "default": 20}],
     "folds": ["resource"],
+    "returns": [{"name": "resource", "type": "string"}, {"name": "ns", "type": "float"}],
 }
 
 
