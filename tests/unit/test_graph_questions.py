@@ -139,7 +139,7 @@ def test_answers_must_be_as_declared(tmp_path: Path) -> None:
 WHOLE = {
     "number", "within", "CASE within WHEN 1 THEN bytes ELSE 0 END", "moved", "payload", "fs", "within_fs",
     "t.bytes", "h.bytes", "a.bytes", "b.bytes", "0 + part.used", "0 + part.bytes", "0 + use.bytes",
-    "at.steps", "d.bytes",
+    "at.steps", "d.bytes", "u.bytes", "transactions",
     "CASE WHEN other.nth < part.nth THEN other.taken ELSE 0 END",
     "CASE WHEN c.kind <> 'pe_scheduler' THEN 1 ELSE 0 END",
 }  # fmt: skip
