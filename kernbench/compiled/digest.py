@@ -18,6 +18,7 @@ COMPONENTS = (
 """Modules of ``kernbench.components`` that are."""
 
 MODULES = {
+    "kernbench.program.operations": "py",
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
     **{f"kernbench.components.{name}": "py" for name in COMPONENTS},

@@ -1,3 +1,4 @@
+from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Loop
 from kernbench.sim.ledger cimport Ledger
 from kernbench.sim.node cimport FabricNode, Link
@@ -12,3 +13,4 @@ cdef class Component(FabricNode):
 
     @cython.locals(link=Link)
     cdef double crossed(self, Component to) except? -1.0
+    cpdef object finish(self, Op op, double t_ready, double t_start, double t_end)

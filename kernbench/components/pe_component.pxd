@@ -1,10 +1,12 @@
 from kernbench.components.base cimport Component
+from kernbench.program.operations cimport Op
 from kernbench.sim.node cimport Link
 
 cimport cython
 
 cdef class Token:
-    cdef readonly object plan, parent, op
+    cdef readonly object plan
+    cdef readonly Op parent, op
     cdef public object done, written
     cdef public Py_ssize_t index
     cdef public tuple previous, fed_by
@@ -19,10 +21,10 @@ cdef class PeComponent(Component):
     @cython.locals(first=double, second=double)
     cpdef object count_use(self, bint write, double busy_ns)
     cpdef object accept(self, Token token)
-    @cython.locals(op=object)
-    cpdef object stage_op(self, Token token)
-    @cython.locals(op=object)
-    cdef object _record(self, Token token)
+    @cython.locals(op=Op)
+    cpdef Op stage_op(self, Token token)
+    @cython.locals(op=Op, parent=Op)
+    cdef Op _record(self, Token token)
     @cython.locals(stages=tuple, index=Py_ssize_t, following=PeComponent)
     cpdef object pass_on(self, Token token)
     @cython.locals(found=PeComponent)

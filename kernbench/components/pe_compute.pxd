@@ -1,4 +1,5 @@
 from kernbench.components.pe_component cimport PeComponent, Token
+from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Step
 from kernbench.sim.server cimport Server
 
@@ -8,13 +9,13 @@ cdef class ComputeEngine(PeComponent):
     cdef public Server slot
 
     cpdef double duration_ns(self, object stage) except? -1.0
-    @cython.locals(slot=Server)
+    @cython.locals(slot=Server, op=Op)
     cpdef object accept(self, Token token)
 
 cdef class Working(Step):
     cdef ComputeEngine engine
     cdef Token token
-    cdef object op
+    cdef Op op
     cdef double ready, start
 
 cdef class PeGemm(ComputeEngine):

@@ -1,5 +1,6 @@
 from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.components.pe_tcm cimport PeTcm
+from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Step
 
 cimport cython
@@ -7,13 +8,13 @@ cimport cython
 cdef class PeFetchStore(PeComponent):
     cdef readonly PeTcm _tcm
 
-    @cython.locals(moving=Moving)
+    @cython.locals(moving=Moving, op=Op)
     cpdef object accept(self, Token token)
 
 cdef class Moving(Step):
     cdef PeFetchStore unit
     cdef Token token
-    cdef object op
+    cdef Op op
     cdef double ready, begun, overhead
     cdef bint write
     cdef long long nbytes

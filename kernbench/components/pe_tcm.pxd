@@ -1,5 +1,6 @@
 from kernbench.components.base cimport Component
 from kernbench.components.memory cimport Memory
+from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Step
 from kernbench.sim.ledger cimport Ledger
 from kernbench.sim.node cimport Link
@@ -16,7 +17,7 @@ cdef class PeTcm(Memory):
 
     @cython.locals(path=Path, link=Link, port=Server, own_gbs=double, transaction=Transaction)
     cpdef object access(
-        self, Component caller, object op, long long nbytes, bint write, object done, double gbs=*,
+        self, Component caller, Op op, long long nbytes, bint write, object done, double gbs=*,
         double overhead_ns=*,
     )
     @cython.locals(link=Link)

@@ -9,7 +9,7 @@ operation wrote over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 
@@ -74,7 +74,6 @@ class Order:
         self.settled: int | None = epoch if settled else None
 
 
-@dataclass(slots=True, eq=False)
 class Op:
     """One data operation. Times in ns, ids stable: the n-th operation issued has id n in every process.
 
@@ -86,34 +85,61 @@ class Op:
     touches none: reads have been sampled, writes are visible from then on.
     """
 
-    id: int
-    kind: str
-    name: str
-    inputs: tuple[Operand, ...] = ()
-    output: Operand | None = None
-    params: dict[str, Any] = field(default_factory=dict)
-    component: str = ""
-    launch: int = -1
-    parent: int = -1
-    stage: str = ""
-    nbytes: int = 0
-    t_ready: float = 0.0
-    t_start: float = 0.0
-    t_end: float = 0.0
-    t_effect: float = -1.0
-    transactions: list[int] = field(default_factory=list)
-    after: list[tuple[int, str]] = field(default_factory=list)
-    """Timing dependencies known when it ran, as ``(op id, hazard)``: none began before the other had ended.
+    def __init__(
+        self,
+        id: int,
+        kind: str,
+        name: str,
+        inputs: tuple[Operand, ...] = (),
+        output: Operand | None = None,
+        params: dict[str, Any] | None = None,
+        component: str = "",
+        launch: int = -1,
+        parent: int = -1,
+        stage: str = "",
+        nbytes: int = 0,
+        t_ready: float = 0.0,
+        t_start: float = 0.0,
+        t_end: float = 0.0,
+        t_effect: float = -1.0,
+        transactions: list[int] | None = None,
+        after: list[tuple[int, str]] | None = None,
+        source: str = "",
+        order: Order | None = None,
+        moved: tuple[Region, ...] = (),
+    ) -> None:
+        self.id = id
+        self.kind = kind
+        self.name = name
+        self.inputs = inputs
+        self.output = output
+        self.params: dict[str, Any] = {} if params is None else params
+        self.component = component
+        self.launch = launch
+        self.parent = parent
+        self.stage = stage
+        self.nbytes = nbytes
+        self.t_ready = t_ready
+        self.t_start = t_start
+        self.t_end = t_end
+        self.t_effect = t_effect
+        self.transactions: list[int] = [] if transactions is None else transactions
+        self.after: list[tuple[int, str]] = [] if after is None else after
+        """Timing dependencies known when it ran, ``(op id, hazard)``: none began before the other had ended.
 
-    ``stage``: the stage of the tile before it; ``slot``: held the compute slot; ``engine``: held the DMA
-    engine; ``issue``: the kernel's command before it; ``wait``: waited for; ``buffer``: its end made room.
-    """
-    source: str = ""
-    """``file.py:12``, the line of the kernel that asked for it; empty for the host's operations."""
-    order: Order | None = None
-    """Its place among the accesses of other PEs; ``None`` for the host's operations and parts of others."""
-    moved: tuple[Region, ...] = ()
-    """Physical bytes that a DMA stage of a tile reads or writes, in place of an operand."""
+        ``stage``: the stage of the tile before it; ``slot``: held the compute slot; ``engine``: held the DMA
+        engine; ``issue``: the kernel's command before it; ``wait``: waited for; ``buffer``: its end made
+        room.
+        """
+        self.source = source
+        """``file.py:12``, the line of the kernel that asked for it; empty for the host's operations."""
+        self.order = order
+        """Its place among the accesses of other PEs; ``None`` for operations of the host, or parts of one."""
+        self.moved = moved
+        """Physical bytes that a DMA stage of a tile reads or writes, in place of an operand."""
+
+    def __repr__(self) -> str:
+        return f"Op({self.id}, {self.kind!r}, {self.name!r}, component={self.component!r})"
 
 
 def has_values(op: Op) -> bool:

@@ -1,3 +1,4 @@
+from kernbench.program.operations cimport Op
 from kernbench.sim.columns cimport Words
 
 cimport cython
@@ -11,9 +12,9 @@ cdef class OpRows:
     cdef Words ops, operands, regions, edges, moved
     cdef long long operand_count, region_count, edge_count, moved_count
 
-    @cython.locals(rows=Words, label="long long", transaction="long long", on="long long")
-    cpdef object append(self, object op, object dependencies=*)
-    cpdef object append_stage(self, object op)
+    @cython.locals(rows=Words, number="long long", label="long long", transaction="long long", on="long long")
+    cpdef object append(self, Op op, object dependencies=*)
+    cpdef object append_stage(self, Op op)
     @cython.locals(shapes=list, position="long long")
     cdef object add_operands(self, object name, object inputs, object output)
     @cython.locals(rows=Words, addr="long long", nbytes="long long")

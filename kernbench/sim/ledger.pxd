@@ -1,3 +1,4 @@
+from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Loop
 from kernbench.sim.transaction cimport Path, Transaction
 
@@ -14,6 +15,6 @@ cdef class Ledger:
     @cython.locals(nodes=tuple, number="long long", transaction=Transaction)
     cpdef Transaction open(self, object kind, Path path, long long nbytes, double t_submit, long long op, bint is_write)
     cpdef object end(self, Transaction transaction)
-    @cython.locals(key=tuple, intervals=list)
-    cpdef object report(self, object op)
+    @cython.locals(key=tuple, intervals=list, launch="long long")
+    cpdef object report(self, Op op)
     cpdef long long next_op_id(self) except? -1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +79,9 @@ class Report(Instrument):
 
     def op_done(self, op: Op) -> None:
         if op.kind != "tile":
-            self.ops.append(replace(op, params=dict(op.params)))
+            copied = Op(op.id, op.kind, op.name, op.inputs, op.output, dict(op.params), op.component)
+            copied.launch, copied.after, copied.order = op.launch, op.after, op.order
+            self.ops.append(copied)
 
 
 def any_order(ops: list[Op], draw: random.Random) -> list[tuple[Op, list[Dependency]]]:
