@@ -13,7 +13,6 @@ from kernbench.errors import AddressError
 from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
 from kernbench.sim.invariants import EngineCounts
-from kernbench.sim.records import Held
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
@@ -293,13 +292,11 @@ class DmaEngines:
         assert slot is not None
         wait = 0.0
         if job.t_start > job.t_ready:
-            held: list[Held] = []
             idle = max(job.t_ready, slot.idle_since)
             if idle > job.t_ready:
-                held += slot.waited_for(transaction, job.t_ready, idle)
+                wait = transaction.note_waits(owner.index, slot, job.t_ready, idle)
             if job.t_start > idle and engine.issued is not None:  # it was issuing another job
-                held.append(Held(engine.issued, job.t_start - idle, idle, job.t_start))
-            wait = transaction.record_waits(owner.index, held)
+                wait += transaction.wait_for(engine.issued.id, owner.index, idle, job.t_start)
         owner.wait_ns += wait
         if transaction.traced:
             now = owner.clock.now

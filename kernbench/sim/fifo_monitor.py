@@ -55,18 +55,19 @@ class FifoMonitor:
 
     def occupied(self, server: Server, time: float, duration: float, start: float, owner: Any) -> None:
         """``owner`` came at ``time`` and is served for ``duration`` ns from ``start`` on."""
-        allowed = slack(time)
-        if time < self.arrived - allowed:
+        if time < self.arrived and time < self.arrived - slack(time):
             raise self._wrong("order", owner, time, f"came before another, at {self.arrived:.6f} ns")
         if not duration >= 0.0:
             raise self._wrong("capacity", owner, time, f"takes {duration} ns")
-        earliest = max(time, self.end)
-        if start < earliest - allowed:
-            what = f"is served from {start:.6f} ns on, while others are until {self.end:.6f} ns"
-            raise self._wrong("capacity", owner, time, what)
-        if start > earliest + allowed:
-            what = f"waits until {start:.6f} ns, though all others are served by {earliest:.6f} ns"
-            raise self._wrong("work", owner, time, what)
+        earliest = time if time > self.end else self.end
+        if start != earliest:
+            allowed = slack(time)
+            if start < earliest - allowed:
+                what = f"is served from {start:.6f} ns on, while others are until {self.end:.6f} ns"
+                raise self._wrong("capacity", owner, time, what)
+            if start > earliest + allowed:
+                what = f"waits until {start:.6f} ns, though all others are served by {earliest:.6f} ns"
+                raise self._wrong("work", owner, time, what)
         self.arrived, self.end = time, start + duration
         self._used(owner)
 

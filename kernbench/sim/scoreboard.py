@@ -15,35 +15,52 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
+from kernbench.errors import InvariantError
 from kernbench.sim.clock import Clock
 from kernbench.sim.columns import Doubles
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.fifo_monitor import FifoMonitor, describe, slack, violation
 from kernbench.sim.node import TRANSIT, FabricNode, Link
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet, Transaction
+from kernbench.sim.transaction import Packet, Path, Transaction
 
 
 class _LinkQueue:
     """The queue before one link: (arrival, two for equal arrivals, flight, hop, flit); when it is free."""
 
-    __slots__ = ("end", "nbytes", "packets", "waiting")
+    __slots__ = ("end", "link", "nbytes", "packets", "waiting")
 
-    def __init__(self) -> None:
+    def __init__(self, link: Link) -> None:
+        self.link = link
         self.waiting: list[tuple[float, int, int, _InFlight, int, int]] = []
         self.end = 0.0
         self.nbytes = 0
         self.packets = 0
 
 
+class _Way:
+    """What is looked up for each flit on a path, once: the queue of each link; of each node whether it passes
+    flits on, and the monitor of its worker."""
+
+    __slots__ = ("hops", "monitors", "passes", "queues", "reassembles")
+
+    def __init__(self, packet: Packet, queues: list[_LinkQueue], monitors: list[FifoMonitor | None]) -> None:
+        self.hops = len(queues)
+        self.queues = queues
+        self.monitors = monitors
+        self.passes = [node.role == TRANSIT for node in packet.nodes]
+        self.reassembles = packet.reassembles
+
+
 class _InFlight:
     """A packet in flight: for each node, the flits that are due there and when."""
 
-    __slots__ = ("due", "packet")
+    __slots__ = ("due", "packet", "way")
 
-    def __init__(self, packet: Packet) -> None:
+    def __init__(self, packet: Packet, way: _Way) -> None:
         self.packet = packet
-        self.due: list[deque[tuple[int, float]]] = [deque() for _ in packet.nodes]
+        self.way = way
+        self.due: list[deque[tuple[int, float]]] = [deque() for _ in way.passes]
 
 
 class ScoreboardFabric(Fabric):
@@ -54,6 +71,7 @@ class ScoreboardFabric(Fabric):
         self._order = count()
         self._queues: dict[Link, _LinkQueue] = {}
         self._monitors: dict[Server, FifoMonitor] = {}
+        self._ways: dict[Path, _Way] = {}
         self._held: dict[tuple[int, int], list[_InFlight]] = {}
         self._time = 0.0
         self.in_flight: dict[Packet, _InFlight] = {}
@@ -94,12 +112,12 @@ class ScoreboardFabric(Fabric):
         flight = self._begin(packet)
         for flit in range(packet.last + 1):
             self._stand(flight, 0, flit, self.clock.time)
-        super().send(packet)
+        Fabric.send(self, packet)
 
     def send_together(self, packets: Sequence[Packet]) -> None:
         """See :meth:`Fabric.send_together`."""
         self._stand_together([self._begin(packet) for packet in packets], 0, self.clock.time)
-        super().send_together(packets)
+        Fabric.send_together(self, packets)
 
     def stream(self, packet: Packet, times: Doubles | Sequence[float]) -> None:
         """See :meth:`Fabric.stream`."""
@@ -114,29 +132,34 @@ class ScoreboardFabric(Fabric):
             # At equal times flits that memories give out go by transaction, before what is sent then.
             self._stand(flight, 0, flit, time, (0, packet.key + flit))
             before = time
-        super().stream(packet, times)
+        Fabric.stream(self, packet, times)
 
     # -- the watch ------------------------------------------------------------------------------------
 
     def _begin(self, packet: Packet) -> _InFlight:
         number = packet.transaction.id
-        flight = self.in_flight[packet] = _InFlight(packet)
+        flight = self.in_flight[packet] = _InFlight(packet, self._ways.get(packet.path) or self._way(packet))
         self.open[number] = self.open.get(number, 0) + 1
         self.users.setdefault(packet.nodes[0].index, set()).add(number)
         return flight
+
+    def _way(self, packet: Packet) -> _Way:
+        for link in packet.links:
+            if link not in self._queues:
+                self._queues[link] = _LinkQueue(link)
+        queues = [self._queues[link] for link in packet.links]
+        way = self._ways[packet.path] = _Way(packet, queues, [self._monitors.get(n) for n in packet.nodes])
+        return way
 
     def _stand(
         self, flight: _InFlight, hop: int, flit: int, time: float, order: tuple[int, int] | None = None
     ) -> None:
         """A flit stands before the link behind node ``hop`` at ``time`` (or will)."""
-        link = flight.packet.links[hop]
-        line = self._queues.get(link)
-        if line is None:
-            line = self._queues[link] = _LinkQueue()
+        line = flight.way.queues[hop]
         if flit == 0:
             line.packets += 1
             line.nbytes += flight.packet.nbytes
-            self.users.setdefault(link.index, set()).add(flight.packet.transaction.id)
+            self.users.setdefault(line.link.index, set()).add(flight.packet.transaction.id)
         heappush(line.waiting, (time, *(order or (1, next(self._order))), flight, hop, flit))
 
     def _stand_together(self, flights: Sequence[_InFlight], hop: int, time: float) -> None:
@@ -158,33 +181,34 @@ class ScoreboardFabric(Fabric):
         del self._held[access.first, flight.packet.nodes[hop].index]
         return sorted(held, key=lambda other: other.packet.key)
 
-    def _serve(self, link: Link, time: float) -> None:
-        """Serve the flits that stood before ``link`` up to ``time``."""
-        line = self._queues[link]
-        waiting = line.waiting
+    def _serve(self, line: _LinkQueue, time: float) -> None:
+        """Serve the flits that stood before a link up to ``time``."""
+        link, waiting = line.link, line.waiting
         while waiting and waiting[0][0] <= time:
             arrived, _, _, flight, hop, flit = heappop(waiting)
             packet = flight.packet
             size = packet.last_bytes if flit == packet.last else self.flit_bytes
-            line.end = max(arrived, line.end) + size / link.bw_gbs
+            line.end = (arrived if arrived > line.end else line.end) + size / link.bw_gbs
             flight.due[hop + 1].append((flit, line.end + link.delay_ns))
 
     def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
         """See :meth:`Fabric.flit_arrives`."""
         if hop == 0:
-            super().flit_arrives(time, packet, hop, flit)
+            Fabric.flit_arrives(self, time, packet, hop, flit)
             return
         flight = self._due(time, hop, flit, packet)
-        if hop == len(packet.links):
+        way = flight.way
+        if hop == way.hops:
             if flit == packet.last:
                 self._delivered(packet)
-            super().flit_arrives(time, packet, hop, flit)
+            Fabric.flit_arrives(self, time, packet, hop, flit)
             return
-        super().flit_arrives(time, packet, hop, flit)
-        node = packet.nodes[hop]
-        end = self._monitors[node].end
-        if node.role == TRANSIT:
-            self._stand(flight, hop, flit, max(time, end))
+        Fabric.flit_arrives(self, time, packet, hop, flit)
+        monitor = way.monitors[hop]
+        assert monitor is not None  # every component is watched
+        end = monitor.end
+        if way.passes[hop]:
+            self._stand(flight, hop, flit, time if time > end else end)
         elif flit == packet.last:
             together = self._reassembled(flight, hop)
             if together:
@@ -192,35 +216,43 @@ class ScoreboardFabric(Fabric):
 
     def _due(self, time: float, hop: int, flit: int, packet: Packet) -> _InFlight:
         """Is the flit expected here now? Returns the state of its packet."""
-        link, node = packet.links[hop - 1], packet.nodes[hop]
-        who = describe(packet.transaction)
         if time < self._time:
-            raise violation("order", who, node.resource, time, f"time was {self._time:.6f} ns already")
+            what = f"time was {self._time:.6f} ns already"
+            raise self._wrong("order", packet, packet.nodes[hop], time, what)
         self._time = time
         flight = self.in_flight.get(packet)
         if flight is None:
-            raise violation("bytes", who, node.resource, time, f"flit {flit} was never sent or is over")
-        self._serve(link, time)
+            what = f"flit {flit} was never sent or is over"
+            raise self._wrong("bytes", packet, packet.nodes[hop], time, what)
+        line = flight.way.queues[hop - 1]
+        link = line.link
+        if line.waiting and line.waiting[0][0] <= time:
+            self._serve(line, time)
         due = flight.due[hop]
-        while due and due[0][0] != flit and packet.reassembles[hop]:
+        while due and due[0][0] != flit and flight.way.reassembles[hop]:
             due.popleft()
         if not due:
             what = f"flit {flit} is there before {link.resource} can have carried it"
-            raise violation("capacity", who, link.resource, time, what)
+            raise self._wrong("capacity", packet, link, time, what)
         number, when = due.popleft()
         if number != flit:
             what = f"flit {flit} is there, though flit {number} is next; one was lost, doubled or overtaken"
-            raise violation("bytes", who, link.resource, time, what)
+            raise self._wrong("bytes", packet, link, time, what)
+        if time == when:
+            return flight
         if time < when - slack(time):
             what = (
                 f"flit {flit} is across before its turn, which would end at {when:.6f} ns: it went ahead of "
                 "others or the link carried more than its bandwidth"
             )
-            raise violation("capacity", who, link.resource, time, what)
+            raise self._wrong("capacity", packet, link, time, what)
         if time > when + slack(time):
             what = f"flit {flit} was kept waiting: the link could have had it across at {when:.6f} ns"
-            raise violation("work", who, link.resource, time, what)
+            raise self._wrong("work", packet, link, time, what)
         return flight
+
+    def _wrong(self, invariant: str, packet: Packet, at: Server, time: float, what: str) -> InvariantError:
+        return violation(invariant, describe(packet.transaction), at.resource, time, what)
 
     def _delivered(self, packet: Packet) -> None:
         number = packet.transaction.id

@@ -22,8 +22,6 @@ cdef class Transaction:
         self, long long resource, double t_in, double t_start, double t_out, double service_ns, double wait_ns,
         long long nbytes,
     ) except -1
-    @cython.locals(seq="long long", holders="long long", ns=double, t_from=double, t_to=double)
-    cpdef double record_waits(self, long long resource, object held) except? -1.0
     cpdef int wait(
         self, long long holder, long long resource, long long holders, long long seq, double ns, double t_from,
         double t_to,

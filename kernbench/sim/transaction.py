@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import RoutingError, UsageError
 from kernbench.sim.columns import Doubles, Hops, Waits
-from kernbench.sim.records import Access, Held, Hop, HopRow, Wait
+from kernbench.sim.records import Access, Hop, HopRow, Wait
 from kernbench.sim.server import Server
 
 if TYPE_CHECKING:
@@ -139,15 +139,6 @@ class Transaction:
         if self.hop_rows is None:
             self.hop_rows = Hops()
         self.hop_rows.add(resource, t_in, t_start, t_out, service_ns, wait_ns, nbytes)
-
-    def record_waits(self, resource: int, held: Sequence[Held]) -> float:
-        """Note the holders of ``resource`` (:meth:`Server.waited_for`); return the ns waited in all."""
-        total = 0.0
-        seq = 0 if self.hop_rows is None else self.hop_rows.count  # the hop is noted next
-        for holder, ns, t_from, t_to, holders in held:
-            self.wait(holder.id, resource, holders, seq, ns, t_from, t_to)
-            total += ns
-        return total
 
     def wait(
         self, holder: int, resource: int, holders: int, seq: int, ns: float, t_from: float, t_to: float
