@@ -1,4 +1,7 @@
 # What kernbench/__init__.py hands out on first use, for type checkers and editors.
+from kernbench.api import GraphNode as GraphNode
+from kernbench.api import GraphPath as GraphPath
+from kernbench.api import GraphRelationship as GraphRelationship
 from kernbench.api import KernelRun as KernelRun
 from kernbench.api import Run as Run
 from kernbench.api import RunVerificationError as RunVerificationError
@@ -27,9 +30,11 @@ from kernbench.api import traffic_patterns as traffic_patterns
 from kernbench.api import tune as tune
 from kernbench.api import what_if as what_if
 from kernbench.api import what_if_candidates as what_if_candidates
+from kernbench.api import write_report as write_report
 from kernbench.errors import KernBenchError as KernBenchError
 from kernbench.kernels import autotune as autotune
 from kernbench.replay import Bounded as Bounded
 from kernbench.runtime import DPPolicy as DPPolicy
+from kernbench.sim.instrument import Instrument as Instrument
 
 __version__: str

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import SCHEMA, PropertyGraph
 from kernbench.user_code import ENDING, raised_at
+from kernbench.user_modules import load_file, load_module
 
 if TYPE_CHECKING:
     from kernbench.sim.instrument import Instrument
@@ -22,12 +24,16 @@ Row = dict[str, Any]
 
 
 def checked(instruments: Sequence[object]) -> list[Instrument]:
-    """``instruments`` as a run takes them. ``UsageError`` where one is none, or two have one table."""
+    """``instruments`` as a run takes them; a class in a file or module is made into an object.
+
+    ``UsageError`` where one is none, or two have one table.
+    """
     from kernbench.sim.instrument import Instrument
 
     found: list[Instrument] = []
     tables: set[object] = set()
-    for one in instruments:
+    for given in instruments:
+        one = _loaded(given) if isinstance(given, str) else given
         if not isinstance(one, Instrument):
             made = f"; give an object, {one.__name__}()" if isinstance(one, type) else ""
             raise UsageError(f"instruments has {one!r}, which is not a kernbench.Instrument{made}")
@@ -38,6 +44,33 @@ def checked(instruments: Sequence[object]) -> list[Instrument]:
         tables |= {one.table} - {""}
         found.append(one)
     return found
+
+
+def _loaded(named: str) -> Instrument:
+    """An object of the class ``file.py:Class`` or ``module:Class``; of a file with one instrument, that."""
+    from kernbench.sim.instrument import Instrument
+
+    place, _, name = (named, "", "") if named.endswith(".py") else named.rpartition(":")
+    load = load_file if place.endswith(".py") else load_module
+    module = sys.modules[load(place or named, "instrument")]
+    known = {
+        key: value
+        for key, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Instrument) and value.__module__ == module.__name__
+    }
+    if name not in known and (name or len(known) != 1):
+        there = (
+            f"it has {', '.join(known)}" if known else "it has none; make a subclass of kernbench.Instrument"
+        )
+        raise UsageError(f"'{named}' does not name one instrument: {there}")
+    made = known[name] if name else next(iter(known.values()))
+    try:
+        return made()
+    except (Exception, *ENDING) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"'{named}': {made.__name__}() raised {what}; it is made without arguments"
+        ) from error
 
 
 def readings(

@@ -81,7 +81,7 @@ class Recording:
         trace: bool,
         detail: str = "full",
         run_id: str = "",
-        instruments: Sequence[Instrument] = (),
+        instruments: Sequence[Instrument | str] = (),
     ) -> None:
         from kernbench.sim.trace import TraceRecorder
 

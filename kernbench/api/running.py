@@ -67,7 +67,7 @@ def run(
     max_events: int | None = None,
     detail: str = "full",
     keep_partial: bool = False,
-    instruments: Sequence[Instrument] = (),
+    instruments: Sequence[Instrument | str] = (),
     **more_params: object,
 ) -> Run:
     """Run a bench and keep its trace.
@@ -98,8 +98,9 @@ def run(
     is of it is kept, with status ``partial``: the transactions and operations that had ended. Its error, or
     the ``KeyboardInterrupt``, then has that run as ``kept_run``.
 
-    ``instruments`` are objects of subclasses of :class:`kernbench.Instrument`, which are told of
-    transactions, operations and launches as they end; the rows of their tables are kept with the run.
+    ``instruments`` are objects of subclasses of :class:`kernbench.Instrument`, or names of such classes
+    (``file.py:Class``), which are told of transactions, operations and launches as they end; the rows of
+    their tables are kept with the run.
     """
     program = program_of(bench, {**(params or {}), **more_params})
     graph, extra = described_machine(topology, topo, components)
@@ -141,7 +142,7 @@ def run_program(
     keep_partial: bool = False,
     mark_asked: bool = False,
     run_id: str = "",
-    instruments: Sequence[Instrument] = (),
+    instruments: Sequence[Instrument | str] = (),
 ) -> Run:
     """Run a program on a compiled machine, as :func:`run` does; ``choices`` is filled as it launches.
 

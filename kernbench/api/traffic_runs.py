@@ -124,7 +124,7 @@ def traffic(
     topo: Mapping[str, object] | None = None,
     check: bool | None = None,
     detail: str = "full",
-    instruments: Sequence[Instrument] = (),
+    instruments: Sequence[Instrument | str] = (),
     **more_params: object,
 ) -> TrafficRun:
     """Run flows together and keep the trace as a run of ``traffic``.

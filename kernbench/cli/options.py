@@ -55,6 +55,17 @@ def change_options(function: Function) -> Function:
     return topo(components(function))
 
 
+def instrument_option(function: Function) -> Function:
+    """``--instrument``, passed as ``instruments``: classes that observe the run."""
+    return click.option(
+        "--instrument",
+        "instruments",
+        multiple=True,
+        metavar="FILE.py[:CLASS]",
+        help="An instrument of your own: it observes the run, and may keep a table with it; may be repeated.",
+    )(function)
+
+
 def device_option(function: Function) -> Function:
     """``--device``, passed as ``device``: the SIPs that a bench is given."""
     return click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")(

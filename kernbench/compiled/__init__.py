@@ -30,14 +30,16 @@ _AGAIN = "; 'make core' compiles it in a checkout, 'pip install --force-reinstal
 def _state() -> str:
     if os.environ.get(VARIABLE, "") not in ("", "0"):
         return f"not used, because {VARIABLE} is set"
+    now = digest(_ROOT)  # an installed wheel has no sources of containers, and cannot change
+    stamp = _ROOT / STAMP
+    if now and stamp.exists() and now != stamp.read_text().strip():
+        return f"not used, because its source has changed since it was compiled{_AGAIN}"
     for module in MODULES:
         beside = _ROOT.joinpath(*module.split("."))
         if not any(Path(f"{beside}{suffix}").exists() for suffix in EXTENSION_SUFFIXES):
             return f"not there: it could not be compiled when KernBench was installed{_WHY}{_AGAIN}"
-    now = digest(_ROOT)  # an installed wheel has no sources of containers, and cannot change
-    stamp = _ROOT / STAMP
-    if now and (not stamp.exists() or now != stamp.read_text().strip()):
-        return f"not used, because its source has changed since it was compiled{_AGAIN}"
+    if now and not stamp.exists():
+        return f"not used, because nothing says what it was compiled from{_AGAIN}"
     return "used"
 
 

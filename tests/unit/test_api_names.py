@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import kernbench
 from kernbench import api
 from kernbench.api import names
 from kernbench.declared import declared
@@ -85,3 +87,12 @@ def test_completing_imports_nothing_slow(line: str, tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_type_checkers_know_the_names_that_the_package_hands_out() -> None:
+    stub = Path(kernbench.__file__).with_suffix(".pyi")
+    imports = [node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ImportFrom)]
+    listed = {alias.name for node in imports for alias in node.names}
+    lazily = {*kernbench._API, *kernbench._ELSEWHERE}
+    assert lazily == listed
+    assert all(hasattr(kernbench, name) for name in listed)

@@ -380,7 +380,13 @@ def test_what_was_compiled_of_another_source_is_not_used(monkeypatch: pytest.Mon
     monkeypatch.setattr(package, "digest", lambda folder: "another")
     assert "its source has changed since it was compiled; 'make core'" in package._state()
     monkeypatch.setattr(package, "EXTENSION_SUFFIXES", [".none"])
+    assert "its source has changed" in package._state()  # in a module that is new, too
+    monkeypatch.undo()
+    monkeypatch.setattr(package, "EXTENSION_SUFFIXES", [".none"])
     assert "could not be compiled" in package._state()
+    monkeypatch.undo()
+    monkeypatch.setattr(package, "STAMP", "kernbench/compiled/none.txt")
+    assert "nothing says what it was compiled from" in package._state()
 
 
 @pytest.mark.skipif(package.state != "used", reason="nothing is compiled")

@@ -93,6 +93,20 @@ def test_a_table_is_asked_on_a_server(neo4j_url: str) -> None:
             store.remove(run.id)
 
 
+def test_one_is_named_on_the_command_line(cli: Callable[..., Any], workdir: Path) -> None:
+    text = "import kernbench as kb\n\nclass One(kb.Instrument):\n    table = 'one'\n"
+    text += "    def rows(self): return [{'pj': 2.5}]\n"
+    (workdir / "one.py").write_text(text, encoding="utf-8")
+    flow = '[{"src": "host", "dst": "sip0.cube0.hbm_ctrl.pe0", "bytes": 64}]'
+    (workdir / "flows.json").write_text(flow, encoding="utf-8")
+    for command in (("run", "--bench", "gemm-single-pe"), ("traffic", "flows.json")):
+        for named in ("one.py", "one.py:One", "one:One"):
+            done = cli(*command, "--topology", "minimal", "--instrument", named)
+            assert done.status == 0, done
+        text = "MATCH (:Run {id: $run})-[:RECORDED]->(e:Reading {kind: 'one'}) RETURN e.pj AS pj"
+        assert kb.open_run("last").cypher(text).rows == [(2.5,)]
+
+
 def test_traffic_is_observed_too() -> None:
     flow = {"src": "host", "dst": "sip0.cube0.hbm_ctrl.pe0", "bytes": 4096}
     moved = Moved()
@@ -182,6 +196,11 @@ def test_a_wrong_row_is_an_error_and_the_run_is_kept(what: str) -> None:
         assert kept.tables["Reading"].num_rows == 0
 
 
+class Demanding(kb.Instrument):
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+
 class Broken(kb.Instrument):
     def transaction_done(self, transaction: Any) -> None:
         raise ValueError("broken")
@@ -207,6 +226,11 @@ def test_one_that_raises_is_named(broken: type[kb.Instrument]) -> None:
         ([Moved], r"not a kernbench.Instrument; give an object, Moved\(\)"),
         ([object()], "not a kernbench.Instrument"),
         ([Moved(), Moved()], "two instruments have a table 'moved'"),
+        (["nowhere.py"], "instrument file 'nowhere.py' does not exist"),
+        (["json:JSONEncoder"], "'json:JSONEncoder' does not name one instrument: it has none; make a sub"),
+        ([f"{__file__}:Movd"], "does not name one instrument: it has Moved, Silent, "),
+        ([__file__], "does not name one instrument: it has Moved, Silent, "),
+        ([f"{__file__}:Demanding"], r"Demanding\(\) raised TypeError: .*it is made without arguments"),
     ],
 )
 def test_what_is_no_instrument_is_refused_before_anything_runs(given: Any, message: str) -> None:

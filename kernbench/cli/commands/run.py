@@ -18,6 +18,7 @@ from kernbench.cli.options import (
     check_option,
     details_option,
     device_option,
+    instrument_option,
     kept_options,
     limit_options,
     settings_option,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 @click.option(
     "--keep-partial", is_flag=True, help="Keep what there is of a run that fails or is interrupted, marked."
 )
+@instrument_option
 @details_option
 @click.option("--watch", is_flag=True, help="Show the run in the terminal as it goes, then browse it.")
 @kept_options
@@ -86,6 +88,7 @@ def command(
     max_ns: float | None,
     max_events: int | None,
     keep_partial: bool,
+    instruments: tuple[str, ...],
     watch: bool,
     details: bool,
     no_trace: bool,
@@ -117,6 +120,7 @@ def command(
         max_events=max_events,
         detail=detail,
         keep_partial=keep_partial,
+        instruments=instruments,
     )
     # Open until the run is printed; without --watch the run itself keeps the store open.
     with api.borrowed(store) if watch else nullcontext(store) as kept_in:

@@ -13,6 +13,7 @@ from kernbench.cli.options import (
     assignments,
     change_options,
     check_option,
+    instrument_option,
     kept_options,
     store_option,
     topology_file,
@@ -47,6 +48,7 @@ _SHARES = ("utilisation", "occupancy", "mean_utilisation", "max_utilisation")
     "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
     help="How many of the busiest parts to show.",
 )  # fmt: skip
+@instrument_option
 @kept_options
 @check_option
 @store_option
@@ -59,6 +61,7 @@ def command(
     components: str | None,
     settings: tuple[str, ...],
     top: int,
+    instruments: tuple[str, ...],
     tags: tuple[str, ...],
     check: bool,
     no_trace: bool,
@@ -92,6 +95,7 @@ def command(
             progress=progress,
             check=check or None,
             detail=detail,
+            instruments=instruments,
         )
     if fmt == "json":
         print_json(run.summary(top))
