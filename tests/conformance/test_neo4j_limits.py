@@ -20,7 +20,7 @@ from tests.neo4j_server import Running, empty
 pytestmark = pytest.mark.neo4j
 OF_RUN = "MATCH (r:Run {id: $run}) RETURN r.id AS id"
 DEAF = {
-    "a regular expression": f"{OF_RUN}, '{'a' * 27}b' =~ '((a+)+)+$' AS found",
+    "a regular expression": f"{OF_RUN}, '{'a' * 24}b' =~ '((a+)+)+$' AS found",
     "a long reduce": f"{OF_RUN}, reduce(s = 0, x IN range(1, 50000000) | s + x) AS sum",
 }
 """Queries within which the server does not look whether they have been ended."""

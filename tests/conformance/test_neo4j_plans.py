@@ -157,6 +157,6 @@ def test_the_rows_of_a_run_are_never_all_in_memory(neo4j_url: str) -> None:
         return float(pushed.stdout)
 
     # 13 to 75 MB more were seen, most of them Arrow columns; with all rows as Python lists it is 180.
-    # The less of two, for how much two lanes have in hand at once is chance.
-    few, many = (min(more(hops) for _ in range(2)) for hops in (20_000, 220_000))
-    assert many < few + 110, (few, many)
+    # Once more where it was too much, for how much two lanes have in hand at once is chance.
+    few = min(more(20_000) for _ in range(2))
+    assert any(more(220_000) < few + 110 for _ in range(2)), few

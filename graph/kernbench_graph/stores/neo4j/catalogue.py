@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from kernbench_graph.archive import manifest
 from kernbench_graph.archive.record import changed_tags, info_of, tag_list
+from kernbench_graph.store import is_id
 from kernbench_graph.stores.neo4j.server import Server, Transaction
 
 _KEPT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.state = 'kept' "
@@ -23,8 +24,9 @@ class Entry(NamedTuple):
 
 
 class Pushed(NamedTuple):
-    """How much of a run is in the graph."""
+    """Which push a kept run is of, and how much of it is in the graph."""
 
+    token: str
     detail: str
     facts: int
     """The version of the facts that were pushed with it; 0 where it was pushed without any."""
@@ -52,15 +54,15 @@ class Catalogue:
         row = self._server.read(lambda tx: tx.run(_KEPT + _ENTRY, id=run_id).single())
         return None if row is None else _entry(row)
 
-    def pushed(self, ids: Iterable[str]) -> dict[str, Pushed]:
+    def pushed(self, ids: Iterable[object]) -> dict[str, Pushed]:
         """How those of ``ids`` that are ids of kept runs were pushed."""
         text = (
             "UNWIND $ids AS id MATCH (k:KernbenchRun {id: id}) WHERE k.state = 'kept' "
-            "RETURN DISTINCT k.id AS id, k.detail AS detail, coalesce(k.facts, 0) AS facts"
+            "RETURN k.id AS id, k.token AS token, k.detail AS detail, coalesce(k.facts, 0) AS facts"
         )
-        wanted = list(ids)
+        wanted = list(dict.fromkeys(value for value in ids if is_id(value)))
         rows = self._server.read(lambda tx: tx.run(text, ids=wanted).data()) if wanted else []
-        return {row["id"]: Pushed(row["detail"], row["facts"]) for row in rows}
+        return {row["id"]: Pushed(row["token"], row["detail"], row["facts"]) for row in rows}
 
     def topology(self, topology_id: str) -> bytes | None:
         """The manifest of a topology; None when there is none of that id."""

@@ -25,13 +25,12 @@ from kernbench_graph.store import (
     RunRecord,
     TopologyRecord,
     check_id,
-    is_id,
     resolve_ref,
 )
 from kernbench_graph.stores.common import OpenedStore, taken
 from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
 from kernbench_graph.stores.neo4j.additions import InServer
-from kernbench_graph.stores.neo4j.catalogue import Catalogue, Entry, run_info
+from kernbench_graph.stores.neo4j.catalogue import Catalogue, Entry, Pushed, run_info
 from kernbench_graph.stores.neo4j.detail import DETAILS, least_detail, left_out
 from kernbench_graph.stores.neo4j.push import Push
 from kernbench_graph.stores.neo4j.removal import clean, files_owner, remove
@@ -138,7 +137,8 @@ class Neo4jStore(OpenedStore):
 
     def resolve(self, ref: str) -> str:
         """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
-        return self._resolved(ref).id
+        self._check_open()
+        return ref if self._catalogue.pushed([ref]) else resolve_ref(ref, self._catalogue.ids())
 
     def remove(self, run_id: str) -> None:
         """Forget a run, and its topology where it was the last on it."""
@@ -203,26 +203,33 @@ class Neo4jStore(OpenedStore):
             check_history(text)
             values = bound(text, params or {})
             query = self._plan(shown, text, values, timeout_s)
-            self._check_pushed(query, values)
+            if self._needs_more(query):
+                self._check_pushed(query, self._catalogue.pushed(values.values()))
             return self._rows(query, values, timeout_s)
-        asked = self._resolved(run)
-        values = bound(text, {"run": asked.id, **(params or {})})
+        # One look for all runs that the text may name: a transaction takes as long as many an answer.
+        pushed = self._catalogue.pushed([run, *(params or {}).values()])
+        asked = run if run in pushed else self.resolve(run)
+        values = bound(text, {"run": asked, **(params or {})})
         query = self._plan(shown, text, values, timeout_s)
-        notes = self._check_pushed(query, {"run": asked.id, **values})
-        named = named_runs(text, asked.id, values, lambda run_id: bool(self._token(run_id)))
+        if asked not in pushed:
+            pushed |= self._catalogue.pushed([asked])
+        if asked not in pushed:
+            raise self._unknown(asked)
+        notes = self._check_pushed(query, pushed)
+        named = named_runs(text, asked, values, pushed.__contains__)
         if proved or not query.reads_graph or is_confined(text, frozenset(named)):
             result = self._rows(query, values, timeout_s)
             result = replace(result, notes=[*result.notes, *notes])
         else:
-            result = self._fetched_graphs().answer(cypher, values, asked.id, timeout_s)
-        if self._entry(asked.id).token != asked.token:
-            raise self._unknown(asked.id)  # removed meanwhile: the rows may be some of them
+            result = self._fetched_graphs().answer(cypher, values, asked, timeout_s)
+        if self._token(asked) != pushed[asked].token:
+            raise self._unknown(asked)  # removed meanwhile: the rows may be some of them
         return result
 
     def _token(self, run_id: str) -> str:
         """What tells a run from others that had its id; empty where there is none of that id."""
-        entry = self._catalogue.run(run_id)
-        return "" if entry is None else entry.token
+        found = self._catalogue.pushed([run_id])
+        return found[run_id].token if found else ""
 
     def _fetched_graphs(self) -> FetchedGraphs:
         """Answers texts that may reach other runs than those that they are about, from the runs' records."""
@@ -244,12 +251,14 @@ class Neo4jStore(OpenedStore):
                 self._planned[shown, text] = found
         return found
 
-    def _check_pushed(self, query: reading.Planned, values: Mapping[str, Any]) -> list[str]:
+    def _needs_more(self, query: reading.Planned) -> bool:
+        """Whether it may look at what a run was pushed without."""
+        return query.follows_anything or bool(query.names & (left_out("summary") | _WORKED_OUT))
+
+    def _check_pushed(self, query: reading.Planned, pushed: Mapping[str, Pushed]) -> list[str]:
         """Remarks on runs that are not in the graph in full; ``QueryError`` where one lacks what is asked."""
-        needs_more = query.follows_anything or query.names & (left_out("summary") | _WORKED_OUT)
-        ids = [value for value in values.values() if is_id(value)] if needs_more else []
         notes: list[str] = []
-        for run_id, (detail, facts) in self._catalogue.pushed(ids).items():
+        for run_id, (_, detail, facts) in pushed.items():
             if lacking := _first(query.names & left_out(detail)):
                 raise QueryError(
                     f"run '{run_id}' was pushed with --detail {detail}, without {lacking}; push it with "
@@ -294,11 +303,6 @@ class Neo4jStore(OpenedStore):
             while len(self._fetched) > _RECORDS:
                 self._fetched.pop(next(iter(self._fetched)))
             return found
-
-    def _resolved(self, ref: str) -> Entry:
-        self._check_open()
-        entry = self._catalogue.run(ref) if is_id(ref) else None
-        return entry or self._entry(resolve_ref(ref, self._catalogue.ids()))
 
     def _entry(self, run_id: str) -> Entry:
         self._check_open()
