@@ -26,6 +26,8 @@ from kernbench_graph.schema_added import NOTE
 
 ADDED = tuple(table.name for table in SCHEMA.tables if table.added)
 Tables = Mapping[str, pa.Table]
+_DIGEST = hashlib.sha256().digest_size
+"""Bytes before the rest of a file, which say that it is whole: a damaged one may lack a table unnoticed."""
 
 
 class Additions(ABC):
@@ -105,7 +107,7 @@ class InFolder(Additions):
     def _files(self) -> dict[str, tuple[int, int]]:
         """Size of each file and when it was changed."""
         try:
-            stats = {path.name: path.stat() for path in sorted(self._folder.glob("*.zip"))}
+            stats = {path.name: path.stat() for path in sorted(self._folder.glob("*.added"))}
         except FileNotFoundError:  # the run has been removed, or a file replaced meanwhile
             return {}
         return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()}
@@ -113,7 +115,7 @@ class InFolder(Additions):
 
 def file_name(name: str) -> str:
     """The file of an addition of that name."""
-    return f"{hashlib.sha256(name.encode()).hexdigest()[:24]}.zip"
+    return f"{hashlib.sha256(name.encode()).hexdigest()[:24]}.added"
 
 
 def packed(name: str, tables: Tables, content: str) -> bytes:
@@ -126,7 +128,7 @@ def packed(name: str, tables: Tables, content: str) -> bytes:
             buffer = pa.BufferOutputStream()
             pq.write_table(data, buffer, compression="zstd")
             file.writestr(_entry(f"{table}.parquet"), buffer.getvalue().to_pybytes())
-    return sink.getvalue()
+    return hashlib.sha256(sink.getvalue()).digest() + sink.getvalue()
 
 
 def _of(content: str, name: str) -> str:
@@ -141,6 +143,9 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 def unpacked(data: bytes, content: str) -> tuple[str, Tables] | None:
     """Name and tables of the addition in a file; None where it is damaged, or of another run or version."""
+    digest, data = data[:_DIGEST], data[_DIGEST:]
+    if hashlib.sha256(data).digest() != digest:
+        return None
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             name = file.read("name").decode()
