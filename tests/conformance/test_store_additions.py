@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from kernbench_graph.added import ADDED
 from kernbench_graph.errors import ArchiveError
+from kernbench_graph.opening import open_store
 from kernbench_graph.schema_added import MARKED
 from kernbench_graph.store import GraphStore
 
@@ -95,7 +96,7 @@ def test_a_file_that_is_damaged_or_of_another_run_is_left_out(tmp_path: Path) ->
 
 @pytest.mark.neo4j
 def test_a_run_pushed_in_less_detail_has_the_marks_on_what_it_has(neo4j_url: str) -> None:
-    with api.open_store(neo4j_url) as store:
+    with open_store(neo4j_url) as store:
         store.keep(*sample(id="a"), "summary")
         add_to(store, "a")
         text = "MATCH (:Run {id: $run})-[:ANNOTATED]->(:Annotation)-[m:MARKS]->(n:{}) RETURN count(m) AS n"
