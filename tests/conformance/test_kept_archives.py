@@ -52,6 +52,10 @@ def test_every_question_has_the_same_rows_for_all_versions(tmp_path: Path) -> No
                 if question["scope"] == "history":
                     continue
                 given = {p["name"]: GIVEN[p["name"]] for p in question["params"] if p["default"] is None}
-                rows = api.ask(question["name"], "last", store, given).rows
+                asked = api.ask(question["name"], "last", store, given).rows
+                # Paths as they are printed, without the id of the machine, which is not the same in all.
+                rows = [
+                    tuple(str(one) if isinstance(one, kb.GraphPath) else one for one in row) for row in asked
+                ]
                 assert found.setdefault(question["name"], rows) == rows, (question["name"], version)
     assert sum(map(bool, found.values())) > 30
