@@ -34,6 +34,10 @@ def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=pa.schema(given))
 
 
+EVERYTHING = "MATCH (n) OPTIONAL MATCH (n)-[r]->(m) RETURN count(*) AS rows"
+"""A text that leaves labels and types open, so that a store has all of a graph for those asked after it."""
+
+
 def nodes_of_run(label: str) -> str:
     """Cypher that finds the nodes ``n`` of a label that a run has, those of its topology included."""
     if SCHEMA.label(label).record == "run":

@@ -13,13 +13,15 @@ from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
 from kernbench.api import load_topology
 from kernbench.pgraph import topology_graph, topology_id, topology_record
 from tests.conformance.generated_runs import made_up
-from tests.conformance.graph_records import add_to, nodes_of_run, sample, table, with_steps
+from tests.conformance.graph_records import EVERYTHING, add_to, nodes_of_run, sample, table, with_steps
 
 
 def compare(store: GraphStore, run_id: str, engine: str) -> None:
     run = store.load(run_id)
     topology = store.load_topology(run.info["topology"])
     graph = run_graph(with_steps(run), topology)
+    # The whole graph is made at once: of each of the texts below only what it names would be.
+    store.query(EVERYTHING, run=run_id, engine=engine, proved=True)
     for label in SCHEMA.labels:
         names = _properties(label.name, topology)
         wanted = Counter(

@@ -24,7 +24,7 @@ from kernbench.analysis.derived import derive
 from kernbench.errors import KernBenchError
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import LIBRARY, SIZES
-from tests.conformance.graph_records import nodes_of_run, sample
+from tests.conformance.graph_records import EVERYTHING, nodes_of_run, sample
 
 HOSTILE = (
     "x' OR 1=1 //",
@@ -103,7 +103,7 @@ def dump(store: GraphStore) -> Any:
     graphs = [
         sorted(map(str, store.query(text, run=run, engine=store.engines[-1], proved=True).rows))
         for run in (None, *ids)
-        for text in _everything(run)
+        for text in (*([EVERYTHING] if run else []), *_everything(run))
     ]
     return kept, graphs
 
