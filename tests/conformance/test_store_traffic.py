@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kernbench_graph.store import GraphStore
+from kernbench_graph.store import GraphStore, RunRecord
 
 import kernbench as kb
 from kernbench import api
 from kernbench.errors import UsageError
+from tests.conformance.generated_runs import LIBRARY
+from tests.conformance.graph_records import sample, table
+from tests.conformance.question_oracle import ORACLES
 
 ADDITIVE = {
     "contention/cube-by-cube": "wait_ns",
@@ -65,3 +68,37 @@ def test_a_cut_between_parts_of_the_machine(asked: tuple[kb.Run, GraphStore]) ->
         cut(src="sip0.cube0", dst="sip0")
     with pytest.raises(UsageError, match="no link leads out of 'tray'"):
         cut(src="tray")
+
+
+WAITS = [(2, 0, 80.75, 850.25), (1, 3, 692.25, 57.25), (0, 3, 0.0, 29.75), (1, 3, 0.0, 74.0),
+         (0, 3, 718.25, 97.5), (2, 0, 58.5, 0.75), (1, 1, 32.0, 31.25), (0, 2, 292.75, 271.0)]  # fmt: skip
+"""Who waited for whom, for how long, and since when."""
+ABOUT_WAITS = ("cube-by-cube", "costly-pairs", "small-behind-large", "who-waited-for-whom")
+
+
+def test_waits_without_length_and_of_other_times_are_left_out(store: GraphStore) -> None:
+    """LadybugDB 0.22 loses a condition on a relationship where a text goes on from both of its ends."""
+    run, topology = sample(id="one", sim_ns=1000.0)
+    first = run.tables["Transaction"].to_pylist()[0]
+    sent = [{**first, "number": n, "caused_by": -1, "bytes": 64 << n, "op": -1} for n in range(4)]
+    known = run.tables["WaitedFor"].to_pylist()[0]
+    waits = [
+        {**known, "txn": a, "holder": b, "seq": n, "ns": ns, "t_from": begun, "t_to": begun + ns}
+        for n, (a, b, ns, begun) in enumerate(WAITS)
+    ]
+    tables = {
+        **run.tables,
+        "Transaction": table("Transaction", sent),
+        "WaitedFor": table("WaitedFor", waits),
+        "Hop": run.tables["Hop"].slice(0, 0),
+        "Awaited": run.tables["Awaited"].slice(0, 0),
+    }
+    store.keep(RunRecord(run.info, tables), topology)
+    begun = [wait for wait in waits if wait["t_from"] < 152.0]
+    within = RunRecord(run.info, {**tables, "WaitedFor": table("WaitedFor", begun)})
+    for name in ABOUT_WAITS:
+        question = LIBRARY[f"contention/{name}"]
+        given = {key: param.default for key, param in question.params.items()}
+        given |= {"launch": "run", "to_ns": 152.0, "limit": 50}
+        rows = api.ask(question.name, "one", store, given).rows
+        assert rows == ORACLES[question.name](within, topology, given), name

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from kernbench_graph.errors import QueryError
-from kernbench_graph.stores.embedded.dialect import dialect
+from kernbench_graph.query.guard import tokens
+from kernbench_graph.query.library import load_library
+from kernbench_graph.stores.embedded.dialect import clauses_of, dialect
+from kernbench_graph.stores.embedded.filtered_steps import check_filtered_steps
+
+QUERIES = Path(__file__).parents[2] / "queries"
 
 REFUSED = {
     "MATCH (t:Transaction) WITH t ORDER BY t.wait_ns DESC LIMIT 3 RETURN sum(t.wait_ns) AS s": "cut by LIMIT",
@@ -42,6 +49,10 @@ REFUSED = {
     "MATCH (t) CALL (t) { RETURN 1 AS x } RETURN x": "subqueries",
     "MATCH (t) WHERE EXISTS { (t)-[:OF]->() } RETURN t": "subqueries",
     "MATCH (t:Transaction) RETURN t{.number}": "projections",
+    "MATCH (a)-[w:R]->(b) WHERE w.ns > 0 MATCH (a)-[:FROM]->(u) MATCH (b)-[:TO]->(v) RETURN u, v": "'w'",
+    "MATCH (u)<-[:FROM]-(a)-[w:WAITED_FOR]->(b)-[:TO]->(v) WHERE 0 < w.ns RETURN u, v": "both of whose ends",
+    "MATCH (a)-[:WAITED_FOR {ns: 1.0}]->(b), (a)-[:FROM]->(u), (b)-[:TO]->(v) RETURN u": "without a name",
+    "MATCH (a) OPTIONAL MATCH (u)<-[:FROM]-(a)-[w:WAITED_FOR]->(b)-[:TO]->(v) WHERE w.ns > 0 RETURN u": "'w'",
     "MATCH (t:Transaction) RETURN CASE WHEN t.bytes > 1 THEN 1 ELSE 2 END": "CASE",
 }
 
@@ -79,10 +90,21 @@ def test_values_of_parameters_are_refused(params: dict[str, object], refused: st
         "MATCH (a)-[:R]->()-[:R]->(b) RETURN a.id, b.id",
         "MATCH (a:Use) WHERE a.resource STARTS WITH 'sip' AND a.bytes IN $sizes RETURN a ORDER BY a.resource",
         "MATCH (a:Op) OPTIONAL MATCH (a)-[:AWAITED]->(t) RETURN a, count(t)",
+        "MATCH (a)-[w:WAITED_FOR]->(b) WHERE w.ns > 0 WITH a, b, w MATCH (a)-[:FROM]->(u) WITH b, w, u "
+        "MATCH (b)-[:TO]->(v) RETURN u, v, w.ns",
+        "MATCH (r)-[:SENT]->(a)-[w:WAITED_FOR]->(b) WHERE w.ns > 0 AND r.id = $run RETURN a, b",
+        "MATCH (a)-[w:WAITED_FOR]->(b), (a)-[:FROM]->(u), (b)-[:TO]->(v) WHERE a.bytes > b.bytes RETURN w",
     ],
 )
 def test_it_passes_as_it_is(text: str) -> None:
     assert dialect(text) == text
+
+
+def test_no_text_of_the_library_has_conditions_where_the_engine_loses_them() -> None:
+    for question in load_library(QUERIES, proved=True).values():
+        for text in {question.text("ladybug"), question.window} - {""}:
+            if "SHORTEST" not in text:  # of this engine alone, without conditions on relationships
+                check_filtered_steps(list(clauses_of([*tokens(text)])))
 
 
 def test_the_sum_of_nothing_is_0() -> None:

@@ -41,6 +41,10 @@ class Step:
     direction: str
     """``>`` from left to right, ``<``, or empty for either."""
     is_long: bool
+    variable: str = ""
+    """Empty for a relationship without a name."""
+    has_properties: bool = False
+    """Whether its brackets say what properties it must have."""
 
 
 @dataclass
@@ -61,7 +65,7 @@ def chains(found: Sequence[Token]) -> Iterator[Chain]:
     >>> chain.nodes[0]
     Node(variable='r', labels=frozenset({'Run'}), properties={'id': 'run'})
     >>> chain.steps
-    [Step(types=frozenset({'SENT'}), direction='>', is_long=True)]
+    [Step(types=frozenset({'SENT'}), direction='>', is_long=True, variable='', has_properties=False)]
     """
     at = 0
     while at < len(found):
@@ -132,17 +136,19 @@ def _step(found: Sequence[Token], at: int) -> tuple[Step, int] | None:
         return None
     at += 1
     types: frozenset[str] = frozenset()
-    is_long = False
+    is_long = has_properties = False
+    variable = ""
     if _text(found, at) == "[":
         at += 1
         if found[at][0] in _NAMES and _text(found, at).upper() not in ("WHERE", "IS"):
+            variable = found[at][1].strip("`")
             at += 1
         types, at = _names(found, at)
         if _text(found, at) == "*":
             is_long = True
             while _text(found, at) == "*" or _text(found, at) == "." or found[at][0] == "number":
                 at += 1
-        if _text(found, at) == "{":
+        if has_properties := _text(found, at) == "{":
             at = _after_properties(found, at)
         if _text(found, at) != "]":
             raise UnreadPatternError(_text(found, at))
@@ -155,7 +161,7 @@ def _step(found: Sequence[Token], at: int) -> tuple[Step, int] | None:
     if not _opens_node(found, at):
         raise UnreadPatternError(_text(found, at))
     direction = "" if left == right else "<" if left else ">"
-    return Step(types, direction, is_long), at
+    return Step(types, direction, is_long, variable, has_properties), at
 
 
 def _names(found: Sequence[Token], at: int) -> tuple[frozenset[str], int]:

@@ -19,6 +19,7 @@ from kernbench_graph.query.guard import tokens
 from kernbench_graph.query.names import Names, check_names, used_names
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.dialect_values import check_values
+from kernbench_graph.stores.embedded.filtered_steps import check_filtered_steps
 from kernbench_graph.stores.embedded.refusing import INSTEAD, Token, refused
 
 _AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "collect"))
@@ -58,12 +59,13 @@ def safe(cypher: str, params: Mapping[str, Any]) -> str:
     _check_words(found)
     _check_brackets(found)
     check_values(cypher, found, params)
-    for clause in _clauses(found):
+    for clause in clauses_of(found):
         if clause[0][1].upper() == "MATCH":
             _check_pattern(clause)
         elif _has_pattern(clause):
             raise refused("patterns outside of MATCH", "write them as MATCH or OPTIONAL MATCH")
     _check_order(found)
+    check_filtered_steps(list(clauses_of(found)))
     return _with_sums(cypher, found)
 
 
@@ -129,7 +131,7 @@ def _in_pattern(found: list[Token], at: int) -> bool:
     return False
 
 
-def _clauses(found: list[Token]) -> Iterator[list[Token]]:
+def clauses_of(found: list[Token]) -> Iterator[list[Token]]:
     """The tokens clause by clause, each with its first word."""
     clause: list[Token] = []
     for at, token in enumerate(found):
@@ -214,7 +216,7 @@ def _check_order(found: list[Token]) -> None:
     ordered = any(text.upper() == "ORDER" for kind, text, _ in found if kind == "word")
     known: set[str] = set()
     optional = False
-    for clause in _clauses(found):
+    for clause in clauses_of(found):
         word = clause[0][1].upper()
         texts = [token[1] for token in clause]
         if word in ("WITH", "RETURN"):
