@@ -63,13 +63,15 @@ class Usage:
         )
 
         at = rows_of(tables["Hop"]["resource"], index)
-        hop = (at >= 0) & ~by_op[at]
+        hop = at >= 0
+        hop[hop] = ~by_op[at[hop]]
         where = at[hop]
         weighs = used["is_link"].astype(bool) | memory
         weight = np.where(weighs[where], hops["bytes"][hop], 1.0)
         begin, end = hops["t_start"][hop], hops["t_out"][hop]
         on = rows_of(tables["Op"]["component"], index)
-        op = (on >= 0) & by_op[on]
+        op = on >= 0
+        op[op] = by_op[on[op]]
         starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
         self.of_hop, self.of_op = hop, op
         """Which hops and operations count: at an engine its operations do, elsewhere the hops."""

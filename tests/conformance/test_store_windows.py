@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from kernbench_graph.store import GraphStore, RunRecord
 
@@ -17,6 +18,7 @@ from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import planned
+from tests.conformance.graph_records import sample
 from tests.conformance.test_store_simulated import ALL_ROWS, simulated
 
 MEASURES = ("utilisation", "occupancy", "busy_ns", "bytes", "transactions", "wait_ns", "max_queue")
@@ -66,6 +68,16 @@ def test_use_is_that_of_the_trace_in_every_window(new_store: NewStore) -> None:
         copy_runs([case.run.id for case in cases], source, store)
         found = [check(case.run, store, window) for case in cases for window in windows(case.run)]
     assert sum(count > 0 for count in found) > len(cases) * 3
+
+
+def test_operations_of_a_run_that_used_nothing_have_no_windows_use() -> None:
+    run, topology = sample(id="host")
+    ops = run.tables["Op"].drop_columns("component").append_column("component", pa.array(["", ""]))
+    with api.open_store("memory:") as store:
+        store.keep(RunRecord(run.info, {"Op": ops, "Launch": run.tables["Launch"]}), topology)
+        windows = "MATCH (:Run {id: $run})-[:IN_WINDOW]->(w:Window) RETURN count(w) AS n"
+        assert store.query(windows, run="host").rows[0][0] > 0
+        assert store.query("MATCH (:Window)-[t:TOUCHED]->() RETURN count(t) AS n", run="host").rows == [(0,)]
 
 
 def test_facts_lie_beside_the_archive_and_are_made_again(tmp_path: Path) -> None:
