@@ -3,7 +3,7 @@ from kernbench.components.pe_component cimport PeComponent
 cimport cython
 
 cdef class PeIpcq(PeComponent):
-    cdef dict _queues
+    cdef readonly dict _queues
     cdef list _receiving
     cdef set _removed
     cdef object _dma, _channel, _sender, _receiver
