@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from kernbench_graph import running
@@ -43,12 +45,22 @@ def test_a_server_that_does_not_obey_is_left_behind(store: GraphStore, text: str
     assert store.query(OF_RUN, run="a").rows == [("a",)]
 
 
+def await_stop(pid: int) -> None:
+    """Wait until all threads of a process that was sent SIGSTOP stand still."""
+    stats = [*Path(f"/proc/{pid}/task").glob("*/stat")]  # empty where there is no /proc
+    until = time.monotonic() + 10.0
+    while any(stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "T" for stat in stats):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 def test_a_server_that_is_stopped_is_left_behind(
     store: GraphStore, neo4j_url: str, neo4j_server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "_CONNECT_S", 0.3)
     os.kill(neo4j_server.pid, signal.SIGSTOP)
     try:
+        await_stop(neo4j_server.pid)
         with pytest.raises(QueryTimeoutError, match=r"stopped after 0\.3 s"):
             store.query(OF_RUN, run="a", timeout_s=0.3)
         with pytest.raises(StoreError, match="no Neo4j server answers there"):
