@@ -19,6 +19,10 @@ SAME_IN_MEMORY = (
     "test_store_hostile.py",
     "test_store_routes.py",
     "test_store_graph.py",
+    "test_store_questions.py",
+    "test_store_simulated.py",
+    "test_store_over_time.py",
+    "test_store_windows.py",
 )
 """``memory:`` shares what they test with the embedded store, which adds the files; CI runs both."""
 

@@ -110,7 +110,13 @@ def test_more_pes_are_faster():
 
 
 @pytest.mark.parametrize(
-    ("m", "k", "n", "block"), [(40, 700, 64, 32), (40, 256, 512, 7), (300, 512, 64, 300), (8, 100, 2400, 8)]
+    ("m", "k", "n", "block"),
+    [
+        (40, 700, 64, 32),
+        (40, 256, 512, 7),
+        pytest.param(300, 512, 64, 300, marks=pytest.mark.slow),
+        (8, 100, 2400, 8),
+    ],
 )
 def test_a_gemm_that_does_not_fit_is_done_in_parts(m, k, n, block):
     small = {"pe.pe_tcm.scratch_bytes": 20_000}

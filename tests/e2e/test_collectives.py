@@ -155,7 +155,11 @@ def test_group_pes() -> None:
 COLUMNS = DPPolicy("column_wise", "replicate")
 
 
-@pytest.mark.parametrize(("sips", "policy"), [(1, None), (2, COLUMNS), (3, None), (6, None)], ids=str)
+@pytest.mark.parametrize(
+    ("sips", "policy"),
+    [(1, None), (2, COLUMNS), (3, None), pytest.param(6, None, marks=pytest.mark.slow)],
+    ids=str,
+)
 def test_every_collective(sips: int, policy: Any) -> None:
     root = sips - 1
     shape = (2, 6)

@@ -116,6 +116,7 @@ def test_a_bench_that_did_nothing_yet_keeps_nothing() -> None:
     assert caught.value.kept_run is None
 
 
+@pytest.mark.slow
 def test_wherever_a_run_is_stopped_all_questions_can_be_asked(workdir: Path) -> None:
     bench(workdir, "tl.dot(tl.load(x), total)")
     machine = kb.load_topology("minimal")

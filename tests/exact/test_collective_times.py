@@ -106,6 +106,7 @@ def test_a_root_in_the_centre_beats_one_in_the_corner() -> None:
     assert centre < corner
 
 
+@pytest.mark.slow
 def test_latency_grows_linearly_in_bytes_once_the_window_is_full() -> None:
     # A rank may have as many pieces under way as a ring has slots: longer chunks wait for credits.
     sizes = [24576, 36864, 49152]

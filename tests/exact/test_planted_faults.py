@@ -20,6 +20,7 @@ FILES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(state != "used", reason="they run by themselves")
 def test_planted_faults_are_found() -> None:
     done = subprocess.run(
