@@ -186,8 +186,6 @@ def check_chain(case: Simulated, answers: Mapping[str, list[dict[str, Any]]]) ->
         for row in answers[name]:
             of = groups.pop(row[by])
             exact = float(sum(length(s) for s in of))
-            if by == "kind":  # adds up whole femtoseconds of steps
-                exact = sum(femtoseconds(s) for s in of) / 1e6
             assert math.isclose(row["ns"], exact, rel_tol=1e-12)
             assert row["steps"] == len(of)
             assert row["share"] == pytest.approx(exact / float(total))
@@ -197,15 +195,9 @@ def check_chain(case: Simulated, answers: Mapping[str, list[dict[str, Any]]]) ->
                 assert row["longest_ns"] == max(s["ns"] for s in of)
         assert not groups
         added = sum(row["ns"] for row in answers[name])
-        rounded = 5e-7 * len(steps) if by == "kind" else 0.0
-        assert math.isclose(added, float(total), rel_tol=1e-12, abs_tol=rounded)
+        assert math.isclose(added, float(total), rel_tol=1e-12)
         order = [-math.floor(row["ns"] * 1e6 + 0.5) for row in answers[name]]
         assert order == sorted(order)
-
-
-def femtoseconds(step: Mapping[str, Any]) -> int:
-    """The time of a step, the nearest whole number of 1e-6 ns."""
-    return math.floor(float(length(step)) * 1e6 + 0.5)
 
 
 def length(step: Mapping[str, Any]) -> Fraction:
