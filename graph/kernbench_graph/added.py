@@ -153,7 +153,7 @@ def unpacked(data: bytes, content: str) -> tuple[str, Tables] | None:
             for entry in file.namelist():
                 table, _, kind = entry.partition(".")
                 if kind == "parquet" and table in ADDED:
-                    found = pq.read_table(pa.BufferReader(file.read(entry)), use_threads=False)
+                    found = pq.ParquetFile(pa.BufferReader(file.read(entry))).read(use_threads=False)
                     if not found.schema.equals(arrow_schema(SCHEMA.table(table))):
                         return None
                     tables[table] = found

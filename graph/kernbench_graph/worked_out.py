@@ -40,8 +40,9 @@ class Beside:
     def read(self, name: str) -> pa.Table | None:
         """The table as it was kept; None where it has to be made."""
         try:
-            with pa.OSFile(str(self._folder / f"{name}.parquet")) as file:
-                table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
+            # From memory: reading from a file leaves a thread, as reading with threads does.
+            file = pa.BufferReader((self._folder / f"{name}.parquet").read_bytes())
+            table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
         except (OSError, pa.ArrowException, ValueError):  # a ValueError where names are not text any more
             return None
         if (table.schema.metadata or {}).get(_OF) != self._of:
