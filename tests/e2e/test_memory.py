@@ -32,8 +32,10 @@ print(json.dumps(found | {"kept": peak(), "hops": run.info["hops"]}))
 """
 """Prints the most memory that the process has had, in bytes: with a run's hops gathered, and with it kept."""
 
-TRANSFERS = (15, 60)
-"""From each PE, in a small run and in a large one: what hops take is the difference."""
+TRANSFERS = (60, 120)
+"""From each PE, in a run and in a larger one: what hops take is the difference."""
+WITH_FACTS = 50
+"""From each PE, in a run of nearly as many hops as have their facts worked out when it is kept."""
 TEN_MILLION, LIMIT = 10_000_000, 2 << 30
 
 
@@ -60,3 +62,13 @@ def test_ten_million_hops_fit_into_two_gigabytes(tmp_path: Path) -> None:
     # 56 bytes for a hop, 64 for each of a third as many waits, and what the transactions take.
     assert 56 < gathered < 130
     assert large["kept"] + (TEN_MILLION - large["hops"]) * kept < LIMIT
+
+
+@pytest.mark.slow
+def test_facts_of_a_run_fit_into_two_gigabytes_where_they_are_made_as_it_is_kept(tmp_path: Path) -> None:
+    if not Path("/proc/self/status").exists():
+        pytest.skip("only Linux says there how much memory a process has had at most")
+    found = measured(tmp_path / "store", WITH_FACTS)
+    assert 1_600_000 < found["hops"] < 2_000_000
+    assert found["kept"] < LIMIT
+    assert list((tmp_path / "store").glob("worked-out/*/Served.parquet"))

@@ -35,6 +35,8 @@ from kernbench_graph.worked_out import FACTS, Beside
 
 _CHEAP = 5_000_000
 """Hops and operations times windows up to which facts are worked out when a run is kept: about a second."""
+_FEW = 2_000_000
+"""Hops and operations up to which they are: it takes some 250 bytes for each beside the run's tables."""
 
 
 class EmbeddedStore(LocalStore):
@@ -79,7 +81,7 @@ class EmbeddedStore(LocalStore):
     def _keep_facts(self, run: RunRecord) -> None:
         """Work out what every graph of a run has, while its tables are at hand, where that is cheap."""
         rows = run.tables["Hop"].num_rows + run.tables["Op"].num_rows
-        if rows * (run.tables["Launch"].num_rows + 1) <= _CHEAP:
+        if rows <= _FEW and rows * (run.tables["Launch"].num_rows + 1) <= _CHEAP:
             _, _, content = archive.read_info(self._runs / str(run.info["id"]))
             whole = self._whole(run, self._beside(str(run.info["id"]), content)).tables
             for name in FACTS:
