@@ -21,8 +21,9 @@ import pyarrow.parquet as pq
 from kernbench_graph.archive.atomic import replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_table, check_references, empty_table
 from kernbench_graph.errors import ArchiveError
-from kernbench_graph.schema import FACTS_VERSION, SCHEMA
+from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_added import NOTE
+from kernbench_graph.schema_worked_out import FACTS_VERSION
 
 ADDED = tuple(table.name for table in SCHEMA.tables if table.added)
 Tables = Mapping[str, pa.Table]

@@ -38,8 +38,8 @@ def annotate(run: str | Run, name: str, values: Mapping[Any, Any], store: Store 
         The number of nodes that have a value now.
 
     Raises:
-        UsageError: there is no such node, a value is neither a finite number nor a text, or numbers and texts
-            are mixed.
+        UsageError: a node does not exist, a value is not a finite number or a text, or numbers and texts are
+            mixed.
     """
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST or not name.isprintable():
         raise UsageError(f"name: {name!r} cannot be a name; give one of 1 to {_LONGEST} printable characters")

@@ -68,8 +68,8 @@ def emit_list(fmt: str, key: str, column: str, texts: Sequence[str]) -> None:
 def say(text: str = "", *, to: TextIO | None = None) -> None:
     """Print lines for people, by default to stdout, with control characters written out.
 
-    Every text of the command line goes through here: names, tags and errors are other people's, and a
-    terminal obeys what stands in them.
+    Everything that the command line prints goes through here: users choose names and tags, errors quote
+    them, and a terminal would obey the control characters in them.
     """
     print("\n".join(map(printable, text.split("\n"))), file=to)
 

@@ -245,7 +245,7 @@ class Fabric(Carrier):
         self.put(packet, hop, flit, out)
 
     def put(self, packet: Packet, hop: int, flit: int, out: float) -> None:
-        """A flit stands before the link behind node ``hop`` at ``out``."""
+        """Queue a flit on the link that leaves node ``hop``, at time ``out``, ns."""
         path = packet.path
         link = path.links[hop]
         last = packet.last

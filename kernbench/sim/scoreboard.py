@@ -154,7 +154,7 @@ class ScoreboardFabric(Fabric):
     def _stand(
         self, flight: _InFlight, hop: int, flit: int, time: float, order: tuple[int, int] | None = None
     ) -> None:
-        """A flit stands before the link behind node ``hop`` at ``time`` (or will)."""
+        """Note that a flit queues on the link that leaves node ``hop`` at ``time``, ns, now or later."""
         line = flight.way.queues[hop]
         if flit == 0:
             line.packets += 1

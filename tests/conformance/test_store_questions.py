@@ -59,7 +59,7 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
     if size == "many":
         assert len(cases) >= 200
         assert plan.times >= 60
-        assert min(history.found[name] for name in HISTORY) >= plan.times // 10
+        assert min(history.found[name] for name in HISTORY) >= plan.times // 20
 
 
 class History:

@@ -38,8 +38,8 @@ _EXACT = re.compile(r"\{\{exact sum of (.+?)\}\}")
 def exact_sum(value: str) -> str:
     """Cypher that adds up the floats ``value`` and rounds once, in whatever order an engine has the rows.
 
-    Each is split into its multiple of 2^-22 and the rest, in multiples of 2^-53: whole numbers, of which
-    there is but one sum up to 2^53. For times in ns those are two seconds in all, or millions of rows.
+    Each value is split into a multiple of 2^-22 and a remainder in multiples of 2^-53. Sums of whole numbers
+    are exact below 2^53, in any order: enough for times of two seconds in total, or millions of rows.
 
     >>> exact_sum("w.ns")[:43]
     'sum(floor(w.ns * 4194304.0)) / 4194304.0 + '

@@ -165,7 +165,7 @@ def _step(found: Sequence[Token], at: int) -> tuple[Step, int] | None:
 
 
 def _names(found: Sequence[Token], at: int) -> tuple[frozenset[str], int]:
-    """Labels or types from a colon on; none where there is no colon."""
+    """Read labels or types, which follow a colon; the set is empty if there is none."""
     if _text(found, at) != ":":
         return frozenset(), at
     names: set[str] = set()

@@ -1,4 +1,4 @@
-"""The queries that are running, each of which can be cancelled."""
+"""The running queries, with a key that cancels the selected one."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _word(clause: Sequence[Token]) -> str:
 
 
 def _of_properties(conditions: Sequence[Sequence[Token]]) -> set[str]:
-    """Names of which a property occurs in conditions."""
+    """The variables whose properties appear in ``conditions``."""
     return {
         clause[at][1].strip("`")
         for clause in conditions

@@ -15,7 +15,7 @@ from kernbench_graph.stores.embedded.cache import Database
 
 
 class OpenGraphs:
-    """Open databases, of which ``most`` are kept. Safe to use from several threads."""
+    """Keeps up to ``most`` databases open. Safe to use from several threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -57,8 +57,8 @@ class Push:
     def __init__(self, server: Server, run_id: str, topology: str, detail: str, facts: int) -> None:
         """``topology`` is the id of the one that it is on, which stays from now on.
 
-        ``facts`` is the :data:`~kernbench_graph.schema.FACTS_VERSION` of the tables that are worked out from
-        the run's others and pushed with them; 0 where nothing works them out.
+        ``facts`` is the version (:data:`~kernbench_graph.schema_worked_out.FACTS_VERSION`) of the tables that
+        are worked out from the run's others and pushed with them; 0 where nothing works them out.
         """
         self._server, self._id, self._topology, self._detail = server, run_id, topology, detail
         self._facts = facts

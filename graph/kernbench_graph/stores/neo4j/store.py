@@ -19,7 +19,8 @@ from kernbench_graph.errors import ArchiveError, QueryError, StoreError
 from kernbench_graph.query.confined import is_confined
 from kernbench_graph.query.guard import bound
 from kernbench_graph.query.names import refuse_dates
-from kernbench_graph.schema import FACTS_VERSION, SCHEMA, SCHEMA_VERSION
+from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.schema_worked_out import FACTS_VERSION
 from kernbench_graph.store import (
     Result,
     RunRecord,

@@ -1,0 +1,106 @@
+"""The tables that are worked out from the rest of a run: facts of every run, and results of analyses.
+
+Rows of tables marked as facts are there whenever something works them out; those marked as computed when a
+text names their label or type (:mod:`kernbench_graph.worked_out`).
+"""
+
+from __future__ import annotations
+
+from kernbench_graph.schema_types import Property, Table
+
+_P = Property
+
+FACTS_VERSION = 2
+"""Raised whenever the same record would give other facts, so that those kept beside records are made anew."""
+
+WORKED_OUT_TABLES = (
+    Table("Path", "run", "Critical paths: of the whole run and of each launch.", (
+        _P("name", "string", "`run`, or the number of the launch."),
+        _P("ns", "double", "Its length: that of all its steps together.", "ns"),
+    ), key="name", computed=True),
+    Table("Explained", "run", "The critical path that says where the time of each window went.", (
+        _P("window", "string", "The window.", to="Window"),
+        _P("path", "string", "The path: of a window that is one launch its own, else the run's.", to="Path"),
+    ), computed=True),
+    Table("Step", "run", "Steps of critical paths, oldest first: each begins where the last one ended.", (
+        _P("number", "int64", "Number of the step, from 0; those of the run's path come first."),
+        _P("path", "string", "The path that it is on.", to="Path"),
+        _P("position", "int64", "Position on its path, from 1."),
+        _P("of_run", "bool", "Whether it is on the run's path.", hidden=True),
+        _P("place_kind", "string", "Kind of `resource`; empty where the run has no use of it."),
+        _P("cause", "string", "Cause of the time, such as `queue` or `compute`."),
+        _P("ns", "double", "Its length; all steps together are the run's time.", "ns"),
+        _P("t_from", "double", "When it began.", "ns"),
+        _P("t_to", "double", "When it ended.", "ns"),
+        _P("resource", "string", "Component or link where the time went."),
+        _P("activity", "string", "The thing that was under way, in words."),
+        _P("source", "string", "Line of the kernel that the time belongs to; empty outside of kernels."),
+        _P("launch", "int64", "Number of the launch under way then; -1 when none.", to="Launch", absent=-1,
+           shown=True),
+        _P("seq", "int32", "Hop of the transaction, from 0; -1 when it is no hop."),
+        _P("place", "string", "The use of `resource`; empty where the run has none.", to="Use", absent=""),
+        _P("txn", "int64", "The transaction under way; -1 when none.", to="Transaction", absent=-1),
+        _P("op", "int64", "The operation under way; -1 when none.", to="Op", absent=-1),
+        _P("before", "int64", "The step before it; -1 for the first.", to="Step", absent=-1),
+    ), key="number", computed=True),
+    Table("Window", "run", "Windows of a run's time that questions choose by name.", (
+        _P("name", "string", "`run`: all of it; `all`: its launches; `setup`: the time outside of them; the "
+           "number of a launch, from 0."),
+        _P("number", "int64", "Number of the launch that it is; -1 when it is not exactly one launch's.",
+           default=-1),
+        _P("ns", "double", "Its length: all its stretches together.", "ns"),
+        _P("t_from", "double", "Where its first stretch begins; 0 when it has none.", "ns"),
+        _P("t_to", "double", "Where its last stretch ends; 0 when it has none.", "ns"),
+    ), key="name", fact=True),
+    Table("Span", "run", "Stretches of time that make up windows.", (
+        _P("number", "int64", "Number of the stretch, from 0; in order of time within a window."),
+        _P("window", "string", "The window.", to="Window"),
+        _P("t_from", "double", "Where it begins.", "ns"),
+        _P("t_to", "double", "Where it ends.", "ns"),
+        _P("t_before", "double", "Where the stretch before it in the window ended; -1 for the first.", "ns"),
+    ), key="number", fact=True),
+    Table("Touched", "run", "The use of each component and link within each window; only where something "
+          "went through.", (
+        _P("window", "string", "The window.", to="Window"),
+        _P("resource", "string", "Name of the component or link.", to="Use"),
+        _P("bytes", "int64", "Bytes that went through within it.", "bytes"),
+        _P("busy_ns", "double", "Time in service within it.", "ns"),
+        _P("wait_ns", "double", "Time within it that transactions stood in front of it.", "ns"),
+        _P("utilisation", "double", "Busy time as a share of the window's length, 0 to 1."),
+        _P("occupied_ns", "double", "Time within it for which something was there.", "ns"),
+        _P("occupancy", "double", "That as a share of the window's length, 0 to 1."),
+        _P("transactions", "int64", "Transactions that were served within it."),
+        _P("max_queue", "int64", "Most transactions there at once within it."),
+    ), fact=True),
+    Table("HopUse", "run", "What each hop adds to the use of its place, in the order of the table Hop.", (
+        _P("sole_ns", "double", "Time until `t_out` for which none that was served before it occupies the "
+           "place; 0 where operations say when it is occupied.", "ns", default=0.0),
+        _P("busy_ns", "double", "Its part of the place's busy time; 0 where operations are what is served.",
+           "ns", default=0.0),
+        _P("present", "int32", "Transactions there when it arrives, itself included; 0 of a hop without "
+           "length, -1 where operations are what is served.", default=-1),
+    ), fact=True),
+    Table("Served", "run", "Operations at the engines whose use is that of operations.", (
+        _P("op", "int64", "The operation.", to="Op"),
+        _P("resource", "string", "Name of the component.", to="Use"),
+        _P("t_in", "double", "When the component received it.", "ns"),
+        _P("t_start", "double", "When it began.", "ns"),
+        _P("t_out", "double", "When it was done.", "ns"),
+        _P("t_busy", "double", "From when on no other one that began before it was under way there.", "ns"),
+        _P("busy_ns", "double", "Its part of the component's busy time.", "ns"),
+        _P("wait_ns", "double", "Time from its arrival until it began.", "ns"),
+        _P("bytes", "int64", "Bytes moved or produced.", "bytes"),
+        _P("present", "int32", "Operations there when it arrives, itself included; 0 without length."),
+    ), fact=True),
+    Table("Measured", "run", "The place by whose hops or operations the use of each is spread over time.", (
+        _P("resource", "string", "Name of the component or link.", to="Use"),
+        _P("by", "string", "The place: itself, or of a part without hops the component that it is in.",
+           to="Use"),
+        _P("of_busy", "double", "Its busy time by that place's."),
+        _P("of_bytes", "double", "Its bytes by those of the hops or operations there."),
+        _P("of_wait", "double", "Its waiting time by that of the hops or operations there."),
+        _P("of_transactions", "double", "Its transactions by the hops or operations there."),
+        _P("of_occupied", "double", "1 where it is occupied when that place is; -1 where as long as it is "
+           "busy."),
+    ), fact=True),
+)  # fmt: skip
