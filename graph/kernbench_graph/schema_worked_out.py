@@ -10,7 +10,7 @@ from kernbench_graph.schema_types import Property, Table
 
 _P = Property
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """Raised whenever the same record would give other facts, so that those kept beside records are made anew."""
 
 WORKED_OUT_TABLES = (
@@ -43,6 +43,15 @@ WORKED_OUT_TABLES = (
         _P("op", "int64", "The operation under way; -1 when none.", to="Op", absent=-1),
         _P("before", "int64", "The step before it; -1 for the first.", to="Step", absent=-1),
     ), key="number", computed=True),
+    Table("Kept", "run", "Values of kernels in the TCMs of PEs; not the buffers of tiles and of queues.", (
+        _P("op", "int64", "The operation that made the value.", to="Op"),
+        _P("component", "string", "The TCM.", to="Component"),
+        _P("t_from", "double", "When that operation began.", "ns"),
+        _P("t_to", "double", "When the last operation that uses the value ended.", "ns"),
+        _P("bytes", "int64", "Size of the value.", "bytes"),
+        _P("held", "int64", "Bytes of all values in that TCM from `t_from` on, this one included.", "bytes"),
+        _P("tcm_size", "int64", "Size of the TCM.", "bytes"),
+    ), computed=True),
     Table("Window", "run", "Windows of a run's time that questions choose by name.", (
         _P("name", "string", "`run`: all of it; `all`: its launches; `setup`: the time outside of them; the "
            "number of a launch, from 0."),
@@ -87,6 +96,10 @@ WORKED_OUT_TABLES = (
         _P("t_start", "double", "When it began.", "ns"),
         _P("t_out", "double", "When it was done.", "ns"),
         _P("t_busy", "double", "From when on no other one that began before it was under way there.", "ns"),
+        _P("t_compute", "double", "The same among all operations of its PE's GEMM and math engines; `t_out` "
+           "of other operations.", "ns"),
+        _P("t_pe", "double", "The same among those of its PE's DMA, fetch and store, GEMM and math engines; "
+           "`t_out` of other operations.", "ns"),
         _P("busy_ns", "double", "Its part of the component's busy time.", "ns"),
         _P("wait_ns", "double", "Time from its arrival until it began.", "ns"),
         _P("bytes", "int64", "Bytes moved or produced.", "bytes"),

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Ints = NDArray[np.int64]
+COMPUTING = ("pe_gemm", "pe_math")
+ENGINES = ("pe_dma", "pe_fetch_store", *COMPUTING)
+"""Kinds of the engines of a PE: it is idle while none of them has an operation under way."""
 
 
 def served_tables(run: RunRecord) -> dict[str, pa.Table]:
@@ -44,6 +47,7 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
     some = np.flatnonzero(on >= 0)
     begin, end, ready = (op[name].to_numpy()[some] for name in ("t_start", "t_end", "t_ready"))
     since = not_before_others(on[some], begin, end)
+    pe, kind = _pes(names)[on[some]], used["kind"][on[some]]
     counted = usage.of_op[some]
     there = np.full(len(some), -1, np.int32)
     there[counted] = present_at_arrival(ops.where, ops.arrived, ops.end)
@@ -55,6 +59,8 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
             "op": op["number"].to_numpy()[some],
             "resource": op["component"].take(pa.array(some)),
             "t_in": ready, "t_start": begin, "t_out": end, "t_busy": since,
+            "t_compute": _among(np.isin(kind, COMPUTING), pe, begin, end),
+            "t_pe": _among(np.isin(kind, ENGINES), pe, begin, end),
             "busy_ns": np.where(counted, (end - since) * per_weight[on[some]], 0.0),
             "wait_ns": begin - ready, "bytes": op["bytes"].to_numpy()[some],
             "present": there,
@@ -69,6 +75,19 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
             "of_occupied": np.where(traced, (by == np.arange(len(by))) * 1.0, -1.0),
         }),
     }  # fmt: skip
+
+
+def _pes(names: list[str]) -> Ints:
+    """By resource the number of what it is a part of: of an engine its PE."""
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(name.rpartition(".")[0], len(known)) for name in names], np.int64)
+
+
+def _among(chosen: NDArray[np.bool_], where: Ints, begin: Floats, end: Floats) -> Floats:
+    """As :func:`not_before_others`, of the chosen intervals alone; of others their end."""
+    found = end.copy()
+    found[chosen] = not_before_others(where[chosen], begin[chosen], end[chosen])
+    return found
 
 
 def _ratio(of: NDArray[Any], by: NDArray[Any]) -> Floats:

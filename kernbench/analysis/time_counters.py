@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +41,7 @@ def counters(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter
     """
     yield from _bandwidth(tables, window)
     yield from _queues(tables, window)
-    yield from held_in_tcm(tables, window)
+    yield from _held_in_tcm(tables, window)
 
 
 def _bandwidth(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
@@ -83,15 +84,25 @@ def _queues(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]
         yield from _made(component, name, "operations", begin[rows], end[rows], np.ones(len(rows)), window)
 
 
-def held_in_tcm(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
-    """Per PE the bytes of values in its TCM, from the handles of operations; see :func:`counters`.
+class Value(NamedTuple):
+    """A value in the TCM of a PE, from the start of the operation that makes it to its last use, ns."""
+
+    op: int
+    tcm: str
+    since: float
+    until: float
+    nbytes: int
+
+
+def values_in_tcm(tables: Mapping[str, pa.Table]) -> list[Value]:
+    """The values that operations made, by the handles that they have; see :func:`counters`.
 
     A view is its operand's memory, not memory of its own.
     """
     ops, operands = tables["Op"].to_pydict(), tables["Operand"].to_pydict()
     row_of = {number: row for row, number in enumerate(ops["number"])}
     root: dict[int, int] = {}
-    made: dict[int, tuple[str, float, int]] = {}
+    made: dict[int, tuple[int, str, float, int]] = {}
     last: dict[int, float] = {}
     columns = [operands[name] for name in ("op", "position", "handle", "shape", "dtype")]
     entries = sorted(zip(*columns, strict=True), key=lambda entry: (entry[0], entry[1] < 0))
@@ -107,14 +118,20 @@ def held_in_tcm(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Coun
         elif ops["kind"][row] == "view" and op in read:
             root[handle] = read[op]
         elif (pe := ops["component"][row].rpartition(".")[0]).startswith("sip"):
-            made[handle] = pe, ops["t_start"][row], _bytes(shape, dtype)
+            made[handle] = op, f"{pe}.pe_tcm", ops["t_start"][row], _bytes(shape, dtype)
             last[handle] = max(last.get(handle, 0.0), ops["t_end"][row])
-    by_pe: dict[str, list[tuple[float, float, int]]] = {}
-    for handle, (pe, since, nbytes) in made.items():
-        by_pe.setdefault(pe, []).append((since, last[handle], nbytes))
-    for pe, spans in by_pe.items():
-        begin, end, values = (np.array(column, float) for column in zip(*spans, strict=True))
-        yield from _made(f"{pe}.pe_tcm", "pe_tcm held", "bytes", begin, end, values, window)
+    return [Value(op, tcm, since, last[handle], n) for handle, (op, tcm, since, n) in made.items()]
+
+
+def _held_in_tcm(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]:
+    by_tcm: dict[str, list[Value]] = {}
+    for value in values_in_tcm(tables):
+        by_tcm.setdefault(value.tcm, []).append(value)
+    for tcm, values in by_tcm.items():
+        begin, end, nbytes = (
+            np.array(column, float) for column in zip(*(v[2:] for v in values), strict=True)
+        )
+        yield from _made(tcm, "pe_tcm held", "bytes", begin, end, nbytes, window)
 
 
 def _bytes(shape: str, dtype: str) -> int:

@@ -352,7 +352,7 @@ class Run(Exports):
 
         topology = self.topology_record()
         kept = self._kept_in().load(self.id).tables
-        tables = with_worked_out(RunRecord(self._properties, self.tables), names, kept)
+        tables = with_worked_out(RunRecord(self._properties, self.tables), names, kept, lambda: topology)
         window = self.window(launch, from_ns, to_ns)
         if window.spans != ((0.0, self.sim_ns),):
             tables = tables_within(tables, window)

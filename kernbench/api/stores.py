@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,14 +36,14 @@ def open_store(url: str | os.PathLike[str] | None = None) -> GraphStore:
     Close it when done. ``StoreUrlError`` when there is no such kind of store.
     """
     opened = _open_store(default_store() if url is None else os.fspath(url))
-    opened.computed = _worked_out
+    opened.computed = partial(_worked_out, opened)
     return opened
 
 
-def _worked_out(run: RunRecord, table: str) -> Mapping[str, pa.Table]:
+def _worked_out(store: GraphStore, run: RunRecord, table: str) -> Mapping[str, pa.Table]:
     from kernbench.analysis.worked_out import worked_out
 
-    return worked_out(run, table)
+    return worked_out(run, table, lambda: store.load_topology(str(run.info["topology"])))
 
 
 def as_store(store: Store) -> GraphStore:

@@ -58,7 +58,7 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> NewStore:
 
 def _opened(url: str) -> GraphStore:
     store = open_store(url)
-    store.computed = made_here
+    store.computed = made_here(store)
     return store
 
 

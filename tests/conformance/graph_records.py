@@ -7,7 +7,7 @@ compared for equality.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from kernbench_graph.archive.canonical import arrow_schema
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
 
-from kernbench.analysis.worked_out import worked_out
+from kernbench.analysis.worked_out import Machine, worked_out
 
 QUARTERS = st.integers(0, 4000).map(lambda n: n / 4)
 CHANNEL = "pseudo_channel"
@@ -344,7 +344,7 @@ def sample(bench: str = "gemm", **info: Any) -> tuple[RunRecord, TopologyRecord]
 
 
 def steps(run: RunRecord) -> dict[str, pa.Table]:
-    """A critical path for these tests: a step for each transaction, in order of numbers."""
+    """For these tests a critical path, with a step for each transaction, and a value of each operation."""
     used = run.tables["Use"]["resource"].to_pylist()
     launches = {-1, *run.tables["Launch"]["number"].to_pylist()}
     rows = [
@@ -361,24 +361,34 @@ def steps(run: RunRecord) -> dict[str, pa.Table]:
         "Path": table("Path", [{"name": "run", "ns": 1.0}]),
         "Explained": table("Explained", [{"window": "run", "path": "run"}]),
         "Step": table("Step", rows),
-    }
+        "Kept": table("Kept", [
+            {"op": op["number"], "component": op["component"], "t_from": op["t_start"], "t_to": op["t_end"],
+             "bytes": op["bytes"], "held": op["bytes"], "tcm_size": 2**20}
+            for op in run.tables["Op"].to_pylist() if op["component"]
+        ]),
+    }  # fmt: skip
 
 
-def made_here(run: RunRecord, table: str) -> Mapping[str, pa.Table]:
-    """What a store works out from a run: the path above, and all else as KernBench does."""
-    made_up = table in ("Path", "Explained", "Step") and not run.info.get("config_hash")
-    return steps(run) if made_up else worked_out(run, table)
+def made(run: RunRecord, table: str, machine: Machine) -> Mapping[str, pa.Table]:
+    """What a store works out from a run: what stands above, and all else as KernBench does."""
+    made_up = table in ("Path", "Explained", "Step", "Kept") and not run.info.get("config_hash")
+    return steps(run) if made_up else worked_out(run, table, machine)
 
 
-def with_steps(run: RunRecord) -> RunRecord:
+def made_here(store: GraphStore) -> Callable[[RunRecord, str], Mapping[str, pa.Table]]:
+    """The same as a store's ``computed``."""
+    return lambda run, table: made(run, table, lambda: store.load_topology(str(run.info["topology"])))
+
+
+def with_steps(run: RunRecord, topology: TopologyRecord) -> RunRecord:
     """The run as its graph has it, with what was worked out."""
-    made = {
-        table.name: made_here(run, table.name)[table.name]
+    found = {
+        table.name: made(run, table.name, lambda: topology)[table.name]
         for table in SCHEMA.tables
         if table.fact or table.computed
     }
     added = {entry.name: run.tables[entry.name] for entry in SCHEMA.tables if entry.name in ADDED}
-    return RunRecord(run.info, {**run.tables, **made, **added})
+    return RunRecord(run.info, {**run.tables, **found, **added})
 
 
 def add_to(store: GraphStore, run_id: str) -> None:

@@ -157,7 +157,7 @@ def test_a_run_that_was_pushed_without_what_is_worked_out_says_so(
     with open_store(neo4j_url) as store:
         store.keep(*sample(id="older"))
         assert [store.query(text, run="older").rows for text in TEXTS] == [[(0,)], [(0,)]]
-        store.computed = made_here
+        store.computed = made_here(store)
         for text, name in zip(TEXTS, ("Step", "Window"), strict=True):
             with pytest.raises(QueryError, match=rf"'older' was pushed without {name} .*push it again"):
                 store.query(text, run="older")
@@ -182,7 +182,7 @@ def test_a_run_that_has_nothing_to_work_out_has_no_rows_of_it(neo4j_url: str, tm
     found = []
     for url in (neo4j_url, str(tmp_path / "store"), "memory:"):
         with open_store(url) as store:
-            store.computed = made_here
+            store.computed = made_here(store)
             store.keep(idle, topology)
             found.append([store.query(text, run="idle").rows for text in TEXTS])
     assert found == [found[0]] * 3

@@ -70,7 +70,7 @@ def test_ids_and_names_are_found_by_index(neo4j_url: str, cypher: str) -> None:
 def test_every_question_starts_from_the_run(neo4j_url: str) -> None:
     """None of them looks through all nodes of a label, but those that are about all runs."""
     with open_store(neo4j_url) as store:
-        store.computed = made_here
+        store.computed = made_here(store)
         store.keep(*sample(id="a"))
         for question in LIBRARY.values():
             if question.scope != "history":
@@ -87,7 +87,7 @@ def test_both_sides_of_a_join_start_from_the_run(neo4j_url: str) -> None:
     joining = [question for question in LIBRARY.values() if "USING JOIN" in question.text("neo4j")]
     assert len(joining) == 2
     with open_store(neo4j_url) as store:
-        store.computed = made_here
+        store.computed = made_here(store)
         store.keep(*sample(id="a"))
         for question in joining:
             given = {name: NULLS[param.type] for name, param in question.params.items()}

@@ -61,7 +61,7 @@ def alone() -> dict[str, Any]:
     """What each text gives where there is no other run, or only the other one that it names."""
     found = {}
     with open_store("memory:") as store:
-        store.computed = made_here
+        store.computed = made_here(store)
         store.keep(*records()[0])
         found |= {text: rows(store, text) for text in TEXTS}
         store.keep(*records()[1])

@@ -31,7 +31,8 @@ def kept(store: GraphStore) -> GraphStore:
 
 def test_a_path_between_every_pair_of_labels(kept: GraphStore) -> None:
     run = kept.load("a")
-    graph = run_graph(with_steps(run), kept.load_topology(run.info["topology"]))
+    topology = kept.load_topology(run.info["topology"])
+    graph = run_graph(with_steps(run, topology), topology)
     nodes = {data["id"]: data for _, data in graph.nodes(data=True)}
     for engine in kept.engines:
         for source, type_, target in PAIRS:

@@ -19,7 +19,7 @@ from tests.conformance.graph_records import EVERYTHING, add_to, nodes_of_run, sa
 def compare(store: GraphStore, run_id: str, engine: str) -> None:
     run = store.load(run_id)
     topology = store.load_topology(run.info["topology"])
-    graph = run_graph(with_steps(run), topology)
+    graph = run_graph(with_steps(run, topology), topology)
     # The whole graph is made at once: of each of the texts below only what it names would be.
     store.query(EVERYTHING, run=run_id, engine=engine, proved=True)
     for label in SCHEMA.labels:

@@ -87,7 +87,7 @@ def test_a_graph_has_what_texts_looked_at_and_grows(
     def asked(text: str) -> tuple[object, set[str]]:
         copied.clear()
         with open_store(tmp_path / "store") as store:  # as another process would
-            store.computed = made_here
+            store.computed = made_here(store)
             rows = store.query(text, run="a", engine=engine, proved=True).rows
             assert store.notes == []
         return rows, set(copied)
@@ -110,7 +110,7 @@ def test_a_graph_has_what_texts_looked_at_and_grows(
 
 def test_untyped_patterns_see_what_typed_ones_see() -> None:
     with open_store("memory:") as store:
-        store.computed = made_here
+        store.computed = made_here(store)
         store.keep(*sample(id="a"))
         anything = "MATCH (t:Transaction)<-[r]-() RETURN DISTINCT type(r) AS type"
         assert {row[0] for row in store.query(anything, run="a").rows} >= {"SPENT_IN", "SENT", "AWAITED"}
