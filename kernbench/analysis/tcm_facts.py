@@ -26,25 +26,23 @@ def kept_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Table]
     }
     held = np.zeros(len(values), np.int64)
     for tcm in size:
-        rows = np.array([row for row, value in enumerate(values) if value.tcm == tcm])
-        begin, end, nbytes = (
-            np.array(column) for column in zip(*((values[row][2:]) for row in rows), strict=True)
-        )
+        rows = [row for row, value in enumerate(values) if value.tcm == tcm]
+        begin = np.array([values[row].since for row in rows])
+        end = np.array([values[row].until for row in rows])
+        nbytes = np.array([values[row].nbytes for row in rows])
         times = np.concatenate([begin, end])
         order = np.argsort(times, kind="stable")
         level = np.cumsum(np.concatenate([nbytes, -nbytes])[order])
         # What holds from a time on is what is there after all that happens then.
         held[rows] = level[np.searchsorted(times[order], begin, side="right") - 1]
-    columns = zip(*values, strict=True) if values else ((),) * 5
-    op, tcm, since, until, nbytes_of = columns
     return {
         "Kept": pa.table({
-            "op": pa.array(op, pa.int64()),
-            "component": pa.array(tcm, pa.string()),
-            "t_from": pa.array(since, pa.float64()),
-            "t_to": pa.array(until, pa.float64()),
-            "bytes": pa.array(nbytes_of, pa.int64()),
+            "op": pa.array([value.op for value in values], pa.int64()),
+            "component": pa.array([value.tcm for value in values], pa.string()),
+            "t_from": pa.array([value.since for value in values], pa.float64()),
+            "t_to": pa.array([value.until for value in values], pa.float64()),
+            "bytes": pa.array([value.nbytes for value in values], pa.int64()),
             "held": pa.array(held),
-            "tcm_size": pa.array([size[name] for name in tcm], pa.int64()),
+            "tcm_size": pa.array([size[value.tcm] for value in values], pa.int64()),
         }),
     }  # fmt: skip
