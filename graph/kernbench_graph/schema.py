@@ -305,6 +305,8 @@ LABELS = (
            "first asked for.", "path:"),
     _label("Step", "A step of a critical path: a stretch of time, where it went and why. Worked out when "
            "it is first asked for.", "step", "{cause} {number}"),
+    _label("Work", "An operation, a PE in a launch, or a launch, against what its hardware allows. Worked "
+           "out when it is first asked for.", "work"),
     _label("Window", "A window of a run's time that questions choose by its name.", "window:"),
     _label("Span", "A stretch of time that belongs to a window.", "span", "stretch {number}"),
     *ADDED_LABELS,
@@ -407,6 +409,10 @@ RELATIONSHIPS = (
     _relationship("KEPT_IN", "The TCM that held the value which an operation made.",
                   Rows("Kept", ("Op", "op"), ("Component", "component")),
                   carries="t_from t_to bytes held tcm_size"),
+    _relationship("WORKED", "What the parts of a run did against what their hardware allows.",
+                  Rows("Work", ("Run", ""), ("Work", "number"))),
+    _relationship("SUMS_UP", "The operation that a row of work is about.",
+                  Rows("Work", ("Work", "number"), ("Op", "op"))),
     _relationship("IN_WINDOW", "A run's windows.", Rows("Window", ("Run", ""), ("Window", "name"))),
     _relationship("SPANS", "The stretches of time that make up a window.",
                   Rows("Span", ("Window", "window"), ("Span", "number"))),

@@ -84,6 +84,57 @@ NEEDED = Table("Needed", "run", "Links and components on every path between two 
     _P("component", "string", "The component; empty where it is a link.", to="Component", absent=""),
 ), added=True)  # fmt: skip
 
+CUT = Table("Cut", "run", "Pairs of parts of the machine between which a cut was asked for.", (
+    _key("Both parts, in words."),
+    _P("src", "string", "The one part."),
+    _P("dst", "string", "The other part; empty for everything outside of the first."),
+    _P("straight", "bool", "Whether links lead from the one to the other; else all at the first one's edge "
+       "are the cut."),
+), key="name", added=True)  # fmt: skip
+CROSSED = Table("Crossed", "run", "Links of cuts.", (
+    _P("cut", "string", "The cut.", to="Cut"),
+    _P("link", "string", "The link.", to="Link"),
+    _P("back", "bool", "Whether it leads to the first part."),
+), added=True)  # fmt: skip
+CONE = Table("Cone", "run", "Transactions whose causes were asked for.", (
+    _key("The transaction, in words."),
+    _P("txn", "int64", "The late transaction.", to="Transaction", shown=True),
+), key="name", added=True)  # fmt: skip
+BEHIND = Table("Behind", "run", "Transactions that stand behind another one, directly or through others.", (
+    _P("cone", "string", "The cone of the late one.", to="Cone"),
+    _P("txn", "int64", "The transaction.", to="Transaction"),
+    _P("depth", "int64", "Fewest steps that lead there from the late one."),
+    _P("relation", "string", "How it was reached: `WAITED_FOR` or `CAUSED_BY`."),
+    _P("through", "int64", "The one, a step nearer, that it was reached from: a transaction or operation."),
+    _P("resource", "string", "Where that one waited for it; empty where it was caused."),
+    _P("lost_ns", "double", "For how long, the longest such wait; 0 where it was caused.", "ns"),
+), added=True)  # fmt: skip
+MEETINGS = Table("Meetings", "run", "Places at which transactions that met were asked for.", (
+    _key("The place, the time and how many, in words."),
+    _P("resource", "string", "Name of the component or link."),
+    _P("from_ns", "double", "From when on meetings began.", "ns"),
+    _P("most", "int64", "Meetings at most, the earliest."),
+), key="name", added=True)  # fmt: skip
+MEETING = Table("Meeting", "run", "Two transactions that were at a place at the same time.", (
+    _key("The place and the number of the meeting, in words."),
+    _P("meetings", "string", "What was asked for.", to="Meetings"),
+    _P("first", "int64", "The one with the lower number.", to="Transaction"),
+    _P("second", "int64", "The other one.", to="Transaction"),
+    _P("t_ns", "double", "When they met.", "ns"),
+    _P("together_ns", "double", "For how long.", "ns"),
+), key="name", added=True)  # fmt: skip
+LINEAGE = Table("Lineage", "run", "Operations the origin of whose value was asked for.", (
+    _key("The operation, in words."),
+    _P("op", "int64", "The operation.", to="Op", shown=True),
+), key="name", added=True)  # fmt: skip
+CAME_FROM = Table("CameFrom", "run", "Operations that the value of another one comes from.", (
+    _P("lineage", "string", "The lineage of the value.", to="Lineage"),
+    _P("op", "int64", "The operation.", to="Op"),
+    _P("depth", "int64", "Fewest steps that lead there."),
+    _P("hazard", "string", "`handle`: its result is an operand of `through`; `raw`: through memory."),
+    _P("through", "int64", "The one, a step nearer, that it was reached from: a transaction or operation."),
+), added=True)  # fmt: skip
+
 ANNOTATION = Table("Annotation", "run", "What users, and analyses of the whole graph, say of nodes.", (
     _key("Name that it was given."),
     _P("holds", "string", "`number` or `text`: which of `value` and `text` its marks have."),
@@ -111,7 +162,8 @@ NOTE = "annotation "
 """What the names of users' annotations begin with as additions: nothing can work them out again."""
 
 ADDED_TABLES = (
-    WAY, PASSED, REACH, REACHED, FAULT, DETOUR, DETOUR_PASSED, SINGLE_POINTS, NEEDED, ANNOTATION, MARK,
+    WAY, PASSED, REACH, REACHED, FAULT, DETOUR, DETOUR_PASSED, SINGLE_POINTS, NEEDED, CUT, CROSSED,
+    CONE, BEHIND, MEETINGS, MEETING, LINEAGE, CAME_FROM, ANNOTATION, MARK,
 )  # fmt: skip
 _WHEN = "There once a question has asked for it."
 ADDED_LABELS = (
@@ -121,18 +173,25 @@ ADDED_LABELS = (
     label_of(DETOUR, "A pair of ends whose route changes when a part fails.", "detour:"),
     label_of(SINGLE_POINTS, f"Two sets of components and all that each path between them needs. {_WHEN}",
              "points:"),
+    label_of(CUT, f"Two parts of the machine and the links between them. {_WHEN}", "cut:"),
+    label_of(CONE, f"A late transaction and all that stands behind it. {_WHEN}", "cone:"),
+    label_of(MEETINGS, f"A component or link at which transactions met. {_WHEN}", "meetings:"),
+    label_of(MEETING, "Two transactions that were at a place at the same time.", "meeting:"),
+    label_of(LINEAGE, f"An operation and all that its value comes from. {_WHEN}", "lineage:"),
     label_of(ANNOTATION, "Numbers or texts for nodes of the run and its topology.", "annotation:"),
 )  # fmt: skip
-_WAY, _REACH, _FAULT, _DETOUR, _POINTS = (
-    (label, "name") for label in ("Way", "Reach", "Fault", "Detour", "SinglePoints")
+_WAY, _REACH, _FAULT, _DETOUR, _POINTS, _CUT, _CONE, _MEETINGS, _LINEAGE = (
+    (label, "name")
+    for label in ("Way", "Reach", "Fault", "Detour", "SinglePoints", "Cut", "Cone", "Meetings", "Lineage")
 )
-_RUN = ("Run", "")
+_MEETING, _RUN = ("Meeting", "name"), ("Run", "")
 
 
 ADDED_RELATIONSHIPS = (
     Relationship("WORKED_OUT", "Answers of analyses that were asked for about a run.", (
         Rows("Way", _RUN, _WAY), Rows("Reach", _RUN, _REACH), Rows("Fault", _RUN, _FAULT),
-        Rows("SinglePoints", _RUN, _POINTS),
+        Rows("SinglePoints", _RUN, _POINTS), Rows("Cut", _RUN, _CUT),
+        Rows("Cone", _RUN, _CONE), Rows("Meetings", _RUN, _MEETINGS), Rows("Lineage", _RUN, _LINEAGE),
     )),
     Relationship("PASSES", "A link of a route, or of a detour.", (
         Rows("Passed", ("Way", "way"), ("Link", "link")),
@@ -147,6 +206,21 @@ ADDED_RELATIONSHIPS = (
         Rows("Needed", ("SinglePoints", "points"), ("Link", "link")),
         Rows("Needed", ("SinglePoints", "points"), ("Component", "component")),
     ), (_seq("In the order in which they are passed, from 1."),)),
+    Relationship("CROSSES", "A link from one part of the machine to another, or back.",
+                 (Rows("Crossed", ("Cut", "cut"), ("Link", "link")),), (CROSSED.column("back"),)),
+    Relationship("LEADS_BACK_TO", "A transaction that stands behind a late one.",
+                 (Rows("Behind", ("Cone", "cone"), ("Transaction", "txn")),),
+                 tuple(BEHIND.column(name)
+                       for name in ("depth", "relation", "through", "resource", "lost_ns"))),
+    Relationship("HAS_MEETING", "Two transactions that met there.",
+                 (Rows("Meeting", ("Meetings", "meetings"), _MEETING),)),
+    Relationship("FIRST_THERE", "Of two transactions that met the one with the lower number.",
+                 (Rows("Meeting", _MEETING, ("Transaction", "first")),)),
+    Relationship("SECOND_THERE", "Of two transactions that met the other one.",
+                 (Rows("Meeting", _MEETING, ("Transaction", "second")),)),
+    Relationship("CAME_FROM", "An operation that a value comes from.",
+                 (Rows("CameFrom", ("Lineage", "lineage"), ("Op", "op")),),
+                 tuple(CAME_FROM.column(name) for name in ("depth", "hazard", "through"))),
     Relationship("ANNOTATED", "What was said of nodes of a run.",
                  (Rows("Annotation", _RUN, ("Annotation", "name")),)),
     Relationship("MARKS", "What an annotation says of a node.",

@@ -1,4 +1,4 @@
-"""Derived parameters of ``queries/contention``: causal cones and overlaps."""
+"""Causal cones, and meetings at a place, as the graph has them: an answer for each that was asked for."""
 
 from __future__ import annotations
 
@@ -6,74 +6,68 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.analysis.derived import AskedRun
+from kernbench.analysis.sought import Answers
+from kernbench.analysis.trace_tables import Texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Ints = NDArray[np.int64]
 Overlap = tuple[float, int, int, float]
 """Begin (ns), first transaction, second transaction, length (ns)."""
 
-_FIRST_HOPS = 4096
-_HOPS = """
-MATCH (:Run {id: $run})-[:USED]->(u:Use)<-[h:HOP]-(t:Transaction)
-WHERE u.resource = $resource AND h.t_out >= $from_ns
-RETURN t.number AS txn, h.t_in AS since, h.t_out AS until
-ORDER BY since, txn, until
-LIMIT $most
-"""
 
+def cone(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+    """All transactions behind the late one.
 
-def causal_cone(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``step id relation through resource lost_ns`` per transaction behind the late one, at most ``limit``.
-
-    Nearest first. ``step`` is the fewest steps that lead there; ``through`` is the transaction one step
-    nearer that it was reached from, by ``relation``. Among several waits the longest counts, and a wait
-    before a cause.
+    ``depth`` is the fewest steps that lead there; ``through`` is the transaction one step nearer that it was
+    reached from, by ``relation``. Among several waits the longest counts, and a wait before a cause.
     """
-    waited, sent = asked.tables["WaitedFor"], asked.tables["Transaction"]
-    waits = waited.num_rows
+    late = int(params["transaction"])
+    name = f"cone of transaction {late}"
+    return {name: lambda: _cone(asked.tables, name, late)}
+
+
+def _cone(tables: Mapping[str, pa.Table], name: str, late: int) -> dict[str, pa.Table]:
+    import pyarrow as pa
+
+    waited, sent = tables["WaitedFor"], tables["Transaction"]
     causes = sent["caused_by"].to_numpy()
     effects = sent["number"].to_numpy()[causes >= 0]
     near = np.concatenate([waited["txn"].to_numpy(), effects])
     behind = np.concatenate([waited["holder"].to_numpy(), causes[causes >= 0]])
-    late = int(params["transaction"])
     ids = np.unique(np.concatenate([near, behind, [late]]))
     near, behind = np.searchsorted(ids, near), np.searchsorted(ids, behind)
     step = _fewest_steps(near, behind, int(np.searchsorted(ids, late)), len(ids))
-    within = step > 0
-    if params["steps"]:
-        within &= step <= params["steps"]
-    found = np.flatnonzero(within)
-    found = found[np.lexsort((ids[found], step[found]))][: params["limit"]]
 
-    chosen = np.zeros(len(ids), dtype=bool)
-    chosen[found] = True
-    edges = np.flatnonzero(chosen[behind] & (step[near] >= 0) & (step[behind] == step[near] + 1))
-    by_wait = edges < waits
-    resources = [""] * len(edges)
+    edges = np.flatnonzero((step[near] >= 0) & (step[behind] == step[near] + 1))
+    is_cause = edges >= waited.num_rows
     lost = np.zeros(len(edges))
-    resources[: int(by_wait.sum())] = waited["resource"].take(edges[by_wait]).to_pylist()
-    lost[by_wait] = waited["ns"].to_numpy()[edges[by_wait]]
-    reached_by: dict[int, tuple[Any, ...]] = {}
-    for index, edge in enumerate(edges.tolist()):
-        key = (edge >= waits, -float(lost[index]), int(ids[near[edge]]), resources[index])
-        target = int(behind[edge])
-        reached_by[target] = min(key, reached_by.get(target, key))
-    return [
-        {
-            "step": int(step[index]),
-            "id": int(ids[index]),
-            "relation": "CAUSED_BY" if reached_by[index][0] else "WAITED_FOR",
-            "through": reached_by[index][2],
-            "resource": reached_by[index][3],
-            "lost_ns": -reached_by[index][1],
-        }
-        for index in found.tolist()
-    ]
+    lost[~is_cause] = waited["ns"].to_numpy()[edges[~is_cause]]
+    places = np.full(len(edges), "", object)
+    places[~is_cause] = waited["resource"].take(pa.array(edges[~is_cause])).to_pylist()
+    # Of the edges to each transaction the first in this order is the one by which it is reached.
+    order = np.lexsort((places.astype(str), near[edges], -lost, is_cause, behind[edges]))
+    reached, first = np.unique(behind[edges][order], return_index=True)
+    chosen = order[first]
+    return {
+        "Cone": pa.Table.from_pylist([{"name": name, "txn": late}]),
+        "Behind": pa.table({
+            "cone": pa.array([name] * len(reached), pa.string()),
+            "txn": pa.array(ids[reached], pa.int64()),
+            "depth": pa.array(step[reached], pa.int64()),
+            "relation": pa.array(np.where(is_cause[chosen], "CAUSED_BY", "WAITED_FOR").tolist(), pa.string()),
+            "through": pa.array(ids[near[edges[chosen]]], pa.int64()),
+            "resource": pa.array(places[chosen].tolist(), pa.string()),
+            "lost_ns": pa.array(lost[chosen], pa.float64()),
+        }),
+    }  # fmt: skip
 
 
 def _fewest_steps(near: Ints, behind: Ints, late: int, count: int) -> Ints:
@@ -93,27 +87,36 @@ def _fewest_steps(near: Ints, behind: Ints, late: int, count: int) -> Ints:
     return np.array(step, dtype=np.int64)
 
 
-def overlaps(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``first second t_ns together_ns`` per pair of transactions at ``resource`` at the same time.
-
-    Only overlaps that began at ``from_ns`` or later, earliest first, at most ``limit``. A sweep over
-    arrivals: the time grows with the hops until the last of these overlaps, and with their number.
-    """
-    from_ns, limit, most = params["from_ns"], params["limit"], _FIRST_HOPS
-    while True:
-        hops = asked.query(_HOPS, resource=params["resource"], from_ns=from_ns, most=most).rows
-        found, enough = first_overlaps(hops, from_ns, limit)
-        if enough or len(hops) < most:
-            break
-        most *= 16
-    return [
-        {"first": first, "second": second, "t_ns": now, "together_ns": together}
-        for now, first, second, together in found
-    ]
+def meetings(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+    """The first ``limit`` pairs of transactions at ``resource`` at the same time, from ``from_ns`` on."""
+    place, from_ns, limit = str(params["resource"]), float(params["from_ns"]), int(params["limit"])
+    name = f"meetings at {place} from {from_ns!r} ns, {limit} at most"
+    return {name: lambda: _meetings(asked.tables["Hop"], name, place, from_ns, limit)}
 
 
-def first_overlaps(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) -> tuple[list[Overlap], bool]:
-    """The first ``limit`` overlaps in order, and whether no later arrival can change them.
+def _meetings(hops: pa.Table, name: str, place: str, from_ns: float, limit: int) -> dict[str, pa.Table]:
+    import pyarrow as pa
+
+    places = Texts(hops["resource"])
+    txn, since, until = (hops[column].to_numpy() for column in ("txn", "t_in", "t_out"))
+    there = np.flatnonzero(places.rows(place.__eq__) & (until >= from_ns))
+    there = there[np.lexsort((until[there], txn[there], since[there]))]
+    arrivals = zip(txn[there].tolist(), since[there].tolist(), until[there].tolist(), strict=True)
+    found = first_overlaps(list(arrivals), from_ns, limit)
+    rows = [
+        {"name": f"{name}: {number}", "meetings": name, "first": first, "second": second, "t_ns": now,
+         "together_ns": together}
+        for number, (now, first, second, together) in enumerate(found)
+    ]  # fmt: skip
+    asked = [{"name": name, "resource": place, "from_ns": from_ns, "most": limit}]
+    return {
+        "Meetings": pa.Table.from_pylist(asked),
+        **({"Meeting": pa.Table.from_pylist(rows)} if rows else {}),
+    }
+
+
+def first_overlaps(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) -> list[Overlap]:
+    """The first ``limit`` overlaps in order: no later arrival can change them.
 
     ``hops`` are ``(transaction, arrival, departure)``, in order of arrival, transaction and departure. An
     overlap is ``(arrival, transactions in order, ns together)``. Hundreds may meet hundreds at one moment:
@@ -128,7 +131,7 @@ def first_overlaps(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) 
         if now > moment:
             before, of_moment, moment = before + of_moment, [], now
             if len(before) >= limit:
-                return before, True
+                return before
         while leaving and leaving[0][0] <= now:
             gone = heappop(leaving)[1]
             present.pop(bisect_left(present, (hops[gone][0], gone)))
@@ -145,4 +148,4 @@ def first_overlaps(hops: Sequence[tuple[Any, ...]], from_ns: float, limit: int) 
                 del of_moment[room:]
         insort(present, (txn, number))
         heappush(leaving, (until, number))
-    return before + of_moment, False
+    return before + of_moment

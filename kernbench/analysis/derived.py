@@ -16,18 +16,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kernbench.analysis.routing import RoutedTopology
-    from kernbench.analysis.time_window import Window
-    from kernbench.pgraph import GraphStore, Question, Result, RunRecord
+    from kernbench.pgraph import GraphStore, Question, RunRecord
 
 DERIVED = {
-    "causal_cone": "contention",
     "configurations": "history",
     "configured_differently": "configuration",
-    "cut": "traffic",
-    "overlaps": "contention",
     "predecessors": "history",
-    "roofline": "roofline",
-    "value_lineage": "kernel",
 }
 """Parameter name -> the module of this package with the function of that name."""
 
@@ -63,18 +57,6 @@ class AskedRun:
         from kernbench.analysis.routing import routed_topology
 
         return routed_topology(self.store.load_topology(str(self.record.info["topology"])))
-
-    def window(self, params: Mapping[str, Any]) -> Window:
-        """The window that the parameters ``launch``, ``from_ns`` and ``to_ns`` of a question choose."""
-        from kernbench.analysis.time_window import select
-
-        until = float(params["to_ns"])
-        return select(self.record.info, params["launch"], params["from_ns"], None if until < 0 else until)
-
-    def query(self, cypher: str, **params: Any) -> Result:
-        """Rows of a shipped Cypher text, asked of the run's graph as the library's texts are."""
-        engine = "ladybug" if "ladybug" in self.store.engines else None
-        return self.store.query(cypher, params, self.run, engine=engine, proved=True)
 
 
 def derive(

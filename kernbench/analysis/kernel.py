@@ -1,37 +1,58 @@
-"""Derived parameter of ``queries/kernel``: where the value of an operation comes from."""
+"""Where the value of an operation comes from, as the graph has it: an answer for each operation asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.analysis.derived import AskedRun
+from kernbench.analysis.sought import Answers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
-def value_lineage(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``step id hazard through kind name source label t_end`` per operation behind ``op``, nearest first."""
-    ops, depends = asked.tables["Op"], asked.tables["DependsOn"]
-    row_of = {number: row for row, number in enumerate(ops["number"].to_pylist())}
-    asked_for = int(params["op"])
+def lineage(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+    """All operations behind the value of ``op``, each by the fewest steps that lead there."""
+    op = int(params["op"])
+    name = f"lineage of operation {op}"
+    return {name: lambda: _tables(asked.tables["DependsOn"], name, op)}
+
+
+def _tables(depends: pa.Table, name: str, op: int) -> dict[str, pa.Table]:
+    import pyarrow as pa
+
+    found = _behind(depends, op)
+    columns = [list(column) for column in zip(*found, strict=True)] if found else [[], [], [], []]
+    return {
+        "Lineage": pa.Table.from_pylist([{"name": name, "op": op}]),
+        "CameFrom": pa.table({
+            "lineage": pa.array([name] * len(found), pa.string()),
+            "op": pa.array(columns[0], pa.int64()),
+            "depth": pa.array(columns[1], pa.int64()),
+            "hazard": pa.array(columns[2], pa.string()),
+            "through": pa.array(columns[3], pa.int64()),
+        }),
+    }  # fmt: skip
+
+
+def _behind(depends: pa.Table, start: int) -> list[tuple[int, int, str, int]]:
+    """Operation, steps, hazard and the operation one step nearer, nearest first."""
     behind: dict[int, list[tuple[int, str]]] = {}
     edges = zip(*(depends[name].to_pylist() for name in ("op", "on", "hazard")), strict=True)
     for op, on, hazard in edges:
         if hazard in ("handle", "raw"):
             behind.setdefault(op, []).append((on, hazard))
-    found: Rows = []
-    seen, here, step = {asked_for}, [asked_for], 0
-    columns = {name: ops[name].to_pylist() for name in ("kind", "name", "source", "label", "t_end")}
-    while here and (not params["steps"] or step < params["steps"]):
-        step += 1
-        reached: dict[int, tuple[int, str]] = {}
+    found: list[tuple[int, int, str, int]] = []
+    seen, here, depth = {start}, [start], 0
+    while here:
+        depth += 1
+        reached: dict[int, tuple[str, int]] = {}
         for through in here:
             for on, hazard in sorted(behind.get(through, ())):
                 if on not in seen and on not in reached:
-                    reached[on] = (through, hazard)
+                    reached[on] = hazard, through
         seen |= reached.keys()
         here = sorted(reached)
-        for on in here:
-            through, hazard = reached[on]
-            row = {name: column[row_of[on]] for name, column in columns.items()}
-            found.append({"step": step, "id": on, "hazard": hazard, "through": through, **row})
-    return found[: params["limit"]]
+        found += [(on, depth, *reached[on]) for on in here]
+    return found

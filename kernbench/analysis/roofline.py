@@ -1,4 +1,4 @@
-"""Derived parameter of ``bottleneck/roofline``: how close work came to what its hardware allows.
+"""How close the work of a run came to what its hardware allows, as the graph has it.
 
 Work is an operation, what a PE did in a launch, or a launch. It makes ``flops`` (two for each
 multiply-accumulate of a GEMM) and moves bytes to and from memories. Neither can take less time than at full
@@ -12,16 +12,13 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heappush, heappushpop
 from typing import Any
 
 import pyarrow as pa
 
-from kernbench.analysis.derived import AskedRun, Rows
-from kernbench.errors import UsageError
-from kernbench.hints import did_you_mean
+from kernbench.pgraph import RunRecord, TopologyRecord
 
-BY = ("operation", "pe", "launch")
+LEVELS = ("operation", "pe", "launch")
 MEMORIES = {"hbm_ctrl": "hbm", "sram": "sram", "pe_tcm": "tcm"}
 """Kind of component -> what the memory is called."""
 _READS, _WRITES = ("dma_read", "tcm_read"), ("dma_write", "tcm_write")
@@ -58,38 +55,17 @@ class _Peaks:
     rates: Mapping[tuple[str, str], float]
 
 
-def roofline(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """Rows as of the question, in the order of the time that is not explained by the bound.
-
-    Raises:
-        UsageError: ``by`` is none of :data:`BY`, or the run has no such launch.
-    """
-    by, launch = str(params["by"]), str(params["launch"])
-    if by not in BY:
-        raise UsageError(f"by '{by}' is no way to group work; {did_you_mean(by, BY)}")
-    launches = {row["number"]: row for row in asked.tables["Launch"].to_pylist()}
-    if launch not in ("all", "run") and launch not in map(str, launches):
-        raise UsageError(
-            f"the run has no launch '{launch}'; it has {len(launches)}, counted from 0; or give all"
-        )
-    peaks = _peaks(asked.topology_tables)
-    works = _works(asked.tables, launches, peaks, by, None if launch in ("all", "run") else int(launch))
-    limit = params["limit"]
-    return _first(works, peaks, len(works) if limit is None else limit)
-
-
-def _first(works: Sequence[_Work], peaks: _Peaks, limit: int) -> Rows:
-    """The rows that come first: of short work, which cannot be among them, none is made."""
-    rows: Rows = []
-    unexplained: list[float] = []  # the greatest times, at most ``limit`` of them, the least first
-    for work in sorted(works, key=lambda work: work.begin - work.end) if limit else ():
-        if len(unexplained) == limit and work.end - work.begin < unexplained[0]:
-            break
-        row = _row(work, peaks)
-        rows.append(row)
-        (heappush if len(unexplained) < limit else heappushpop)(unexplained, row["ns"] - row["light_ns"])
-    rows.sort(key=lambda row: (row["light_ns"] - row["ns"], row["launch"], row["op"], row["name"]))
-    return rows[:limit]
+def work_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Table]:
+    """The table ``Work`` of a run: its operations, the PEs of each launch, and its launches."""
+    launches = {row["number"]: row for row in run.tables["Launch"].to_pylist()}
+    peaks = _peaks(topology.tables)
+    rows = [
+        {"level": level, **_row(work, peaks)}
+        for level in LEVELS
+        for work in _works(run.tables, launches, peaks, level)
+    ]
+    rows = [{"number": number, **row} for number, row in enumerate(rows)]
+    return {"Work": pa.Table.from_pylist(rows)} if rows else {}
 
 
 def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
@@ -120,7 +96,6 @@ def _works(
     launches: Mapping[int, Mapping[str, Any]],
     peaks: _Peaks,
     by: str,
-    only: int | None,
 ) -> Sequence[_Work]:
     names = [
         "number",
@@ -141,7 +116,7 @@ def _works(
     found: dict[Any, _Work] = {}
     work_of: dict[int, _Work] = {}
     for number, launch, parent, component, *_, flops, begin, end in zip(*columns, strict=True):
-        if launch < 0 or only not in (None, launch):
+        if launch < 0:
             continue
         whole = parent if parent in named else number
         pe = peaks.pes.get(component, "")

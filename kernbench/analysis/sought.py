@@ -25,6 +25,10 @@ SOUGHT = {
     "distances": "route_answers.distances",
     "single points": "fault_answers.single_points",
     "fault": "fault_answers.fault",
+    "cut": "traffic.cut",
+    "cone": "contention.cone",
+    "meetings": "contention.meetings",
+    "lineage": "kernel.lineage",
     "centrality": "centrality.centrality",
 }
 """Analysis -> the module of this package, and the function in it, that says what answers it needs."""

@@ -1,48 +1,47 @@
-"""Derived parameters about the bytes that links carried within a window over a cut."""
+"""The links of a cut between two parts of the machine, as the graph has them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.bottleneck import link_use
 from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.analysis.sought import Answers
 from kernbench.errors import UsageError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def cut(asked: AskedRun, params: Mapping[str, Any]) -> Rows:
-    """``link back straight used bytes utilisation window_ns`` per link of the cut between two parts.
+
+def cut(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
+    """The links that lead straight from ``src`` to ``dst`` and back, else all at the edge of ``src``.
 
     Raises:
         UsageError: One part lies within the other, or no link leads out of the first one.
     """
     src, dst = str(params["src"]), str(params["dst"])
-    parents = asked.topology_tables["Component"].select(["name", "parent"]).to_pylist()
+    name = f"cut from {src} to {dst or 'all else'}"
+    return {name: lambda: _tables(asked.topology_tables, name, src, dst)}
+
+
+def _tables(topology: Mapping[str, pa.Table], name: str, src: str, dst: str) -> dict[str, pa.Table]:
+    import pyarrow as pa
+
+    parents = topology["Component"].select(["name", "parent"]).to_pylist()
     inside = {row["name"]: row["parent"] for row in parents}
     first = _within(inside, src)
     second = _within(inside, dst) if dst else inside.keys() - first
     if first & second:
         raise UsageError(f"'{src}' and '{dst}' share components; name two parts beside each other")
-    wires = asked.topology_tables["Link"].select(["name", "src", "dst"]).to_pylist()
+    wires = topology["Link"].select(["name", "src", "dst"]).to_pylist()
     straight = _between(wires, first, second)
     found = straight or _between(wires, first, inside.keys() - first)
     if not found:
         raise UsageError(f"no link leads out of '{src}'; name a component with wires, or a group")
-    use = {row["resource"]: row for row in link_use(asked, {**params, "kind": ""})}
-    nothing = {"bytes": 0, "utilisation": 0.0, "transactions": 0}
-    window_ns = asked.window(params).ns
-    return [
-        {
-            "link": link,
-            "back": back,
-            "straight": bool(straight),
-            "used": int(use.get(link, nothing)["transactions"] > 0),
-            "bytes": use.get(link, nothing)["bytes"],
-            "utilisation": use.get(link, nothing)["utilisation"],
-            "window_ns": window_ns,
-        }
-        for link, back in found
-    ]
+    return {
+        "Cut": pa.Table.from_pylist([{"name": name, "src": src, "dst": dst, "straight": bool(straight)}]),
+        "Crossed": pa.Table.from_pylist([{"cut": name, "link": link, "back": back} for link, back in found]),
+    }
 
 
 def _within(inside: Mapping[str, str], name: str) -> set[str]:

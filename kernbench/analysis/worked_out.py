@@ -23,6 +23,7 @@ ANALYSES = {
 """Tables -> the module of this package, and the function in it, that works them out from a run."""
 ON_MACHINES = {
     ("Kept",): "tcm_facts.kept_tables",
+    ("Work",): "roofline.work_tables",
 }
 """The same, of functions that take the topology which the run was kept with as well."""
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
 
+_ALL_ROWS = 2**31
+"""More than any question has."""
 _VERIFIED = {"yes": True, "no": False}
 
 
@@ -386,14 +388,11 @@ class Run(Exports):
         A row for each ``operation``, ``pe`` or ``launch``, at most ``limit`` of them, with ``launch op name
         source flops hbm_bytes sram_bytes tcm_bytes memory intensity ns achieved_tflops attainable_tflops
         peak_tflops achieved_gbs peak_gbs light_ns share bound``: the columns of the question
-        ``bottleneck/roofline``, which says what they mean. ``UsageError`` when the run is not kept, or has no
-        such launch.
+        ``bottleneck/roofline``, which this asks. ``UsageError`` when the run is not kept, or has no such
+        launch; ``QueryError`` for another ``by``.
         """
-        from kernbench.analysis.derived import AskedRun
-        from kernbench.analysis.roofline import roofline
-
-        asked = AskedRun(self._kept_in(), self.id)
-        return roofline(asked, {"by": by, "launch": launch, "limit": limit})
+        params = {"by": by, "limit": _ALL_ROWS if limit is None else limit}
+        return self.query("bottleneck/roofline", launch=launch, **params).dicts()
 
     @property
     def _traced(self) -> bool:

@@ -421,6 +421,25 @@ def add_to(store: GraphStore, run_id: str) -> None:
             "Needed": [{"points": "p", "seq": 1, "link": "dma->r0", "component": ""},
                        {"points": "p", "seq": 2, "link": "", "component": "r0"}],
         },
+        "cut": {
+            "Cut": [{"name": "c", "src": "dma", "dst": "", "straight": True}],
+            "Crossed": [{"cut": "c", "link": "dma->r0", "back": False},
+                        {"cut": "c", "link": "r0->dma", "back": True}],
+        },
+        "cone": {
+            "Cone": [{"name": "cone", "txn": 1}],
+            "Behind": [{"cone": "cone", "txn": 0, "depth": 1, "relation": "WAITED_FOR", "through": 1,
+                        "resource": "dma->r0", "lost_ns": 1.0}],
+        },
+        "meetings": {
+            "Meetings": [{"name": "m", "resource": "r0", "from_ns": 0.0, "most": 50}],
+            "Meeting": [{"name": "m: 0", "meetings": "m", "first": 0, "second": 1, "t_ns": 1.0,
+                         "together_ns": 1.0}],
+        },
+        "lineage": {
+            "Lineage": [{"name": "l", "op": 1}],
+            "CameFrom": [{"lineage": "l", "op": 0, "depth": 1, "hazard": "raw", "through": 1}],
+        },
         "note": {
             "Annotation": [{"name": "heat", "holds": "number", "nodes": len(marks)}],
             "Mark": [{**mark, **blank, one: marked[one]} for mark, one in zip(marks, marked, strict=True)],

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.errors import UsageError
+from kernbench.pgraph import QueryError
 
 PEAK, HBM, TCM = 8.192, 256.0, 512.0
 """Of one PE of ``minimal``: 4096 MACs a ns are 8.192 TFLOP/s; GB/s of its HBM slice; of its TCM each way."""
@@ -75,7 +75,7 @@ def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any])
     assert "operations: time against the least possible, most to gain first" in shown
     assert "61.5%" in shown
     assert "roofline" not in cli("runs", "show", "--format", "json").out
-    with pytest.raises(UsageError, match=r"no way to group work; did you mean 'operation'"):
+    with pytest.raises(QueryError, match=r"must be one of"):
         kb.open_run().roofline("operations")
     assert "no launch '7'" in cli("query", "roofline", "--param", "launch=7").err
 
