@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,4 +30,28 @@ def tensor_traffic(run: RunRecord, topology: TopologyRecord, params: Mapping[str
     return first(rows, lambda row: (-row[8] - row[10], row[0]), params)
 
 
-TENSORS: dict[str, Oracle] = {"kernel/tensor-traffic": tensor_traffic}
+def tensors_behind(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    span, tensors = span_of(run, params), run.tables["Tensor"].to_pylist()
+    op_of = {row["number"]: row["op"] for row in run.tables["Transaction"].to_pylist()}
+    touched: dict[int, list[int]] = {}
+    for access in run.tables["Access"].to_pylist():
+        touched.setdefault(access["op"], []).append(access["tensor"])
+    of: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for wait in run.tables["WaitedFor"].to_pylist():
+        if wait["ns"] > 0 and span.holds(wait["t_from"]):
+            for one in touched.get(op_of[wait["txn"]], ()):
+                for other in touched.get(op_of[wait["holder"]], ()):
+                    of.setdefault((one, other), []).append(wait)
+    names = {row["number"]: row["name"] for row in tensors}
+    rows: Rows = []
+    for (one, other), waits in of.items():
+        ns = [wait["ns"] for wait in waits]
+        places = {wait["resource"] for wait in waits}
+        rows.append((one, names[one], other, names[other], len(ns), len(places), math.fsum(ns), max(ns)))
+    return first(rows, lambda row: (-row[6], row[0], row[2]), params)
+
+
+TENSORS: dict[str, Oracle] = {
+    "kernel/tensor-traffic": tensor_traffic,
+    "contention/tensors-behind": tensors_behind,
+}
