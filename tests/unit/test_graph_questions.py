@@ -138,12 +138,10 @@ def test_answers_must_be_as_declared(tmp_path: Path) -> None:
 
 WHOLE = {
     "number", "within", "CASE within WHEN 1 THEN bytes ELSE 0 END", "moved", "payload", "fs", "within_fs",
-    "t.bytes", "h.bytes", "a.bytes", "b.bytes", "0 + part.used", "0 + part.bytes", "0 + use.bytes",
-    "at.steps", "d.bytes", "u.bytes", "transactions",
+    "t.bytes", "h.bytes", "a.bytes", "b.bytes",
+    "at.steps", "d.bytes", "u.bytes", "transactions", "bytes",
     "CASE WHEN k.t_from < start THEN k.bytes ELSE 0 END", "CASE WHEN x.since < t0 THEN x.bytes ELSE 0 END",
     "CASE WHEN y.level > x.level OR (y.level = x.level AND y.place <= x.place) THEN 1 ELSE 0 END",
-    *(f"CASE u.kind WHEN '{kind}' THEN busy ELSE 0.0 END"
-      for kind in ("pe_dma", "pe_fetch_store", "pe_gemm", "pe_math")), "compute", "work",
     "CASE WHEN other.nth < part.nth THEN other.taken ELSE 0 END",
     "CASE WHEN c.kind <> 'pe_scheduler' THEN 1 ELSE 0 END",
 }  # fmt: skip
