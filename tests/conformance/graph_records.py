@@ -382,11 +382,10 @@ def made_here(store: GraphStore) -> Callable[[RunRecord, str], Mapping[str, pa.T
 
 def with_steps(run: RunRecord, topology: TopologyRecord) -> RunRecord:
     """The run as its graph has it, with what was worked out."""
-    found = {
-        table.name: made(run, table.name, lambda: topology)[table.name]
-        for table in SCHEMA.tables
-        if table.fact or table.computed
-    }
+    found: dict[str, pa.Table] = {}
+    for entry in SCHEMA.tables:
+        if (entry.fact or entry.computed) and entry.name not in found:
+            found |= {entry.name: table(entry.name, []), **made(run, entry.name, lambda: topology)}
     added = {entry.name: run.tables[entry.name] for entry in SCHEMA.tables if entry.name in ADDED}
     return RunRecord(run.info, {**run.tables, **found, **added})
 
