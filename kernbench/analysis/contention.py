@@ -27,9 +27,12 @@ def cone(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
     """All transactions behind the late one.
 
     ``depth`` is the fewest steps that lead there; ``through`` is the transaction one step nearer that it was
-    reached from, by ``relation``. Among several waits the longest counts, and a wait before a cause.
+    reached from, by ``relation``. Among several waits the longest counts, and a wait before a cause. No
+    answer where the run has no such transaction.
     """
     late = int(params["transaction"])
+    if not asked.has("Transaction", late):
+        return {}
     name = f"cone of transaction {late}"
     return {name: lambda: _cone(asked.tables, name, late)}
 

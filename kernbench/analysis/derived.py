@@ -58,6 +58,10 @@ class AskedRun:
 
         return routed_topology(self.store.load_topology(str(self.record.info["topology"])))
 
+    def has(self, table: str, number: int) -> bool:
+        """Whether the run has a row of that number, such as an operation."""
+        return bool((self.tables[table]["number"].to_numpy() == number).any())
+
 
 def derive(
     store: GraphStore, question: Question, run: str | None, params: Mapping[str, Any]

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 
 def lineage(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
-    """All operations behind the value of ``op``, each by the fewest steps that lead there."""
+    """All operations behind the value of ``op``, each by the fewest steps that lead there.
+
+    No answer where the run has no such operation.
+    """
     op = int(params["op"])
+    if not asked.has("Op", op):
+        return {}
     name = f"lineage of operation {op}"
     return {name: lambda: _tables(asked.tables["DependsOn"], name, op)}
 
