@@ -12,8 +12,8 @@ RULES = ("server", "transaction", "node", "clock", "fabric", "rows", "ledger")
 """Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""
 
 COMPONENTS = (
-    "base", "memory", "sram", "hbm", "transit", "pe_tcm", "pe_component", "pe_compute", "pe_fetch_store",
-    "pe_scheduler", "pe_ipcq", "pe_cpu",
+    "base", "access", "dma", "memory", "sram", "hbm", "transit", "pe_tcm", "pe_component", "pe_compute",
+    "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq", "pe_cpu",
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""
 

@@ -7,9 +7,28 @@ from itertools import groupby
 
 from kernbench.address import PhysicalRequest
 from kernbench.components.base import Component
+from kernbench.program.operations import Region
 from kernbench.routing import Traffic
+from kernbench.sim.fabric import Fabric
 from kernbench.sim.records import Access
 from kernbench.sim.transaction import Packet, Transaction
+
+_NO_IDS = ("", "")
+
+
+def regions_of(requests: Sequence[PhysicalRequest]) -> tuple[Region, ...]:
+    """The physical bytes that ``requests`` move, a region for each memory, in order."""
+    if len(requests) == 1:
+        (request,) = requests
+        return (Region(request.pa, request.nbytes),)
+    found: list[list[int]] = []
+    for request in requests:
+        if request.opens:
+            last = [request.pa, request.nbytes]
+            found.append(last)
+        else:
+            last[1] += request.nbytes
+    return tuple([Region(*run) for run in found])
 
 
 def begin(
@@ -18,10 +37,9 @@ def begin(
     kind: str,
     requests: Iterable[PhysicalRequest],
     t_submit: float,
-    *,
     op: int,
     is_write: bool,
-    ids: tuple[str, str] = ("", ""),
+    ids: tuple[str, str] = _NO_IDS,
 ) -> list[Transaction]:
     """A transaction for each of ``requests``, by way of its channel router where it has one.
 
@@ -29,21 +47,17 @@ def begin(
     """
     system = source.system
     pieces: list[list[Transaction]] = []
-    for request in requests:
-        transaction = system.begin(
-            kind,
-            system.path(source.resource, request.component, traffic, request.via),
-            request.nbytes,
-            t_submit,
-            op=op,
-            address=request.offset,
-            channel=request.channel,
-            is_write=is_write,
-            ids=ids,
-        )
-        if request.opens:
-            pieces.append([])
-        pieces[-1].append(transaction)
+    piece: list[Transaction] = []
+    for component, _, offset, nbytes, channel, via, _, _, opens in requests:
+        path = system.path(source.resource, component, traffic, via)
+        transaction = system.open(kind, path, nbytes, t_submit, op, is_write)
+        transaction.address = offset
+        transaction.channel = channel
+        transaction.ids = ids
+        if opens:
+            piece = []
+            pieces.append(piece)
+        piece.append(transaction)
     if len(pieces) == 1 and len(pieces[0]) == 1:
         return pieces[0]
     for piece in pieces:
@@ -59,15 +73,19 @@ def send(source: Component, transactions: Sequence[Transaction]) -> None:
 
     Bytes leave in order of address: the requests of one access flit by flit in turn.
     """
-    system = source.system
-    if len(transactions) == 1:
-        (one,) = transactions
-        system.fabric.send(Packet(one, one.path, one.nbytes if one.is_write else 0, system.flit_bytes))
+    fabric = source.system.fabric
+    if len(transactions) > 1:
+        _send_several(fabric, transactions)
         return
-    packets = [Packet(t, t.path, t.nbytes if t.is_write else 0, system.flit_bytes) for t in transactions]
+    one = transactions[0]
+    fabric.send(Packet(one, one.path, one.nbytes if one.is_write else 0, fabric.flit_bytes))
+
+
+def _send_several(fabric: Fabric, transactions: Sequence[Transaction]) -> None:
+    packets = [Packet(t, t.path, t.nbytes if t.is_write else 0, fabric.flit_bytes) for t in transactions]
     for _, group in groupby(packets, lambda packet: packet.transaction.access or packet.transaction):
         together = list(group)
         if len(together) > 1:
-            system.fabric.send_together(together)
+            fabric.send_together(together)
         else:
-            system.fabric.send(together[0])
+            fabric.send(together[0])

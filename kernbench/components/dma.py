@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from kernbench.address import PhysicalRequest
-from kernbench.components import access
+from kernbench.components.access import begin, regions_of, send
 from kernbench.components.base import Component
 from kernbench.errors import AddressError
 from kernbench.program.operations import Op, Region
@@ -32,11 +32,6 @@ class Job:
     ``wait_ns`` is the longest time that one of its transactions stood behind others.
     """
 
-    __slots__ = (
-        "done", "engine", "is_write", "kind", "nbytes", "op", "open", "requests", "runs", "served", "slot",
-        "t_first", "t_ready", "t_start", "unserved", "wait_ns",
-    )  # fmt: skip
-
     def __init__(
         self,
         op: Op,
@@ -49,7 +44,9 @@ class Job:
         self.kind = kind
         self.is_write = kind.endswith("_write")
         self.runs = runs
-        self.nbytes = sum(nbytes for _, nbytes in runs)
+        self.nbytes = 0
+        for _, nbytes in runs:
+            self.nbytes += nbytes
         self.done = done
         self.served = served
         self.requests: list[PhysicalRequest] = []
@@ -61,8 +58,26 @@ class Job:
         self.t_ready = 0.0
         self.t_start = 0.0
         self.wait_ns = 0.0
+        self.engines: DmaEngines | None = None
         self.engine: Engine | None = None
         self.slot: Slot | None = None
+
+    def transaction_served(self) -> None:
+        """A memory has served one of its transactions."""
+        self.unserved -= 1
+        if not self.unserved and self.served is not None:
+            self.served()
+
+    def transaction_done(self, transaction: Transaction) -> None:
+        """One of its transactions is answered."""
+        if transaction.wait_ns > self.wait_ns:
+            self.wait_ns = transaction.wait_ns
+        if transaction.t_first < self.t_first:
+            self.t_first = transaction.t_first
+        self.open -= 1
+        if not self.open:
+            assert self.engines is not None
+            self.engines.answered(self)
 
 
 class Slot(Server):
@@ -73,7 +88,7 @@ class Slot(Server):
         self.taken = False
         self.idle_since = 0.0
 
-    def hold(self, time: float, owner: Transaction, *, waited: bool) -> None:
+    def hold(self, time: float, owner: Transaction, waited: bool) -> None:
         """``owner``'s job has it from ``time`` on; ``waited`` when others stood before it in the queue."""
         if not waited:
             self.forget_runs()
@@ -133,8 +148,7 @@ class DmaEngines:
     Args:
         owner: the component that sends.
         traffic: kind of traffic of its transactions.
-        regions: the physical regions behind ``(address, nbytes)``.
-        requests: what to send for them.
+        requests: what to send for ``(address, nbytes)``.
         reading: engines for reads.
         writing: engines for writes.
         outstanding: jobs in flight of each engine.
@@ -148,7 +162,6 @@ class DmaEngines:
         self,
         owner: Component,
         traffic: Traffic,
-        regions: Callable[[int, int], tuple[Region, ...]],
         requests: Callable[[int, int], list[PhysicalRequest]],
         *,
         reading: int,
@@ -164,7 +177,6 @@ class DmaEngines:
         self.owner = owner
         self.counts = EngineCounts(reading, writing, outstanding, translation_ns)
         self.traffic = traffic
-        self.regions = regions
         self.requests = requests
         self.translation_ns = translation_ns
         self._used = used
@@ -202,7 +214,8 @@ class DmaEngines:
         owner = self.owner
         if job.nbytes < 1:
             raise _no_bytes(owner, job.runs)
-        job.t_ready = owner.clock.now
+        job.t_ready = owner.clock.time
+        job.engines = self
         group = self._group(job)
         group.queue.append(job)
         group.jobs += 1
@@ -224,7 +237,9 @@ class DmaEngines:
         slot = engine.free_slot()
         assert slot is not None
         clock = self.owner.clock
-        job.engine, job.slot, job.t_start = engine, slot, clock.now
+        job.engine = engine
+        job.slot = slot
+        job.t_start = clock.time
         slot.taken = True
         if not engine.in_flight:
             engine.busy_since = job.t_start
@@ -245,14 +260,15 @@ class DmaEngines:
             job.requests = [request for run in job.runs for request in self.requests(*run)]
         if job.is_write and self._source is not None:
             ready = self._source(job)
-            if ready > clock.now:
+            if ready > clock.time:
                 engine.issuing = True
                 clock.call_at(ready, self._sent, job, engine, group)
                 return
         self._sent(job, engine, group)
 
     def _sent(self, job: Job, engine: Engine, group: EngineGroup) -> None:
-        issued_later, engine.issuing = engine.issuing, False
+        issued_later = engine.issuing
+        engine.issuing = False
         self._issue(job, engine)
         if issued_later:
             self._next(group)
@@ -261,30 +277,23 @@ class DmaEngines:
         owner, op, slot = self.owner, job.op, job.slot
         assert slot is not None
         if op.kind == "memory":
-            _name_memory(op, job.is_write, self._regions_of(job))
+            _name_memory(op, job.is_write, regions_of(job.requests))
         elif op.kind == "tile":
-            op.moved = self._regions_of(job)
-        sent = access.begin(
-            owner, self.traffic, job.kind, job.requests, job.t_ready, op=op.id, is_write=job.is_write
-        )
+            op.moved = regions_of(job.requests)
+        sent = begin(owner, self.traffic, job.kind, job.requests, job.t_ready, op.id, job.is_write)
         job.open = job.unserved = len(sent)
         for transaction in sent:
-            transaction.on_done = lambda answered: self._answered(job, answered)
+            transaction.on_done = job.transaction_done
             if job.served is not None:
-                transaction.on_served = lambda: self._served(job)
+                transaction.on_served = job.transaction_served
             op.transactions.append(transaction.id)
             if transaction.traced or job.t_start > job.t_ready:
                 self._engine_hop(transaction, job, engine)
-        slot.hold(job.t_start, sent[0], waited=job.t_start > job.t_ready)
+        slot.hold(job.t_start, sent[0], job.t_start > job.t_ready)
         engine.issued = sent[0]
         if job.is_write:
             owner.bytes += job.nbytes
-        access.send(owner, sent)
-
-    def _regions_of(self, job: Job) -> tuple[Region, ...]:
-        if len(job.runs) == 1:
-            return self.regions(*job.runs[0])
-        return tuple(region for run in job.runs for region in self.regions(*run))
+        send(owner, sent)
 
     def _engine_hop(self, transaction: Transaction, job: Job, engine: Engine) -> None:
         """The time between submission and the first link: waiting for the engine, then translation."""
@@ -299,27 +308,16 @@ class DmaEngines:
                 wait += transaction.wait_for(engine.issued.id, owner.index, idle, job.t_start)
         owner.wait_ns += wait
         if transaction.traced:
-            now = owner.clock.now
+            now = owner.clock.time
             service = now - job.t_ready - wait
             transaction.hop(owner.index, job.t_ready, job.t_start, now, service, wait, transaction.nbytes)
 
-    def _served(self, job: Job) -> None:
-        job.unserved -= 1
-        if not job.unserved and job.served is not None:
-            job.served()
-
-    def _answered(self, job: Job, transaction: Transaction) -> None:
-        if transaction.wait_ns > job.wait_ns:
-            job.wait_ns = transaction.wait_ns
-        if transaction.t_first < job.t_first:
-            job.t_first = transaction.t_first
-        job.open -= 1
-        if job.open:
-            return
+    def answered(self, job: Job) -> None:
+        """The last transaction of ``job`` is answered."""
         clock = self.owner.clock
         if not job.is_write and self._sink is not None:
             over = self._sink(job)
-            if over > clock.now:
+            if over > clock.time:
                 clock.call_at(over, self._over, job)
                 return
         self._over(job)
@@ -328,8 +326,9 @@ class DmaEngines:
         engine, slot, group = job.engine, job.slot, self._group(job)
         assert engine is not None
         assert slot is not None
-        now = self.owner.clock.now
-        slot.taken, slot.idle_since = False, now
+        now = self.owner.clock.time
+        slot.taken = False
+        slot.idle_since = now
         engine.in_flight -= 1
         group.jobs -= 1
         if not engine.in_flight and self._used is not None:

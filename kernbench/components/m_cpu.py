@@ -6,7 +6,6 @@ from kernbench.components.dma import DmaEngines, Job
 from kernbench.components.fan_out import FanOut
 from kernbench.kinds import TRANSLATORS
 from kernbench.program.messages import LaunchMessage, QueueMessage, SetupMessage
-from kernbench.program.operations import Region
 from kernbench.routing import Traffic
 from kernbench.sim.transaction import Packet
 from kernbench.topology import names
@@ -25,15 +24,11 @@ class MCpu(FanOut):
         self.dma = DmaEngines(
             self,
             Traffic.MCPU_DMA,
-            self._regions,
             self.system.addresses.requests,
             reading=1,
             writing=1,
             outstanding=self.integer("outstanding"),
         )
-
-    def _regions(self, address: int, nbytes: int) -> tuple[Region, ...]:
-        return tuple(Region(pa, length) for pa, length in self.system.addresses.split(address, nbytes))
 
     def submit(self, job: Job) -> None:
         """Queue a transfer of the DMA; ``job.done`` is called when it is over."""

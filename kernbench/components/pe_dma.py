@@ -11,12 +11,27 @@ from kernbench.components.pe_translator import translator_of
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.routing import Traffic
-from kernbench.sim.node import TRANSIT
+from kernbench.sim.node import TRANSIT, Link
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet
+from kernbench.sim.transaction import LINK_START, Packet
 
 if TYPE_CHECKING:
     from kernbench.components.queue_channel import QueueChannel
+
+
+class Transfers:
+    """The transfers of a DMA stage of a tile."""
+
+    def __init__(self, dma: PeDma, token: Token, left: int) -> None:
+        self.dma = dma
+        self.token = token
+        self.left = left
+
+    def one_done(self) -> None:
+        """One of them is over; with the last the tile goes on."""
+        self.left -= 1
+        if not self.left:
+            self.dma.pass_on(self.token)
 
 
 class PeDma(PeComponent):
@@ -40,28 +55,26 @@ class PeDma(PeComponent):
         tcm = self._tcm_name = self.sibling("pe_tcm").resource
         self._tcm_out = self.system.link(tcm, self.resource)
         self._tcm_in = self.system.link(self.resource, tcm)
-        out = self.system.graph.out_edges(self.resource, "LINK")
-        self._router_gbs = max(
-            (float(e.properties["bw_gbs"]) for e in out if e.properties["kind"] == "pe_to_router"),
-            default=inf,
-        )
+        self._router_gbs = _router_gbs(self.resource, self.system)
         self.dma = DmaEngines(
             self,
             Traffic.PE_DMA,
-            translator.regions,
             translator.requests,
             reading=self.integer("read_engines"),
             writing=self.integer("write_engines"),
             outstanding=self.integer("outstanding"),
             translation_ns=translator.delay_ns,
-            used=self.count_use,
+            used=self._engines_used,
             source=self._sent_from_tcm,
             sink=self._into_tcm,
         )
 
+    def _engines_used(self, write: bool, busy_ns: float) -> None:
+        self.count_use(write, busy_ns)
+
     def from_tcm(self, nbytes: int) -> float:
         """When data that cross from the TCM may be put onto the PE's link to its router, ns."""
-        now = float(self.clock.now)
+        now = self.clock.time
         across = self._tcm_out.stream(now, nbytes)
         # A link that is no slower than the next one holds nothing up.
         slow = self._tcm_out.bw_gbs < self._router_gbs
@@ -69,11 +82,11 @@ class PeDma(PeComponent):
 
     def _sent_from_tcm(self, job: Job) -> float:
         """When the data of a write may be sent, ns."""
-        return float(self.clock.now) if self._is_local(job) else self.from_tcm(job.nbytes)
+        return self.clock.time if self._is_local(job) else self.from_tcm(job.nbytes)
 
     def _into_tcm(self, job: Job) -> float:
         """When the data of a read that have come are in the TCM, ns; it takes them as they come."""
-        now = float(self.clock.now)
+        now = self.clock.time
         if self._is_local(job):
             return now
         across = self._tcm_in.stream(job.t_first, job.nbytes)
@@ -81,7 +94,7 @@ class PeDma(PeComponent):
 
     def _is_local(self, job: Job) -> bool:
         """Whether data stay in the PE's TCM: they cross its links as traffic of the fabric."""
-        return bool(job.requests) and job.requests[0].component == self._tcm_name
+        return bool(job.requests) and job.requests[0][0] == self._tcm_name
 
     def accept(self, token: Token) -> None:
         """A DMA stage of a tile: its transfers in order, then on."""
@@ -89,18 +102,10 @@ class PeDma(PeComponent):
         reading = stage.kind == "DMA_READ"
         kind = "dma_read" if reading else "dma_write"
         served = None if reading else token.written
-        left = len(stage.transfers)
-
-        def transfer_done() -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                self.pass_on(token)
-
-        ops = self.stage_ops(token, left)
-        for op, (address, nbytes) in zip(ops, stage.transfers, strict=True):
-            op.nbytes = nbytes
-            self.submit(Job(op, kind, ((address, nbytes),), transfer_done, served))
+        moving = Transfers(self, token, len(stage.transfers))
+        for op, run in zip(self.stage_ops(token, moving.left), stage.transfers, strict=True):
+            op.nbytes = run[1]
+            self.submit(Job(op, kind, (run,), moving.one_done, served))
 
     def submit(self, job: Job) -> None:
         """Queue a job; ``job.done`` is called when it is over."""
@@ -113,7 +118,9 @@ class PeDma(PeComponent):
     def receive(self, packet: Packet) -> None:
         """The data of a read, the acknowledgement of a write, or a message of a queue."""
         if packet.transaction.message is None:
-            packet.transaction.t_first = packet.link_start[-2] + packet.links[-1].delay_ns
+            hops = packet.path.hops
+            link: Link = packet.path.links[hops - 1]
+            packet.transaction.t_first = packet.time_at(LINK_START, hops - 1) + link.delay_ns
             self.system.end(packet.transaction)
         else:
             assert self.queue_channel is not None
@@ -122,3 +129,11 @@ class PeDma(PeComponent):
     def waiting(self) -> list[str]:
         """Transfers that are not answered."""
         return self.dma.waiting()
+
+
+def _router_gbs(dma: str, system: System) -> float:
+    """What the links from a DMA to its router carry, GB/s."""
+    out = system.graph.out_edges(dma, "LINK")
+    return max(
+        (float(e.properties["bw_gbs"]) for e in out if e.properties["kind"] == "pe_to_router"), default=inf
+    )

@@ -95,8 +95,8 @@ class PeIpcq(PeComponent):
         self._dma.check(command.address, nbytes)
         if command.space is not None:
             argument = "space" if isinstance(command, Send) else "dst_space"
-            for region in self._dma.dma.regions(command.address, nbytes):
-                target = self.system.addresses.resolve(region.addr)
+            for request in self._dma.dma.requests(command.address, nbytes):
+                target = self.system.addresses.resolve(request.pa)
                 if target.kind != command.space:
                     raise AddressError(
                         f"argument '{argument}' is '{command.space}', but address {command.address:#x} leads "

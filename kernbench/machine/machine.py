@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import count, pairwise
 
 from kernbench import collector
@@ -115,9 +116,7 @@ class Machine(Ledger):
         """Build it all, from the clock on."""
         self._launch_times = LaunchTimes(self.worked)
         self.instruments = tuple(instruments)
-        self._paths: dict[tuple[str, str, Traffic, str], Path] = {}
         self._launch_ids = count()
-        self.fabric: Fabric
         if checked:
             self.checker = InvariantChecker(self.clock, self.flit_bytes)
             self.fabric = self.checker.fabric
@@ -378,16 +377,12 @@ class Machine(Ledger):
         except KeyError:
             raise RoutingError(f"no link from '{source}' to '{target}'; add it to the topology") from None
 
-    def path(self, source: str, target: str, traffic: Traffic, via: str = "") -> Path:
-        """See :meth:`System.path`."""
-        key = (source, target, traffic, via)
-        path = self._paths.get(key)
-        if path is None:
-            route = self.router.route(source, target, traffic, via)
-            path = self._compile(route.nodes)
-            path.weight = route.weight
-            path.reverse = self._compile(route.nodes[::-1])
-            self._paths[key] = path
+    def new_path(self, source: str, target: str, traffic: str, via: str) -> Path:
+        """See :meth:`Ledger.new_path`."""
+        route = self.router.route(source, target, Traffic(traffic), via)
+        path = self._compile(route.nodes)
+        path.weight = route.weight
+        path.turn = partial(self._compile, route.nodes[::-1])
         return path
 
     def _compile(self, route: Sequence[str]) -> Path:

@@ -10,6 +10,7 @@ from kernbench.sim.transaction import Path, Transaction
 
 if TYPE_CHECKING:
     from kernbench.program.operations import Op
+    from kernbench.sim.fabric import Fabric
     from kernbench.sim.instrument import Observers
 
 _IN_PE = frozenset({"FETCH", "GEMM", "MATH", "STORE"})
@@ -24,8 +25,12 @@ class Ledger:
 
     def __init__(self, clock: Clock, traced: bool) -> None:
         self.clock = clock
+        self.fabric: Fabric
+        """Carries its packets."""
         self.traced = traced
         """Whether transactions keep their hops."""
+        self.paths: dict[tuple[str, str, str, str], Path] = {}
+        """Routes that were asked for, by source, target, kind of traffic and channel router."""
         self.in_flight: dict[int, Transaction] = {}
         """Transactions that have not ended, by id."""
         self.worked: dict[tuple[int, str], list[tuple[float, float]]] = {}
@@ -43,6 +48,18 @@ class Ledger:
         self.when_ended = tuple(observers.transaction_done)
         self.when_done = tuple(observers.op_done)
         self.when_staged = tuple(observers.stage_done)
+
+    def path(self, source: str, target: str, traffic: str, via: str = "") -> Path:
+        """See :meth:`System.path`."""
+        key = (source, target, traffic, via)
+        path = self.paths.get(key)
+        if path is None:
+            path = self.paths[key] = self.new_path(source, target, traffic, via)
+        return path
+
+    def new_path(self, source: str, target: str, traffic: str, via: str) -> Path:
+        """The path that is kept as that of :meth:`path`."""
+        raise NotImplementedError
 
     def begin(
         self,

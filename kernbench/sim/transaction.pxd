@@ -34,7 +34,8 @@ cdef class Transaction:
 cdef class Path:
     cdef readonly tuple nodes, links, reassembles
     cdef public double weight
-    cdef public Path reverse
+    cdef public object turn
+    cdef Path _reverse
     cdef readonly Py_ssize_t hops
 
 cdef class Packet:
@@ -53,3 +54,4 @@ cdef class Packet:
     @cython.locals(flits="long long")
     cpdef int prepare(self, Transaction transaction, Path path, long long nbytes, long long flit_bytes) except -1
     cpdef Doubles feeds(self)
+    cpdef double time_at(self, Py_ssize_t place, Py_ssize_t i) except? -1.0

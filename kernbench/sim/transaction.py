@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kernbench.sim.node import FabricNode, Link
 
 _NO_IDS = ("", "")
+LINK_START = 3
+"""Place of the times at which the first flit of a packet was put onto its links."""
 HOP_BITS, FLIT_BITS = 12, 32
 """Bits of a flit's key on the event queue that number the hops of its path and the flits of its message."""
 
@@ -203,13 +205,23 @@ class Path:
             raise ValueError(f"a path of {len(self.nodes)} components over {self.hops} links")
         self.weight = 0.0
         """Sum of the links' routing weights in mm; 0 where it was not routed."""
-        self.reverse: Path = self
+        self.turn: Callable[[], Path] | None = None
+        """Makes the path of the answers, once there is one; None: it is this one."""
+        self._reverse: Path | None = None
         for node in self.nodes:
             node.settle()
         self.reassembles = tuple(
             [not n.takes_flits if i == self.hops else not n.passes_on for i, n in enumerate(self.nodes)]
         )
         """Which nodes wait for the whole message: flits between the first and the last mean nothing there."""
+
+    @property
+    def reverse(self) -> Path:
+        """The path of answers."""
+        back = self._reverse
+        if back is None:
+            back = self._reverse = self if self.turn is None else self.turn()
+        return back
 
     def latency_ns(self) -> float:
         """Time of a 0-byte message with nothing in its way, both ends' overheads included, ns."""
@@ -290,7 +302,7 @@ class Packet:
     @property
     def link_start(self) -> Times:
         """When its first flit was put onto it, ns."""
-        return Times(self, 3)
+        return Times(self, LINK_START)
 
     def feeds(self) -> Doubles:
         """Room for a time of each flit."""

@@ -1,0 +1,72 @@
+from kernbench.components.base cimport Component
+from kernbench.program.operations cimport Op
+from kernbench.sim.clock cimport Loop
+from kernbench.sim.server cimport Server
+from kernbench.sim.transaction cimport Transaction
+
+cimport cython
+
+cdef class Job:
+    cdef public Op op
+    cdef public object kind, runs, done, served
+    cdef public list requests
+    cdef public bint is_write
+    cdef public long long nbytes
+    cdef public Py_ssize_t open, unserved
+    cdef public double t_first, t_ready, t_start, wait_ns
+    cdef public DmaEngines engines
+    cdef public Engine engine
+    cdef public Slot slot
+
+    cpdef object transaction_served(self)
+    cpdef object transaction_done(self, Transaction transaction)
+
+cdef class Slot(Server):
+    cdef public bint taken
+    cdef public double idle_since
+
+    cdef object hold(self, double time, Transaction owner, bint waited)
+
+cdef class Engine:
+    cdef public list slots
+    cdef public bint issuing
+    cdef public Transaction issued
+    cdef public Py_ssize_t in_flight
+    cdef public double busy_since
+
+    @cython.locals(found=Slot, slot=Slot)
+    cpdef Slot free_slot(self)
+
+cdef class EngineGroup:
+    cdef public list engines
+    cdef public object queue
+    cdef public long long jobs
+
+    @cython.locals(found=Engine, engine=Engine)
+    cpdef Engine free_engine(self)
+
+cdef class DmaEngines:
+    cdef readonly Component owner
+    cdef readonly object counts, traffic, requests
+    cdef public double translation_ns
+    cdef object _source, _sink, _used
+    cdef set _reached
+    cdef readonly EngineGroup _reading, _writing
+
+    @cython.locals(group=EngineGroup, owner=Component)
+    cpdef object submit(self, Job job)
+    cdef EngineGroup _group(self, Job job)
+    @cython.locals(engine=Engine, job=Job, slot=Slot, clock=Loop)
+    cpdef object _next(self, EngineGroup group, long long freed_by=*)
+    @cython.locals(clock=Loop, ready=double)
+    cpdef object _translated(self, Job job, Engine engine, EngineGroup group)
+    @cython.locals(issued_later=bint)
+    cpdef object _sent(self, Job job, Engine engine, EngineGroup group)
+    @cython.locals(owner=Component, op=Op, slot=Slot, sent=list, transaction=Transaction)
+    cdef object _issue(self, Job job, Engine engine)
+    @cython.locals(owner=Component, slot=Slot, wait=double, idle=double, now=double, service=double)
+    cdef object _engine_hop(self, Transaction transaction, Job job, Engine engine)
+    @cython.locals(clock=Loop, over=double)
+    cpdef object answered(self, Job job)
+    @cython.locals(engine=Engine, slot=Slot, group=EngineGroup, now=double, owner=Component)
+    cpdef object _over(self, Job job)

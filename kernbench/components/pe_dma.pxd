@@ -1,0 +1,34 @@
+from kernbench.components.dma cimport DmaEngines, Job
+from kernbench.components.pe_component cimport PeComponent, Token
+from kernbench.program.operations cimport Op
+from kernbench.sim.node cimport Link
+from kernbench.sim.transaction cimport Packet
+
+cimport cython
+
+cdef class PeDma(PeComponent):
+    cdef readonly bint own_service
+    cdef public object queue_channel, queue_servers
+    cdef readonly object _tcm_name
+    cdef readonly DmaEngines dma
+    cdef Link _tcm_out, _tcm_in
+    cdef double _router_gbs
+
+    @cython.locals(now=double, across=double)
+    cpdef double from_tcm(self, long long nbytes) except? -1.0
+    cpdef double _sent_from_tcm(self, Job job) except? -1.0
+    @cython.locals(now=double, across=double)
+    cpdef double _into_tcm(self, Job job) except? -1.0
+    cdef bint _is_local(self, Job job) except -1
+    @cython.locals(moving=Transfers, op=Op, reading=bint)
+    cpdef object accept(self, Token token)
+    cpdef object submit(self, Job job)
+    @cython.locals(hops=Py_ssize_t, link=Link)
+    cpdef object receive(self, Packet packet)
+
+cdef class Transfers:
+    cdef PeDma dma
+    cdef Token token
+    cdef Py_ssize_t left
+
+    cpdef object one_done(self)
