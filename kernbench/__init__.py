@@ -2,8 +2,8 @@
 
 ``import kernbench as kb`` gives what notebooks and scripts need: :func:`run`, :func:`run_kernel`,
 :func:`autotune`, :func:`tune`, :func:`sweep`, :func:`probe`, :func:`traffic`, :func:`open_store`,
-:func:`open_run`, :func:`runs`, :func:`ask`, :func:`load_topology`, and the module ``tl``, the language of
-kernels. Each is imported when it is first used, so that importing the package costs nothing.
+:func:`open_run`, :func:`runs`, :func:`ask`, :func:`load_topology`, :class:`Topology`, and the module ``tl``,
+the language of kernels. Each is imported when it is first used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ _ELSEWHERE = {
     "Bounded": "kernbench.replay",
     "Instrument": "kernbench.sim.instrument",
     "KernBenchError": "kernbench.errors",
+    "Topology": "kernbench.topology.parts",
 }
 
 

@@ -37,5 +37,6 @@ from kernbench.kernels import autotune as autotune
 from kernbench.replay import Bounded as Bounded
 from kernbench.runtime import DPPolicy as DPPolicy
 from kernbench.sim.instrument import Instrument as Instrument
+from kernbench.topology.parts import Topology as Topology
 
 __version__: str

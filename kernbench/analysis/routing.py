@@ -9,6 +9,7 @@ from kernbench.kinds import Form, Traffic, component_kind
 from kernbench.pgraph import PropertyGraph, TopologyRecord, topology_graph
 from kernbench.routing import Route, Router, fault_impact
 from kernbench.topology import compile_topology, parse
+from kernbench.topology.described import content_of
 
 _KEPT_TOPOLOGIES = 4
 _KEPT_FAULTS = 4
@@ -45,6 +46,7 @@ def resolve_component(graph: PropertyGraph, name: str) -> str:
 
 def kept_topology(spec: str) -> PropertyGraph:
     """The topology of a kept run, compiled from its specification (JSON, as the record holds it)."""
+    content_of(spec)
     return compile_topology(parse(spec, "kept topology"))
 
 

@@ -225,8 +225,8 @@ class Exports:
 
         window = self._timed(launch, from_ns, to_ns)
         graph = topology_graph(self.topology_record())
-        mesh = json.loads(str(graph.properties["spec"]))["sip"]["cube_mesh"]
-        cubes = Cubes(mesh["w"], mesh["w"] * mesh["h"])
+        width, height = (int(graph.properties[f"cube_mesh_{key}"]) for key in "wh")
+        cubes = Cubes(width, width * height)
         links = [edge.id for edge in graph.edges("LINK")]
         return written(path, lambda out: write(out, self.tables, links, window, cubes))
 

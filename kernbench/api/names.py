@@ -34,6 +34,11 @@ def evaluation_names() -> list[str]:
     return list(declared(_PACKAGE / "evaluations", "evaluation"))
 
 
+def table_names() -> list[str]:
+    """The tables that the model is measured beside."""
+    return sorted(file.stem for file in (data_dir("configs") / "validation").glob("*.yaml"))
+
+
 def pattern_names() -> list[str]:
     """The names of the built-in patterns of traffic, in the order in which they are listed."""
     return list(declared_in(_PACKAGE / "probes" / "traffic_patterns.py", "_pattern"))

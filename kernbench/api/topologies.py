@@ -91,10 +91,13 @@ def _checked(
     """The checked topology, its component classes, and the keys by which it differs from its file."""
     from kernbench.components.registry import classes_of, own_classes, problems
     from kernbench.topology import find, load, parse
+    from kernbench.topology.described import content_of
     from kernbench.topology.problems import Problem
 
     if isinstance(topology, PropertyGraph):
-        spec = parse(str(topology.properties["spec"]), f"topology '{topology.properties['name']}'", topo)
+        text = str(topology.properties["spec"])
+        content_of(text)
+        spec = parse(text, f"topology '{topology.properties['name']}'", topo)
         classes = own_classes(topology, _classes(components, None))
         return spec, classes, {**changes_of(topology), **(topo or {})}
     path = None if topology is None else os.fspath(topology)

@@ -26,6 +26,7 @@ app = LazyGroup(
         "evaluate": Entry(f"{_HERE}.evaluate", "Run an evaluation: points, tables, figures, regressions."),
         "list": Entry(f"{_HERE}.list", "List the benches and their parameters."),
         "probe": Entry(f"{_HERE}.probe", "Time single transfers, check them against a formula."),
+        "validate": Entry(f"{_HERE}.validate", "Measure the model beside silicon and other simulators."),
         "traffic": Entry(f"{_HERE}.traffic", "Run a list of flows, or a pattern of traffic, together."),
         "query": Entry(f"{_HERE}.query", "Ask a question of a kept run."),
         "why": Entry(f"{_HERE}.why", "Show what made the time of a kept run."),

@@ -76,6 +76,10 @@ def _patterns(_ctx: click.Context) -> Iterable[str]:
     return [f"pattern:{name}" for name in names.pattern_names()]
 
 
+def _tables(_ctx: click.Context) -> Iterable[str]:
+    return names.table_names()
+
+
 def _evaluations(_ctx: click.Context) -> Iterable[str]:
     return names.evaluation_names()
 
@@ -88,3 +92,4 @@ question_parameters = _starting(_question_parameters)
 runs = _starting(_runs)
 topologies = _starting(_topologies)
 patterns = _starting(_patterns)
+tables = _starting(_tables)

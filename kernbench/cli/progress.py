@@ -44,6 +44,10 @@ class Progress:
         """Show which part of a page was worked out last; as when called."""
         self._show(lambda _: f"writing the page: {part}")
 
+    def of_rows(self, done: int, total: int, name: str) -> None:
+        """Show which row of a table is being measured; as when called."""
+        self._show(lambda _: f"{done} of {total} rows, measuring {name}")
+
     def of_points(self, standing: Standing) -> None:
         """Show how far a sweep is; as when called."""
         self._show(lambda _: points_line(standing))

@@ -36,6 +36,7 @@ value on one line and nothing else.
 | `report` | `run_id files[]` |
 | `what-if` | `run_id bench topology launch window`; without `--speed` `ns candidates[]`, each `where on_path_ns twice_ns twice_saved_ns free_ns free_saved_ns`; with it `changes[] before{} estimate{} measured{} saved_ns difference_ns` |
 | `probe` | `topology ok bytes largest_difference_ns cases[] left_out[] invariants[] notes[]`; each case `name category op src dst links bytes actual_ns formula_ns difference_ns effective_gbs bottleneck_gbs utilisation breakdown{} bottleneck sweep[] hops[]` |
+| `validate` | `counts{} rows[] sources{}`, each row `table row reference measured unit difference relative limit verdict source needs note`; with `--list` `tables[]` |
 | `tune` | `bench points[] settings{} best_run`, each point `kernel key config latency_ns best run_id error` |
 | `sweep` | `bench swept[] points[]`, each point `point topology params{} topo{} latency_ns sim_ns verified run_id kept_before error` |
 | `evaluate` | `name folder points[] tables{} files[] notes[] moved[] wall_s`, each point `bench params{} topology run_id latency_ns kept_before error`; `moved` is null without `--against`, else rows `bench params{} topology before_ns after_ns change moved before after`; with `--list` `evaluations[]` |

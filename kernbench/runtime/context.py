@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NoReturn
 
-import yaml
-
 from kernbench.errors import UsageError
 from kernbench.hints import shown, suggestion
 from kernbench.kernels import Autotuned, Choices
@@ -30,6 +28,7 @@ from kernbench.runtime.scheduler import Scheduler
 from kernbench.runtime.spawn import Multiprocessing
 from kernbench.runtime.storage import Storage
 from kernbench.runtime.tensors import Tensor
+from kernbench.topology.described import content_of
 from kernbench.topology.neighbours import Neighbours
 
 
@@ -228,8 +227,7 @@ class Context(TensorFactory):
     @property
     def spec(self) -> dict[str, Any]:
         """The topology's specification, as its file has it after defaults."""
-        spec: dict[str, Any] = yaml.safe_load(str(self.graph.properties["spec"]))
-        return spec
+        return content_of(str(self.graph.properties["spec"]))
 
     @property
     def now(self) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kernbench.pgraph import Properties
+from kernbench.pgraph import Properties, PropertyGraph
 from kernbench.topology import names
 from kernbench.topology.build_pe import add_pe
-from kernbench.topology.builder import Builder
+from kernbench.topology.builder import Builder, add_part
 
 
 def add_cube(build: Builder, sip: int, cube: int) -> None:
@@ -112,14 +112,17 @@ def _add_port(build: Builder, sip: int, cube: int, side: str) -> None:
         build.link(conn, names.router(sip, cube, *cell), "ucie_to_router", gbs)
 
 
-def add_channels(build: Builder) -> None:
+def add_channels(graph: PropertyGraph) -> None:
     """Add the pseudo-channels of every HBM slice: parts of it, for use to be counted at.
 
-    They are made from the properties of the slice, so overrides must have been applied before.
+    They are made from the properties of the slice, so overrides must have been applied before. Slices that
+    have theirs are left as they are.
     """
-    for slice_ in [node for node in build.graph.nodes() if node.properties["kind"] == "hbm_ctrl"]:
+    for slice_ in [node for node in graph.nodes() if node.properties["kind"] == "hbm_ctrl"]:
+        if next(graph.out_edges(slice_.id, "CONTAINS"), None) is not None:
+            continue
         p = slice_.properties
         for channel in range(int(p["n_channels"])):
             name = names.pseudo_channel(int(p["sip"]), int(p["cube"]), int(p["slice"]), channel)
             own = {"slice": p["slice"], "channel": channel, "bw_gbs": p["channel_gbs"]}
-            build.add_part("pseudo_channel", name, slice_, own)
+            add_part(graph, "pseudo_channel", name, slice_, own)

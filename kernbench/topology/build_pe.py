@@ -40,7 +40,7 @@ def add_pe(build: Builder, sip: int, cube: int, pe: int) -> None:
     for part in PE_PARTS:
         kind = translator if part == "pe_mmu" else part
         name, section = names.pe_part(sip, cube, pe, kind), getattr(spec.pe, kind)
-        own: Properties = {"passes": _table(spec.pe.pe_math.passes)} if kind == "pe_math" else {}
+        own: Properties = {"passes": passes_table(spec.pe.pe_math.passes)} if kind == "pe_math" else {}
         parts[part] = build.add(kind, name, parent, section, own, at=at, x=x, y=y)
 
     internal = spec.pe.links.internal_gbs
@@ -56,6 +56,6 @@ def add_pe(build: Builder, sip: int, cube: int, pe: int) -> None:
     build.link(router, parts["pe_mmu"], "command", spec.pe.links.command_gbs)
 
 
-def _table(passes: Mapping[str, int]) -> str:
+def passes_table(passes: Mapping[str, int]) -> str:
     """``softmax=5 tanh=2``: the table of passes as one property."""
     return " ".join(f"{name}={count}" for name, count in sorted(passes.items()) if count > 1)

@@ -49,12 +49,12 @@ class Builder:
         ``attributes`` follow them. ``at`` is its (sip, cube, pe).
         """
         impl = section.impl or f"builtin.{kind}"
-        properties = _common(name, kind, impl, at, x, y, section.overhead_ns)
+        properties = common(name, kind, impl, at, x, y, section.overhead_ns)
         keys = self._keys(kind, section)
         for key in COMPONENT_KINDS[kind].properties:
             properties[key] = own[key] if own and key in own else keys[key]
         properties.update(section.attributes)
-        return self._put(Node(name, COMPONENT_KINDS[kind].labels, properties), parent)
+        return put(self.graph, Node(name, COMPONENT_KINDS[kind].labels, properties), parent)
 
     def add_group(
         self,
@@ -67,21 +67,8 @@ class Builder:
         y: float = 0.0,
     ) -> str:
         """Add a level of the hierarchy and return its name: it contains others, has no time and no wires."""
-        properties = _common(name, kind, "", at, x, y, 0.0)
-        return self._put(Node(name, COMPONENT_KINDS[kind].labels, properties), parent)
-
-    def add_part(self, kind: str, name: str, whole: Node, own: Properties) -> str:
-        """Add a part of the wired component ``whole``: at its location, without wires or time of its own."""
-        properties = {**whole.properties, "name": name, "kind": kind, "impl": "", "overhead_ns": 0.0}
-        node = Node(name, COMPONENT_KINDS[kind].labels, {key: properties[key] for key in COMMON} | own)
-        return self._put(node, whole.id)
-
-    def _put(self, node: Node, parent: str | None) -> str:
-        self.graph.add_node(node)
-        if parent is not None:
-            edge_id = names.contains(parent, node.id)
-            self.graph.add_edge(Edge(edge_id, parent, node.id, "CONTAINS", _NO_PROPERTIES))
-        return node.id
+        properties = common(name, kind, "", at, x, y, 0.0)
+        return put(self.graph, Node(name, COMPONENT_KINDS[kind].labels, properties), parent)
 
     def _keys(self, kind: str, section: Part) -> Properties:
         """The keys of a section; made once, for thousands of components have the same."""
@@ -144,9 +131,25 @@ def flat(section: Section) -> Properties:
     return found
 
 
-def _common(
+def put(graph: PropertyGraph, node: Node, parent: str | None) -> str:
+    """Add ``node`` as a part of ``parent`` and return its name."""
+    graph.add_node(node)
+    if parent is not None:
+        graph.add_edge(Edge(names.contains(parent, node.id), parent, node.id, "CONTAINS", _NO_PROPERTIES))
+    return node.id
+
+
+def add_part(graph: PropertyGraph, kind: str, name: str, whole: Node, own: Properties) -> str:
+    """Add a part of the wired component ``whole``: at its location, without wires or time of its own."""
+    properties = {**whole.properties, "name": name, "kind": kind, "impl": "", "overhead_ns": 0.0}
+    node = Node(name, COMPONENT_KINDS[kind].labels, {key: properties[key] for key in COMMON} | own)
+    return put(graph, node, whole.id)
+
+
+def common(
     name: str, kind: str, impl: str, at: Location, x: float, y: float, overhead_ns: float
 ) -> Properties:
+    """The properties that every node has."""
     return {
         "name": name,
         "kind": kind,

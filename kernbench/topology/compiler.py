@@ -27,7 +27,7 @@ def compile_topology(spec: TopologySpec) -> PropertyGraph:
         build = Builder(spec, PropertyGraph(_graph_properties(spec)))
         _add_system(build)
         overrides.apply(build.graph, spec.overrides, spec.name)
-        add_channels(build)
+        add_channels(build.graph)
         build.graph.properties["id"] = topology_id(build.graph)
         if spec.components:
             build.graph.notes["components"] = json.dumps(spec.components, sort_keys=True)

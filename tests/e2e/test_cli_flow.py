@@ -246,7 +246,7 @@ def contexts() -> list[click.Context]:
 
 
 TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"
-LONG = ("kernbench probe", "kernbench traffic", "kernbench web")
+LONG = ("kernbench probe", "kernbench traffic", "kernbench validate", "kernbench web")
 """Their examples measure the default machine, or start servers."""
 
 

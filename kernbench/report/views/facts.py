@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
@@ -12,6 +11,7 @@ from kernbench.errors import UsageError
 from kernbench.kinds import link_kind
 from kernbench.pgraph import Edge, Node, PropertyGraph
 from kernbench.topology import names
+from kernbench.topology.described import content_of
 
 _SHOWN_OTHERWISE = frozenset(
     {"name", "kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "row", "col", "side", "index"}
@@ -55,8 +55,7 @@ def _bundle(a: str, b: str, edges: list[Edge], owner: Mapping[str, str]) -> Bund
 
 def spec(graph: PropertyGraph) -> dict[str, Any]:
     """The validated topology file that the graph was compiled from."""
-    content: dict[str, Any] = json.loads(str(graph.properties["spec"]))
-    return content
+    return content_of(str(graph.properties["spec"]))
 
 
 def shown(graph: PropertyGraph, level: str, instance: str | None) -> tuple[Node, str]:

@@ -57,7 +57,7 @@ def map_of(opened: OpenRun, shares: Mapping[str, float], name: str) -> MeshMap |
 
 def sip_map(opened: OpenRun, shares: Mapping[str, float], sip: int) -> MeshMap:
     """The cubes of a package: each as busy as the busiest component or link within it."""
-    width = int(json.loads(opened.topology.spec)["sip"]["cube_mesh"]["w"])
+    width = int(json.loads(opened.topology.properties)["cube_mesh_w"])
     busiest: dict[int, tuple[float, str]] = {}
     between: dict[tuple[int, int], float] = {}
     for name, (here, there) in _ends(opened, sip):

@@ -1,0 +1,79 @@
+"""``kernbench validate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kernbench.cli import completion
+from kernbench.cli.group import Command
+from kernbench.cli.output import emit, format_option, print_csv, print_json, print_table, say
+from kernbench.cli.progress import Progress
+from kernbench.written_files import writing
+
+if TYPE_CHECKING:
+    from kernbench.validation import Row
+
+_COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "verdict", "source")
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench validate gemm",
+        "kernbench validate gemm --format json",
+        "kernbench validate --list",
+    ],
+)
+@click.argument("names", nargs=-1, metavar="[TABLE]...", shell_complete=completion.tables)
+@click.option("--list", "listing", is_flag=True, help="List the tables.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 when a row does not keep its limit.")
+@click.option("--page", metavar="FILE", help="Write the tables as a page of Markdown too.")
+@format_option
+def command(names: tuple[str, ...], listing: bool, strict: bool, page: str | None, fmt: str) -> None:
+    """Measure the model beside references that others made: silicon, simulators, records.
+
+    Each row has the figure of a reference, ours, how far they lie apart, and the limit. It is within the
+    limit or outside, explained (outside, for a reason that was checked for this very figure), or cannot be
+    modelled yet. Without a TABLE all are measured, in about two minutes.
+    """
+    from kernbench.validation import tables, validate
+    from kernbench.validation.page import page as markdown
+
+    if listing:
+        known = tables()
+        rows = [(name, table.title, table.about) for name, table in known.items()]
+        payload = [{"name": name, "title": title, "about": about} for name, title, about in rows]
+        return emit(fmt, {"tables": payload}, ("name", "title", "about"), rows)
+    with Progress() as progress:
+        report = validate(*names, progress=progress.of_rows)
+    if page is not None:
+        with writing(page):
+            Path(page).write_text(markdown(report), encoding="utf-8")
+    if fmt == "json":
+        print_json(report.as_dict())
+    elif fmt == "csv":
+        cells = [row.as_dict() for row in report.rows]
+        print_csv(list(cells[0]), [list(row.values()) for row in cells])
+    else:
+        for name, table in report.tables.items():
+            own = [row for row in report.rows if row.table == name]
+            say(f"{name}: {table.title}")
+            print_table(_COLUMNS, [_cells(row) for row in own])
+            notes = dict.fromkeys(text for row in own for text in row.remarks)
+            say("".join(f"- {text}\n" for text in notes))
+        say(report.summary())
+    if strict and report.missed:
+        first = report.missed[0]
+        raise click.ClickException(
+            f"{len(report.missed)} of {len(report.rows)} rows do not keep their limit; "
+            f"the first, {first.table}: {first.row}: {first.verdict}"
+        )
+    return None
+
+
+def _cells(row: Row) -> list[object]:
+    cells = row.as_dict() | {"difference": row.apart}
+    return [cells[name] for name in _COLUMNS]

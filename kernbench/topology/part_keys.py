@@ -1,0 +1,131 @@
+"""Properties of single parts, checked and completed as a topology file's sections are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from kernbench.errors import ConfigError
+from kernbench.hints import did_you_mean, shown
+from kernbench.kinds import ComponentKind
+from kernbench.pgraph import Properties
+from kernbench.topology.build_pe import passes_table
+from kernbench.topology.builder import Location, common, flat
+from kernbench.topology.fields import Part, Section
+from kernbench.topology.names import Name
+from kernbench.topology.problems import from_pydantic
+from kernbench.topology.spec import TopologySpec
+
+_SLICE = ("n_channels", "slice_bytes")
+"""What an HBM slice must be given: a topology file says it of a whole cube."""
+
+
+class PartKeys:
+    """The properties of parts of one machine; those that are not given are the default machine's."""
+
+    def __init__(self, name: str, flit_bytes: int, ns_per_mm: float, address_model: str) -> None:
+        system = {"flit_bytes": flit_bytes, "ns_per_mm": ns_per_mm, "address_model": address_model}
+        self.spec: TopologySpec = _checked(
+            f"topology {shown(name)}", TopologySpec, {"name": name, "system": system}
+        )
+
+    @property
+    def model(self) -> str:
+        """The address model."""
+        return self.spec.system.address_model
+
+    def section(self, kind: ComponentKind) -> Part:
+        """The default machine's section of a kind of wired component."""
+        found: Any = self.spec
+        for key in kind.section:
+            found = found[0] if key == "*" else getattr(found, key)
+        assert isinstance(found, Part)
+        return found
+
+    def properties(
+        self,
+        where: str,
+        kind: ComponentKind,
+        name: Name,
+        part: str,
+        impl: str,
+        place: tuple[Location, float, float],
+        keys: Mapping[str, object],
+    ) -> Properties:
+        """All properties of the component called ``part``, whose name is ``name`` in parts.
+
+        ``place``: (sip, cube, pe), x and y in mm. ``where`` begins the messages of errors.
+        """
+        usual = self.section(kind)
+        known = flat(usual)
+        own = _by_name(kind, name)
+        derived = {*own, "slice_gbs"}
+        allowed = [key for key in ("overhead_ns", "attributes", *kind.properties) if key not in derived]
+        for key in keys:
+            if key not in allowed:
+                raise ConfigError(f"{where}: unknown key '{key}', {did_you_mean(key, allowed)}")
+        given = {key: value for key, value in keys.items() if key in known}
+        section = _checked(where, type(usual), _nested(usual, {**known, **given, "impl": impl}))
+        values = flat(section)
+        if kind.kind == "pe_math":
+            values["passes"] = passes_table(section.passes)
+        if kind.kind == "hbm_ctrl":
+            own |= self._slice(where, {**values, **keys})
+        at, x, y = place
+        found = common(part, kind.kind, section.impl or f"builtin.{kind.kind}", at, x, y, section.overhead_ns)
+        for key in kind.properties:
+            found[key] = own[key] if key in own else values[key]
+        return {**found, **section.attributes}
+
+    def _slice(self, where: str, given: Mapping[str, Any]) -> Properties:
+        """What a topology file says of the HBM of a cube, of one slice."""
+        for key in _SLICE:
+            if key not in given:
+                raise ConfigError(f"{where}: {key} is missing, expected an integer from 1 on")
+        channels = given["n_channels"]
+        found: Properties = {
+            "n_channels": channels,
+            "slice_bytes": given["slice_bytes"],
+            "burst_bytes": given.get("burst_bytes", self.spec.system.flit_bytes),
+        }
+        for key, value in found.items():
+            if type(value) is not int or value < 1:
+                raise ConfigError(f"{where}: {key} is {shown(value)}, expected an integer from 1 on")
+        return {**found, "slice_gbs": channels * float(given["channel_gbs"])}
+
+
+def _checked(where: str, model: type[Any], values: dict[str, Any]) -> Any:
+    """An object of ``model``; :class:`ConfigError` of one line for the first value that does not fit."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = from_pydantic(error, model)[0]
+        raise ConfigError(f"{where}: {'_'.join(map(str, first.path))}: {first.message}") from None
+
+
+def _by_name(kind: ComponentKind, name: Name) -> Properties:
+    """The properties that a part's name says."""
+    fields: Properties = {
+        "row": name.row,
+        "col": name.col,
+        "side": name.side,
+        "index": name.index,
+        "channel": name.index,
+    }
+    if "slice" in kind.properties:
+        fields["slice"] = name.pe
+    return {key: value for key, value in fields.items() if key in kind.properties}
+
+
+def _nested(section: Section, values: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
+    """Flat keys (``tile_m``) as the section has them (``tile: {m: ...}``), without those that it lacks."""
+    found: dict[str, Any] = {}
+    for key in type(section).model_fields:
+        inner = getattr(section, key)
+        if isinstance(inner, Section):
+            found[key] = _nested(inner, values, f"{prefix}{key}_")
+        elif prefix + key in values:
+            found[key] = values[prefix + key]
+    return found

@@ -1,0 +1,273 @@
+"""A machine described part by part in Python: for shapes that no topology file has."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from kernbench import collector
+from kernbench.errors import ConfigError, UsageError
+from kernbench.hints import did_you_mean, shown
+from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, TRANSLATORS, ComponentKind, Form
+from kernbench.pgraph import Edge, Node, Properties, PropertyGraph, topology_id
+from kernbench.topology import names
+from kernbench.topology.build_cube import add_channels
+from kernbench.topology.builder import NOWHERE, Location, common, put
+from kernbench.topology.compiler import compile_topology
+from kernbench.topology.cube_spec import MAX_PES
+from kernbench.topology.described import built
+from kernbench.topology.loader import load
+from kernbench.topology.part_keys import PartKeys
+from kernbench.topology.spec import MAX_CUBES, MAX_SIPS
+from kernbench.topology.zero_paths import refuse_zero_paths, zero_paths
+
+_LEVELS = (("sip", MAX_SIPS), ("cube", MAX_CUBES), ("pe", MAX_PES))
+
+
+class Topology:
+    """A machine to which parts and wires are added one by one; :meth:`compile` gives what runs.
+
+    A part's name says what it is and where, as everywhere: ``sip0.cube0.r0c1`` is a router,
+    ``sip0.cube0.m_cpu`` an M_CPU, ``sip0.cube0.sram`` an SRAM. The packages, cubes and PEs that names mention
+    need not be added. Routes are the shortest by weight, so wires and their weights say how messages go.
+
+    Args:
+        name: name of the machine, as in a topology file.
+        flit_bytes: bytes of a flit, a power of two.
+        ns_per_mm: propagation delay of wires whose delay is not given.
+        address_model: ``va``, ``pa`` or ``la``; says which translator its PEs have.
+
+    Raises:
+        ConfigError: an argument that a topology file would not take.
+    """
+
+    def __init__(
+        self, name: str, *, flit_bytes: int = 256, ns_per_mm: float = 0.01, address_model: str = "va"
+    ) -> None:
+        self._keys = PartKeys(name, flit_bytes, ns_per_mm, address_model)
+        spec = self._keys.spec
+        self._graph = PropertyGraph(
+            {
+                "id": "",
+                "name": spec.name,
+                "schema_version": spec.schema_version,
+                "ns_per_mm": spec.system.ns_per_mm,
+                "flit_bytes": spec.system.flit_bytes,
+                "address_model": spec.system.address_model,
+                "routing_connection": spec.routing.connection,
+            }
+        )
+        self._described = False
+        """Whether a topology file describes this very machine."""
+
+    @classmethod
+    def from_yaml(
+        cls, file: str | os.PathLike[str] | None = None, overrides: Mapping[str, object] | None = None
+    ) -> Topology:
+        """The machine of a topology file, to which parts can be added.
+
+        ``file`` is a path or the name of a shipped topology, None the default one; ``overrides`` are values
+        by dotted key. ``ConfigError`` as from :func:`kernbench.load_topology`.
+        """
+        spec = load(None if file is None else os.fspath(file), overrides)
+        made = cls(
+            spec.name,
+            flit_bytes=spec.system.flit_bytes,
+            ns_per_mm=spec.system.ns_per_mm,
+            address_model=spec.system.address_model,
+        )
+        made._graph = compile_topology(spec)
+        refuse_zero_paths(spec, made._graph)
+        made._described = True
+        return made
+
+    @property
+    def name(self) -> str:
+        """Name of the machine."""
+        return str(self._graph.properties["name"])
+
+    def add(self, part: str, *, impl: str = "", x_mm: float = 0.0, y_mm: float = 0.0, **keys: object) -> str:
+        """Add a part, or a package, cube or PE; returns its name.
+
+        Args:
+            part: its name, which says its kind.
+            impl: an implementation in place of the built-in one.
+            x_mm: distance east of its package's north-west corner, mm; ``y_mm`` south of it.
+            keys: properties of its kind as the graph has them (docs/reference/schema.md), such as
+                ``overhead_ns``. Those left out are the default machine's; of an HBM slice ``n_channels``
+                and ``slice_bytes`` must be given.
+
+        Raises:
+            UsageError: no such kind, a part that is there already, or one that no machine has room for.
+            ConfigError: a key that its kind does not have, or a value that does not fit.
+        """
+        where = f"topology '{self.name}', part '{part}'"
+        try:
+            parsed = names.parse(part)
+        except UsageError as error:
+            raise UsageError(f"topology '{self.name}': {error}") from None
+        kind = COMPONENT_KINDS[parsed.kind]
+        for level, most in _LEVELS:
+            if getattr(parsed, level) >= most:
+                raise UsageError(f"{where}: expected a {level} from 0 to {most - 1}")
+        if kind.form is Form.PART:
+            raise UsageError(f"{where}: is a part of its HBM slice; give that n_channels")
+        if kind.kind in TRANSLATORS.values() and kind.kind != TRANSLATORS[self._keys.model]:
+            raise UsageError(f"{where}: with address_model {self._keys.model} a PE has no {kind.kind}")
+        x, y = (_number(f"{where}: {key}", mm, signed=True) for key, mm in (("x_mm", x_mm), ("y_mm", y_mm)))
+        parent, at = _place(kind, parsed)
+        if part in self._graph:
+            raise UsageError(f"{where}: is there already; give each part once")
+        if kind.form is Form.GROUP:
+            if impl or keys:
+                raise ConfigError(f"{where}: takes x_mm and y_mm alone, not {', '.join(keys) or 'impl'}")
+            own = common(part, kind.kind, "", at, x, y, 0.0)
+        else:
+            own = self._keys.properties(where, kind, parsed, part, impl, (at, x, y), keys)
+        self._parents(parent)
+        self._described = False
+        put(self._graph, Node(part, kind.labels, own), parent)
+        return part
+
+    def link(
+        self,
+        a: str,
+        b: str,
+        kind: str,
+        *,
+        gbs: float,
+        mm: float = 0.0,
+        delay_ns: float | None = None,
+        weight_mm: float | None = None,
+        back_weight_mm: float | None = None,
+    ) -> None:
+        """Wire two parts: a wire each way, as answers go back the way that requests came.
+
+        Args:
+            a: the part at one end.
+            b: the part at the other.
+            kind: of link, such as ``router_mesh``: says which traffic may use it.
+            gbs: bandwidth of each wire, GB/s.
+            mm: length.
+            delay_ns: time of flight; that of its length when left out.
+            weight_mm: what it counts in the choice of routes; its length when left out.
+            back_weight_mm: what the wire from ``b`` to ``a`` counts, where that is something else: with a
+                large weight only answers use it.
+
+        Raises:
+            UsageError: no such part or kind, or wires that are there already.
+            ConfigError: a figure that no wire has.
+        """
+        where = f"topology '{self.name}', link '{names.link(a, b)}'"
+        if kind not in LINK_KINDS:
+            raise UsageError(f"{where}: '{kind}' is not a kind of link; {did_you_mean(kind, LINK_KINDS)}")
+        for end in (a, b):
+            if end not in self._graph:
+                raise UsageError(f"{where}: there is no part '{end}'; add it first")
+            if not self._graph.node(end).properties["impl"]:
+                raise UsageError(
+                    f"{where}: '{end}' has no wires; wire a component that is in it or that it is in"
+                )
+        if a == b:
+            raise UsageError(f"{where}: leads to where it begins; wire two parts")
+        if any(edge.target == b for edge in self._graph.out_edges(a, "LINK")):
+            raise UsageError(f"{where}: is there already; give each link once")
+        rate, length = _number(f"{where}: gbs", gbs, above=True), _number(f"{where}: mm", mm)
+        delay = length * self._keys.spec.system.ns_per_mm if delay_ns is None else delay_ns
+        weight = length if weight_mm is None else weight_mm
+        figures: Properties = {
+            "kind": kind,
+            "bw_gbs": rate,
+            "distance_mm": length,
+            "delay_ns": _number(f"{where}: delay_ns", delay),
+            "routing_weight": _number(f"{where}: weight_mm", weight),
+        }
+        back = figures
+        if back_weight_mm is not None:
+            back = {**figures, "routing_weight": _number(f"{where}: back_weight_mm", back_weight_mm)}
+        self._graph.add_edge(Edge(names.link(a, b), a, b, "LINK", figures))
+        self._graph.add_edge(Edge(names.link(b, a), b, a, "LINK", back))
+        self._described = False
+
+    def compile(self) -> PropertyGraph:
+        """The machine, as everything takes it that takes a topology. A host CPU is added where there is none.
+
+        Raises:
+            ConfigError: a path that takes no time.
+        """
+        if names.HOST_CPU not in self._graph:
+            self.add(names.HOST_CPU)
+        graph = PropertyGraph(self._graph.properties)
+        graph.notes.update(self._graph.notes)
+        with collector.paused():
+            for node in self._graph.nodes():
+                graph.add_node(Node(node.id, node.labels, dict(node.properties)))
+            for edge in self._graph.edges():
+                graph.add_edge(edge)
+            if self._described:
+                return graph
+            add_channels(graph)
+        for path in zero_paths(graph):
+            raise ConfigError(
+                f"topology '{self.name}': the path from '{path.src}' to '{path.dst}' takes 0 ns; "
+                "give a link a delay or a part an overhead_ns"
+            )
+        graph.properties.update(_shape(graph))
+        graph.properties["spec"] = built(self.name)
+        graph.properties["id"] = topology_id(graph)
+        return graph
+
+    def _parents(self, group: str | None) -> None:
+        """Add ``group``, and what it is in, where it is not there yet."""
+        if group is None or group in self._graph:
+            return
+        parsed = names.parse(group)
+        kind = COMPONENT_KINDS[parsed.kind]
+        parent, at = _place(kind, parsed)
+        self._parents(parent)
+        put(self._graph, Node(group, kind.labels, common(group, kind.kind, "", at, 0.0, 0.0, 0.0)), parent)
+
+
+def _place(kind: ComponentKind, name: names.Name) -> tuple[str | None, Location]:
+    """The group that a part is in, and its (sip, cube, pe)."""
+    at = name.sip, name.cube, name.pe
+    if kind.form is Form.GROUP:
+        above = {
+            "tray": None,
+            "sip": names.TRAY,
+            "cube": names.sip(name.sip),
+            "pe": names.cube(name.sip, name.cube),
+        }[kind.kind]
+        return above, at
+    if kind.section[0] == "pe":
+        return names.pe(*at), at
+    if name.cube >= 0:
+        return names.cube(name.sip, name.cube), (name.sip, name.cube, -1)
+    return (names.sip(name.sip), (name.sip, -1, -1)) if name.sip >= 0 else (names.TRAY, NOWHERE)
+
+
+def _shape(graph: PropertyGraph) -> Properties:
+    """How many packages, cubes and PEs there are, and how they lie: cubes in one row, packages in a ring."""
+    places = [(int(p["sip"]), int(p["cube"]), int(p["pe"])) for p in (n.properties for n in graph.nodes())]
+    sips, cubes, pes = (1 + max(levels) for levels in zip(*places, strict=True))
+    return {
+        "sips": sips,
+        "cubes_per_sip": cubes,
+        "pes_per_cube": pes,
+        "cube_mesh_w": cubes,
+        "cube_mesh_h": 1,
+        "inter_sip_pattern": "ring_1d",
+        "sip_grid_w": sips,
+        "sip_grid_h": 1,
+    }
+
+
+def _number(what: str, value: Any, *, above: bool = False, signed: bool = False) -> float:
+    """``value`` as a float; ConfigError for one that is not a finite number of at least 0 (or above 0)."""
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or (value < 0 and not signed) or (above and value == 0):
+        expected = "a finite number" if signed else "a number above 0" if above else "a number of at least 0"
+        raise ConfigError(f"{what} is {shown(value)}, expected {expected}")
+    return float(value)

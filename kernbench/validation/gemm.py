@@ -1,0 +1,51 @@
+"""Products of matrices on a systolic array, beside the cycles that a simulator of such arrays counts.
+
+The engine of a PE is made as wide as the array, its tile what one pass of the array covers: rows and columns
+of the matrix that stays, all of the dimension that streams.
+"""
+
+from __future__ import annotations
+
+from kernbench.api import run
+from kernbench.program.operations import Op
+from kernbench.sim.instrument import Instrument
+from kernbench.validation.table_file import Case
+
+_TILES = {
+    "os": ("rows", "k", "cols"),
+    "ws": ("m", "rows", "cols"),
+    "is": ("cols", "rows", "n"),
+}
+"""What a pass covers of m, k and n: a setting of the case."""
+
+
+def cycles(case: Case) -> float:
+    """Cycles for which the engine is busy with a product of (m, k) and (k, n)."""
+    m, k, n = _TILES[case["dataflow"]]
+    watch = _Engine()
+    run(
+        "gemm-single-pe",
+        "minimal",
+        params={key: case[key] for key in "mkn"},
+        topo={
+            "pe.pe_gemm": {
+                "clock_ghz": 1.0,
+                "macs_per_cycle": float(case["rows"] * case["cols"]),
+                "tile": {"m": case[m], "k": case[k], "n": case[n]},
+            }
+        },
+        trace=False,
+        instruments=[watch],
+    )
+    return watch.cycles
+
+
+class _Engine(Instrument):
+    """Adds up the time of products, of which one cycle is a ns."""
+
+    def __init__(self) -> None:
+        self.cycles = 0.0
+
+    def op_done(self, op: Op) -> None:
+        if op.component.endswith(".pe_gemm"):
+            self.cycles += op.t_end - op.t_start

@@ -1,0 +1,161 @@
+"""Measures the rows of tables and says how each compares with its reference."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kernbench.errors import UsageError
+from kernbench.hints import did_you_mean
+from kernbench.report.cells import number
+from kernbench.validation import table_file
+from kernbench.validation.table_file import EXACT, Case, Group, Table
+
+Progress = Callable[[int, int, str], None]
+"""Called before each row with (rows done, rows in all, name of the row)."""
+
+WITHIN, OUTSIDE, EXPLAINED, MISSING = "within", "outside", "explained", "cannot be modelled yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure of a reference beside ours.
+
+    ``difference`` is ours less the reference, in ``unit``; ``relative`` the same as a share of the reference,
+    None for a reference of 0. ``verdict``: ``within`` the limit, ``outside``, ``explained`` (outside, for a
+    reason that was checked for this very figure), or ``cannot be modelled yet``. ``needs``: what the model
+    lacks; ``note``: what the difference is due to, or how the case is modelled.
+    """
+
+    table: str
+    row: str
+    reference: float
+    measured: float | None
+    unit: str
+    difference: float | None
+    relative: float | None
+    limit: str
+    verdict: str
+    source: str
+    needs: str = ""
+    note: str = ""
+
+    @property
+    def apart(self) -> str:
+        """How far the two lie apart: a percentage, or in its unit where its limit or a reference of 0 is."""
+        if self.difference is None:
+            return "-"
+        if self.relative is None or not (self.limit == EXACT or self.limit.endswith("%")):
+            return f"{'+' if self.difference > 0 else ''}{number(self.difference)}"
+        return f"{self.relative:+.1%}"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of its difference, a sentence each."""
+        needs = [f"{self.verdict}: needs {self.needs}"] if self.needs else []
+        return [*needs, *([self.note] if self.note else [])]
+
+    @property
+    def misses(self) -> bool:
+        """Whether its limit is not kept."""
+        return self.verdict in (OUTSIDE, MISSING)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON shows it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The rows of tables, with what the tables say of themselves."""
+
+    tables: dict[str, Table]
+    rows: list[Row]
+
+    @property
+    def missed(self) -> list[Row]:
+        """Rows whose limit is not kept."""
+        return [row for row in self.rows if row.misses]
+
+    def summary(self) -> str:
+        """``5 rows: 3 within their limits, 2 outside``."""
+        shown = [f"{count} {verdict}" for verdict, count in self.counts().items() if count]
+        return f"{len(self.rows)} rows: {', '.join(shown)}"
+
+    def counts(self) -> dict[str, int]:
+        """How many rows have each verdict."""
+        return {
+            verdict: sum(row.verdict == verdict for row in self.rows)
+            for verdict in (WITHIN, EXPLAINED, OUTSIDE, MISSING)
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON shows it."""
+        return {
+            "counts": self.counts(),
+            "rows": [row.as_dict() for row in self.rows],
+            "sources": {
+                name: {key: source.model_dump() for key, source in table.sources.items()}
+                for name, table in self.tables.items()
+            },
+        }
+
+
+def tables() -> dict[str, Table]:
+    """The tables that there are, by name."""
+    return {name: table_file.read(name) for name in table_file.names()}
+
+
+def validate(*names: str, progress: Progress | None = None) -> Report:
+    """Measure every row of the tables ``names`` (all by default) on the model; see :class:`Row`.
+
+    Raises:
+        UsageError: there is no such table.
+    """
+    known = table_file.names()
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no table '{name}'; {did_you_mean(name, known)}")
+    chosen = {name: table_file.read(name) for name in known if not names or name in names}
+    work = [(name, group, case) for name, table in chosen.items() for group, case in _cases(table)]
+    rows = []
+    for done, (name, group, (title, reference, settings)) in enumerate(work):
+        if progress is not None:
+            progress(done, len(work), f"{name}: {title}")
+        rows.append(measured(name, group, title, reference, settings))
+    return Report(chosen, rows)
+
+
+def measured(table: str, group: Group, title: str, reference: float, settings: Case) -> Row:
+    """One row, measured now."""
+    ours = difference = relative = None
+    verdict = MISSING
+    note = group.note
+    if group.measure:
+        module = importlib.import_module(f"kernbench.validation.{table}")
+        ours = float(getattr(module, group.measure)(settings))
+        difference = ours - reference
+        relative = difference / abs(reference) if reference else None
+        verdict = WITHIN if group.limit.holds(ours, reference) else OUTSIDE
+        if verdict == OUTSIDE and group.explained is not None and group.explained.holds(ours):
+            verdict, note = EXPLAINED, group.explained.why
+    return Row(
+        table,
+        title,
+        reference,
+        ours,
+        group.unit,
+        difference,
+        relative,
+        group.limit.shown(group.unit),
+        verdict,
+        group.source,
+        group.needs if verdict in (OUTSIDE, MISSING) else "",
+        note,
+    )
+
+
+def _cases(table: Table) -> Iterator[tuple[Group, tuple[str, float, Case]]]:
+    return ((group, case) for group in table.groups for case in table_file.cases(group))

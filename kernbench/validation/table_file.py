@@ -1,0 +1,167 @@
+"""Reads the tables of ``configs/validation``: groups of cases with references, sources and limits."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from kernbench.data_files import data_dir
+from kernbench.errors import ConfigError
+
+EXACT = "exact"
+"""How a limit of nothing but rounding is shown."""
+Case = dict[str, Any]
+"""What is measured: settings of the measure by name, and columns of the reference's file."""
+
+
+class _Keys(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Source(_Keys):
+    """Where figures are from."""
+
+    name: str
+    url: str
+    version: str = Field(description="commit, or release")
+    licence: str
+    note: str = Field(default="", description="how the figures were made")
+
+
+class Limit(_Keys):
+    """How far our figure may lie from the reference's: ``by`` how much, as the ``kind`` has it."""
+
+    kind: Literal["exact", "relative", "absolute"]
+    by: Annotated[float, Field(gt=0)] | None = None
+
+    @model_validator(mode="after")
+    def _given(self) -> Limit:
+        if (self.kind == "exact") == (self.by is not None):
+            raise ValueError("an exact limit has no 'by', and any other needs one")
+        return self
+
+    def holds(self, ours: float, reference: float) -> bool:
+        """Whether ours is within the limit."""
+        allowed = 1e-9 * max(1.0, abs(reference)) if self.by is None else self.by
+        return abs(ours - reference) <= allowed * (abs(reference) if self.kind == "relative" else 1.0)
+
+    def shown(self, unit: str) -> str:
+        """``5 %``, ``2 ns``, ``exact``."""
+        if self.by is None:
+            return EXACT
+        return f"{100 * self.by:g} %" if self.kind == "relative" else f"{self.by:g} {unit}"
+
+
+class Explained(_Keys):
+    """Why our figure is another one. It holds for that figure alone, and within 3 % of it."""
+
+    figure: float
+    why: str
+
+    def holds(self, ours: float) -> bool:
+        """Whether this explains our figure."""
+        return abs(ours - self.figure) <= 0.03 * abs(self.figure)
+
+
+class Group(_Keys):
+    """Cases that are measured alike."""
+
+    name: str = Field(description="of a row, with a field in braces for each setting that tells rows apart")
+    source: str = Field(description="a key of the table's sources")
+    unit: str
+    limit: Limit
+    reference: float | str = Field(description="the figure, or the column or setting that holds it")
+    measure: str = Field(default="", description="function of the table's module; empty: it cannot be yet")
+    settings: Case = {}
+    file: str = Field(default="", description="CSV file with a case on each line")
+    where: dict[str, list[Any]] = Field(
+        default={}, description="values of a column: lines with others are left out"
+    )
+    cases: list[Case] = []
+    needs: str = Field(default="", description="what the model lacks for it")
+    note: str = Field(default="", description="what the difference is due to, or how the case is modelled")
+    explained: Explained | None = None
+
+    @model_validator(mode="after")
+    def _measurable(self) -> Group:
+        if not self.measure and not self.needs:
+            raise ValueError("give a measure, or in 'needs' what the model lacks")
+        return self
+
+
+class Table(_Keys):
+    """One table of figures."""
+
+    title: str
+    about: str
+    sources: dict[str, Source]
+    groups: list[Group]
+    left_out: list[str] = Field(default=[], description="figures of the sources that are not here, and why")
+
+    @model_validator(mode="after")
+    def _known_sources(self) -> Table:
+        for group in self.groups:
+            if group.source not in self.sources:
+                raise ValueError(f"'{group.source}' is not one of the sources {', '.join(self.sources)}")
+        return self
+
+
+def folder() -> Path:
+    """Where the tables lie."""
+    return data_dir("configs") / "validation"
+
+
+def names() -> list[str]:
+    """The tables, in alphabetical order."""
+    return sorted(file.stem for file in folder().glob("*.yaml"))
+
+
+def read(name: str) -> Table:
+    """A table; :class:`ConfigError` of one line where its file is wrong."""
+    return parse((folder() / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+
+
+def parse(text: str, source: str) -> Table:
+    """As :func:`read`, of the text of a file that errors call ``source``."""
+    try:
+        return Table.model_validate(yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{source}: is not YAML: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ConfigError(f"{source}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def cases(group: Group) -> Iterator[tuple[str, float, Case]]:
+    """Name, reference and settings of each case of a group, in order."""
+    for case in _lines(group):
+        settings = {**group.settings, **case}
+        figure = group.reference
+        if isinstance(figure, str):
+            figure = settings[figure]
+        yield group.name.format_map(settings), float(figure), settings
+
+
+def _lines(group: Group) -> Iterator[Case]:
+    if not group.file:
+        yield from group.cases or [{}]
+        return
+    with (folder() / group.file).open(encoding="utf-8", newline="") as lines:
+        for line in csv.DictReader(lines):
+            case = {key: _value(text) for key, text in line.items()}
+            if all(case[key] in values for key, values in group.where.items()):
+                yield case
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,169 @@
+"""Machines built part by part: equal to those of topology files, and clear about what no machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.errors import ConfigError, UsageError
+from kernbench.pgraph import PropertyGraph, topology_id
+from tests.small_machines import MODELS, minimal, small
+
+_SAID_BY_NAME = {"name", "kind", "sip", "cube", "pe", "row", "col", "side", "index", "slice", "channel"}
+_WORKED_OUT = {"slice_gbs", "passes"}
+
+
+def rebuilt(graph: PropertyGraph) -> PropertyGraph:
+    """``graph`` built again, part by part and link by link."""
+    p: dict[str, Any] = graph.properties
+    made = kb.Topology(
+        p["name"], flit_bytes=p["flit_bytes"], ns_per_mm=p["ns_per_mm"], address_model=p["address_model"]
+    )
+    for node in graph.nodes():
+        q: dict[str, Any] = node.properties
+        if q["kind"] != "pseudo_channel":
+            keys = {key: value for key, value in q.items() if key not in _SAID_BY_NAME | _WORKED_OUT}
+            if not q["impl"]:
+                keys = {key: keys[key] for key in ("x_mm", "y_mm")}
+            made.add(node.id, **keys)
+    for edge in graph.edges("LINK"):
+        if edge.source < edge.target:
+            q = edge.properties
+            made.link(edge.source, edge.target, q["kind"], gbs=q["bw_gbs"], mm=q["distance_mm"],
+                      weight_mm=q["routing_weight"])  # fmt: skip
+    return made.compile()
+
+
+def everything(graph: PropertyGraph) -> tuple[list[Any], set[Any]]:
+    nodes = [(node.id, node.labels, node.properties) for node in graph.nodes()]
+    edges = {(e.id, e.source, e.target, e.type, *sorted(e.properties.items())) for e in graph.edges()}
+    return nodes, edges
+
+
+@pytest.mark.parametrize("model", [*MODELS, "minimal"])
+def test_a_machine_built_part_by_part_is_the_one_of_the_file(model: str) -> None:
+    wanted = minimal() if model == "minimal" else small(model)
+    found = rebuilt(wanted)
+    assert everything(found) == everything(wanted)
+    # The file puts cubes in rows and columns; a machine of parts has all in one row, as this one.
+    assert found.properties | {"id": "", "spec": ""} == wanted.properties | {"id": "", "spec": ""}
+    assert found.properties["id"] == topology_id(found)
+
+
+def test_the_machine_of_a_file_is_itself_and_can_be_added_to() -> None:
+    same = kb.Topology.from_yaml("minimal")
+    assert same.compile().properties["id"] == minimal().properties["id"]
+    same.add("sip0.cube0.pe1.pe_dma")
+    same.add("sip0.cube0.hbm_ctrl.pe1", n_channels=8, slice_bytes=6 << 30)
+    same.link("sip0.cube0.hbm_ctrl.pe1", "sip0.cube0.r0c0", "router_to_hbm", gbs=256.0)
+    larger = same.compile()
+    assert "sip0.cube0.hbm_ctrl.pe1.pc7" in larger
+    assert larger.properties["pes_per_cube"] == 2
+    assert larger.properties["id"] != minimal().properties["id"]
+    assert sum(1 for _ in larger.nodes("PseudoChannel")) == 16
+
+
+def line(routers: int = 3) -> kb.Topology:
+    """A row of routers with a sender at the first and a memory at the last."""
+    made = kb.Topology("line", flit_bytes=64, ns_per_mm=0.5)
+    for i in range(routers):
+        made.add(f"sip0.cube0.r0c{i}", overhead_ns=2.0)
+        if i:
+            made.link(f"sip0.cube0.r0c{i - 1}", f"sip0.cube0.r0c{i}", "router_mesh", gbs=64.0, mm=2.0)
+    made.add("sip0.cube0.m_cpu", overhead_ns=0.0)
+    made.add("sip0.cube0.sram", overhead_ns=4.0)
+    made.link("sip0.cube0.m_cpu", "sip0.cube0.r0c0", "command", gbs=64.0)
+    made.link("sip0.cube0.sram", f"sip0.cube0.r0c{routers - 1}", "router_to_sram", gbs=32.0, delay_ns=7.0)
+    return made
+
+
+def test_traffic_runs_on_it_and_is_kept(tmp_path: Any) -> None:
+    flow = {"src": "sip0.cube0.m_cpu", "dst": "sip0.cube0.sram", "bytes": 64, "op": "write"}
+    run = kb.traffic([flow], line().compile(), store=str(tmp_path))
+    # 64 bytes: 1 ns on each of three links and 2 on the last; 2 ns a router; flights of 1, 1 and 7 ns; the
+    # memory's 4 ns; then the acknowledgement: flights of 9 ns and 6 ns of routers.
+    assert run.totals["makespan_ns"] == (3 + 2) + 6 + 9 + 4 + 9 + 6
+    kept = kb.open_run(run.id, str(tmp_path))
+    assert kept.query("bottleneck/busiest-links").rows
+
+
+def test_what_needs_a_file_says_that_there_is_none() -> None:
+    graph = line().compile()
+    for use in (
+        lambda: kb.diagram(graph, "cube"),
+        lambda: kb.traffic("pattern:neighbour", graph, topo={"system.sips": 2}),
+    ):
+        with pytest.raises(UsageError, match="'line' was built in Python"):
+            use()
+
+
+def test_answers_alone_use_a_wire_of_a_large_weight() -> None:
+    made = kb.Topology("ring", flit_bytes=64, ns_per_mm=0.0)
+    parts = [made.add(f"sip{i}.cube0.r0c0", overhead_ns=1.0) for i in range(4)]
+    for i, part in enumerate(parts):
+        made.link(part, parts[(i + 1) % 4], "router_mesh", gbs=64.0, weight_mm=1.0, back_weight_mm=100.0)
+    graph = made.compile()
+    way = kb.route(graph, parts[0], parts[3], "COMMAND")
+    assert [hop["node"] for hop in way["hops"]] == parts
+    back = kb.route(graph, parts[1], parts[0], "COMMAND")
+    assert [hop["node"] for hop in back["hops"]] == [parts[1], parts[2], parts[3], parts[0]]
+
+
+A, B = "sip0.cube0.r0c0", "sip0.cube0.r0c1"
+BAD: dict[str, tuple[Callable[[kb.Topology], object], str]] = {
+    "no such name": (lambda t: t.add("router7"), "'router7' is not a component's name"),
+    "twice": (lambda t: t.add(A), f"part '{A}': is there already"),
+    "too many packages": (lambda t: t.add("sip256.cube0.r0c0"), "expected a sip from 0 to 255"),
+    "a part of a part": (lambda t: t.add("sip0.cube0.hbm_ctrl.pe0.pc0"), "give that n_channels"),
+    "another model's part": (lambda t: t.add("sip0.cube0.pe0.pe_baaw"), "with address_model va a PE has no"),
+    "unknown key": (lambda t: t.add("sip0.cube0.sram", size=4), "unknown key 'size'"),
+    "said by the name": (lambda t: t.add("sip1.cube0.r0c0", row=0), "unknown key 'row'"),
+    "negative": (lambda t: t.add("sip0.cube0.sram", overhead_ns=-1.0), "is -1.0, expected at least 0"),
+    "text": (lambda t: t.add("sip0.cube0.sram", size_bytes="much"), "size_bytes: is"),
+    "slice": (lambda t: t.add("sip0.cube0.hbm_ctrl.pe0", n_channels=2), "slice_bytes is missing"),
+    "key of a group": (lambda t: t.add("sip3.cube1", overhead_ns=1.0), "takes x_mm and y_mm alone"),
+    "place": (lambda t: t.add("sip3.cube1", x_mm=float("nan")), "x_mm is nan, expected a finite number"),
+    "kind of link": (lambda t: t.link(A, B, "mesh", gbs=1.0), "'mesh' is not a kind of link"),
+    "end": (lambda t: t.link(A, "sip0.cube0.sram", "command", gbs=1.0), "there is no part 'sip0.cube0.sram'"),
+    "group": (lambda t: t.link(A, "sip0.cube0", "command", gbs=1.0), "'sip0.cube0' has no wires"),
+    "itself": (lambda t: t.link(A, A, "command", gbs=1.0), "leads to where it begins"),
+    "again": (lambda t: t.link(B, A, "router_mesh", gbs=1.0), "is there already"),
+    "bandwidth": (lambda t: t.link(A, "sip0.cube0.r1c0", "command", gbs=0), "gbs is 0, expected a number"),
+    "no time": (lambda t: t.compile(), "the path from 'sip0.cube0.m_cpu' to 'sip0.cube0.sram' takes 0 ns"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_changes_nothing(case: str) -> None:
+    made = kb.Topology("bad", ns_per_mm=0.0)
+    made.add(A), made.add(B), made.add("sip0.cube0.r1c0", overhead_ns=0.0)
+    made.link(A, B, "router_mesh", gbs=1.0)
+    if case == "no time":
+        made.add("sip0.cube0.m_cpu", overhead_ns=0.0), made.add("sip0.cube0.sram", overhead_ns=0.0)
+        for part, kind in (("m_cpu", "command"), ("sram", "router_to_sram")):
+            made.link(f"sip0.cube0.{part}", "sip0.cube0.r1c0", kind, gbs=1.0)
+    before = None if case == "no time" else everything(made.compile())
+    act, message = BAD[case]
+    with pytest.raises((UsageError, ConfigError)) as raised:
+        act(made)
+    assert message in str(raised.value)
+    assert str(raised.value).startswith("topology 'bad'")
+    assert "\n" not in str(raised.value)
+    assert before is None or everything(made.compile()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"flit_bytes": 48}, "system_flit_bytes: is 48, expected a power of two"),
+        ({"ns_per_mm": -1.0}, "system_ns_per_mm: is -1.0, expected at least 0"),
+        ({"address_model": "xa"}, "system_address_model: is the text 'xa', expected 'va', 'pa' or 'la'"),
+    ],
+)
+def test_a_machine_takes_what_a_file_takes(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        kb.Topology("bad", **arguments)
+    assert str(raised.value) == f"topology 'bad': {message}"

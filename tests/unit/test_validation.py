@@ -1,0 +1,165 @@
+"""``kernbench validate``: limits, verdicts, tables as data, the command and its page."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernbench.errors import ConfigError, UsageError
+from kernbench.validation import mesh, running, table_file, tables, validate
+from kernbench.validation.table_file import Limit, parse
+
+Cli = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference" / "validation.md"
+
+TABLE = """
+title: t
+about: a
+sources: {s: {name: S, url: "https://s", version: "1", licence: MIT}}
+groups:
+  - name: "row {n}"
+    source: s
+    unit: ns
+    reference: figure
+    limit: {kind: relative, by: 0.1}
+    measure: worth
+    settings: {figure: 10.0}
+    cases: [{n: 1, ours: 11.0}, {n: 2, ours: 11.5}, {n: 3, ours: 20.0}]
+    explained: {figure: 20.4, why: for a reason}
+    needs: a better model
+  - {name: none, source: s, unit: ns, reference: 2.0, limit: {kind: exact}, needs: wings}
+"""
+
+
+def worth(case: dict[str, Any]) -> float:
+    """The measure of the table above."""
+    return float(case["ours"])
+
+
+def test_verdicts_are_those_of_limits_and_explanations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mesh, "worth", worth, raising=False)
+    monkeypatch.setattr(table_file, "read", lambda name: parse(TABLE, name))
+    asked: list[tuple[int, int, str]] = []
+    report = validate("mesh", progress=lambda *at: asked.append(at))
+    assert [(row.row, row.measured, row.apart, row.verdict) for row in report.rows] == [
+        ("row 1", 11.0, "+10.0%", "within"),
+        ("row 2", 11.5, "+15.0%", "outside"),
+        ("row 3", 20.0, "+100.0%", "explained"),
+        ("none", None, "-", "cannot be modelled yet"),
+    ]
+    assert [row.remarks for row in report.rows] == [
+        [], ["outside: needs a better model"], ["for a reason"], ["cannot be modelled yet: needs wings"],
+    ]  # fmt: skip
+    assert [row.row for row in report.missed] == ["row 2", "none"]
+    assert report.summary() == "4 rows: 1 within, 1 explained, 1 outside, 1 cannot be modelled yet"
+    assert asked == [(i, 4, f"mesh: {row.row}") for i, row in enumerate(report.rows)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "inside", "outside"),
+    [
+        (Limit(kind="exact"), 100.00000001, 100.001),
+        (Limit(kind="relative", by=0.05), 95.0, 94.9),
+        (Limit(kind="absolute", by=2.0), 98.0, 102.1),
+    ],
+)
+def test_limits_hold_on_both_sides(limit: Limit, inside: float, outside: float) -> None:
+    for ours in (inside, 200.0 - inside):
+        assert limit.holds(ours, 100.0)
+    for ours in (outside, 200.0 - outside):
+        assert not limit.holds(ours, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("measure: worth", "mesure: worth"), "groups.0.mesure: Extra inputs are not permitted"),
+        (("kind: exact", "kind: exact, by: 1.0"), "groups.1.limit: Value error, an exact limit has no 'by'"),
+        (("needs: wings", 'note: ""'), "groups.1: Value error, give a measure, or in 'needs' what the model"),
+        (("source: s, unit", "source: r, unit"), "Value error, 'r' is not one of the sources s"),
+        (("title: t", "title: [t"), "t.yaml: is not YAML"),
+    ],
+)
+def test_a_wrong_table_is_one_line(change: tuple[str, str], message: str) -> None:
+    assert change[0] in TABLE
+    with pytest.raises(ConfigError) as raised:
+        parse(TABLE.replace(*change), "t.yaml")
+    assert message in str(raised.value)
+    assert str(raised.value).startswith("t.yaml: ")
+    assert "\n" not in str(raised.value)
+
+
+def test_every_table_can_be_read_and_every_measure_is_there() -> None:
+    assert list(tables()) == table_file.names()
+    for name, table in tables().items():
+        measured = any(group.measure for group in table.groups)
+        module = importlib.import_module(f"kernbench.validation.{name}") if measured else None
+        for group in table.groups:
+            rows = list(table_file.cases(group))
+            assert rows
+            assert len({title for title, _, _ in rows}) == len(rows), "rows of one name"
+            assert not group.measure or callable(getattr(module, group.measure))
+
+
+def test_there_is_no_such_table() -> None:
+    with pytest.raises(UsageError, match="there is no table 'gem'; did you mean 'gemm'"):
+        validate("gem")
+
+
+def test_a_mesh_without_load_takes_the_closed_form() -> None:
+    assert mesh.zero_load({"k": 3, "packet_flits": 4}) == 0.0
+
+
+def test_a_mesh_saturates_between_no_load_and_all() -> None:
+    case = {"k": 2, "packet_flits": 1, "traffic": "uniform", "saturation_flits_per_node_cycle": 0.3}
+    rate = mesh.saturation(case)
+    limit = mesh.SATURATED * (6 + 4 * 1.0)
+    assert mesh.mean_latency(case, rate) < limit < mesh.mean_latency(case, rate * 1.5)
+
+
+def test_the_command_prints_rows_and_exits_by_them(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mesh, "worth", worth, raising=False)
+    monkeypatch.setattr(table_file, "read", lambda name: parse(TABLE, name))
+    ended = cli("validate", "mesh")
+    assert ended.status == 0
+    assert re.search("^row 2 +10 +11.5 +ns +[+]15.0% +10 % +outside +s$", ended.out, re.M)
+    assert ended.out.endswith("4 rows: 1 within, 1 explained, 1 outside, 1 cannot be modelled yet\n")
+    said = json.loads(cli("validate", "mesh", "--format", "json").out)
+    assert said["counts"] == {"within": 1, "explained": 1, "outside": 1, "cannot be modelled yet": 1}
+    assert said["rows"][1]["difference"] == 1.5
+    assert said["sources"]["mesh"]["s"]["licence"] == "MIT"
+    strict = cli("validate", "mesh", "--strict", "--format", "csv")
+    assert strict.status == 1
+    assert strict.err == (
+        "kernbench: error: 2 of 4 rows do not keep their limit; the first, mesh: row 2: outside\n"
+    )
+    assert cli("validate", "nothing").status == 2
+    assert [
+        one["name"] for one in json.loads(cli("validate", "--list", "--format", "json").out)["tables"]
+    ] == (table_file.names())
+
+
+def test_the_page_has_every_row() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for table in tables().values():
+        assert f"## {table.title}\n" in text
+        for source in table.sources.values():
+            assert source.version in text
+        for group in table.groups:
+            for title, _, _ in table_file.cases(group):
+                assert f"| {title} |" in text, "write the page anew: make validation"
+
+
+@pytest.mark.slow
+def test_what_the_page_calls_within_its_limit_is_measured_within() -> None:
+    promised = re.findall(r"^\| (.+?) \|.*\| within \|$", PAGE.read_text(encoding="utf-8"), re.M)
+    verdicts = {row.row: row.verdict for row in validate().rows}
+    assert promised
+    assert {row: verdicts[row] for row in promised} == dict.fromkeys(promised, running.WITHIN)
