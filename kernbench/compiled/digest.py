@@ -8,7 +8,7 @@ from pathlib import Path
 CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
-RULES = ("server", "transaction", "node", "clock", "fabric", "rows", "ledger")
+RULES = ("server", "transaction", "node", "clock", "port", "fabric", "rows", "ledger")
 """Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""
 
 COMPONENTS = (

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from kernbench.arbiters import registry as arbiters
 from kernbench.components.base import Component
 from kernbench.components.memory import Memory
 from kernbench.components.pe_compute import ComputeEngine
@@ -77,12 +78,17 @@ def component_class(impl: str, extra: Mapping[str, str] | None = None) -> type[C
 
 def classes_of(spec: TopologySpec, extra: Mapping[str, str] | None) -> dict[str, str]:
     """The users' classes by ``impl`` name: of the topology's components file, its own, then ``extra``."""
-    own = {section.impl: section.impl for _, _, section in parts(spec) if ":" in (section.impl or "")}
+    named = [
+        *(section.impl for _, _, section in parts(spec)),
+        *(link.arbiter for link in spec.links.values()),
+    ]
+    own = {name: name for name in named if ":" in name}
     return {**own, **spec.components, **(extra or {})}
 
 
 def problems(spec: TopologySpec, extra: Mapping[str, str] | None = None) -> Iterator[Problem]:
-    """The ``impl`` keys of a topology that name no component class."""
+    """The keys of a topology that should name a class, of components or of arbiters, and do not."""
+    yield from arbiters.problems(spec, extra)
     classes = {**spec.components, **(extra or {})}
     for path, _, section in parts(spec):
         if section.impl:

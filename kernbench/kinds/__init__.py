@@ -10,6 +10,9 @@ from kernbench.pgraph import Edge, Node
 COMMON = ("name", "kind", "impl", "sip", "cube", "pe", "x_mm", "y_mm", "overhead_ns")
 """Properties of every node: numbers are -1 where it has none, ``x_mm`` and ``y_mm`` lie in its package."""
 
+LINK_PROPERTIES = ("kind", "bw_gbs", "distance_mm", "delay_ns", "routing_weight")
+"""Properties of every link: ``routing_weight`` in mm."""
+
 TRANSLATORS = {"va": "pe_mmu", "pa": "pe_mmu", "la": "pe_baaw"}
 """The part of a PE that translates its addresses, by address model; a PE has this one alone."""
 
@@ -35,6 +38,7 @@ __all__ = [
     "COMMON",
     "COMPONENT_KINDS",
     "LINK_KINDS",
+    "LINK_PROPERTIES",
     "PE_PARTS",
     "TRANSLATORS",
     "ComponentKind",

@@ -13,6 +13,8 @@ from itertools import count, pairwise
 
 from kernbench import collector
 from kernbench.address import AddressMap
+from kernbench.arbiters.fifo import Fifo
+from kernbench.arbiters.registry import arbiter_class
 from kernbench.components.base import Component
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
@@ -36,9 +38,11 @@ from kernbench.sim.instrument import Instrument, Observers
 from kernbench.sim.invariants import InvariantChecker, wanted
 from kernbench.sim.ledger import Ledger
 from kernbench.sim.node import FabricNode, Link
+from kernbench.sim.port import Arbiter, Port
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
 from kernbench.topology import names
+from kernbench.topology.link_parts import LinkParts
 
 Ids = tuple[str, str]
 """Correlation id and request id of a message."""
@@ -77,7 +81,9 @@ class Machine(Ledger):
         self.checker: InvariantChecker | None = None
         self.flit_bytes = int(graph.properties["flit_bytes"])
         with collector.paused():
-            classes = self._classes(components)
+            self._named_classes = own_classes(graph, components)
+            self._arbiters: dict[str, type[Arbiter]] = {}
+            classes = self._classes()
             checked = wanted(check)
             self._wire(classes, instruments, checked)
         hosts = [c for c in self.components.values() if isinstance(c, Host)]
@@ -97,15 +103,14 @@ class Machine(Ledger):
         self._instruments = instruments
         self.inform(Observers(instruments))
 
-    def _classes(self, components: Mapping[str, str] | None) -> dict[str, type[Component]]:
+    def _classes(self) -> dict[str, type[Component]]:
         """The classes of all components by ``impl`` name."""
-        names_of_classes = own_classes(self.graph, components)
         classes: dict[str, type[Component]] = {}
         for node in self.graph.nodes():
             impl = str(node.properties["impl"])
             if impl and impl not in classes:
                 try:
-                    classes[impl] = component_class(impl, names_of_classes)
+                    classes[impl] = component_class(impl, self._named_classes)
                 except ConfigError as error:
                     raise ConfigError(f"component '{node.id}': {error}") from error
         return classes
@@ -131,10 +136,13 @@ class Machine(Ledger):
                 made = classes[impl](node, self)
                 self.components[node.id] = made
                 self.register(made)
+        said = LinkParts(self.graph)
         for edge in self.graph.edges("LINK"):
-            link = Link(edge, self.flit_bytes)
+            link = Link(said.with_attributes(edge) if said else edge, self.flit_bytes)
             self.links[edge.source, edge.target] = link
             self.register(link)
+            if said:
+                self._let_decide(said.arbiter(edge), link)
         for component in self.components.values():
             component.wired()
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
@@ -146,6 +154,16 @@ class Machine(Ledger):
                 c: tuple(c.servers()) for c in self.components.values()
             }
             self.checker.attach(self.resources, servers, engines)
+
+    def _let_decide(self, name: str, link: Link) -> None:
+        """Have the arbiter called ``name`` decide who is next on ``link``."""
+        if name not in self._arbiters:
+            try:
+                self._arbiters[name] = arbiter_class(name, self._named_classes)
+            except ConfigError as error:
+                raise ConfigError(f"link '{link.resource}': {error}") from error
+        if (arbiter := self._arbiters[name]) is not Fifo:
+            link.port = Port(link, arbiter(link))
 
     # -- the host's requests --------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ cdef class Step:
 
 cdef class Carrier:
     cpdef object flit_arrives(self, double time, Packet packet, long long hop, long long flit)
-    cpdef object step(self, int what, Packet packet, long long hop, long long flit)
+    cpdef object step(self, int what, object item, long long hop, long long flit)
 
 cdef class Loop:
     cdef readonly Queue entries

@@ -9,7 +9,8 @@ Order at equal times:
 1. flits that leave a worker which has held them back, in the order in which it took them,
 2. flits that reach a node, or are put onto their first link by a memory that streams them,
 3. callbacks,
-4. SimPy events.
+4. SimPy events,
+5. decisions of arbiters, by number of their link: they see all that has come by then.
 
 Arriving flits go by transaction id, then hop on the path, then flit number. Ids are given in the order in
 which transactions are issued. The hop is the number of nodes passed, counted from the first node of the
@@ -65,8 +66,8 @@ class Carrier:
         """A flit reaches node ``hop`` of its path."""
         raise NotImplementedError
 
-    def step(self, what: int, packet: Packet, hop: int, flit: int) -> None:
-        """A step of a packet, of a kind that the carrier knows, is due."""
+    def step(self, what: int, item: Any, hop: int, flit: int) -> None:
+        """A step of a packet or a port, of a kind that the carrier knows, is due."""
         raise NotImplementedError
 
 
@@ -172,7 +173,7 @@ class Loop:
                 if not turns & 1023:
                     queue.breathe()
                 item = queue.pop()
-                ticked = queue.order >= 0
+                ticked = queue.what == _EVENT
                 if queue.is_flit:
                     self.time = queue.time
                     self.begun = True

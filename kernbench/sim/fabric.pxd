@@ -1,13 +1,14 @@
 from kernbench.sim.clock cimport Carrier, Loop
 from kernbench.sim.columns cimport Doubles
 from kernbench.sim.node cimport FabricNode, Link
+from kernbench.sim.port cimport Port, Request
 from kernbench.sim.queue cimport Queue
 from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet, Path, Transaction
 
 cimport cython
 
-cdef int _DEPART, _INJECT, _RECEIVE, _ANSWER
+cdef int _DEPART, _INJECT, _RECEIVE, _ANSWER, _DECIDE
 
 cdef class Fabric(Carrier):
     cdef readonly Loop clock
@@ -20,7 +21,8 @@ cdef class Fabric(Carrier):
     @cython.locals(feed=Doubles)
     cpdef object stream(self, Packet packet, object times)
     cpdef object answer_at(self, double time, Packet packet)
-    cpdef object step(self, int what, Packet packet, long long hop, long long flit)
+    @cython.locals(packet=Packet)
+    cpdef object step(self, int what, object item, long long hop, long long flit)
 
     @cython.locals(
         link=Link, last="long long", i="long long", feed=Doubles, path=Path, transaction=Transaction,
@@ -32,9 +34,17 @@ cdef class Fabric(Carrier):
     cpdef object inject_together(self, object packets, Py_ssize_t hop)
     @cython.locals(
         link=Link, path=Path, last="long long", stride=Py_ssize_t, times=Doubles, feed=Doubles, whole=bint,
+        to="long long",
     )
     cdef object release(self, Packet packet, long long flit, double time)
-    @cython.locals(transaction=Transaction)
+    @cython.locals(path=Path, link=Link, port=Port)
+    cdef object stand(self, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
+    @cython.locals(
+        request=Request, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long", last="long long",
+        stride=Py_ssize_t, times=Doubles,
+    )
+    cdef object decide(self, Port port)
+    @cython.locals(transaction=Transaction, server=Server)
     cdef object leave_link(
         self, Packet packet, Link link, double t_in, double t_start, double last_in, double last_start, double end,
     )

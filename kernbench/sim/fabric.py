@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import Any
 
 from kernbench.sim.clock import Carrier, Loop
 from kernbench.sim.columns import Doubles
 from kernbench.sim.node import FabricNode, Link
+from kernbench.sim.port import Port
 from kernbench.sim.transaction import Packet, Transaction
 
-_DEPART, _INJECT, _RECEIVE, _ANSWER = 3, 4, 5, 6
-"""Steps of a packet: a held-back flit stands at its link; it is sent on whole, received, answered."""
+_DEPART, _INJECT, _RECEIVE, _ANSWER, _DECIDE = 3, 4, 5, 6, 7
+"""Steps of a packet: a held-back flit stands at its link; it is sent on whole, received, answered. A step of
+a port: it decides who is next."""
 _by_key = attrgetter("key")
 
 
@@ -58,8 +61,12 @@ class Fabric(Carrier):
 
     # -- what the clock asks for ----------------------------------------------------------------------
 
-    def step(self, what: int, packet: Packet, hop: int, flit: int) -> None:
-        """A step of a packet is due."""
+    def step(self, what: int, item: Any, hop: int, flit: int) -> None:
+        """A step of a packet or a port is due."""
+        if what == _DECIDE:
+            self.decide(item)
+            return
+        packet: Packet = item
         if what == _DEPART:
             self.put(packet, hop, flit, self.clock.time)
         elif what == _INJECT:
@@ -82,6 +89,9 @@ class Fabric(Carrier):
             raise IndexError(f"a message of {transaction.kind} has no link to be sent over")
         link = path.links[hop]
         last = packet.last
+        if link.port is not None:
+            self.stand(packet, hop, 0, last, now)
+            return
         link.arrive(now)
         first = link.occupy(now, 0.0, transaction)
         end = start = first
@@ -123,6 +133,9 @@ class Fabric(Carrier):
                 if flit > last:
                     continue
                 link = packet.path.links[hop]
+                if link.port is not None:
+                    self.stand(packet, hop, flit, flit, now)
+                    continue
                 if flit == 0:
                     link.arrive(now)
                 duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
@@ -134,6 +147,8 @@ class Fabric(Carrier):
                     )
         for packet in packets:
             link = packet.path.links[hop]
+            if link.port is not None:
+                continue
             last = packet.last
             mine = packet.feed
             for flit in range(last):
@@ -153,6 +168,14 @@ class Fabric(Carrier):
         times = packet.times
         stride = packet.stride
         feed = packet.feed
+        if link.port is not None:
+            to = flit
+            while to < last and feed.at[to + 1] <= time:
+                to += 1
+            self.stand(packet, 0, flit, to, time)
+            if to < last:
+                self.queue.flit_at(feed.at[to + 1], packet.transaction.id, 0, to + 1, packet)
+            return
         if flit == 0:
             link.arrive(time)
             times.at[2 * stride] = time
@@ -172,6 +195,49 @@ class Fabric(Carrier):
                 self.queue.flit_at(feed.at[flit], packet.transaction.id, 0, flit, packet)
                 return
 
+    # -- where an arbiter decides ---------------------------------------------------------------------
+
+    def stand(self, packet: Packet, hop: int, flit: int, last: int, time: float) -> None:
+        """Flits ``flit`` to ``last`` stand from now on at the port between node ``hop`` and its link."""
+        path = packet.path
+        link = path.links[hop]
+        port: Port = link.port
+        if flit == 0:
+            link.arrive(time)
+            packet.times.at[2 * packet.stride + hop] = time
+        port.join(path.links[hop - 1] if hop else path.nodes[0], packet, hop, flit, last, time)
+        if not port.due:
+            port.due = True
+            self.queue.put_last(port.free if port.free > time else time, _DECIDE, port.index, port)
+
+    def decide(self, port: Port) -> None:
+        """The link behind ``port`` is free: it carries the flit whose turn it is."""
+        now = self.clock.time
+        request = port.next()
+        packet = request.packet
+        hop = request.hop
+        flit = request.flit
+        request.flit = flit + 1
+        path = packet.path
+        link = path.links[hop]
+        last = packet.last
+        duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+        port.occupy(now, duration, packet.transaction)
+        end = now + duration
+        times = packet.times
+        stride = packet.stride
+        if flit == 0:
+            times.at[3 * stride + hop] = now
+        if flit == 0 or flit == last or not path.reassembles[hop + 1]:
+            self.queue.flit_at(end + link.delay_ns, packet.transaction.id, hop + 1, flit, packet)
+        if flit == last:
+            t_in, t_start = times.at[2 * stride + hop], times.at[3 * stride + hop]
+            self.leave_link(packet, link, t_in, t_start, request.since, now, end)
+        port.settle()
+        port.due = len(port.standing) > 0
+        if port.due:
+            self.queue.put_last(end, _DECIDE, port.index, port)
+
     def leave_link(
         self,
         packet: Packet,
@@ -187,7 +253,8 @@ class Fabric(Carrier):
         out = end + link.delay_ns
         wait = 0.0
         if last_start > last_in:
-            wait = transaction.note_waits(link.index, link, last_in, last_start)
+            server = link if link.port is None else link.port
+            wait = transaction.note_waits(link.index, server, last_in, last_start)
         link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs, wait)
         self.flit_crossings += packet.last + 1
         if transaction.traced:
@@ -232,8 +299,8 @@ class Fabric(Carrier):
                 times.at[packet.stride + hop] = begun
             if flit == last:
                 self.leave_node(packet, hop, node, time, out, begun, 0.0)
-            if out > time and node.holds_back:
-                # Packets of the node's own may come first: the link is not booked before the flit is there.
+            if out > time and (node.holds_back or path.links[hop].port is not None):
+                # Others may come first: the link is not booked before the flit is there.
                 self.queue.put_late(out, _DEPART, hop, flit, packet)
                 return
         else:
@@ -242,12 +309,18 @@ class Fabric(Carrier):
                 out = time
             if flit == last:
                 self.leave_node(packet, hop, node, time, out, out, 0.0)
+            if out > time and path.links[hop].port is not None:
+                self.queue.put_late(out, _DEPART, hop, flit, packet)
+                return
         self.put(packet, hop, flit, out)
 
     def put(self, packet: Packet, hop: int, flit: int, out: float) -> None:
         """Queue a flit on the link that leaves node ``hop``, at time ``out``, ns."""
         path = packet.path
         link = path.links[hop]
+        if link.port is not None:
+            self.stand(packet, hop, flit, flit, out)
+            return
         last = packet.last
         duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
         start = link.occupy(out, duration, packet.transaction)

@@ -2,7 +2,7 @@
 
 =============== =====================================================================================
 ``bytes``       every flit gets over every hop once, and a transaction's bytes are carried once
-``order``       time does not fall, and servers serve in order of arrival
+``order``       time does not fall, and servers serve in order of arrival; arbiters, each input's flits
 ``capacity``    no server serves two at a time, no link more than its bandwidth
 ``work``        no server is idle while something waits for it alone
 ``times``       service and waits of a transaction add up to its time, hop after hop without a gap

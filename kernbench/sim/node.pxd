@@ -14,7 +14,7 @@ cdef class FabricNode(Server):
     cpdef object answer(self, Packet packet)
 
 cdef class Link(Server):
-    cdef public object edge, kind
+    cdef public object edge, kind, port
     cdef public double bw_gbs, delay_ns, flit_ns
     cdef public long long streams, streamed_bytes
     cdef double stream_free

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet
@@ -92,6 +92,8 @@ class Link(Server):
         self.bw_gbs = float(edge.properties["bw_gbs"])
         self.delay_ns = float(edge.properties["delay_ns"])
         self.flit_ns = flit_bytes / self.bw_gbs
+        self.port: Any = None
+        """Where its arbiter decides; None where it serves first come first served."""
         self.streams = 0
         """Messages that crossed it within a PE, without the fabric (:meth:`stream`)."""
         self.streamed_bytes = 0

@@ -34,6 +34,7 @@ cdef class Queue:
     cpdef int put_event(self, double time, int priority, object event, bint first=*) except -1
     cpdef int put_step(self, double time, int what, long long hop, long long flit, object item) except -1
     cpdef int put_late(self, double time, int what, long long hop, long long flit, object item) except -1
+    cpdef int put_last(self, double time, int what, long long number, object item) except -1
     cpdef int put_back(self, object item) except -1
     cpdef object pop(self)
     cpdef double next_time(self) except? -1.0

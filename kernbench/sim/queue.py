@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
-_LATE, _FLIT, _CALLED = -3, -2, -1
+_LATE, _FLIT, _CALLED, _LAST = -3, -2, -1, 1 << 15
 EVENT, CALL, STEP, PACKET = range(4)
 """What an entry is: an event of SimPy's, a function and its arguments, an object with steps of its own, a
 step of a packet. Numbers from ``PACKET`` on are the fabric's."""
@@ -64,6 +64,10 @@ class Queue:
         """A step of ``item`` that comes before flits that arrive at that time."""
         self._number += 1
         heappush(self._heap, (time, _LATE, self._number, hop << 32 | flit, what, item))
+
+    def put_last(self, time: float, what: int, number: int, item: Any) -> None:
+        """A step of ``item`` that comes when nothing else is left to happen at that time; by ``number``."""
+        heappush(self._heap, (time, _LAST, number, 0, what, item))
 
     def put_back(self, item: Any) -> None:
         """What was taken out last is still to come."""

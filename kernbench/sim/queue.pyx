@@ -12,6 +12,7 @@ cdef enum:
     LATE = -3
     FLIT = -2
     CALLED = -1
+    LAST = 1 << 15
 
 
 cdef inline unsigned long long rank(int order, long long major) noexcept nogil:
@@ -145,6 +146,9 @@ cdef class Queue:
     cpdef int put_late(self, double time, int what, long long hop, long long flit, object item) except -1:
         self.number += 1
         return self.put(time, LATE, self.number, <unsigned long long>(hop << 32 | flit), what, item)
+
+    cpdef int put_last(self, double time, int what, long long number, object item) except -1:
+        return self.put(time, LAST, number, 0, what, item)
 
     cpdef int put_back(self, object item) except -1:
         return self.put(

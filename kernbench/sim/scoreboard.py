@@ -2,16 +2,15 @@
 
 :class:`ScoreboardFabric` is the fabric of a checked machine. It moves packets as every fabric does, and looks
 at what components send and which flits arrive where. For each link it keeps a queue of its own and works out
-when each flit must be over; a flit that comes earlier or later has overtaken others, overlapped with them, or
-been left waiting by an idle link. :class:`~kernbench.sim.fifo_monitor.FifoMonitor` does the same
-for workers, pseudo-channels and ports. Nothing here runs unless invariants are checked.
+when each flit must be over (:mod:`kernbench.sim.link_monitors`); a flit that comes earlier or later has
+overtaken others, overlapped with them, or been left waiting by an idle link.
+:class:`~kernbench.sim.fifo_monitor.FifoMonitor` does the same for workers, pseudo-channels and the ports of
+memories. Nothing here runs unless invariants are checked.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
@@ -20,47 +19,10 @@ from kernbench.sim.clock import Clock
 from kernbench.sim.columns import Doubles
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.fifo_monitor import FifoMonitor, describe, slack, violation
-from kernbench.sim.node import TRANSIT, FabricNode, Link
+from kernbench.sim.link_monitors import InFlight, LinkQueue, PortMonitor, Way
+from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Path, Transaction
-
-
-class _LinkQueue:
-    """The queue before one link: (arrival, two for equal arrivals, flight, hop, flit); when it is free."""
-
-    __slots__ = ("end", "link", "nbytes", "packets", "waiting")
-
-    def __init__(self, link: Link) -> None:
-        self.link = link
-        self.waiting: list[tuple[float, int, int, _InFlight, int, int]] = []
-        self.end = 0.0
-        self.nbytes = 0
-        self.packets = 0
-
-
-class _Way:
-    """What is looked up for each flit on a path, once: the queue of each link; of each node whether it passes
-    flits on, and the monitor of its worker."""
-
-    __slots__ = ("hops", "monitors", "passes", "queues", "reassembles")
-
-    def __init__(self, packet: Packet, queues: list[_LinkQueue], monitors: list[FifoMonitor | None]) -> None:
-        self.hops = len(queues)
-        self.queues = queues
-        self.monitors = monitors
-        self.passes = [node.role == TRANSIT for node in packet.nodes]
-        self.reassembles = packet.reassembles
-
-
-class _InFlight:
-    """A packet in flight: for each node, the flits that are due there and when."""
-
-    __slots__ = ("due", "packet", "way")
-
-    def __init__(self, packet: Packet, way: _Way) -> None:
-        self.packet = packet
-        self.way = way
-        self.due: list[deque[tuple[int, float]]] = [deque() for _ in way.passes]
 
 
 class ScoreboardFabric(Fabric):
@@ -69,12 +31,12 @@ class ScoreboardFabric(Fabric):
     def __init__(self, clock: Clock, flit_bytes: int) -> None:
         super().__init__(clock, flit_bytes)
         self._order = count()
-        self._queues: dict[Link, _LinkQueue] = {}
+        self._queues: dict[Link, LinkQueue] = {}
         self._monitors: dict[Server, FifoMonitor] = {}
-        self._ways: dict[Path, _Way] = {}
-        self._held: dict[tuple[int, int], list[_InFlight]] = {}
+        self._ways: dict[Path, Way] = {}
+        self._held: dict[tuple[int, int], list[InFlight]] = {}
         self._time = 0.0
-        self.in_flight: dict[Packet, _InFlight] = {}
+        self.in_flight: dict[Packet, InFlight] = {}
         """Packets in flight."""
         self.open: dict[int, int] = {}
         """Packets in flight by transaction."""
@@ -136,23 +98,26 @@ class ScoreboardFabric(Fabric):
 
     # -- the watch ------------------------------------------------------------------------------------
 
-    def _begin(self, packet: Packet) -> _InFlight:
+    def _begin(self, packet: Packet) -> InFlight:
         number = packet.transaction.id
-        flight = self.in_flight[packet] = _InFlight(packet, self._ways.get(packet.path) or self._way(packet))
+        flight = self.in_flight[packet] = InFlight(packet, self._ways.get(packet.path) or self._way(packet))
         self.open[number] = self.open.get(number, 0) + 1
         self.users.setdefault(packet.nodes[0].index, set()).add(number)
         return flight
 
-    def _way(self, packet: Packet) -> _Way:
+    def _way(self, packet: Packet) -> Way:
         for link in packet.links:
             if link not in self._queues:
-                self._queues[link] = _LinkQueue(link)
+                self._queues[link] = self._queue(link)
         queues = [self._queues[link] for link in packet.links]
-        way = self._ways[packet.path] = _Way(packet, queues, [self._monitors.get(n) for n in packet.nodes])
+        way = self._ways[packet.path] = Way(packet, queues, [self._monitors.get(n) for n in packet.nodes])
         return way
 
+    def _queue(self, link: Link) -> LinkQueue:
+        return LinkQueue(link, self.flit_bytes) if link.port is None else PortMonitor(link, self.flit_bytes)
+
     def _stand(
-        self, flight: _InFlight, hop: int, flit: int, time: float, order: tuple[int, int] | None = None
+        self, flight: InFlight, hop: int, flit: int, time: float, order: tuple[int, int] | None = None
     ) -> None:
         """Note that a flit queues on the link that leaves node ``hop`` at ``time``, ns, now or later."""
         line = flight.way.queues[hop]
@@ -160,16 +125,16 @@ class ScoreboardFabric(Fabric):
             line.packets += 1
             line.nbytes += flight.packet.nbytes
             self.users.setdefault(line.link.index, set()).add(flight.packet.transaction.id)
-        heappush(line.waiting, (time, *(order or (1, next(self._order))), flight, hop, flit))
+        line.stand((time, *(order or (1, next(self._order))), flight, hop, flit))
 
-    def _stand_together(self, flights: Sequence[_InFlight], hop: int, time: float) -> None:
+    def _stand_together(self, flights: Sequence[InFlight], hop: int, time: float) -> None:
         """All flits of interleaved packets stand before the link behind node ``hop``."""
         for flit in range(1 + max(flight.packet.last for flight in flights)):
             for flight in flights:
                 if flit <= flight.packet.last:
                     self._stand(flight, hop, flit, time)
 
-    def _reassembled(self, flight: _InFlight, hop: int) -> list[_InFlight]:
+    def _reassembled(self, flight: InFlight, hop: int) -> list[InFlight]:
         """Packets that a node which wants whole messages sends on, now that this one is there."""
         access = flight.packet.transaction.access
         if access is None:
@@ -180,16 +145,6 @@ class ScoreboardFabric(Fabric):
             return []
         del self._held[access.first, flight.packet.nodes[hop].index]
         return sorted(held, key=lambda other: other.packet.key)
-
-    def _serve(self, line: _LinkQueue, time: float) -> None:
-        """Serve the flits that stood before a link up to ``time``."""
-        link, waiting = line.link, line.waiting
-        while waiting and waiting[0][0] <= time:
-            arrived, _, _, flight, hop, flit = heappop(waiting)
-            packet = flight.packet
-            size = packet.last_bytes if flit == packet.last else self.flit_bytes
-            line.end = (arrived if arrived > line.end else line.end) + size / link.bw_gbs
-            flight.due[hop + 1].append((flit, line.end + link.delay_ns))
 
     def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
         """See :meth:`Fabric.flit_arrives`."""
@@ -214,7 +169,7 @@ class ScoreboardFabric(Fabric):
             if together:
                 self._stand_together(together, hop, end)
 
-    def _due(self, time: float, hop: int, flit: int, packet: Packet) -> _InFlight:
+    def _due(self, time: float, hop: int, flit: int, packet: Packet) -> InFlight:
         """Is the flit expected here now? Returns the state of its packet."""
         if time < self._time:
             what = f"time was {self._time:.6f} ns already"
@@ -227,7 +182,7 @@ class ScoreboardFabric(Fabric):
         line = flight.way.queues[hop - 1]
         link = line.link
         if line.waiting and line.waiting[0][0] <= time:
-            self._serve(line, time)
+            line.serve(time)
         due = flight.due[hop]
         while due and due[0][0] != flit and flight.way.reassembles[hop]:
             due.popleft()

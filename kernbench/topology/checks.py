@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kernbench.kinds import COMMON, COMPONENT_KINDS
+from kernbench.hints import did_you_mean
+from kernbench.kinds import COMMON, COMPONENT_KINDS, LINK_KINDS, LINK_PROPERTIES
 from kernbench.topology.cube_spec import HbmZone
 from kernbench.topology.fields import Part
 from kernbench.topology.marked_yaml import Path
@@ -28,6 +29,7 @@ def problems(spec: TopologySpec) -> list[Problem]:
         *_hbm(spec),
         *_tcm(spec),
         *_attributes(spec),
+        *_links(spec),
         *_overrides(spec),
     ]
 
@@ -236,6 +238,18 @@ def _attributes(spec: TopologySpec) -> Iterator[Problem]:
             if name in (*COMMON, *COMPONENT_KINDS[kind].properties):
                 message = "is a property that the compiler sets, expected another name"
                 yield Problem((*path, "attributes", name), message)
+
+
+def _links(spec: TopologySpec) -> Iterator[Problem]:
+    """That a link exists is seen when the machine is compiled."""
+    for where, part in spec.links.items():
+        if "->" not in where and where not in LINK_KINDS:
+            hint = did_you_mean(where, LINK_KINDS)
+            yield Problem(("links", where), f"is neither a kind of link nor a link 'a->b', {hint}")
+        for name in part.attributes:
+            if name in LINK_PROPERTIES:
+                message = "is a property that the compiler sets, expected another name"
+                yield Problem(("links", where, "attributes", name), message)
 
 
 def _overrides(spec: TopologySpec) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ import json
 
 from kernbench import collector
 from kernbench.pgraph import Properties, PropertyGraph, topology_id
-from kernbench.topology import names, overrides
+from kernbench.topology import link_parts, names, overrides
 from kernbench.topology.build_cube import add_channels
 from kernbench.topology.build_sip import add_sip
 from kernbench.topology.builder import Builder
@@ -26,6 +26,7 @@ def compile_topology(spec: TopologySpec) -> PropertyGraph:
     with collector.paused():
         build = Builder(spec, PropertyGraph(_graph_properties(spec)))
         _add_system(build)
+        link_parts.note(build.graph, spec)
         overrides.apply(build.graph, spec.overrides, spec.name)
         add_channels(build.graph)
         build.graph.properties["id"] = topology_id(build.graph)

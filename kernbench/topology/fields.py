@@ -88,3 +88,22 @@ class Part(Section):
         default_factory=dict,
         description="further properties for the implementation: a number, text or boolean by name",
     )
+
+
+FIFO = "fifo"
+"""The arbiter of links of which nothing is said."""
+
+
+class LinkPart(Section):
+    """What can be said of a link, or of all links of a kind."""
+
+    arbiter: str = Field(
+        default=FIFO,
+        description="who is next: fifo, round_robin, oldest_first, or a class of your own, module:Class",
+        min_length=1,
+        max_length=200,
+    )
+    attributes: Attributes = Field(
+        default_factory=dict,
+        description="properties for the arbiter: a number, text or boolean by name",
+    )

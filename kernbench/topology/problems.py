@@ -135,7 +135,7 @@ def _number(bound: Any) -> str:
 def _keys(model: type[BaseModel], path: Iterable[str | int]) -> list[str]:
     """Keys that the section at ``path`` knows."""
     for step in path:
-        if isinstance(step, str):
+        if step in model.model_fields:  # else a key of a mapping of sections
             found = _section(model.model_fields[step].annotation)
             if found is None:
                 return []

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from kernbench.topology.cube_spec import Cube
-from kernbench.topology.fields import Gbs, Mm, Part, PowerOfTwo, Section, section
+from kernbench.topology.fields import FIFO, Gbs, LinkPart, Mm, Part, PowerOfTwo, Section, section
 from kernbench.topology.marked_yaml import Path as KeyPath
 from kernbench.topology.mesh import CubeLayout, Zone, layout
 from kernbench.topology.overrides import Override
@@ -165,6 +165,9 @@ class TopologySpec(Section):
     cube: Cube = section("every cube")
     pe: Pe = section("every processing element")
     routing: Routing = section("routing policy")
+    links: dict[str, LinkPart] = Field(
+        default_factory=dict, description="who is next on links, by kind (router_mesh) or link (a->b)"
+    )
     overrides: Annotated[tuple[Override, ...], Field(strict=False)] = Field(
         default=(), description="parts that are faster or slower than the rest of their kind"
     )
@@ -221,6 +224,17 @@ class TopologySpec(Section):
         side = round(sips**0.5)
         return side, side
 
+    def link_parts(self) -> dict[str, dict[str, object]]:
+        """What :attr:`links` says beyond the defaults, by kind or link."""
+        found = {}
+        for where, part in self.links.items():
+            said = part.model_dump(exclude_unset=True)
+            if "->" not in where and part.arbiter == FIFO:
+                said.pop("arbiter", None)  # of a single link it may say otherwise than its kind
+            if any(said.values()):
+                found[where] = said
+        return found
+
     def layout(self, zone: Zone | None = None) -> CubeLayout:
         """The layout of every cube; ``zone`` in place of the file's HBM zone."""
         cube = self.cube
@@ -239,7 +253,10 @@ class TopologySpec(Section):
     def canonical(self) -> str:
         """The one text of this content: JSON with sorted keys.
 
-        ``components_file`` is left out: where classes are found is no part of the machine.
+        ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
+        of which nothing is said that is not so anyway.
         """
-        content = self.model_dump(mode="json", exclude={"components_file"})
+        content = self.model_dump(mode="json", exclude={"components_file", "links"})
+        if links := self.link_parts():
+            content["links"] = links
         return json.dumps(content, sort_keys=True, separators=(",", ":"))

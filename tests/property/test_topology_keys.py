@@ -82,6 +82,9 @@ TO: dict[str, object] = {
     "pe.pe_ipcq.slots": 1,
     "pe.pe_ipcq.credit_bytes": 4096,
     "routing.connection": "first",
+    "links": {
+        kind: {"arbiter": "oldest_first"} for kind in ("router_mesh", "router_to_hbm", "ucie_to_router")
+    },
     "overrides": [{"where": "kind:pe_gemm", "speed": 2.0}],
     "components_file": "none.yaml",
 }

@@ -2,7 +2,7 @@
 
 Order at equal times, as ``kernbench/sim/clock.py`` documents it: first whatever a server has finished
 (it was under way before that moment), then flits by transaction, place and number, then callbacks in the
-order in which their tickets were drawn.
+order in which their tickets were drawn, then decisions of arbiters by the number of their link.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 
-FINISHED, FLIT, CALLBACK = range(3)
+FINISHED, FLIT, CALLBACK, DECISION = range(4)
 
 Act = Callable[[], None]
 
@@ -38,6 +38,10 @@ class Agenda:
     def callback(self, time: float, act: Act, ticket: int | None = None) -> None:
         order = self.ticket() if ticket is None else ticket
         heapq.heappush(self._heap, (time, CALLBACK, (order,), act))
+
+    def decision(self, time: float, number: int, act: Act) -> None:
+        """What is decided when all else of that moment has happened, by number."""
+        heapq.heappush(self._heap, (time, DECISION, (number,), act))
 
     def run(self) -> None:
         while self._heap:

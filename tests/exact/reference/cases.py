@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import fsum
 from pathlib import Path
 
+import pytest
 from hypothesis import strategies as st
 
 from kernbench.address import AddressMap
@@ -19,6 +21,7 @@ from kernbench.pgraph import PropertyGraph
 from kernbench.program.operations import Op, Operand, Region
 from kernbench.routing import Router, Traffic
 from kernbench.sim.instrument import Instrument
+from kernbench.sim.server import HOLDERS_NAMED
 from kernbench.sim.transaction import Transaction
 from kernbench.topology import names
 from tests.compiled import compiled
@@ -64,6 +67,24 @@ TOPOLOGIES: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
         None,
         {**_SMALL_CUBE, **_ONE_TO_ONE, "system.sips": 2, "sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1,
          "sip.io_chiplets": [{"name": "io0", "pcie_ep": {"cut_through": True}}]},
+    ),
+    "arbiters": (
+        None,
+        {**_SMALL_CUBE, **_PENALTIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "links": {
+            "router_mesh": {"arbiter": "round_robin"}, "router_to_hbm": {"arbiter": "oldest_first"},
+            "pe_to_router": {"arbiter": "round_robin"}, "router_to_sram": {"arbiter": "round_robin"},
+            "ucie_to_router": {"arbiter": "oldest_first"}, "ucie_internal": {"arbiter": "round_robin"},
+            "pe_internal": {"arbiter": "round_robin"}, "pcie": {"arbiter": "oldest_first"},
+            "command": {"arbiter": "round_robin"}}},
+    ),
+    "arbiters, one to one": (
+        None,
+        {**_SMALL_CUBE, **_ONE_TO_ONE, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1,
+         "cube.channel_router.overhead_ns": 1.5, "system.ns_per_mm": 0.0, "links": {
+             "router_mesh": {"arbiter": "oldest_first"}, "router_to_channel": {"arbiter": "round_robin"},
+             "pe_to_router": {"arbiter": "oldest_first"}, "ucie_mesh": {"arbiter": "round_robin"},
+             "channel_to_hbm": {"arbiter": "round_robin"}, "io_internal": {"arbiter": "round_robin"},
+             "sip0.cube0.r0c0->sip0.cube0.r0c1": {"arbiter": "fifo"}}},
     ),
     "no distance": (
         None,
@@ -252,6 +273,8 @@ class Agreement:
     largest: tuple[int, int] = (0, 0)
     """(transactions, flit crossings) of the case with the most crossings."""
     worst_ns: float = 0.0
+    decided: int = 0
+    """Waits where an arbiter decided."""
 
     def compare(self, name: str, case: Case, *, check: bool | None = None) -> None:
         """Run a case on both; every transaction must be the same and end at the same time."""
@@ -269,11 +292,27 @@ class Agreement:
             )
             self.worst_ns = max(self.worst_ns, off)
         assert machine.fabric.flit_crossings == reference.crossings
+        self._compare_waits(machine, ended, reference)
         self.cases += 1
         self.transactions += len(ended)
         self.crossings += reference.crossings
         self.waited += sum(t.wait_ns > 0 for t in ended)
         self.largest = max(self.largest, (len(ended), reference.crossings), key=lambda size: size[1])
+
+    def _compare_waits(self, machine: Machine, ended: Sequence[Transaction], reference: Simulator) -> None:
+        """Where arbiters decide, every transaction waited for the same others, for as long."""
+        numbers = {link.resource: link.index for link in machine.links.values()}
+        for name, wire in reference.contested.items():
+            wanted = wire.waits()
+            for transaction in ended:
+                waits = [wait for wait in transaction.waits if wait.resource == numbers[name]]
+                found = {wait.holder: wait.ns for wait in waits}
+                expected = wanted.get(transaction.id, {})
+                if len(waits) == HOLDERS_NAMED:  # the last entry has what is older of the others, too
+                    assert sum(wait.holders for wait in waits) == len(expected)
+                    found, expected = {-1: fsum(found.values())}, {-1: fsum(expected.values())}
+                assert found == pytest.approx(expected, abs=1e-9), (name, transaction.id)
+                self.decided += len(waits)
 
     def __str__(self) -> str:
         transactions, crossings = self.largest

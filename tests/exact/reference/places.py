@@ -87,16 +87,17 @@ class Wire:
     def carry(self, message: Message, place: int, flit: int) -> None:
         """``place`` is where the flit stands on the message's route."""
 
-        def out() -> None:
-            self._agenda.flit(
-                self._agenda.now + self._flight,
-                message.txn.number,
-                place + 1,
-                flit,
-                lambda: self._far.reach(message, place + 1, flit),
-            )
+        self._queue.enter(lambda: message.sizes[flit] / self._gbs, lambda: self.arrive(message, place, flit))
 
-        self._queue.enter(lambda: message.sizes[flit] / self._gbs, out)
+    def arrive(self, message: Message, place: int, flit: int) -> None:
+        """The flit is off the sender's end of the wire: it flies to the other."""
+        self._agenda.flit(
+            self._agenda.now + self._flight,
+            message.txn.number,
+            place + 1,
+            flit,
+            lambda: self._far.reach(message, place + 1, flit),
+        )
 
 
 class Place:

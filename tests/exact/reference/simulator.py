@@ -5,11 +5,14 @@ It reads the compiled graph (properties of components and links) and gets routes
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from kernbench.pgraph import PropertyGraph
+from kernbench.pgraph import Edge, PropertyGraph
 from tests.exact.reference.agenda import Agenda
+from tests.exact.reference.contest import ContestedWire
 from tests.exact.reference.places import (
     Access,
     ChannelRouter,
@@ -41,6 +44,15 @@ class Simulator:
         self._graph = graph
         self._places: dict[str, Place] = {}
         self._engines: dict[str, Engines] = {}
+        self.contested: dict[str, ContestedWire] = {}
+        """The wires that have an arbiter, by name of the link."""
+        said = json.loads(str(graph.properties.get("links", "{}")))
+        self._policies = {where: one["arbiter"] for where, one in said.items() if "arbiter" in one}
+        links = list(graph.edges("LINK")) if self._policies else []
+        self._numbers = {edge.id: number for number, edge in enumerate(links)}
+        self._to: defaultdict[str, list[Edge]] = defaultdict(list)
+        for edge in links:
+            self._to[edge.target].append(edge)
 
     def place(self, name: str) -> Place:
         """The component ``name``, made when a route first touches it."""
@@ -90,7 +102,16 @@ class Simulator:
             if there not in wires:
                 link = self._graph.edge(f"{here}->{there}").properties
                 flight = float(link["delay_ns"])
-                wires[there] = Wire(self.agenda, float(link["bw_gbs"]), flight, self.place(there))
+                figures = self.agenda, float(link["bw_gbs"]), flight, self.place(there)
+                name = f"{here}->{there}"
+                policy = self._policies.get(name, self._policies.get(str(link["kind"]), "fifo"))
+                if policy == "fifo":
+                    wires[there] = Wire(*figures)
+                    continue
+                inputs = {edge.source: self._numbers[edge.id] for edge in self._to[here]}
+                wires[there] = self.contested[name] = ContestedWire(
+                    *figures, policy, self._numbers[name], inputs
+                )
 
     def dma(self, start: float, source: str, pieces: Sequence[Piece], *, writing: bool) -> None:
         """A DMA job: all pieces at once, over with the last answer."""

@@ -1,0 +1,16 @@
+"""First come, first served."""
+
+from __future__ import annotations
+
+from kernbench.sim.port import Arbiter, Line
+
+
+class Fifo(Arbiter):
+    """Flits go in the order in which they came.
+
+    The default. Links do not ask it: when a flit comes it is known when its turn will be.
+    """
+
+    def pick(self, lines: list[Line], last: int) -> int:
+        """See :meth:`Arbiter.pick`."""
+        return min(range(len(lines)), key=lambda place: lines[place].first.order)

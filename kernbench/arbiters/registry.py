@@ -1,0 +1,70 @@
+"""From the name of an arbiter in a topology file to its class."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kernbench.errors import ConfigError, KernBenchError
+from kernbench.hints import suggestion
+from kernbench.sim.node import overrides
+from kernbench.sim.port import Arbiter
+from kernbench.topology.problems import Problem
+from kernbench.topology.spec import TopologySpec
+from kernbench.user_modules import load_file, load_module
+
+
+def shipped() -> list[str]:
+    """The arbiters that come with KernBench. Each is the only one in the file of its name in this folder."""
+    names = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    return sorted(name for name in names if name != "registry")
+
+
+def arbiter_class(name: str, extra: Mapping[str, str] | None = None) -> type[Arbiter]:
+    """The class behind an arbiter's name: a shipped one, one of ``extra``, or itself a class.
+
+    A class is ``module:Class`` or ``file.py:Class``, found as those of components are. Raises
+    :class:`ConfigError` when there is no such name, the class does not import, or is not an arbiter.
+    """
+    if name in shipped():
+        module = importlib.import_module(f"kernbench.arbiters.{name}")
+        return next(_arbiters_of(module.__dict__, module.__name__))
+    target = (extra or {}).get(name, name)
+    if ":" not in target:
+        known = [*shipped(), *(extra or {})]
+        raise ConfigError(
+            f"arbiter '{name}' does not exist, {suggestion(name, known)}expected {', '.join(shipped())}, "
+            "or a class of your own, 'module:Class'"
+        )
+    meant = f"arbiter '{name}'" if name == target else f"arbiter '{name}', '{target}',"
+    place, _, of_class = target.rpartition(":")
+    try:
+        loaded = load_file(place, "arbiter") if place.endswith(".py") else load_module(place, "arbiter")
+    except KernBenchError as error:
+        raise ConfigError(f"{meant} does not import: {error}") from error
+    found = getattr(sys.modules[loaded], of_class, None)
+    if found is None:
+        raise ConfigError(f"{meant} does not import: '{place}' has no class '{of_class}'")
+    if not (isinstance(found, type) and issubclass(found, Arbiter) and found is not Arbiter):
+        raise ConfigError(f"{meant} is not a subclass of kernbench.sim.port.Arbiter")
+    if not overrides(found, "pick", Arbiter):
+        raise ConfigError(f"{meant} lacks pick; define it")
+    return found
+
+
+def problems(spec: TopologySpec, extra: Mapping[str, str] | None = None) -> Iterator[Problem]:
+    """The arbiters of a topology that do not exist."""
+    for where, part in spec.links.items():
+        try:
+            arbiter_class(part.arbiter, {**spec.components, **(extra or {})})
+        except ConfigError as error:
+            yield Problem(("links", where, "arbiter"), str(error))
+
+
+def _arbiters_of(names: Mapping[str, object], module: str) -> Iterator[type[Arbiter]]:
+    for found in names.values():
+        if isinstance(found, type) and issubclass(found, Arbiter) and found.__module__ == module:
+            yield found

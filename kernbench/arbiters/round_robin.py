@@ -1,0 +1,20 @@
+"""The inputs of a node take turns."""
+
+from __future__ import annotations
+
+from kernbench.sim.port import Arbiter, Line
+
+
+class RoundRobin(Arbiter):
+    """The next input after the one that was served last, flit by flit, and after the last input the first.
+
+    The node's own messages are its first input; links follow in the order of the topology. Inputs where
+    nothing stands are passed over.
+    """
+
+    def pick(self, lines: list[Line], last: int) -> int:
+        """See :meth:`Arbiter.pick`."""
+        for place, line in enumerate(lines):
+            if line.number > last:
+                return place
+        return 0

@@ -1,0 +1,47 @@
+from kernbench.sim.holding cimport Held as Parts, Runs
+from kernbench.sim.server cimport Server
+from kernbench.sim.transaction cimport Packet
+
+cimport cython
+
+cdef int _NAMED
+cdef double _INFINITY
+
+cdef class Request:
+    cdef readonly Packet packet
+    cdef readonly Py_ssize_t hop
+    cdef readonly long long flit, last, order
+    cdef readonly double since
+    cdef Request behind
+
+cdef class Line:
+    cdef readonly Server source
+    cdef readonly Py_ssize_t number
+    cdef readonly Request first
+    cdef Request rear
+
+cdef class Arbiter:
+    cdef readonly object link
+
+    cpdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except? -1
+
+cdef class Port(Server):
+    cdef readonly object link
+    cdef readonly Arbiter arbiter
+    cdef dict lines
+    cdef readonly list standing
+    cdef Py_ssize_t last
+    cdef long long came
+    cdef bint due
+
+    @cython.locals(line=Line, before=Line, request=Request, place=Py_ssize_t)
+    cdef object join(self, Server source, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
+    @cython.locals(line=Line, request=Request, place=Py_ssize_t, count=Py_ssize_t)
+    cdef Request next(self)
+    cpdef double occupy(self, double time, double duration, object owner) except? -1.0
+    @cython.locals(runs=Runs, line=Line, first=Request, oldest=double)
+    cdef object settle(self)
+    @cython.locals(
+        runs=Runs, parts=Parts, n=int, k=int, at=Py_ssize_t, stop=double, since=double, start=double,
+    )
+    cpdef int waits(self, object owner, double begin, double end) except -1
