@@ -47,7 +47,7 @@ def reduced(ranks: int) -> Counter[str]:
 
     torch.multiprocessing.spawn(rank, nprocs=ranks)
     system.drain()
-    seen.counts["routes"] = len(system._paths)
+    seen.counts["routes"] = len(system.paths)
     seen.counts["tables"] = sum(maker._made for maker in system.router._makers.values())
     seen.counts["components in tables of a cube"] = system.router._makers[True]._covered
     return seen.counts
