@@ -19,13 +19,13 @@ cdef class Working(Step):
     cdef double ready, start
 
 cdef class PeGemm(ComputeEngine):
+    cdef readonly object engine
     cdef readonly tuple tile
-    cdef double _pass_ns
+    cdef double _clock_ghz
 
-    @cython.locals(passes="long long")
     cpdef double duration_ns(self, object stage) except? -1.0
 
 cdef class PeMath(ComputeEngine):
     cdef object _lanes
     cdef dict _passes
-    cdef double _cycle_ns
+    cdef double _latency_cycles, _cycle_ns

@@ -1,4 +1,4 @@
-"""PE_GEMM, the MAC array, and PE_MATH, the vector unit: one compute slot, first come first served."""
+"""PE_GEMM, the MAC array, and PE_MATH, the vector unit: one compute slot or two, first come first served."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import ceil
 from kernbench.components.pe_component import PeComponent, Token
 from kernbench.components.system import System
 from kernbench.pgraph import Node
+from kernbench.program.dataflows import MatrixEngine
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage
 from kernbench.sim.clock import Step
@@ -23,7 +24,7 @@ class ComputeEngine(PeComponent):
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         self.slot = Server(f"{node.id}#slot")
-        """The slot; MATH shares GEMM's."""
+        """The slot; with one for both, MATH shares GEMM's."""
 
     def servers(self) -> Iterator[Server]:
         """See :meth:`Component.servers`."""
@@ -66,27 +67,24 @@ class Working(Step):
 
 
 class PeGemm(ComputeEngine):
-    """Works in whole hardware tiles: a block that does not fill its last tile pays for all of it.
+    """Works in whole hardware tiles or folds of its array: one that a block does not fill is paid in full.
 
     One tile takes ``tile_m * tile_k * tile_n / macs_per_cycle`` cycles: 16 for 32 x 64 x 32 at 4096.
     """
 
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
-        self.tile = (self.integer("tile_m"), self.integer("tile_k"), self.integer("tile_n"))
-        tile_m, tile_k, tile_n = self.tile
-        self._pass_ns = tile_m * tile_k * tile_n / (self.number("macs_per_cycle") * self.number("clock_ghz"))
+        self.engine = MatrixEngine.of(node.properties)
+        self.tile = self.engine.tile
+        self._clock_ghz = self.number("clock_ghz")
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""
-        passes = 1
-        for size, tile in zip(stage.block, self.tile, strict=True):
-            passes *= ceil(size / tile)
-        return passes * self._pass_ns
+        return self.engine.cycles(stage.block, stage.partial, stage.last) / self._clock_ghz
 
 
 class PeMath(ComputeEngine):
-    """``lanes`` elements a cycle and pass: ``ceil(elements / lanes) * passes / clock_ghz`` ns.
+    """``lanes`` elements a cycle: ``(ceil(elements / lanes) + latency_cycles) * passes / clock_ghz`` ns.
 
     The topology has a table of passes by operation; an operation that it does not name takes one.
     """
@@ -96,14 +94,18 @@ class PeMath(ComputeEngine):
         self._lanes = self.integer("lanes")
         entries = (entry.split("=") for entry in str(node.properties["passes"]).split())
         self._passes = {name: int(passes) for name, passes in entries}
+        self._latency_cycles = self.number("latency_cycles")
         self._cycle_ns = 1.0 / self.number("clock_ghz")
 
     def wired(self) -> None:
-        """Share the compute slot of the PE's GEMM."""
+        """Share the compute slot of the PE's GEMM, where the PE has only one."""
+        if self.sibling("pe_scheduler").node.properties["compute_slots"] > 1:
+            return
         gemm = self.sibling("pe_gemm")
         assert isinstance(gemm, PeGemm)
         self.slot = gemm.slot
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""
-        return ceil(stage.elements / self._lanes) * self._passes.get(stage.name, 1) * self._cycle_ns
+        cycles = ceil(stage.elements / self._lanes) + self._latency_cycles
+        return cycles * self._passes.get(stage.name, 1) * self._cycle_ns

@@ -13,6 +13,7 @@ from kernbench import dtypes
 from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import LOCAL, Catalogue
+from kernbench.program.dataflows import MatrixEngine
 from kernbench.topology import names
 
 STAGES = {"dma_in": "DMA in", "fetch": "fetch", "gemm": "GEMM", "dma_out": "DMA out"}
@@ -37,13 +38,12 @@ class Hardware:
         """Those of PE 0 of cube 0."""
         gemm = graph.node(names.pe_part(0, 0, 0, "pe_gemm")).properties
         tcm = graph.node(names.pe_part(0, 0, 0, "pe_tcm")).properties
-        tile = (int(gemm["tile_m"]), int(gemm["tile_k"]), int(gemm["tile_n"]))
-        macs_per_ns = float(gemm["macs_per_cycle"]) * float(gemm["clock_ghz"])
+        engine, clock_ghz = MatrixEngine.of(gemm), float(gemm["clock_ghz"])
         cases = sorted(Catalogue(graph).chosen(LOCAL), key=lambda case: case.is_write)
         return cls(
-            tile,
-            tile[0] * tile[1] * tile[2] / macs_per_ns,
-            macs_per_ns,
+            engine.tile,
+            engine.cycles(engine.tile, partial=True, last=False) / clock_ghz,
+            engine.macs_per_cycle * clock_ghz,
             float(tcm["read_gbs"]),
             float(tcm["write_gbs"]),
             tuple(cases),

@@ -182,7 +182,11 @@ _KINDS = (
         cell=(0, 2),
     ),
     ComponentKind(
-        kind="pe_scheduler", name=f"{_PE}.pe_scheduler", section=("pe", "pe_scheduler"), cell=(1, 2)
+        kind="pe_scheduler",
+        name=f"{_PE}.pe_scheduler",
+        section=("pe", "pe_scheduler"),
+        properties=("compute_slots",),
+        cell=(1, 2),
     ),
     ComponentKind(
         kind="pe_dma",
@@ -207,7 +211,16 @@ _KINDS = (
         kind="pe_gemm",
         name=f"{_PE}.pe_gemm",
         section=("pe", "pe_gemm"),
-        properties=("clock_ghz", "tile_m", "tile_k", "tile_n", "macs_per_cycle"),
+        properties=(
+            "clock_ghz",
+            "tile_m",
+            "tile_k",
+            "tile_n",
+            "macs_per_cycle",
+            "dataflow",
+            "rows",
+            "cols",
+        ),  # fmt: skip
         rates=("clock_ghz",),
         fill=_ORANGE,
         figures=("{macs_per_cycle} MAC/cycle", "tile {tile_m} x {tile_k} x {tile_n}"),
@@ -217,7 +230,7 @@ _KINDS = (
         kind="pe_math",
         name=f"{_PE}.pe_math",
         section=("pe", "pe_math"),
-        properties=("clock_ghz", "lanes", "passes"),
+        properties=("clock_ghz", "lanes", "passes", "latency_cycles"),
         rates=("clock_ghz",),
         windows=("PE_LOCAL.MATH_ENGINE_DTCM", "PE_LOCAL.MATH_ENGINE_SFR"),
         fill=_ORANGE,

@@ -35,7 +35,8 @@ class Stage:
     """One stage of a tile: ``kind`` is DMA_READ, FETCH, GEMM, MATH, STORE or DMA_WRITE.
 
     ``transfers`` are (address, bytes) of a DMA stage, carried out one after the other; ``nbytes`` what the
-    stage moves; ``block`` the (m, k, n) of a GEMM; ``elements`` of a MATH stage, ``name`` its operation.
+    stage moves; ``block`` the (m, k, n) of a GEMM, ``partial`` where the next one adds to the same outputs,
+    ``last`` where no other of the product follows; ``elements`` of a MATH stage, ``name`` its operation.
     """
 
     kind: str
@@ -44,6 +45,8 @@ class Stage:
     block: tuple[int, int, int] = (0, 0, 0)
     elements: int = 0
     name: str = ""
+    partial: bool = False
+    last: bool = True
 
     @property
     def part(self) -> str:
@@ -160,7 +163,8 @@ def _gemm_tile(
                 reads.append(transfer)
         maths.append(Stage("MATH", elements=elements, name=step.name))
     block = (height, min(tile_k, a.cols - k), width)
-    stages = [Stage("FETCH", fetch), Stage("GEMM", block=block), *maths]
+    product = Stage("GEMM", block=block, partial=not last_k, last=last_k and last_tile)
+    stages = [Stage("FETCH", fetch), product, *maths]
     return _with_transfers(reads, stages, to_out if last_k else None, out.address)
 
 

@@ -8,6 +8,8 @@ from kernbench.kinds import PE_PARTS, TRANSLATORS
 from kernbench.pgraph import Properties
 from kernbench.topology import names
 from kernbench.topology.builder import Builder
+from kernbench.topology.fields import Section
+from kernbench.topology.pe_spec import PeGemm, PeMath
 
 INTERNAL_LINKS = (
     ("pe_cpu", "pe_scheduler"),
@@ -40,8 +42,7 @@ def add_pe(build: Builder, sip: int, cube: int, pe: int) -> None:
     for part in PE_PARTS:
         kind = translator if part == "pe_mmu" else part
         name, section = names.pe_part(sip, cube, pe, kind), getattr(spec.pe, kind)
-        own: Properties = {"passes": passes_table(spec.pe.pe_math.passes)} if kind == "pe_math" else {}
-        parts[part] = build.add(kind, name, parent, section, own, at=at, x=x, y=y)
+        parts[part] = build.add(kind, name, parent, section, worked_out(section), at=at, x=x, y=y)
 
     internal = spec.pe.links.internal_gbs
     for a, b in INTERNAL_LINKS:
@@ -56,6 +57,15 @@ def add_pe(build: Builder, sip: int, cube: int, pe: int) -> None:
     build.link(router, parts["pe_mmu"], "command", spec.pe.links.command_gbs)
 
 
-def passes_table(passes: Mapping[str, int]) -> str:
+def worked_out(section: Section) -> Properties:
+    """Properties of an engine that are not what its section says, word for word."""
+    if isinstance(section, PeMath):
+        return {"passes": _passes_table(section.passes)}
+    if isinstance(section, PeGemm) and section.dataflow != "tile":
+        return {"macs_per_cycle": float(section.rows * section.cols)}
+    return {}
+
+
+def _passes_table(passes: Mapping[str, int]) -> str:
     """``softmax=5 tanh=2``: the table of passes as one property."""
     return " ".join(f"{name}={count}" for name, count in sorted(passes.items()) if count > 1)

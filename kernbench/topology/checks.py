@@ -13,6 +13,7 @@ from kernbench.topology.cube_spec import HbmZone
 from kernbench.topology.fields import Part
 from kernbench.topology.marked_yaml import Path
 from kernbench.topology.mesh import Zone, deal, min_height_mm
+from kernbench.topology.pe_spec import ARRAYS
 from kernbench.topology.problems import Problem
 from kernbench.topology.spec import MAX_CUBES, MAX_IO_CHIPLETS_PER_SIDE, IoChiplet, TopologySpec
 
@@ -28,6 +29,7 @@ def problems(spec: TopologySpec) -> list[Problem]:
         *_cube(spec),
         *_hbm(spec),
         *_tcm(spec),
+        *_gemm(spec),
         *_attributes(spec),
         *_links(spec),
         *_overrides(spec),
@@ -230,6 +232,19 @@ def _tcm(spec: TopologySpec) -> Iterator[Problem]:
         yield Problem(
             (*path, "scratch_bytes"), message, ((*path, "scheduler_reserved_bytes"), (*path, "size_bytes"))
         )
+
+
+def _gemm(spec: TopologySpec) -> Iterator[Problem]:
+    """A tile is made of whole folds of a systolic array."""
+    gemm, path = spec.pe.pe_gemm, ("pe", "pe_gemm")
+    if gemm.dataflow == "tile":
+        return
+    way = ARRAYS[gemm.dataflow]
+    for side, along in ((way.rows, "rows"), (way.cols, "cols")):
+        key, size = "mkn"[side], getattr(gemm, along)
+        if (tile := getattr(gemm.tile, key)) % size:
+            message = f"is {tile}, expected a multiple of {along} = {size} (dataflow {gemm.dataflow})"
+            yield Problem((*path, "tile", key), message, ((*path, along), (*path, "dataflow")))
 
 
 def _attributes(spec: TopologySpec) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import ComponentKind
 from kernbench.pgraph import Properties
-from kernbench.topology.build_pe import passes_table
+from kernbench.topology.build_pe import worked_out
 from kernbench.topology.builder import Location, common, flat
 from kernbench.topology.fields import Part, Section
 from kernbench.topology.names import Name
@@ -69,8 +69,7 @@ class PartKeys:
         given = {key: value for key, value in keys.items() if key in known}
         section = _checked(where, type(usual), _nested(usual, {**known, **given, "impl": impl}))
         values = flat(section)
-        if kind.kind == "pe_math":
-            values["passes"] = passes_table(section.passes)
+        values |= worked_out(section)
         if kind.kind == "hbm_ctrl":
             own |= self._slice(where, {**values, **keys})
         at, x, y = place

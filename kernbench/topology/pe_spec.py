@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
@@ -33,6 +33,14 @@ class PeCpu(Part):
     dispatch_cycles: float = Field(default=0.0, ge=0, description="cycles of overhead per kernel call")
 
 
+class PeScheduler(Part):
+    """The PE's dispatcher of commands and tiles."""
+
+    compute_slots: Literal[1, 2] = Field(
+        default=1, description="1: GEMM and MATH take turns; 2: they work side by side"
+    )
+
+
 class PeDma(Part):
     """The PE's DMA."""
 
@@ -49,12 +57,34 @@ class Tile(Section):
     n: int = Field(default=32, ge=1, description="columns of the output")
 
 
+class Array(NamedTuple):
+    """Which of m, k and n (0, 1, 2) lie along the rows and columns of an array, and which streams through."""
+
+    rows: int
+    cols: int
+    streams: int
+
+
+ARRAYS = {"os": Array(0, 2, 1), "ws": Array(1, 2, 0), "is": Array(1, 0, 2)}
+"""By dataflow: what stays in the array is the output (os), the weights (ws) or the input (is)."""
+
+
 class PeGemm(Part):
     """The PE's matrix engine."""
 
     clock_ghz: float = Field(default=1.0, gt=0, description="clock in GHz")
     tile: Tile = section("native tile")
-    macs_per_cycle: float = Field(default=4096.0, gt=0, description="multiply-accumulates per cycle")
+    macs_per_cycle: float = Field(
+        default=4096.0,
+        gt=0,
+        description="multiply-accumulates per cycle, with dataflow tile; else rows x cols",
+    )
+    dataflow: Literal["tile", "os", "ws", "is"] = Field(
+        default="tile",
+        description="tile: whole native tiles; os, ws, is: a systolic array that holds outputs, weights or input",
+    )
+    rows: int = Field(default=32, ge=1, le=1 << 16, description="rows of the systolic array")
+    cols: int = Field(default=32, ge=1, le=1 << 16, description="columns of the systolic array")
 
 
 USUAL_PASSES = {"softmax": 5}
@@ -86,6 +116,9 @@ class PeMath(Part):
     passes: Annotated[dict[str, int], BeforeValidator(_passes)] = Field(
         default_factory=lambda: dict(USUAL_PASSES),
         description="passes over its elements by operation; 1 for those that are not named, softmax 5",
+    )
+    latency_cycles: float = Field(
+        default=0.0, ge=0, description="cycles from an element's way in to its way out, once per pass"
     )
 
 
@@ -153,7 +186,7 @@ class Pe(Section):
 
     links: Links = section("bandwidths of the PE's links")
     pe_cpu: PeCpu = section("control processor")
-    pe_scheduler: Part = section("scheduler of tile pipelines")
+    pe_scheduler: PeScheduler = section("scheduler of tile pipelines")
     pe_dma: PeDma = section("DMA")
     pe_fetch_store: Part = section("mover between TCM and registers")
     pe_gemm: PeGemm = section("matrix engine")

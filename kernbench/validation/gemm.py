@@ -1,7 +1,7 @@
 """Products of matrices on a systolic array, beside the cycles that a simulator of such arrays counts.
 
-The engine of a PE is made as wide as the array, its tile what one pass of the array covers: rows and columns
-of the matrix that stays, all of the dimension that streams.
+The engine of a PE is the array, its tile what one fold of the array covers: rows and columns of the matrix
+that stays, all of the dimension that streams.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TILES = {
     "ws": ("m", "rows", "cols"),
     "is": ("cols", "rows", "n"),
 }
-"""What a pass covers of m, k and n: a setting of the case."""
+"""What a fold covers of m, k and n: a setting of the case."""
 
 
 def cycles(case: Case) -> float:
@@ -30,7 +30,9 @@ def cycles(case: Case) -> float:
         topo={
             "pe.pe_gemm": {
                 "clock_ghz": 1.0,
-                "macs_per_cycle": float(case["rows"] * case["cols"]),
+                "dataflow": case["dataflow"],
+                "rows": case["rows"],
+                "cols": case["cols"],
                 "tile": {"m": case[m], "k": case[k], "n": case[n]},
             }
         },

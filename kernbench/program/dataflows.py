@@ -1,0 +1,54 @@
+"""How many cycles a matrix engine takes for a block: whole tiles, or the folds of a systolic array.
+
+The closed form is SCALE-Sim's (https://github.com/scalesim-project/SCALE-Sim, 3.0.0), which counts cycles from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from kernbench.pgraph import Properties
+from kernbench.topology.pe_spec import ARRAYS
+
+Block = tuple[int, int, int]
+"""(m, k, n) of a product."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixEngine:
+    """A matrix engine's ``dataflow``, array and native tile."""
+
+    dataflow: str
+    rows: int
+    cols: int
+    tile: Block
+    macs_per_cycle: float
+
+    @classmethod
+    def of(cls, properties: Properties) -> MatrixEngine:
+        """That of a PE_GEMM with these properties."""
+        m, k, n = (int(properties[f"tile_{side}"]) for side in "mkn")
+        dataflow, macs = str(properties["dataflow"]), float(properties["macs_per_cycle"])
+        return cls(dataflow, int(properties["rows"]), int(properties["cols"]), (m, k, n), macs)
+
+    def cycles(self, block: Block, partial: bool = False, last: bool = True) -> float:
+        """Cycles for ``block``.
+
+        ``partial``: the next block adds to the same outputs. An array that holds them as one fold goes on then
+        without a drain and fill between the two. ``last``: no other block of the product follows.
+        """
+        if self.dataflow == "tile":
+            passes = 1
+            for size, tile in zip(block, self.tile, strict=True):
+                passes *= ceil(size / tile)
+            return passes * (self.tile[0] * self.tile[1] * self.tile[2] / self.macs_per_cycle)
+        way = ARRAYS[self.dataflow]
+        folds = ceil(block[way.rows] / self.rows) * ceil(block[way.cols] / self.cols)
+        streamed = block[way.streams]
+        if self.dataflow != "os":
+            # The operand that stays is loaded first, a row a cycle.
+            return folds * (2 * self.rows + self.cols + streamed - 2) - last
+        if partial and folds == 1:
+            return streamed
+        return folds * (self.rows + self.cols + streamed - 2) - last
