@@ -220,7 +220,7 @@ _KINDS = (
             "dataflow",
             "rows",
             "cols",
-        ),  # fmt: skip
+        ),
         rates=("clock_ghz",),
         fill=_ORANGE,
         figures=("{macs_per_cycle} MAC/cycle", "tile {tile_m} x {tile_k} x {tile_n}"),

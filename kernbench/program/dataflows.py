@@ -1,6 +1,6 @@
 """How many cycles a matrix engine takes for a block: whole tiles, or the folds of a systolic array.
 
-The closed form is SCALE-Sim's (https://github.com/scalesim-project/SCALE-Sim, 3.0.0), which counts cycles from 0.
+The closed form is SCALE-Sim's (3.0.0, https://github.com/scalesim-project/SCALE-Sim), counted from cycle 0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class MatrixEngine:
     def cycles(self, block: Block, partial: bool = False, last: bool = True) -> float:
         """Cycles for ``block``.
 
-        ``partial``: the next block adds to the same outputs. An array that holds them as one fold goes on then
+        ``partial``: the next block adds to the same outputs. Where they are one fold, the array goes on
         without a drain and fill between the two. ``last``: no other block of the product follows.
         """
         if self.dataflow == "tile":

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kernbench.errors import ConfigError
 from kernbench.program.dataflows import MatrixEngine
 from kernbench.topology import compile_topology, parse
-from tests.examples import examples
 from tests.exact.test_pe_pipeline import Bench, near
+from tests.examples import examples
 
 SIDES = {"os": ("m", "n", "k"), "ws": ("k", "n", "m"), "is": ("k", "m", "n")}
 """What lies along rows and columns, and what streams."""
@@ -21,7 +21,7 @@ ARRAY = st.integers(1, 12)
 
 
 def last_cycle(dataflow: str, rows: int, cols: int, m: int, k: int, n: int) -> int:
-    """The cycle, from 0, in which the last cell does its last work: every cell passes on what came a cycle ago."""
+    """The cycle, from 0, of the last work of all: every cell passes on what came a cycle ago."""
     sizes = {"m": m, "k": k, "n": n}
     down, across, streams = (sizes[side] for side in SIDES[dataflow])
     cycle = 0
