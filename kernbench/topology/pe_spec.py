@@ -81,7 +81,7 @@ class PeGemm(Part):
     )
     dataflow: Literal["tile", "os", "ws", "is"] = Field(
         default="tile",
-        description="tile: whole native tiles; os, ws, is: systolic array that holds output, weights or input",
+        description="tile: whole native tiles; os, ws, is: systolic array that holds output, weights, input",
     )
     rows: int = Field(default=32, ge=1, le=1 << 16, description="rows of the systolic array")
     cols: int = Field(default=32, ge=1, le=1 << 16, description="columns of the systolic array")
