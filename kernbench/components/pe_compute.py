@@ -99,7 +99,7 @@ class PeMath(ComputeEngine):
 
     def wired(self) -> None:
         """Share the compute slot of the PE's GEMM, where the PE has only one."""
-        if self.sibling("pe_scheduler").node.properties["compute_slots"] > 1:
+        if int(self.sibling("pe_scheduler").node.properties["compute_slots"]) > 1:
             return
         gemm = self.sibling("pe_gemm")
         assert isinstance(gemm, PeGemm)

@@ -119,7 +119,9 @@ def test_figures_of_the_default(default: PropertyGraph) -> None:
         "clock_ghz": 1.0, "tile_m": 32, "tile_k": 64, "tile_n": 32, "macs_per_cycle": 4096.0,
         "dataflow": "tile", "rows": 32, "cols": 32,
     }  # fmt: skip
-    assert own(default.node(f"{pe}.pe_math")) == {"clock_ghz": 1.0, "lanes": 128, "passes": "softmax=5"}
+    assert own(default.node(f"{pe}.pe_math")) == {
+        "clock_ghz": 1.0, "lanes": 128, "passes": "softmax=5", "latency_cycles": 0.0,
+    }  # fmt: skip
     assert own(default.node(f"{pe}.pe_dma")) == {
         "read_engines": 1, "write_engines": 1, "outstanding": 2,
     }  # fmt: skip
