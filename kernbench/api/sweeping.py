@@ -345,10 +345,13 @@ class _Sweeping:
 
 
 def _by_hash(store: GraphStore, bench: str, verify: bool) -> dict[str, Run]:
-    """The newest kept run of each configuration of a bench; with ``verify`` only of verified ones."""
+    """The newest kept run of each configuration of a bench; with ``verify`` only of verified ones.
+
+    A run whose operations were compared one by one does not say whether its results were compared as well.
+    """
     found: dict[str, Run] = {}
     for run in all_runs(store):
-        asked = run.verified is not None or run.nothing_checked
+        asked = (run.verified is not None or run.nothing_checked) and "ops_verified" not in run.info
         checked = asked if verify else run.info["status"] == "ok"
         if run.bench == bench and run.info["status"] in ("ok", "failed") and checked:
             found[run.asked_hash] = run

@@ -63,3 +63,12 @@ def test_the_run_is_kept_and_says_that_nothing_was_checked(cli: Cli, workdir: Pa
     run = kb.open_run("last", store)
     assert run.nothing_checked
     assert run.verified is None
+
+
+def test_operations_that_were_compared_are_no_results(cli: Cli, workdir: Path) -> None:
+    """A sweep that verifies does not take a run whose operations were right for one whose results were."""
+    plain = "\n".join(line for line in BENCH.splitlines() if "autotune" not in line)
+    (workdir / "plain.py").write_text(plain, encoding="utf-8")
+    how = ("--bench", str(workdir / "plain.py"), "--topology", "minimal", "--store", str(workdir / "store"))
+    assert cli("run", *how, "--verify-ops").status == 0
+    assert cli("sweep", *how, "--verify-data").status == 1
