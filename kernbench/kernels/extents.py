@@ -51,14 +51,18 @@ def stored_shape(value: Shape, target: Shape | None, mask: Shape | None, named: 
     if mask is None and _without_ones(value) == _without_ones(target):
         return target
     block = _broadcast(lean, mask or (1,))
-    if block is not None and _broadcast(block, target) == target:
+    if block is None:
+        raise BadArgumentError("mask", f"shape {mask} does not broadcast with the value's, {value}")
+    if _broadcast(block, target) == target:
         return target
-    leaves = block and len(block) == len(target) and block[0] > target[0] and block[1:] == target[1:]
-    if mask is not None and block and leaves:
+    leaves = len(block) == len(target) and block[0] > target[0] and block[1:] == target[1:]
+    if mask is not None and leaves:
         return block
+    masked = mask is not None and _broadcast(lean, target) == target
+    argument, shape = ("mask", block) if masked else ("value", value)
     raise BadArgumentError(
-        "value",
-        f"shape {value} is not that of {named}, {target}, and does not broadcast to it; {_PART}, or store to "
+        argument,
+        f"shape {shape} is not that of {named}, {target}, and does not broadcast to it; {_PART}, or store to "
         "the address of its first element, pointer + bytes",
     )
 

@@ -103,6 +103,14 @@ def test_loads_that_are_consecutive(shape):
             lambda x, tl: tl.store(x, tl.zeros((6, 6), "f32"), mask=tl.full((6, 6), 1, "i8")),
             r"\(6, 6\) is not that of",
         ),
+        (
+            lambda x, tl: tl.store(x, tl.load(x), mask=tl.full((3,), 1, "i8")),
+            r"'mask': shape \(3,\) does not broadcast",
+        ),
+        (
+            lambda x, tl: tl.store(x, 1.0, mask=tl.full((4, 8), 1, "i8")),
+            r"'mask': shape \(4, 8\) is not that of",
+        ),
     ],
 )
 def test_others_are_refused_on_the_machine_and_without(call, said):
