@@ -18,6 +18,7 @@ from kernbench.arbiters.registry import arbiter_class
 from kernbench.components.base import Component
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
+from kernbench.components.overriding import check_object
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
@@ -145,6 +146,7 @@ class Machine(Ledger):
                 self._let_decide(said.arbiter(edge), link)
         for component in self.components.values():
             component.wired()
+            check_object(component)
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
         if self.checker is not None:
             engines = {
