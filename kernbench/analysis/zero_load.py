@@ -105,6 +105,11 @@ class Train:
         """When the first flit is there."""
         return self.flit(0) if self.whole else self.last
 
+    def later(self, segment: Segment, ns: float) -> Train:
+        """All of them, ``ns`` later."""
+        starts = {gap: start.plus(segment, ns) for gap, start in self.starts.items()}
+        return replace(self, starts=starts, last=self.last.plus(segment, ns))
+
     def cross(self, flit_ns: float, last_ns: float, flight: Segment, flight_ns: float) -> Train:
         """Over a link that takes ``flit_ns`` for a full flit and ``last_ns`` for the last one."""
         starts = {gap: start.plus(Segment.WIRE, flit_ns) for gap, start in self.starts.items()}
@@ -306,6 +311,7 @@ class _Journey:
                 if is_write
                 else _fetched(served[0], channels, burst_ns)
             )
+        served = [train.later(segment, self.model.number(name, "access_ns")) for train in served]
         if is_write:
             served = [Train.at_once(self._last(served), 1)]
         self._note(name, kind, trains, self._last(served).ns, nbytes, gbs)

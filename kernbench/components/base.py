@@ -34,6 +34,7 @@ class Component(FabricNode):
     def __init__(self, node: Node, system: System) -> None:
         properties = node.properties
         super().__init__(node.id, float(properties["overhead_ns"]))
+        self.pipelined = properties.get("worker") == "pipelined"
         self.node = node
         self.system = system
         self.clock = system.clock

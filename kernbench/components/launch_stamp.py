@@ -2,9 +2,10 @@
 
 ADR-0009 D5 stamps the common start of a launch with the longest two-leg path. The messages of the fan-out
 also wait for each other, at the IO_CPU's first routers and at each M_CPU's. This module plays that fan-out
-through, message by message, with the rules of the fabric: every component is a FIFO server that takes its
-overhead for a message without bytes, links take their distance only, and at equal times messages go by their
-number. On an idle machine the engine takes exactly the same times.
+through, message by message, with the rules of the fabric. A component takes its overhead for a message
+without bytes, for one after the other unless it is pipelined. A link takes its distance, and is held for as
+long as a message holds the output of its node. At equal times messages go by their number. On an idle machine
+the engine takes exactly the same times.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import count
 
-from kernbench.sim.node import FabricNode
+from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.transaction import Path
 
 _MESSAGE, _CALL = range(2)
@@ -31,16 +32,21 @@ def last_arrival(now: float, legs: Sequence[tuple[Path, Sequence[Path]]]) -> flo
     Returns:
         The time at which the last receiver of the second leg has paid its overhead.
     """
-    free: defaultdict[FabricNode, float] = defaultdict(float)
+    free: defaultdict[FabricNode | Link, float] = defaultdict(float)
     agenda: list[tuple[float, int, int, int, Path, Sequence[Path]]] = []
     numbers = count()
     last = now
+
+    def cross(time: float, link: Link) -> float:
+        begun = max(time, free[link])
+        free[link] = begun + link.issue_ns
+        return begun + link.delay_ns
 
     def send(time: float, path: Path, then: Sequence[Path]) -> None:
         if not path.links:
             heappush(agenda, (time, _CALL, next(numbers), 0, path, then))
             return
-        heappush(agenda, (time + path.links[0].delay_ns, _MESSAGE, next(numbers), 1, path, then))
+        heappush(agenda, (cross(time, path.links[0]), _MESSAGE, next(numbers), 1, path, then))
 
     for path, then in legs:
         send(now, path, then)
@@ -52,10 +58,11 @@ def last_arrival(now: float, legs: Sequence[tuple[Path, Sequence[Path]]]) -> flo
                 send(time, following, ())
             continue
         node = path.nodes[hop]
-        out = max(time, free[node]) + node.overhead_ns
+        overlaps = node.overlaps and hop < len(path.links)
+        out = (time if overlaps else max(time, free[node])) + node.overhead_ns
         free[node] = out
         if hop < len(path.links):
-            heappush(agenda, (out + path.links[hop].delay_ns, _MESSAGE, number, hop + 1, path, then))
+            heappush(agenda, (cross(out, path.links[hop]), _MESSAGE, number, hop + 1, path, then))
         else:
             heappush(agenda, (out, _CALL, number, hop, path, then))
     return last

@@ -7,7 +7,7 @@ from kernbench.sim.transaction cimport Packet, Transaction
 cimport cython
 
 cdef class Memory(Component):
-    cdef public double entry_ns
+    cdef public double entry_ns, access_ns
     cdef public Server by
 
     cdef bint entry_worked_out

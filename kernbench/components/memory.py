@@ -25,6 +25,8 @@ class Memory(Component):
         super().__init__(node, system)
         self.entry_ns = self.overhead_ns
         """Time before a transaction's first flit is at the array, ns; 0 where the array charges it."""
+        self.access_ns = float(node.properties.get("access_ns", 0.0))
+        """Time from the array to the door and back, ns: of every flit, and nobody else waits for it."""
         self.by: Server = self
         self.entry_worked_out = overrides(type(self), "entry_ns", Memory)
 
@@ -77,7 +79,7 @@ class Memory(Component):
         if flit == packet.last:
             done = packet.turn_done
             self.depart(packet, time, begun, inside, done, packet.turn_server, transaction.nbytes)
-            self.system.fabric.answer_at(done, packet)
+            self.system.fabric.answer_at(done + self.access_ns, packet)
 
     def answer(self, packet: Packet) -> None:
         """A write is committed: acknowledge it."""
@@ -107,10 +109,10 @@ class Memory(Component):
             if done > ready:
                 ready = done
                 slowest = self.by
-            times.at[flit] = ready
+            times.at[flit] = ready + self.access_ns
         self.depart(packet, time, begun, inside, ready, slowest, transaction.nbytes)
         if transaction.on_served is not None:
-            self.clock.call_at(ready, transaction.on_served)
+            self.clock.call_at(ready + self.access_ns, transaction.on_served)
         fabric.stream(answer, times)
 
     def depart(
@@ -123,7 +125,7 @@ class Memory(Component):
         server: Server,
         nbytes: int,
     ) -> None:
-        """The last flit is committed at ``done`` by ``server``: note the hop and who held it."""
+        """The array is done with the last flit at ``done``, by ``server``: note the hop and who held it."""
         transaction = packet.transaction
         wait = 0.0
         if begun > time:
@@ -134,6 +136,7 @@ class Memory(Component):
             behind = transaction.note_waits(place, server, inside, done)
             server.wait_ns += behind
             wait += behind
+        done += self.access_ns
         self.leave(done, nbytes, self.entry(packet), wait)
         if transaction.traced:
             hop = packet.path.hops

@@ -19,6 +19,8 @@ from kernbench.sim.transaction import Packet, Path, Transaction
 class PeTcm(Memory):
     """Two ports, ``overhead_ns + nbytes / port bandwidth`` each access, first come first served.
 
+    What an access has moved is there ``access_ns`` later; the port is free by then.
+
     It times accesses; the bytes themselves are in the data plane.
     """
 
@@ -61,7 +63,7 @@ class PeTcm(Memory):
         self.arrive(now)
         start = port.occupy(now, duration, transaction)
         link.stream(start, nbytes)
-        end = start + duration
+        end = start + duration + self.access_ns
         wait = 0.0
         if start > now:
             wait = transaction.note_waits(self.index, port, now, start)

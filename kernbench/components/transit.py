@@ -12,8 +12,10 @@ from kernbench.sim.transaction import Packet
 class Transit(Component):
     """Routers, the switch, UCIe ports and connections, the IO chiplet's NoC (hardware.md, "Time").
 
-    Forwards flits in order of arrival; its one worker pays ``overhead_ns`` for a packet's first flit. Where a
-    subclass replaces ``service_ns(packet, flit)``, it is called for every flit.
+    Forwards flits as they come; the first flit of a packet takes ``overhead_ns``. With ``worker: pipelined``
+    any number of messages are on their way through it, and flits queue for an output when they are ready.
+    With ``worker: serial`` one worker serves all flits in order of arrival. Where a subclass replaces
+    ``service_ns(packet, flit)``, it is called for every flit.
     """
 
     role = TRANSIT

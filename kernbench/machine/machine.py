@@ -136,10 +136,12 @@ class Machine(Ledger):
             if impl := str(node.properties["impl"]):
                 made = classes[impl](node, self)
                 self.components[node.id] = made
+                self.fabric.splits |= made.node.properties["kind"] == "channel_router"
                 self.register(made)
         said = LinkParts(self.graph)
         for edge in self.graph.edges("LINK"):
             link = Link(said.with_attributes(edge) if said else edge, self.flit_bytes)
+            link.issue_ns = float(self.graph.node(edge.source).properties.get("issue_ns", 0.0))
             self.links[edge.source, edge.target] = link
             self.register(link)
             if said:

@@ -14,6 +14,7 @@ cdef class Fabric(Carrier):
     cdef readonly Loop clock
     cdef Queue queue
     cdef readonly long long flit_bytes
+    cdef public bint splits
     cdef public long long flit_crossings
 
     cpdef object send(self, Packet packet)
@@ -21,7 +22,7 @@ cdef class Fabric(Carrier):
     @cython.locals(feed=Doubles)
     cpdef object stream(self, Packet packet, object times)
     cpdef object answer_at(self, double time, Packet packet)
-    @cython.locals(packet=Packet)
+    @cython.locals(packet=Packet, node=FabricNode, link=Link)
     cpdef object step(self, int what, object item, long long hop, long long flit)
 
     @cython.locals(
@@ -52,6 +53,11 @@ cdef class Fabric(Carrier):
         path=Path, node=FabricNode, transaction=Transaction, last="long long", times=Doubles,
     )
     cpdef object flit_arrives(self, double time, Packet packet, long long hop, long long flit)
+    @cython.locals(
+        path=Path, link=Link, transaction=Transaction, times=Doubles, stride=Py_ssize_t, last="long long",
+        alone=bint,
+    )
+    cdef object overlap(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
     @cython.locals(link=Link, path=Path, times=Doubles, stride=Py_ssize_t, last="long long")
     cdef object put(self, Packet packet, Py_ssize_t hop, long long flit, double out)
     @cython.locals(access=object, transaction=Transaction)

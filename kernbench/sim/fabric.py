@@ -31,6 +31,8 @@ class Fabric(Carrier):
         self.queue = clock.entries
         self.flit_bytes = flit_bytes
         """Bytes of a flit."""
+        self.splits = False
+        """Whether messages may be parts of one access: machines with channel routers."""
         self.flit_crossings = 0
         """How many flits have been put onto a link so far."""
         clock.carrier = self
@@ -69,6 +71,10 @@ class Fabric(Carrier):
         packet: Packet = item
         if what == _DEPART:
             self.put(packet, hop, flit, self.clock.time)
+            node = packet.path.nodes[hop]
+            if node.overlaps and flit == packet.last:
+                link = packet.path.links[hop]
+                link.passing -= 1
         elif what == _INJECT:
             self.inject(packet, hop)
         else:
@@ -113,7 +119,7 @@ class Fabric(Carrier):
         else:
             end += packet.last_bytes / link.bw_gbs
             arrival = end + delay
-        link.free = end
+        link.free = end + link.issue_ns
         self.leave_link(packet, link, now, first, now, start, end)
         self.queue.flit_at(arrival, transaction.id, hop + 1, 0, packet)
 
@@ -140,7 +146,8 @@ class Fabric(Carrier):
                     link.arrive(now)
                 duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
                 mine = packet.feed  # starts, at first
-                mine.at[flit] = link.occupy(now, duration, packet.transaction)
+                taken = duration if flit != last else duration + link.issue_ns
+                mine.at[flit] = link.occupy(now, taken, packet.transaction)
                 if flit == last:
                     self.leave_link(
                         packet, link, now, mine.at[0], now, mine.at[last], mine.at[last] + duration
@@ -181,7 +188,8 @@ class Fabric(Carrier):
             times.at[2 * stride] = time
         while True:
             duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
-            start = link.occupy(time, duration, packet.transaction)
+            taken = duration if flit != last else duration + link.issue_ns
+            start = link.occupy(time, taken, packet.transaction)
             end = start + duration
             if flit == 0:
                 times.at[3 * stride] = start
@@ -222,7 +230,8 @@ class Fabric(Carrier):
         link = path.links[hop]
         last = packet.last
         duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
-        port.occupy(now, duration, packet.transaction)
+        taken = duration if flit != last else duration + link.issue_ns
+        port.occupy(now, taken, packet.transaction)
         end = now + duration
         times = packet.times
         stride = packet.stride
@@ -236,7 +245,7 @@ class Fabric(Carrier):
         port.settle()
         port.due = len(port.standing) > 0
         if port.due:
-            self.queue.put_last(end, _DECIDE, port.index, port)
+            self.queue.put_last(now + taken, _DECIDE, port.index, port)
 
     def leave_link(
         self,
@@ -255,7 +264,7 @@ class Fabric(Carrier):
         if last_start > last_in:
             server = link if link.port is None else link.port
             wait = transaction.note_waits(link.index, server, last_in, last_start)
-        link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs, wait)
+        link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs + link.issue_ns, wait)
         self.flit_crossings += packet.last + 1
         if transaction.traced:
             transaction.hop(link.index, t_in, t_start, out, out - last_in - wait, wait, packet.nbytes)
@@ -286,6 +295,9 @@ class Fabric(Carrier):
         if not node.passes_on:
             self.whole(packet, hop, node, flit, time)
             return
+        if node.overlaps:
+            self.overlap(packet, hop, node, flit, time)
+            return
         if flit == 0 or node.asked:
             transaction = packet.transaction
             service = node.service_ns(packet, flit)
@@ -314,6 +326,42 @@ class Fabric(Carrier):
                 return
         self.put(packet, hop, flit, out)
 
+    def overlap(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
+        """A flit passes a pipelined node: the first takes its latency, the others come behind the first."""
+        path = packet.path
+        link = path.links[hop]
+        last = packet.last
+        transaction = packet.transaction
+        times = packet.times
+        stride = packet.stride
+        out = time
+        if flit == 0 or node.asked:
+            out = time + node.service_ns(packet, flit)
+            if out > node.free:  # in use as long as it has any first flit
+                node._busy_ns += out - (node.free if node.free > time else time)
+                node.free = out
+        if flit == 0:
+            node.arrive(time)
+            times.at[hop] = time
+            times.at[stride + hop] = time
+            link.passing += 1
+        elif out < times.at[4 * stride + hop]:
+            out = times.at[4 * stride + hop]
+        if transaction.access is not None:
+            out = transaction.access.follow(link.index, out, flit == 0 and packet.pays)
+        times.at[4 * stride + hop] = out
+        if flit == last:
+            self.leave_node(packet, hop, node, time, out, time, 0.0)
+        if out > time:
+            # A flit alone on its way to the link is booked ahead; whatever comes later also leaves later.
+            alone = link.passing == 1 and link.port is None and not node.holds_back and not self.splits
+            if not alone or (flit and times.at[2 * stride + hop] == 0.0):
+                self.queue.put_late(out, _DEPART, hop, flit, packet)
+                return
+        self.put(packet, hop, flit, out)
+        if flit == last:
+            link.passing -= 1
+
     def put(self, packet: Packet, hop: int, flit: int, out: float) -> None:
         """Queue a flit on the link that leaves node ``hop``, at time ``out``, ns."""
         path = packet.path
@@ -323,7 +371,8 @@ class Fabric(Carrier):
             return
         last = packet.last
         duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
-        start = link.occupy(out, duration, packet.transaction)
+        taken = duration if flit != last else duration + link.issue_ns
+        start = link.occupy(out, taken, packet.transaction)
         end = start + duration
         if flit != 0 and flit != last:
             if not path.reassembles[hop + 1]:

@@ -204,6 +204,7 @@ class InvariantChecker(Instrument):
                 raise violation("capacity", "all traffic", resource.resource, now, what)
             if isinstance(resource, Link):
                 needed = resource.bytes / resource.bw_gbs
+                needed += resource.issue_ns * (resource.transactions - resource.streams)
                 if abs(needed - resource.busy_ns) > 1e-6 + 1e-9 * needed:
                     what = f"was busy for {resource.busy_ns:.6f} ns, its bytes take {needed:.6f} ns"
                     raise violation("capacity", "all traffic", resource.resource, now, what)

@@ -37,8 +37,13 @@ class LinkQueue:
         link, waiting = self.link, self.waiting
         while waiting and waiting[0][0] <= time:
             arrived, _, _, flight, hop, flit = heappop(waiting)
-            self.end = (arrived if arrived > self.end else self.end) + self.takes_ns(flight.packet, flit)
-            flight.due[hop + 1].append((flit, self.end + link.delay_ns))
+            end = (arrived if arrived > self.end else self.end) + self.takes_ns(flight.packet, flit)
+            flight.due[hop + 1].append((flit, end + link.delay_ns))
+            self.end = end + self.issue_ns(flight.packet, flit)
+
+    def issue_ns(self, packet: Packet, flit: int) -> float:
+        """How long a message still takes the link behind its last flit."""
+        return self.link.issue_ns if flit == packet.last else 0.0
 
     def takes_ns(self, packet: Packet, flit: int) -> float:
         """How long the link is busy with a flit."""
@@ -78,12 +83,12 @@ class PortMonitor(LinkQueue):
         if start > max(earliest, self.end) + allowed:
             what = f"flit {flit} is let on, though one has stood since {earliest:.6f} ns before an idle link"
             raise self._wrong("work", owner, start, what)
-        needed = self.takes_ns(flight.packet, flit)
-        if abs(duration - needed) > allowed:
-            what = f"flit {flit} takes {duration:.6f} ns, expected {needed:.6f} ns"
+        needed, behind = self.takes_ns(flight.packet, flit), self.issue_ns(flight.packet, flit)
+        if abs(duration - needed - behind) > allowed:
+            what = f"flit {flit} takes {duration:.6f} ns, expected {needed + behind:.6f} ns"
             raise self._wrong("capacity", owner, start, what)
-        self.end = start + needed
-        flight.due[hop + 1].append((flit, self.end + self.link.delay_ns))
+        self.end = start + needed + behind
+        flight.due[hop + 1].append((flit, start + needed + self.link.delay_ns))
 
     def _wrong(self, invariant: str, owner: Any, time: float, what: str) -> InvariantError:
         return violation(invariant, describe(owner), self.link.resource, time, what)

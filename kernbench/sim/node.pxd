@@ -3,8 +3,9 @@ from kernbench.sim.transaction cimport Packet
 
 cdef class FabricNode(Server):
     cdef public double overhead_ns
+    cdef public bint pipelined
     # settled when the first path over it is made
-    cdef readonly bint passes_on, at_end, asked, holds_back, foreign, works_out
+    cdef readonly bint passes_on, at_end, asked, holds_back, foreign, works_out, overlaps
     cdef bint settled
 
     cdef double overhead(self) except? -1.0
@@ -15,8 +16,9 @@ cdef class FabricNode(Server):
 
 cdef class Link(Server):
     cdef public object edge, kind, port
-    cdef public double bw_gbs, delay_ns, flit_ns
+    cdef public double bw_gbs, delay_ns, flit_ns, issue_ns
     cdef public long long streams, streamed_bytes
     cdef double stream_free
+    cdef Py_ssize_t passing
 
     cpdef double stream(self, double head, long long nbytes) except? -1.0

@@ -27,10 +27,10 @@ def overrides(cls: type, name: str, base: type) -> bool:
 class FabricNode(Server):
     """A component as the fabric sees it.
 
-    ``role``: a ``TRANSIT`` node hands every flit on as it comes, its serial worker paying
-    ``overhead_ns`` for the first flit of a packet; a ``STORE_AND_FORWARD`` node waits for the whole
-    message and pays once. A node whose ``takes_flits`` is set gets every flit of a packet that ends at
-    it (memories); others receive the whole message at once. These are looked at when a path is made.
+    ``role``: a ``TRANSIT`` node hands every flit on as it comes, and the first flit of a packet takes
+    ``overhead_ns``; a ``STORE_AND_FORWARD`` node waits for the whole message and pays once. A node whose
+    ``takes_flits`` is set gets every flit of a packet that ends at it (memories); others receive the whole
+    message at once. These are looked at when a path is made.
     """
 
     role = STORE_AND_FORWARD
@@ -43,7 +43,9 @@ class FabricNode(Server):
     def __init__(self, resource: str, overhead_ns: float) -> None:
         super().__init__(resource)
         self.overhead_ns = overhead_ns
-        self.passes_on = self.at_end = self.asked = self.holds_back = self.foreign = False
+        self.pipelined = False
+        """Of a transit node: ``overhead_ns`` is latency alone. Else one worker serves all flits in turn."""
+        self.passes_on = self.at_end = self.asked = self.holds_back = self.foreign = self.overlaps = False
         self.works_out = self.settled = False
 
     def settle(self) -> None:
@@ -56,6 +58,9 @@ class FabricNode(Server):
         self.holds_back = self.sends
         self.foreign = hasattr(self, "__dict__")  # a class of Python's, which may do anything
         self.works_out = overrides(type(self), "overhead_ns", FabricNode)
+        self.overlaps = self.passes_on and self.pipelined
+        if self.overlaps and (self.asked or self.foreign or self.works_out):
+            self.holds_back = True  # first flits may leave in another order than they came in
         self.settled = not self.foreign
 
     def overhead(self) -> float:
@@ -65,7 +70,7 @@ class FabricNode(Server):
         return self.overhead_ns
 
     def service_ns(self, packet: Packet, flit: int) -> float:
-        """Time that the worker of a transit node spends on flit number ``flit`` of ``packet``, ns."""
+        """Time that flit number ``flit`` of ``packet`` takes at a transit node, or its worker for it, ns."""
         return self.overhead() if flit == 0 and packet.pays else 0.0
 
     def receive(self, packet: Packet) -> None:
@@ -92,6 +97,11 @@ class Link(Server):
         self.bw_gbs = float(edge.properties["bw_gbs"])
         self.delay_ns = float(edge.properties["delay_ns"])
         self.flit_ns = flit_bytes / self.bw_gbs
+        self.issue_ns = 0.0
+        """Time for which a message takes the output of its node beyond its bytes, behind its last flit."""
+        self.passing = 0
+        """Messages whose first flit has come to the node before it, if that is pipelined, and whose last has
+        not left."""
         self.port: Any = None
         """Where its arbiter decides; None where it serves first come first served."""
         self.streams = 0

@@ -67,7 +67,7 @@ class Access:
     waits for all of them and sends them on together.
     """
 
-    __slots__ = ("_held", "first", "open", "size", "unanswered")
+    __slots__ = ("_held", "_leads", "first", "open", "size", "unanswered")
 
     def __init__(self, first: int, size: int) -> None:
         self.first = first
@@ -79,6 +79,16 @@ class Access:
         self.size = size
         """Its transactions."""
         self._held: dict[int, list[tuple[Packet, float]]] = {}
+        self._leads: dict[int, float] = {}
+
+    def follow(self, output: int, out: float, leads: bool) -> float:
+        """When a flit that may leave a pipelined node by ``output`` from ``out`` on does leave, ns.
+
+        The flit that ``leads``, the first of the request that pays, goes before those that come after it.
+        """
+        if leads:
+            self._leads[output] = out
+        return max(out, self._leads.get(output, 0.0))
 
     def reassemble(self, node: int, packet: Packet, time: float) -> list[tuple[Packet, float]]:
         """``packet`` is whole at ``node``: all packets and when they were, or none while some are missing."""

@@ -163,7 +163,8 @@ class ScoreboardFabric(Fabric):
         assert monitor is not None  # every component is watched
         end = monitor.end
         if way.passes[hop]:
-            self._stand(flight, hop, flit, time if time > end else end)
+            leaves = packet.node_out[hop] if packet.nodes[hop].overlaps else max(time, end)
+            self._stand(flight, hop, flit, leaves)
         elif flit == packet.last:
             together = self._reassembled(flight, hop)
             if together:

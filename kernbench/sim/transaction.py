@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from kernbench.sim.node import FabricNode, Link
 
 _NO_IDS = ("", "")
-LINK_START = 3
-"""Place of the times at which the first flit of a packet was put onto its links."""
+LINK_START, NODE_OUT = 3, 4
+"""Places of the times at which the first flit of a packet was put onto its links, and at which the one that
+came last leaves pipelined nodes."""
 HOP_BITS, FLIT_BITS = 12, 32
 """Bits of a flit's key on the event queue that number the hops of its path and the flits of its message."""
 
@@ -254,8 +255,9 @@ class Packet:
                 f"{flits} flits, and a message has at most {1 << FLIT_BITS}; split it, or use larger flits"
             )
         self.stride = path.hops + 1
-        self.times = Doubles().sized(4 * self.stride)
-        """Of each node when the first flit came and was served, then of each link: ``stride`` floats each."""
+        self.times = Doubles().sized(5 * self.stride)
+        """Of each node when the first flit came and was served, then of each link, then of each node when the
+        flit that came last leaves, if it is pipelined: ``stride`` floats each."""
         self.feed: Any = None
         """Times at which the flits of a message sent as a whole reach the end of their first link."""
         self.feed_hop = -1
@@ -303,6 +305,11 @@ class Packet:
     def link_start(self) -> Times:
         """When its first flit was put onto it, ns."""
         return Times(self, LINK_START)
+
+    @property
+    def node_out(self) -> Times:
+        """When the flit that came last leaves each pipelined node, ns."""
+        return Times(self, NODE_OUT)
 
     def feeds(self) -> Doubles:
         """Room for a time of each flit."""

@@ -74,7 +74,7 @@ class Builder:
         """The keys of a section; made once, for thousands of components have the same."""
         key = (kind, id(section))
         if key not in self._sections:
-            self._sections[key] = flat(section)
+            self._sections[key] = properties_of(section, self.spec)
         return self._sections[key]
 
     def link(
@@ -128,6 +128,14 @@ def flat(section: Section) -> Properties:
             found |= {f"{key}_{inner}": item for inner, item in flat(value).items()}
         else:
             found[key] = value
+    return found
+
+
+def properties_of(section: Part, spec: TopologySpec) -> Properties:
+    """The keys of a component's section as properties, those that are empty as the machine has them."""
+    found = flat(section)
+    if "worker" in found:
+        found["worker"] = found["worker"] or spec.system.worker
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kernbench.topology.fields import Gbs, Mm, Part, Point, Section, Size, section
+from kernbench.topology.fields import Gbs, MemoryPart, Mm, Part, PassingPart, Point, Section, Size, section
 
 MAX_PES = 16
 """PEs of a cube that the 4-bit ``pe_id`` of an address can name (ADR-0001 D2.3.3)."""
@@ -32,7 +32,7 @@ class PeLayout(Section):
     ] = Field(default=("NW", "NE", "SW", "SE"), description="corners that hold PEs")
 
 
-class RouterMesh(Part):
+class RouterMesh(PassingPart):
     """The routers of a cube and the links between them."""
 
     overhead_ns: float = Field(default=2.0, ge=0, description="ns once per transaction, per router")
@@ -50,7 +50,7 @@ class MCpu(Part):
     position_mm: Point = section("location in the cube; the nearest router serves it", x=1.5, y=5.5)
 
 
-class Sram(Part):
+class Sram(MemoryPart):
     """Shared SRAM of a cube."""
 
     overhead_ns: float = Field(default=2.0, ge=0, description="ns once per transaction")
@@ -68,7 +68,7 @@ class HbmZone(Section):
     col: int | None = Field(default=None, ge=0, description="its first column; in the middle by default")
 
 
-class Hbm(Part):
+class Hbm(MemoryPart):
     """HBM of a cube, cut into slices of adjacent pseudo-channels."""
 
     capacity_bytes: Annotated[Size, Field(ge=1, le=MAX_HBM_BYTES)] = Field(
@@ -92,11 +92,11 @@ class Hbm(Part):
     )
 
 
-class ChannelRouter(Part):
+class ChannelRouter(PassingPart):
     """The router of one pseudo-channel, between a slice's router and its controller (one_to_one only)."""
 
 
-class UciePort(Part):
+class UciePort(PassingPart):
     """The UCIe ports of a cube, one per side, and the seams between cubes."""
 
     overhead_ns: float = Field(default=8.0, ge=0, description="ns once per transaction, at each port")
@@ -117,4 +117,4 @@ class Cube(Section):
     hbm: Hbm = section("HBM and its controllers")
     channel_router: ChannelRouter = section("channel routers of the slices (mapping one_to_one)")
     ucie: UciePort = section("UCIe ports")
-    ucie_conn: Part = section("connections of the UCIe ports")
+    ucie_conn: PassingPart = section("connections of the UCIe ports")

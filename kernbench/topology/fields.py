@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -87,6 +87,29 @@ class Part(Section):
     attributes: Attributes = Field(
         default_factory=dict,
         description="further properties for the implementation: a number, text or boolean by name",
+    )
+
+
+Worker = Literal["serial", "pipelined"]
+"""How a part that passes messages on treats several at a time: one after the other, or all at once."""
+
+
+class PassingPart(Part):
+    """The keys of a part that passes messages of others on, as routers and ports do."""
+
+    issue_ns: Ns = Field(
+        default=0.0, description="ns for which a message takes an output port beyond the time of its bytes"
+    )
+    worker: Literal["", "serial", "pipelined"] = Field(
+        default="", description="serial: one worker serves all messages in turn; empty is system.worker"
+    )
+
+
+class MemoryPart(Part):
+    """The keys of a memory."""
+
+    access_ns: Ns = Field(
+        default=0.0, description="ns of latency of every access, during which others are served"
     )
 
 

@@ -12,7 +12,7 @@ from kernbench.hints import did_you_mean, shown
 from kernbench.kinds import ComponentKind
 from kernbench.pgraph import Properties
 from kernbench.topology.build_pe import worked_out
-from kernbench.topology.builder import Location, common, flat
+from kernbench.topology.builder import Location, common, flat, properties_of
 from kernbench.topology.fields import Part, Section
 from kernbench.topology.names import Name
 from kernbench.topology.problems import from_pydantic
@@ -68,7 +68,7 @@ class PartKeys:
                 raise ConfigError(f"{where}: unknown key '{key}', {did_you_mean(key, allowed)}")
         given = {key: value for key, value in keys.items() if key in known}
         section = _checked(where, type(usual), _nested(usual, {**known, **given, "impl": impl}))
-        values = flat(section)
+        values = properties_of(section, self.spec)
         values |= worked_out(section)
         if kind.kind == "hbm_ctrl":
             own |= self._slice(where, {**values, **keys})

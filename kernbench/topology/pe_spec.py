@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from kernbench.hints import did_you_mean
 from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
-from kernbench.topology.fields import Gbs, Part, PowerOfTwo, Section, Size, section
+from kernbench.topology.fields import Gbs, MemoryPart, Part, PowerOfTwo, Section, Size, section
 
 MAX_TCM_BYTES = 2 << 20
 """Budget of PE_TCM in a physical address (ADR-0001 D2.3.3)."""
@@ -122,7 +122,7 @@ class PeMath(Part):
     )
 
 
-class PeTcm(Part):
+class PeTcm(MemoryPart):
     """The PE's tightly coupled memory: scheduler's part, kernel scratch, then the allocatable rest."""
 
     size_bytes: Annotated[Size, Field(ge=1, le=MAX_TCM_BYTES)] = Field(default=2 << 20, description="bytes")

@@ -13,7 +13,18 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from kernbench.topology.cube_spec import Cube
-from kernbench.topology.fields import FIFO, Gbs, LinkPart, Mm, Part, PowerOfTwo, Section, section
+from kernbench.topology.fields import (
+    FIFO,
+    Gbs,
+    LinkPart,
+    Mm,
+    Part,
+    PassingPart,
+    PowerOfTwo,
+    Section,
+    Worker,
+    section,
+)
 from kernbench.topology.marked_yaml import Path as KeyPath
 from kernbench.topology.mesh import CubeLayout, Zone, layout
 from kernbench.topology.overrides import Override
@@ -46,7 +57,7 @@ class Host(Part):
     wire_mm: Mm = Field(default=50.0, description="mm of wire between host CPU and switch")
 
 
-class Switch(Part):
+class Switch(PassingPart):
     """The switch that joins host and packages."""
 
     overhead_ns: float = Field(default=5.0, ge=0, description="ns that the switch adds once per transaction")
@@ -67,6 +78,11 @@ class System(Section):
         default="va",
         description="va: virtual addresses, PE_MMU; pa: physical addresses; la: logical addresses, PE_BAAW",
     )
+    worker: Worker = Field(
+        default="serial",
+        description="of parts that pass messages on: with serial one worker spends overhead_ns on each "
+        "message in turn, with pipelined that is a latency",
+    )
     host: Host = section("host CPU")
     switch: Switch = section("switch")
 
@@ -78,7 +94,7 @@ class CubeMesh(Section):
     h: int = Field(default=4, ge=1, le=MAX_CUBES, description="rows of cubes")
 
 
-class PcieEp(Part):
+class PcieEp(PassingPart):
     """PCIe endpoint of an IO chiplet."""
 
     overhead_ns: float = Field(default=5.0, ge=0, description="ns once per transaction")
@@ -95,7 +111,7 @@ class IoCpu(Part):
     link_gbs: Gbs = Field(default=256.0, description="GB/s between IO_CPU and io_noc, each way")
 
 
-class IoUcie(Part):
+class IoUcie(PassingPart):
     """A UCIe PHY of an IO chiplet; each serves one cube's port."""
 
     overhead_ns: float = Field(default=8.0, ge=0, description="ns once per transaction, at the PHY")
@@ -130,9 +146,9 @@ class IoChiplet(Section):
     )
     pcie_ep: PcieEp = section("PCIe endpoint")
     io_cpu: IoCpu = section("command processor")
-    io_noc: Part = section("internal network")
+    io_noc: PassingPart = section("internal network")
     io_ucie: IoUcie = section("UCIe PHYs")
-    io_ucie_conn: Part = section("connections of the PHYs")
+    io_ucie_conn: PassingPart = section("connections of the PHYs")
 
 
 class Sip(Section):

@@ -76,7 +76,7 @@ def _from(graph: PropertyGraph, start: Node, kind: ComponentKind) -> Iterator[Ze
             if p["kind"] == "pe_internal" or float(p["delay_ns"]) > 0.0 or link.target in reached:
                 continue
             target = graph.node(link.target)
-            if float(target.properties["overhead_ns"]) > 0.0:
+            if float(target.properties["overhead_ns"]) > 0.0 or target.properties.get("access_ns"):
                 continue
             reached.add(target.id)
             longer = (*path, target.id)

@@ -56,26 +56,40 @@ class Queue:
 
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
-        self._line: deque[tuple[Callable[[], float], Act]] = deque()
+        self._line: deque[tuple[Callable[[], float], Act, float]] = deque()
         self._busy = False
 
-    def enter(self, duration: Callable[[], float], after: Act) -> None:
-        """Stand in line; ``duration()`` ns of service, asked when it begins, then ``after()``."""
-        self._line.append((duration, after))
+    def enter(self, duration: Callable[[], float], after: Act, rest: float = 0.0) -> None:
+        """Stand in line; ``duration()`` ns of service, asked when it begins, then ``after()``.
+
+        The server does nothing for another ``rest`` ns.
+        """
+        self._line.append((duration, after, rest))
         self._serve()
 
     def _serve(self) -> None:
         while self._line and not self._busy:
-            duration, after = self._line.popleft()
+            duration, after, rest = self._line.popleft()
             self._busy = True
             takes = duration()
             if takes > 0.0:
-                self._agenda.finished(self._agenda.now + takes, lambda after=after: self._over(after))
+                self._agenda.finished(
+                    self._agenda.now + takes, lambda after=after, rest=rest: self._over(after, rest)
+                )
                 return
             after()
+            if rest > 0.0:
+                self._agenda.finished(self._agenda.now + rest, self._free)
+                return
             self._busy = False
 
-    def _over(self, after: Act) -> None:
+    def _over(self, after: Act, rest: float) -> None:
         after()
+        if rest > 0.0:
+            self._agenda.finished(self._agenda.now + rest, self._free)
+        else:
+            self._free()
+
+    def _free(self) -> None:
         self._busy = False
         self._serve()

@@ -39,6 +39,13 @@ _PENALTIES = {
     "system.host.overhead_ns": 1.0,
 }
 
+_LATENCIES = {
+    "cube.router.issue_ns": 1.5,
+    "cube.ucie.issue_ns": 0.25,
+    "cube.hbm.access_ns": 11.0,
+    "cube.sram.access_ns": 2.5,
+    "pe.pe_tcm.access_ns": 1.25,
+}
 TOPOLOGIES: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
     "minimal": ("minimal", {}),
     "oblong": (OBLONG, {}),
@@ -86,6 +93,26 @@ TOPOLOGIES: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
              "channel_to_hbm": {"arbiter": "round_robin"}, "io_internal": {"arbiter": "round_robin"},
              "sip0.cube0.r0c0->sip0.cube0.r0c1": {"arbiter": "fifo"}}},
     ),
+    **{
+        f"{name}, pipelined": (None, {**_SMALL_CUBE, **more, "system.worker": "pipelined"})
+        for name, more in {
+            "two cubes": {"sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1},
+            "four cubes": {
+                "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, **_LATENCIES, "cube.ucie.worker": "serial"},
+            "two SIPs": {
+                "system.sips": 2, "sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1, **_LATENCIES,
+                "sip.io_chiplets": [{"name": "io0", "pcie_ep": {"cut_through": True, "issue_ns": 3.0}}]},
+            "penalties": {
+                **_PENALTIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "system.switch.issue_ns": 2.5},
+            "one to one": {
+                **_ONE_TO_ONE, **_LATENCIES, "cube.channel_router.overhead_ns": 1.5, "sip.cube_mesh.w": 2,
+                "sip.cube_mesh.h": 1},
+            "arbiters": {
+                **_PENALTIES, **_LATENCIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "links": {
+                    "router_mesh": {"arbiter": "round_robin"}, "router_to_hbm": {"arbiter": "oldest_first"},
+                    "ucie_to_router": {"arbiter": "oldest_first"}, "pcie": {"arbiter": "oldest_first"}}},
+        }.items()
+    },
     "no distance": (
         None,
         {**_SMALL_CUBE, "system.ns_per_mm": 0.0, "cube.router.overhead_ns": 0.0, "sip.cube_mesh.w": 2,

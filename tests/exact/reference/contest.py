@@ -43,10 +43,10 @@ class ContestedWire(Wire):
     """A link with an arbiter. ``number`` is its place among the links of the machine."""
 
     def __init__(
-        self, agenda: Agenda, gbs: float, flight_ns: float, far: Place, policy: str, number: int,
-        inputs: Mapping[str, int],
+        self, agenda: Agenda, gbs: float, flight_ns: float, far: Place, issue_ns: float, policy: str,
+        number: int, inputs: Mapping[str, int],
     ) -> None:  # fmt: skip
-        super().__init__(agenda, gbs, flight_ns, far)
+        super().__init__(agenda, gbs, flight_ns, far, issue_ns)
         self._choose = POLICIES[policy]
         self._number = number
         self._inputs = inputs
@@ -75,14 +75,15 @@ class ContestedWire(Wire):
         one = self._lines[self._served].popleft()
         now, message = self._agenda.now, one.message
         end = now + message.sizes[one.flit] / self._gbs
+        rest = self.rest(message, one.flit)
         self._deciding, self._carrying = False, True
-        self.carried.append((now, end, message.txn.number))
+        self.carried.append((now, end + rest, message.txn.number))
         if one.flit == message.last:
             self.stood.append((message.txn.number, one.came, now))
-        self._agenda.finished(end, lambda: self._over(one))
+        self._agenda.finished(end, lambda: self.arrive(one.message, one.place, one.flit))
+        self._agenda.finished(end + rest, self._free)
 
-    def _over(self, one: Flit) -> None:
-        self.arrive(one.message, one.place, one.flit)
+    def _free(self) -> None:
         self._carrying = False
         self._see_to()
 

@@ -39,6 +39,8 @@ class Access:
     unanswered: int
     held: dict[Any, list[Message]] = field(default_factory=dict)
     """Whole messages that wait for the others, by place."""
+    through: dict[Any, float] = field(default_factory=dict)
+    """When the flit that pays has passed a pipelined place, by wire behind it; the others follow it."""
 
 
 @dataclass
@@ -67,6 +69,8 @@ class Message:
     ticket: int = -1
     pays: bool = True
     """Whether it pays overheads."""
+    through: dict[Any, float] = field(default_factory=dict)
+    """When its first flit has passed a pipelined place, by wire behind it."""
 
     def __post_init__(self) -> None:
         access = self.txn.access
@@ -80,14 +84,25 @@ class Message:
 class Wire:
     """A link: bytes / bandwidth of occupancy, then the flight."""
 
-    def __init__(self, agenda: Agenda, gbs: float, flight_ns: float, far: Place) -> None:
+    def __init__(
+        self, agenda: Agenda, gbs: float, flight_ns: float, far: Place, issue_ns: float = 0.0
+    ) -> None:
         self._agenda, self._gbs, self._flight, self._far = agenda, gbs, flight_ns, far
+        self._issue = issue_ns
         self._queue = Queue(agenda)
+
+    def rest(self, message: Message, flit: int) -> float:
+        """ns for which the wire is still taken behind a flit."""
+        return self._issue if flit == message.last else 0.0
 
     def carry(self, message: Message, place: int, flit: int) -> None:
         """``place`` is where the flit stands on the message's route."""
 
-        self._queue.enter(lambda: message.sizes[flit] / self._gbs, lambda: self.arrive(message, place, flit))
+        self._queue.enter(
+            lambda: message.sizes[flit] / self._gbs,
+            lambda: self.arrive(message, place, flit),
+            self.rest(message, flit),
+        )
 
     def arrive(self, message: Message, place: int, flit: int) -> None:
         """The flit is off the sender's end of the wire: it flies to the other."""
@@ -161,11 +176,33 @@ class Place:
 
 
 class Transit(Place):
-    """The worker takes flits as they come; the first of a message pays."""
+    """Flits pass as they come; the first of a message pays: to one worker, or in a pipeline."""
+
+    def __init__(self, agenda: Agenda, properties: Properties) -> None:
+        super().__init__(agenda, properties)
+        self.pipelined = properties.get("worker") == "pipelined"
 
     def forward(self, message: Message, place: int, flit: int) -> None:
         cost = self.cost(message) if flit == 0 else 0.0
+        if self.pipelined:
+            self.pass_on(message, place, flit, cost)
+            return
         self.worker.enter(lambda: cost, lambda: self.onward(message, place, flit))
+
+    def pass_on(self, message: Message, place: int, flit: int, cost: float) -> None:
+        """No flit waits but those of a message, or of an access, whose first flit is still on its way."""
+        now, wire = self.agenda.now, self.wires[message.route[place + 1]]
+        if flit == 0:
+            message.through[wire] = now + cost
+        leaves, access = message.through[wire], message.txn.access
+        if access is not None:
+            if flit == 0 and message.pays:
+                access.through[wire] = leaves
+            leaves = max(leaves, access.through.get(wire, 0.0))
+        if leaves > now:
+            self.agenda.finished(leaves, lambda: self.onward(message, place, flit))
+        else:
+            self.onward(message, place, flit)
 
     def cost(self, message: Message) -> float:
         """ns that the first flit of a message pays."""
@@ -206,6 +243,7 @@ class Memory(Place, ABC):
     def __init__(self, agenda: Agenda, properties: Properties, flit_bytes: int) -> None:
         super().__init__(agenda, properties)
         self.flit_bytes = flit_bytes
+        self.latency = float(properties["access_ns"])
 
     def entry(self) -> float:
         """ns that the first flit pays at the door."""
@@ -226,7 +264,7 @@ class Memory(Place, ABC):
         def committed() -> None:
             message.committed += 1
             if message.committed == len(message.sizes):
-                self.agenda.callback(self.agenda.now, acknowledge, message.ticket)
+                self.agenda.callback(self.agenda.now + self.latency, acknowledge, message.ticket)
 
         def acknowledge() -> None:
             answer, access = Message(message.txn, message.route[::-1], [0]), message.txn.access
@@ -248,7 +286,7 @@ class Memory(Place, ABC):
             while released < len(ready) and ready[released]:
                 number = released
                 self.agenda.flit(
-                    self.agenda.now,
+                    self.agenda.now + self.latency,
                     command.txn.number,
                     0,
                     number,

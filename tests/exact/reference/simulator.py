@@ -102,7 +102,7 @@ class Simulator:
             if there not in wires:
                 link = self._graph.edge(f"{here}->{there}").properties
                 flight = float(link["delay_ns"])
-                figures = self.agenda, float(link["bw_gbs"]), flight, self.place(there)
+                figures = self.agenda, float(link["bw_gbs"]), flight, self.place(there), self._issue(here)
                 name = f"{here}->{there}"
                 policy = self._policies.get(name, self._policies.get(str(link["kind"]), "fifo"))
                 if policy == "fifo":
@@ -112,6 +112,10 @@ class Simulator:
                 wires[there] = self.contested[name] = ContestedWire(
                     *figures, policy, self._numbers[name], inputs
                 )
+
+    def _issue(self, name: str) -> float:
+        """ns for which a message still takes an output of a component behind its last flit."""
+        return float(self._graph.node(name).properties.get("issue_ns", 0.0))
 
     def dma(self, start: float, source: str, pieces: Sequence[Piece], *, writing: bool) -> None:
         """A DMA job: all pieces at once, over with the last answer."""
@@ -127,7 +131,7 @@ class Simulator:
                 if not left:
                     engines.release(writing, engine)
 
-            self._issue(pieces, writing, start, answered)
+            self._send(pieces, writing, start, answered)
 
         self.agenda.callback(start, lambda: engines.submit(writing, issue))
 
@@ -136,7 +140,7 @@ class Simulator:
         for piece in pieces:
             self._wire(piece.route)
 
-        self.agenda.callback(start, lambda: self._issue(pieces, writing, start, lambda _: None))
+        self.agenda.callback(start, lambda: self._send(pieces, writing, start, lambda _: None))
 
     def port(self, start: float, source: str, target: str, nbytes: int, *, writing: bool) -> None:
         """A part of a PE moves bytes through a port of its TCM."""
@@ -147,7 +151,7 @@ class Simulator:
             txn = self._begin(Piece(target, 0, nbytes, (source, target)), writing, start, lambda _: None)
 
             def over() -> None:
-                txn.done = self.agenda.now
+                txn.done = self.agenda.now + tcm.latency
 
             tcm.access(writing, nbytes, over)
 
@@ -158,7 +162,7 @@ class Simulator:
         self.txns.append(txn)
         return txn
 
-    def _issue(
+    def _send(
         self, pieces: Sequence[Piece], writing: bool, submitted: float, end: Callable[[Txn], None]
     ) -> None:
         """A transaction for each piece; the requests of one access leave together."""
