@@ -109,9 +109,10 @@ def test_figures_of_the_default(default: PropertyGraph) -> None:
     pe = names.pe(0, 3, 2)
     assert own(default.node(names.hbm(0, 3, 2))) == {
         "slice": 2, "n_channels": 8, "burst_bytes": 256, "slice_gbs": 256.0, "channel_gbs": 32.0,
-        "switch_penalty_ns": 0.0, "slice_bytes": 6 << 30,
+        "access_ns": 0.0, "switch_penalty_ns": 0.0, "slice_bytes": 6 << 30,
     }  # fmt: skip
     assert own(default.node(f"{pe}.pe_tcm")) == {
+        "access_ns": 0.0,
         "size_bytes": 2 << 20, "read_gbs": 512.0, "write_gbs": 512.0,
         "scheduler_reserved_bytes": 256 << 10, "scratch_bytes": 1 << 20,
     }  # fmt: skip
@@ -133,9 +134,10 @@ def test_figures_of_the_default(default: PropertyGraph) -> None:
         "hbm_gbs": 256.0, "hbm_overhead_ns": 6.0,
     }  # fmt: skip
     assert own(default.node(f"{pe}.pe_cpu")) == {"clock_ghz": 1.0, "dispatch_cycles": 0.0}
-    assert own(default.node(names.sram(0, 3))) == {"size_bytes": 32 << 20}
-    assert own(default.node(names.pcie_ep(0, "io0"))) == {"cut_through": False}
-    assert own(default.node(names.ucie_conn(0, 3, "E", 1))) == {"side": "E", "index": 1}
+    assert own(default.node(names.sram(0, 3))) == {"access_ns": 0.0, "size_bytes": 32 << 20}
+    passes = {"issue_ns": 0.0, "worker": "serial"}
+    assert own(default.node(names.pcie_ep(0, "io0"))) == {"cut_through": False, **passes}
+    assert own(default.node(names.ucie_conn(0, 3, "E", 1))) == {"side": "E", "index": 1, **passes}
 
 
 @pytest.mark.parametrize(
