@@ -70,6 +70,7 @@ _LATER = {
     "MARKED": "kernbench_graph.schema_added",
     "NOTE": "kernbench_graph.schema_added",
     "SCHEMA": "kernbench_graph.schema",
+    "settings": "kernbench_graph.described",
     "ScratchFolder": "kernbench_graph.archive.atomic",
     "SCHEMA_VERSION": "kernbench_graph.schema",
     "GraphStore": "kernbench_graph.store",

@@ -33,9 +33,7 @@ _PATHS = {
 def given(question: Question, run: kb.Run, before: str) -> dict[str, Any]:
     """Values of the parameters that must be given: late operations, a long wait, the busiest link."""
     needed = [
-        name
-        for name, param in question.params.items()
-        if not param.derived and (param.default is None or param.refers == "run")
+        name for name, param in question.params.items() if param.default is None or param.refers == "run"
     ]
     sent, last = run.tables["Transaction"], run.tables["Op"].num_rows - 1
     waited = sent["wait_ns"].to_pylist()
@@ -48,6 +46,7 @@ def given(question: Question, run: kb.Run, before: str) -> dict[str, Any]:
         "resource": links.most_common(1)[0][0],
         "bench": run.info["bench"],
         "before": before,
+        "key": "seed",
         "after": run.id,
     }
     return {name: known[name] for name in needed}

@@ -23,7 +23,6 @@ from kernbench_graph.archive.record import complete_info
 from kernbench_graph.projection import Projection
 
 import kernbench as kb
-from kernbench.analysis.derived import derive
 from kernbench.analysis.sought import seek
 from kernbench.api.asking import library
 from kernbench.api.topologies import load_topology
@@ -53,6 +52,7 @@ KNOWN: dict[str, Any] = {
     "other_dst": "sip1.cube14.hbm_ctrl.pe3",
     "lost": "sip0.cube5",
     "within_ns": 100.0,
+    "key": "seed",
 }
 """Values of the parameters without a default; ``transaction`` is one that waited long."""
 
@@ -142,11 +142,7 @@ def beside(url: str, runs: int, hops: int) -> None:
 
 def values(store: GraphStore, question: Question) -> dict[str, Any]:
     """Parameters that must be given; ``KeyError`` when a question has one that is not known here."""
-    needed = [
-        name
-        for name, p in question.params.items()
-        if not p.derived and (p.default is None or p.refers == "run")
-    ]
+    needed = [name for name, p in question.params.items() if p.default is None or p.refers == "run"]
     known = dict(KNOWN)
     if "transaction" in needed:
         known["transaction"] = store.query(LATE, run="run1", engine=store.engines[-1], proved=True).rows[0][0]
@@ -157,9 +153,8 @@ def ask_one(
     store: GraphStore, question: Question, given: dict[str, Any], limit_s: float, of: str = ""
 ) -> int:
     """Ask as ``kernbench query`` does; the number of rows."""
-    bound = question.bind({**given, **{name: [] for name in question.derived}})
+    bound = question.bind(given)
     run = None if question.scope == "history" else of or _run_for(question)
-    bound |= derive(store, question, run, bound)
     if question.works_out and run is not None:
         seek(store, run, question.works_out, bound)
     return len(ask(store, question, run, limit_s, **bound))

@@ -45,7 +45,7 @@ def run_graph(run: RunRecord, topology: TopologyRecord, names: Collection[str] =
             for row in _rows(part.data):
                 ends = (source, row.pop("from")), (target, row.pop("to"))
                 if ends[0] in graph and ends[1] in graph:
-                    graph.add_edge(*ends, type=part.name, **row)
+                    graph.add_edge(*ends, type=part.name, **_there(row))
     return graph
 
 

@@ -16,14 +16,27 @@ from typing import Any
 import pyarrow as pa
 
 from kernbench_graph.archive.canonical import ARROW_TYPES
+from kernbench_graph.described import described
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_types import NodeLabel, Record, Relationship, Rows
 from kernbench_graph.store import RunRecord, TopologyRecord
 
-SMALL_HISTORY = ("Topology", "Run", "RAN_ON")
-"""Labels and types of the graph over all runs that need no table of a run."""
-HISTORY = (*SMALL_HISTORY, "Component", "Link", "Use", "Launch", "USED", "OF", "LAUNCHED")
+_RUNS = ("Topology", "Run", "RAN_ON")
+_DESCRIBED = (*_RUNS, *sorted(SCHEMA.described_names()))
+_TABLELESS = frozenset(_DESCRIBED)
+"""Labels and types that need no table of a run."""
+HISTORY = (*_DESCRIBED, "Component", "Link", "Use", "Launch", "USED", "OF", "LAUNCHED")
 """Labels and types of the graph over all runs."""
+
+
+def history_for(names: Collection[str]) -> tuple[str, ...]:
+    """What the graph over all runs has where the labels and types ``names`` of it are asked for.
+
+    >>> history_for({"Run"})
+    ('Topology', 'Run', 'RAN_ON')
+    """
+    steps = (_RUNS, _DESCRIBED, HISTORY)
+    return next((step for step in steps if not {*names} & {*HISTORY} - {*step}), HISTORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +87,13 @@ class Projection:
                     if self._record_of(rows) == record and self._has(rows.table):
                         yield self._relationships(rel, rows)
 
+    def _table(self, name: str) -> pa.Table:
+        """The rows of a table."""
+        table = SCHEMA.table(name)
+        if table.described:
+            return described(self._info["run"], str(self._info["topology"]["spec"]), name)
+        return self._tables[table.record][name]
+
     def _has(self, table: str) -> bool:
         """Whether the rows of a table are there; those that are computed may not have been asked for."""
         known = {entry.name: entry for entry in SCHEMA.tables if entry.computed or entry.fact or entry.added}
@@ -84,7 +104,7 @@ class Projection:
         if label.name in ("Run", "Topology"):
             source = _one_row(SCHEMA.label(label.name), self._info[label.record])
         else:
-            source = self._tables[label.record][label.name]
+            source = self._table(label.name)
         columns: dict[str, Any] = {}
         for prop in label.properties:
             if prop.name == "id" and label.key != "id":
@@ -102,7 +122,7 @@ class Projection:
         if not rows.table:
             pair = {"from": [self._owners["run"]], "to": [self._owners["topology"]]}
             return Part(rel.type, pa.table(pair, schema=_PAIR), ends)
-        data = self._with_more(rel, self._tables[self._record_of(rows)][rows.table])
+        data = self._with_more(rel, self._table(rows.table))
         kept = _kept(rows, data)
         if kept is not None:
             data = data.filter(kept)
@@ -162,7 +182,7 @@ def graph_parts(
         machine = known.get(str(run.info["topology"]))
         if machine is None:
             found += Projection(_NOWHERE, run).parts("run", ("Run",))
-        elif of := names if run.tables else frozenset(SMALL_HISTORY) & frozenset(names):
+        elif of := names if run.tables else _TABLELESS & frozenset(names):
             found += Projection(machine, run, by_id=by_id).parts("run", of)
     return sorted(found, key=lambda part: part.ends is not None)
 

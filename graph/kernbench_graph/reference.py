@@ -40,8 +40,8 @@ def schema_page() -> str:
         out += [f"### {rel.type}\n", f"{rel.doc} {pairs}\n", *_properties(rel.properties)]
     out += [
         "## The graph over all runs\n",
-        "Questions of scope `history` see every run at once. In memory or in a folder that graph has "
-        f"{_list(HISTORY)}, and so it has on Neo4j.\n",
+        "Questions of scope `history` that name runs see these whole, all others every run at once. In",
+        f"memory or in a folder that graph has {_list(HISTORY)}, and so it has on Neo4j.\n",
         "## Declared gaps\n",
         "- LadybugDB gives a node one label: a component's second label is its property `label` there. Nodes",
         "  in results have both labels.",
@@ -73,8 +73,6 @@ def questions_page(library: Mapping[str, Question]) -> str:
         if question.params:
             out += ["| parameter | type | default | |", "|---|---|---|---|"]
             for name, parameter in question.params.items():
-                if parameter.derived:
-                    continue
                 default = "required" if parameter.default is None else f"`{parameter.default!r}`"
                 choices = f" One of {_list(map(str, parameter.choices))}." if parameter.choices else ""
                 out.append(f"| `{name}` | {parameter.type} | {default} | {parameter.help}{choices} |")
@@ -96,7 +94,11 @@ def main(folder: Path = _ROOT / "docs" / "reference") -> None:
     (folder / "questions.md").write_text(questions_page(load_library(_ROOT / "queries")), encoding="utf-8")
 
 
-_SCOPES = {"run": "one run", "topology": "the topology of one run", "history": "all runs"}
+_SCOPES = {
+    "run": "one run",
+    "topology": "the topology of one run",
+    "history": "all runs, or those that parameters name",
+}
 
 
 def _properties(properties: Iterable[Property]) -> list[str]:

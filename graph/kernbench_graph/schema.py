@@ -14,6 +14,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from kernbench_graph.schema_added import ADDED_LABELS, ADDED_RELATIONSHIPS, ADDED_TABLES
+from kernbench_graph.schema_described import DESCRIBED_LABELS, DESCRIBED_RELATIONSHIPS, DESCRIBED_TABLES
 from kernbench_graph.schema_types import NodeLabel, Property, Relationship, Rows, Schema, Table, label_of
 from kernbench_graph.schema_worked_out import WORKED_OUT_TABLES
 
@@ -273,6 +274,7 @@ TABLES = (
         _P("columns", "string", "The other columns of the instrument's table, as JSON text of an object. In "
            "the graph each is a property of its own.", hidden=True),
     ), key="number", optional=True),
+    *DESCRIBED_TABLES,
     *WORKED_OUT_TABLES,
     *ADDED_TABLES,
 )  # fmt: skip
@@ -309,6 +311,7 @@ LABELS = (
            "out when it is first asked for.", "work"),
     _label("Window", "A window of a run's time that questions choose by its name.", "window:"),
     _label("Span", "A stretch of time that belongs to a window.", "span", "stretch {number}"),
+    *DESCRIBED_LABELS,
     *ADDED_LABELS,
 )  # fmt: skip
 
@@ -425,6 +428,7 @@ RELATIONSHIPS = (
     _relationship("MEASURED_BY", "The place by whose hops or operations a use is spread over time.",
                   Rows("Measured", _USE_OF, ("Use", "by")),
                   carries="of_busy of_bytes of_wait of_transactions of_occupied"),
+    *DESCRIBED_RELATIONSHIPS,
     *ADDED_RELATIONSHIPS,
 )  # fmt: skip
 

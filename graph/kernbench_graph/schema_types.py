@@ -63,6 +63,8 @@ class Table:
     """Archives have its file only where it has rows."""
     added: bool = False
     """Added to a kept run, a piece at a time, and kept beside the archive (:mod:`kernbench_graph.added`)."""
+    described: bool = False
+    """Follows from the properties of the run and its topology alone (:mod:`kernbench_graph.described`)."""
 
     def column(self, name: str) -> Property:
         """The column of that name; ``KeyError`` when there is none."""
@@ -174,7 +176,7 @@ class Schema:
         return tuple(
             table
             for table in self.tables
-            if table.record == record and not (table.computed or table.fact or table.added)
+            if table.record == record and not (table.computed or table.fact or table.added or table.described)
         )
 
     def computed_names(self) -> frozenset[str]:
@@ -188,6 +190,10 @@ class Schema:
     def added_names(self) -> frozenset[str]:
         """Labels and relationship types whose rows are added to runs that are kept already."""
         return self._names_from({table.name for table in self.tables if table.added})
+
+    def described_names(self) -> frozenset[str]:
+        """Labels and relationship types that follow from the properties of runs and topologies alone."""
+        return self._names_from({table.name for table in self.tables if table.described})
 
     def _names_from(self, tables: set[str]) -> frozenset[str]:
         labels = {label.name for label in self.labels if label.name in tables}

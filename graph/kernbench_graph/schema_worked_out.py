@@ -10,8 +10,8 @@ from kernbench_graph.schema_types import Property, Table
 
 _P = Property
 
-FACTS_VERSION = 3
-"""Raised whenever the same record would give other facts, so that those kept beside records are made anew."""
+FACTS_VERSION = 4
+"""Raised whenever the same record would give other facts, or more, so that those kept are made anew."""
 
 WORKED_OUT_TABLES = (
     Table("Path", "run", "Critical paths: of the whole run and of each launch.", (

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.annotations import annotation_tables
-from kernbench.analysis.derived import AskedRun
+from kernbench.analysis.asked_run import AskedRun
 from kernbench.analysis.sought import Answers
 
 if TYPE_CHECKING:

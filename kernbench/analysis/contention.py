@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.analysis.derived import AskedRun
+from kernbench.analysis.asked_run import AskedRun
 from kernbench.analysis.sought import Answers
 from kernbench.analysis.trace_tables import Texts
 

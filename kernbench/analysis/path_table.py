@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbench.analysis.critical_path import critical_path, trace_index
-from kernbench.analysis.history import PARTIAL
-from kernbench.analysis.time_window import RUN
+from kernbench.analysis.time_window import PARTIAL, RUN
 from kernbench.analysis.window_facts import windows_of
 from kernbench.pgraph import RunRecord
 

@@ -6,6 +6,7 @@ is not checked.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from kernbench.analysis.path_steps import CAUSES
 from kernbench.analysis.routing import SHORT_NAMES
 from kernbench.hints import did_you_mean, suggestion
-from kernbench.pgraph import GraphStore, QueryError, Question, RunRecord, TopologyRecord
+from kernbench.pgraph import GraphStore, QueryError, Question, RunRecord, TopologyRecord, settings
 
 _NUMBERED = {"transaction": "Transaction", "operation": "Op"}
 """Things with numbers, and the table that has them."""
@@ -105,6 +106,10 @@ class _Known:
         if refers in ("bench", "topology"):
             key = {"bench": "bench", "topology": "topology_name"}[refers]
             return {str(info[key]) for info in self._store.runs()}
+        if refers == "tag":
+            return {tag for info in self._store.runs() for tag in json.loads(str(info["tags"]))}
+        if refers == "key":
+            return {key for info in self._store.runs() for key in self._keys(info)}
         if refers == "cause":
             return set(CAUSES)
         if refers == "transaction_kind":
@@ -135,6 +140,11 @@ class _Known:
             return "none"
         bounds = pc.min_max(ids)
         return f"{bounds['min']} to {bounds['max']}"
+
+    def _keys(self, info: Mapping[str, Any]) -> Iterable[str]:
+        """The parameters of a run, and the keys of its topology's file."""
+        spec = self._store.load_topology(str(info["topology"])).spec
+        return [key for what, key in settings(info, spec) if what in ("parameter", "topology")]
 
     @cached_property
     def _record(self) -> RunRecord:

@@ -41,7 +41,7 @@ def fitting(run: RunRecord, question: Question, params: Mapping[str, Any]) -> di
                 f"{params['intervals']} intervals are more than {MOST_INTERVALS}; choose a shorter window "
                 "with from_ns and to_ns"
             )
-    elif "launch" in params and not question.derived:
+    elif "launch" in params:
         found["launch"] = ALL if params["launch"] == RUN else params["launch"]
         numbers = [str(number) for number in run.tables["Launch"]["number"].to_pylist()]
         if found["launch"] not in (ALL, *numbers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.derived import AskedRun
+from kernbench.analysis.asked_run import AskedRun
 from kernbench.analysis.sought import Answers
 from kernbench.errors import RoutingError
 from kernbench.kinds import Traffic

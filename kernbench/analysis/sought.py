@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.derived import AskedRun
+from kernbench.analysis.asked_run import AskedRun
 from kernbench.pgraph import GraphStore, QueryError
 
 if TYPE_CHECKING:

@@ -20,6 +20,8 @@ from kernbench.errors import UsageError
 ALL, SETUP, RUN = "all", "setup", "run"
 """Names of windows: all launches, the time outside of launches, the whole run."""
 
+PARTIAL = "partial"
+"""Status of a run that was stopped and of which a part was kept."""
 _SAME_NS = 1e-9
 
 Floats = NDArray[np.float64]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kernbench.analysis.derived import AskedRun, Rows
+from kernbench.analysis.asked_run import AskedRun
 from kernbench.analysis.sought import Answers
 from kernbench.errors import UsageError
 
@@ -56,7 +56,7 @@ def _within(inside: Mapping[str, str], name: str) -> set[str]:
     return found
 
 
-def _between(wires: Rows, first: set[str], second: Any) -> list[tuple[str, bool]]:
+def _between(wires: Sequence[Mapping[str, Any]], first: set[str], second: Any) -> list[tuple[str, bool]]:
     """The links from ``first`` to ``second``, and those back, which are marked."""
     out = [(wire["name"], False) for wire in wires if wire["src"] in first and wire["dst"] in second]
     return out + [(wire["name"], True) for wire in wires if wire["src"] in second and wire["dst"] in first]

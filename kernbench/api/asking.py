@@ -60,11 +60,7 @@ def _plain(found: Question) -> dict[str, Any]:
         "name": found.name,
         "title": found.title,
         "scope": found.scope,
-        "params": [
-            {"name": name, **param.model_dump(exclude={"derived"})}
-            for name, param in found.params.items()
-            if not param.derived
-        ],
+        "params": [{"name": name, **param.model_dump()} for name, param in found.params.items()],
         "returns": [column.model_dump() for column in found.returns],
         "folds": list(found.folds),
         "notes": found.notes,
@@ -115,10 +111,6 @@ def ask(
     question, given, bound = _given(name, params, queries, window)
     with borrowed(store) as opened:
         target, bound = _fitted(opened, question, run, given, bound)
-        if question.derived:
-            from kernbench.analysis.derived import derive
-
-            bound |= derive(opened, question, target, bound)
         _work_out(opened, question, target, bound)
         return ask_question(opened, question, target, explain=explain, **bound)
 
@@ -137,18 +129,10 @@ def print_question(
 
     Arguments are those of :func:`ask`; ``form`` is ``neo4j`` for Neo4j Browser, or ``cypher-shell``. The text
     sets the parameters, among them the run's id, and has the same rows there as :func:`ask` here.
-
-    Raises:
-        UsageError: the question is one of those whose rows KernBench works out in Python.
     """
     from kernbench.pgraph import parameter_names, printed
 
     question, given, bound = _given(name, params, queries, window)
-    if question.derived:
-        raise UsageError(
-            f"question '{question.name}' has no text of its own: KernBench works out {question.derived[0]} "
-            "for it; ask it with 'kernbench query'"
-        )
     with borrowed(store) as opened:
         target, bound = _fitted(opened, question, run, given, bound)
         _work_out(opened, question, target, bound)
@@ -179,14 +163,12 @@ def _given(
     given: dict[str, Any] = dict(params or {})
     if "launch" in given:
         given["launch"] = str(given["launch"])
-    if clash := [name for name in question.derived if name in given]:
-        raise QueryError(f"unknown parameter '{clash[0]}': it is worked out from the others; leave it out")
     for key, value in window.items():
         if value is not None:
             if key not in question.params:
                 raise QueryError(f"question '{question.name}' looks at the whole run; it takes no '{key}'")
             given[key] = str(value) if key == "launch" else value
-    return question, given, question.bind({**given, **{name: [] for name in question.derived}})
+    return question, given, question.bind(given)
 
 
 def _fitted(

@@ -33,9 +33,7 @@ def listed(bench: str | None = None, store: Store = None, *, tag: str | None = N
                 continue
             before = latest.get(run.bench)
             changed = (
-                None
-                if before is None
-                else [_text(row) for row in differences(before.properties, run.properties, opened)]
+                None if before is None else _texts(differences(before.properties, run.properties, opened))
             )
             if wanted is None or run.id in wanted:
                 rows.append({**run.info, "changed": changed})
@@ -43,10 +41,14 @@ def listed(bench: str | None = None, store: Store = None, *, tag: str | None = N
         return rows
 
 
+def _texts(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """Differences in few characters each; those of source lines are one."""
+    return list(dict.fromkeys(map(_text, rows)))
+
+
 def _text(row: dict[str, Any]) -> str:
-    """One difference in few characters."""
     if row["what"] == "source":
-        return f"source {row['key']}"
+        return "source"
     prefix = "" if row["what"] in ("parameter", "version", "device") else f"{row['what']} "
     return f"{prefix}{row['key']}={row['after']}"
 

@@ -75,7 +75,7 @@ def question_parameter_names(file: Path) -> list[str]:
         content: Any = yaml.load(
             file.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         )
-        return [name for name, param in content["params"].items() if not param.get("derived")]
+        return [name for name, param in content["params"].items()]
     except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError):
         return []
 

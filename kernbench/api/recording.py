@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import kernbench
-from kernbench.analysis.history import PARTIAL
+from kernbench.analysis.time_window import PARTIAL
 from kernbench.api import readings
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, keeper

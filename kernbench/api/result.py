@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from kernbench.analysis.history import PARTIAL
+from kernbench.analysis.time_window import PARTIAL
 from kernbench.api.exporting import Exports
 from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 from kernbench.errors import UsageError

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kernbench.analysis.history import PARTIAL
 from kernbench.analysis.routing import kept_topology
+from kernbench.analysis.time_window import PARTIAL
 from kernbench.api.rerun import rerun as rerun_kept
 from kernbench.api.result import Run
 from kernbench.api.running import Progress

@@ -115,6 +115,7 @@ def made_up(count: int, names: tuple[str, ...]) -> list[Case]:
                 "params": {"m": int(len(cases) % 5 == 0)},
                 "status": "failed" if len(cases) % 7 == 3 else "ok",
                 "verified": ("yes", "no", "not asked")[len(cases) % 3],
+                "tags": ["swept"] if len(cases) % 4 < 3 else [],
             }
             topology = TopologyRecord(
                 f"t{number}", NAMES[number % len(NAMES)], case.topology.spec, case.topology.tables
@@ -167,8 +168,7 @@ def parameters(draw: Any, name: str, run: RunRecord, topology: TopologyRecord) -
         values["from_ns"] = st.just(from_ns)
         values["to_ns"] = st.sampled_from([-1.0, from_ns + 0.5, run.info["sim_ns"] / 2])
         values["kind"] = st.sampled_from(["", "", "dma_read", "no such"])
-    wanted = [key for key, param in LIBRARY[name].params.items() if not param.derived]
-    return {key: draw(values[key]) for key in wanted}
+    return {key: draw(values[key]) for key in LIBRARY[name].params}
 
 
 def rows_asked(

@@ -45,16 +45,53 @@ def bench_over_time(infos: Infos, records: Records, p: Mapping[str, Any]) -> Row
 
 def best_of_sweep(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     groups: dict[tuple[str, ...], list[float]] = {}
-    for i in _good(infos):
-        if i["bench"] == p["bench"]:
-            key = (i["params"], i["topology_name"], i["topology"])
-            groups.setdefault(key, []).append(_ns(i))
+    for i in _points(infos, p):
+        key = (i["params"], i["topology_name"], i["topology"])
+        groups.setdefault(key, []).append(_ns(i))
     values = [json.loads(key[0] or "{}") for key in groups]
     rows = []
     for own, (key, times) in zip(values, groups.items(), strict=True):
-        differ = {k: v for k, v in own.items() if any(other.get(k, ...) != v for other in values)}
-        rows.append((json.dumps(differ), *key, len(times), min(times)))
+        differ = [f"{k}={v}" for k, v in own.items() if any(other.get(k, ...) != v for other in values)]
+        rows.append((", ".join(sorted(differ)), *key, len(times), min(times)))
     return sorted(rows, key=lambda row: (row[5], *row[1:4]))[: p["limit"]]
+
+
+def _points(infos: Infos, p: Mapping[str, Any]) -> list[dict[str, Any]]:
+    wanted = {p["tag"]} - {""}
+    return [i for i in _good(infos) if i["bench"] == p["bench"] and wanted <= {*json.loads(i["tags"])}]
+
+
+def sweep_keys(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    points = [(json.loads(i["params"]), _ns(i)) for i in _points(infos, p)]
+    rows: Rows = []
+    for key in sorted({key for own, _ in points for key in own}):
+        found: dict[str, list[float]] = {}
+        for own, ns in points:
+            if key in own:
+                found.setdefault(str(own[key]), []).append(ns)
+        if len(found) > 1:
+            means = sorted((sum(times) / len(times), text) for text, times in found.items())
+            worst = max(means, key=lambda mean: mean[0])
+            factor = worst[0] / means[0][0] if means[0][0] > 0 else 1.0
+            rows.append((key, "parameter", len(found), *means[0][::-1], *worst[::-1], factor))
+    return sorted(rows, key=lambda row: (-round(row[7], 9), row[0]))[: p["limit"]]
+
+
+def pareto(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    points = [(json.loads(i["params"]), _ns(i), i) for i in _points(infos, p)]
+    best: dict[float, tuple[float, str]] = {}
+    for own, ns, i in points:
+        if p["key"] in own:
+            value = float(own[p["key"]])
+            best[value] = min(best.get(value, (ns, i["id"])), (ns, i["id"]))
+    by_id = {i["id"]: i for i in infos}
+    kept, rows = float("inf"), list[Any]()
+    for value in sorted(best, reverse=p["cheaper"] == "more"):  # cheapest first: each must be faster
+        ns, run = best[value]
+        if ns < kept:
+            kept = ns
+            rows.append((value, ns, run, by_id[run]["params"], by_id[run]["topology_name"]))
+    return sorted(rows)[: p["limit"]]
 
 
 def _ns(info: Mapping[str, Any]) -> float:
@@ -89,6 +126,19 @@ def slower_where(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     return sorted(found, key=lambda row: (-(row[2] + row[3]), row[0]))[: p["limit"]]
 
 
+def regressed_where(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    rows: Rows = []
+    for row in regressions(infos, records, {**p, "limit": None}):
+        run, best = row[0], row[11]
+        grown = slower_where(infos, records, {"before": best, "after": run, "limit": None})
+        more = [(round(max(g[2], 0.0) + max(g[3], 0.0), 6), g) for g in grown]
+        if more:
+            most = max(entry[0] for entry in more)
+            first = min((g for by, g in more if by == most), key=lambda g: g[0])
+            rows.append((run, row[1], row[3], row[7], best, *row[12:], *first[:4]))
+    return rows[: p["limit"]]
+
+
 def configured_differently(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     by_id = {info["id"]: info for info in infos}
     old, new = (by_id[p[end]] for end in ("before", "after"))
@@ -98,7 +148,7 @@ def configured_differently(infos: Infos, records: Records, p: Mapping[str, Any])
     a, b = (json.loads(info["params"]) for info in (old, new))
     for key in {**a, **b}:
         if a.get(key) != b.get(key):
-            shown = (json.dumps(values[key]) if key in values else "" for values in (a, b))
+            shown = (str(values[key]) if key in values else "" for values in (a, b))
             rows.append(("parameter", key, *shown))
     if old["version"] != new["version"]:
         rows.append(("version", "version", old["version"], new["version"]))
@@ -110,6 +160,9 @@ HISTORY: dict[str, Callable[[Infos, Records, Mapping[str, Any]], Rows]] = {
     "history/bench-over-time": bench_over_time,
     "history/best-of-sweep": best_of_sweep,
     "history/regressions": regressions,
+    "history/regressed-where": regressed_where,
     "history/slower-where": slower_where,
+    "history/sweep-keys": sweep_keys,
+    "history/pareto": pareto,
     "history/configured-differently": configured_differently,
 }

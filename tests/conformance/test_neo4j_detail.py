@@ -98,9 +98,7 @@ def ask_all(levels: GraphStore) -> None:
     """Ask every question that needs no parameter of runs that are called by their detail."""
     answered = dict.fromkeys(DETAILS, 0)
     for question in LIBRARY.values():
-        if question.scope == "history" or any(
-            p.default is None and not p.derived for p in question.params.values()
-        ):
+        if question.scope == "history" or any(p.default is None for p in question.params.values()):
             continue
         given = {"launch": "run"} if "launch" in question.params else {}
         rows = {}

@@ -14,13 +14,11 @@ import pytest
 from kernbench_graph.errors import QueryError, ReadOnlyError, StoreError, StoreUrlError
 from kernbench_graph.opening import open_store
 from kernbench_graph.projection import HISTORY
-from kernbench_graph.query.library import ask
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore, Result, RunRecord, TopologyRecord
 
 import kernbench as kb
 from kernbench import api
-from kernbench.analysis.derived import derive
 from kernbench.errors import KernBenchError
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import LIBRARY, SIZES
@@ -60,7 +58,7 @@ HOSTILE = (
 )
 NEEDED: dict[str, Any] = {
     "transaction": 1, "op": 4, "other": 3, "steps": 2, "resource": "fabric.switch0", "bench": "gemm",
-    "within_ns": 100.0,
+    "within_ns": 100.0, "key": "m",
     "src": "sip0.cube0.pe0.pe_dma", "dst": "sip0.cube0.hbm_ctrl.pe0", "before": "a", "after": "b",
     "other_src": "sip0.cube0.pe0.pe_dma", "other_dst": "sip0.cube0.hbm_ctrl.pe0",
     "lost": "sip0.cube0.hbm_ctrl.pe0",
@@ -139,7 +137,7 @@ def needed(name: str) -> dict[str, Any]:
     return given | {
         key: NEEDED[key]
         for key, param in LIBRARY[name].params.items()
-        if param.default is None and not param.derived and key not in given
+        if param.default is None and key not in given
     }
 
 
@@ -168,25 +166,6 @@ def where_a_number_is_wanted(victim: GraphStore, hostile: tuple[str, ...]) -> No
                 with pytest.raises(QueryError, match=f"parameter '{key}' is .* must be") as caught:
                     api.ask(name, "real", victim, {**needed(name), key: value})
                 assert "\n" not in str(caught.value)
-            if param.derived:
-                with pytest.raises(QueryError, match="worked out from the others"):
-                    api.ask(name, "real", victim, {**needed(name), key: "[] RETURN 1 //"})
-
-
-def in_what_is_worked_out(victim: GraphStore, hostile: tuple[str, ...]) -> None:
-    """Also what derived lists hold is bound, never pasted: here all their texts are hostile."""
-    for question in LIBRARY.values():
-        good = question.bind({**needed(question.name), **{key: [] for key in question.derived}})
-        derived = derive(victim, question, "real", good)
-        assert all(derived.values()), f"NEEDED makes {question.name} work out nothing"
-        for value in hostile:
-            mean = {
-                key: [{k: {str: value, int: -1}.get(type(v), v) for k, v in items[0].items()}]
-                for key, items in derived.items()
-            }
-            texts = any(isinstance(v, str) for items in derived.values() for v in items[0].values())
-            for row in ask(victim, question, "real", **good | mean).rows if texts else ():
-                assert {cell for cell in row if isinstance(cell, str)} <= {value, ""}, question.name
 
 
 def as_names_of_runs_tags_topologies_and_questions(victim: GraphStore, hostile: tuple[str, ...]) -> None:
@@ -303,7 +282,6 @@ def as_values_and_names_in_free_cypher(victim: GraphStore, hostile: tuple[str, .
 STRINGS_ARE = (
     in_parameters_of_every_question,
     where_a_number_is_wanted,
-    in_what_is_worked_out,
     as_names_of_runs_tags_topologies_and_questions,
     as_values_and_names_in_free_cypher,
 )

@@ -31,7 +31,7 @@ with kb.open_store(sys.argv[1]) as store:
     run = store.runs()[0]["id"]
     rows += sum(table.num_rows for table in store.load(run).tables.values())
     for name, question in LIBRARY.items():
-        given = {k: p for k, p in question.params.items() if not p.derived}
+        given = question.params
         needed = [k for k, p in given.items() if p.default is None or p.refers == "run"]
         known = {"before": run, "after": run, "bench": "qkv-gemm"}
         params = {key: known.get(key) or NEEDED[key] for key in needed}

@@ -13,6 +13,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.errors import UsageError
+from kernbench.pgraph import QueryError
 
 Cli = Callable[..., Any]
 SMALL = ("sweep", "--bench", "gemm-single-pe", "--topology", "minimal", "--set", "k=16", "--set", "n=16")
@@ -195,14 +196,31 @@ def test_kills_of_the_sweep_lose_at_most_the_points_under_way(process: Cli, work
 def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli) -> None:
     cli(*SMALL, "--set", "m=8,16", "--topo", "cube.hbm.channel_gbs=8,32")
     asked = cli("query", "best-of-sweep", "--param", "bench=gemm-single-pe", "--format", "json")
-    best = [json.loads(row[0]) for row in json.loads(asked.out)["rows"]]
-    assert best[0] == {"cube.hbm.channel_gbs": 32.0, "m": 8}
-    assert best[-1] == {"cube.hbm.channel_gbs": 8.0, "m": 16}
+    best = [row[0] for row in json.loads(asked.out)["rows"]]
+    assert best[0] == "cube.hbm.channel_gbs=32.0, m=8"
+    assert best[-1] == "cube.hbm.channel_gbs=8.0, m=16"
+    most = kb.ask("sweep-keys", params={"bench": "gemm-single-pe", "tag": "sweep-gemm-single-pe"}).dicts()
+    assert [(row["key"], row["best"], row["worst"]) for row in most] == [
+        ("cube.hbm.channel_gbs", "32.0", "8.0"),
+        ("m", "8", "16"),
+    ]
+    given = {"bench": "gemm-single-pe", "key": "cube.hbm.channel_gbs"}
+    front = kb.ask("pareto", params=given).dicts()
+    assert [row["value"] for row in front] == [8.0, 32.0]
+    assert front[0]["best_ns"] > front[1]["best_ns"]
+    cheap = kb.ask("pareto", params={**given, "cheaper": "more"}).dicts()
+    assert [row["value"] for row in cheap] == [32.0]  # as cheap as any, and faster than all
+    with pytest.raises(QueryError, match=r"there is no key 'cube\.hbm\.chanel_gbs'"):
+        kb.ask("pareto", params={**given, "key": "cube.hbm.chanel_gbs"})
     compared = json.loads(cli("runs", "compare", "last~2", "last", "--format", "json").out)
     first, last = (run.id for run in (kb.runs()[1], kb.runs()[-1]))
     rows = kb.ask("configured-differently", params={"before": first, "after": last}).rows
     assert rows == [
-        (row["what"], row["key"], json.dumps(row["before"]), json.dumps(row["after"]))
+        (
+            row["what"],
+            row["key"],
+            *("" if row[end] is None else json.dumps(row[end]) for end in ("before", "after")),
+        )
         for row in compared["configured"]
     ]
     assert rows

@@ -41,12 +41,12 @@ def test_names_are_those_that_importing_gives() -> None:
 
 def test_questions_of_ones_own_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "writes.yaml").write_text("params: {limit: {}, seen: {derived: true}}", "utf-8")
+    (tmp_path / "mine" / "writes.yaml").write_text("params: {limit: {}, seen: {}}", "utf-8")
     (tmp_path / "mine" / "broken.yaml").write_text("params: [", encoding="utf-8")
     monkeypatch.setenv("KERNBENCH_QUERIES", str(tmp_path))
     known = names.question_files()
     assert {"mine/writes", "mine/broken", "bottleneck/busiest-links"} <= known.keys()
-    assert names.question_parameter_names(known["mine/writes"]) == ["limit"]
+    assert names.question_parameter_names(known["mine/writes"]) == ["limit", "seen"]
     assert names.question_parameter_names(known["mine/broken"]) == []
 
 

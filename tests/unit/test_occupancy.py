@@ -8,7 +8,7 @@ import math
 import pytest
 
 import kernbench as kb
-from kernbench.analysis.derived import AskedRun
+from kernbench.analysis.asked_run import AskedRun
 from kernbench.api.page.sections import overview
 from kernbench.report.cells import share
 from kernbench.tui.models.browser import Browser

@@ -150,22 +150,18 @@ def ask(
     explain: bool = False,
     **params: Any,
 ) -> Result:
-    """Ask ``question`` of ``store``: of ``run`` (id or reference; None is the last), or of all runs.
+    """Ask ``question`` of ``store``: of ``run`` (id or reference; None is the last), or of several runs.
 
-    Parameters that refer to a run may be references too. With ``explain`` the plan comes instead of the rows.
+    A question about the history is asked of the runs that its parameters name, or else of all; these may be
+    references too. With ``explain`` the plan comes instead of the rows.
 
     ``QueryError`` for wrong parameters or when the answer does not have the declared columns and types.
     """
     bound = question.bind(params)
     target = None if question.scope == "history" else run or "last"
-    for name, param in question.params.items():
-        if param.refers == "run" and bound[name]:
-            bound[name] = store.resolve(bound[name])
-    if any(not bound[name] for name in question.derived):
-        # Nothing was derived, so there is nothing to look up; and an engine cannot type an empty list.
-        if target is not None:
-            store.resolve(target)
-        return Result([column.name for column in question.returns])
+    for name in question.runs:
+        bound[name] = store.resolve(bound[name])
+        target = target or bound[name]
     engine = question.engine if question.engine in store.engines else store.engines[0]
     text = question.text(engine, bound)
     if unused := set(bound) - set(parameter_names(text)):

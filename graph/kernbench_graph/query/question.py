@@ -16,9 +16,10 @@ from kernbench_graph.query.guard import check_read_only, parameter_names
 Scalar = str | int | float | bool
 Reference = Literal[
     "component", "link", "resource", "part", "component_kind", "link_kind", "resource_kind",
-    "transaction_kind", "transaction", "operation", "run", "bench", "topology", "cause",
+    "transaction_kind", "transaction", "operation", "run", "bench", "topology", "tag", "key", "cause",
 ]  # fmt: skip
-"""A ``resource`` is a component or a link, a ``part`` also a group of components such as a cube."""
+"""A ``resource`` is a component or a link, a ``part`` also a group of components such as a cube, a ``key`` a
+parameter or a dotted key of a topology file."""
 ValueType = Literal["string", "int", "float", "bool", "list", "path"]
 _PYTHON: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -43,9 +44,6 @@ class Parameter(_Model):
     """A parameter of a question. Without ``default`` it must be given.
 
     ``choices`` lists the only values allowed, ``minimum`` is the least number.
-
-    A ``derived`` one, of type ``list``, is not for people: the asker computes it from the others and
-    from what the store does not know, such as the router's tables. Its items are mappings.
     """
 
     type: ValueType
@@ -53,7 +51,6 @@ class Parameter(_Model):
     default: Scalar | None = None
     choices: list[Scalar] | None = None
     minimum: int | float | None = None
-    derived: bool = False
     refers: Reference | None = None
     """The sort of thing that the value names; asking is an error when there is no such thing."""
 
@@ -69,8 +66,8 @@ class Parameter(_Model):
                 raise ValueError(f"a minimum is for numbers, not for {self.type}")
             if isinstance(self.default, int | float) and self.default < self.minimum:
                 raise ValueError(f"default {self.default!r} is less than the minimum")
-        if self.derived != (self.type == "list") or self.type == "path":
-            raise ValueError("lists are derived, and nothing else is; no parameter is a path")
+        if self.type in ("list", "path"):
+            raise ValueError("a parameter is one text, number or truth, not a list or a path")
         return self
 
     @property
@@ -103,7 +100,7 @@ class Question(_Model):
     """A question in plain words, and how to ask it.
 
     ``scope``: ``run`` and ``topology`` questions are asked of one run (the last one by default), whose id is
-    bound to ``$run``, ``history`` questions of all runs.
+    bound to ``$run``, ``history`` questions of the runs that parameters name, or else of all.
     """
 
     name: str
@@ -156,8 +153,7 @@ class Question(_Model):
                 used = parameter_names(check_read_only(text))
             except QueryError as error:
                 raise ValueError(f"{key}: {error}") from error
-            # What a list is derived from need not occur again.
-            missing = set(self.params) - set(used) if not self.derived else set(self.derived) - set(used)
+            missing = set(self.params) - set(used)
             if key != "cypher_window":
                 missing -= cut
             if missing or not set(used) - {"run"} <= set(self.params):
@@ -176,9 +172,9 @@ class Question(_Model):
         return self
 
     @property
-    def derived(self) -> list[str]:
-        """Names of the parameters that the asker computes."""
-        return [name for name, parameter in self.params.items() if parameter.derived]
+    def runs(self) -> list[str]:
+        """Names of the parameters that name runs."""
+        return [name for name, parameter in self.params.items() if parameter.refers == "run"]
 
     def text(self, engine: str, params: Mapping[str, Any] | None = None) -> str:
         """The Cypher for that engine and, where they cut a window, for these parameters."""
@@ -214,7 +210,6 @@ class Question(_Model):
         shown = [
             f"{name}: {parameter.type}" + ("" if parameter.default is None else f" = {parameter.default!r}")
             for name, parameter in self.params.items()
-            if not parameter.derived
         ]
         return ", ".join(shown) or "no parameters"
 

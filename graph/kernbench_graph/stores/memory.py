@@ -15,7 +15,7 @@ from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.manifest import json_text
 from kernbench_graph.archive.record import canonical_topology, changed_tags, complete_info, tag_list
 from kernbench_graph.errors import StoreError, StoreUrlError
-from kernbench_graph.projection import HISTORY, SMALL_HISTORY, graph_parts
+from kernbench_graph.projection import HISTORY, graph_parts
 from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord, resolve_ref
 from kernbench_graph.stores.common import taken
 from kernbench_graph.stores.embedded.base import LocalStore
@@ -144,16 +144,15 @@ class MemoryStore(LocalStore):
                 self._remove = weakref.finalize(self, scratch.remove)
         return ProjectionCache(self._folder, self._note, engine)
 
-    def _history_database(self, with_use: bool, engine: str) -> Database:
+    def _history_database(self, names: tuple[str, ...], engine: str) -> Database:
         with self._lock:
             topologies, runs, changes = (
                 list(self._topologies.values()),
                 list(self._runs.values()),
                 self._changes,
             )
-        if not with_use:
+        if names != HISTORY:
             runs = [RunRecord(run.info, {}) for run in runs]
-        names = HISTORY if with_use else SMALL_HISTORY
 
         def build() -> Database:
             tables = [run.tables[name] for run in runs for name in HISTORY_TABLES if run.tables]
@@ -169,4 +168,4 @@ class MemoryStore(LocalStore):
                 lambda made: project_history(made, topologies, runs, names), size
             )
 
-        return self._cached(f"history {engine} {with_use} {changes}", build)
+        return self._cached(f"history {engine} {' '.join(names)} {changes}", build)

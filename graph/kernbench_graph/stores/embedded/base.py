@@ -13,7 +13,7 @@ from typing import Any
 
 from kernbench_graph import running
 from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
-from kernbench_graph.projection import HISTORY, SMALL_HISTORY
+from kernbench_graph.projection import history_for
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.looked_at import looked_at
 from kernbench_graph.query.plans import asked_for_plan
@@ -27,7 +27,6 @@ from kernbench_graph.stores.embedded.run_graphs import RunGraphs
 from kernbench_graph.stores.view import HISTORY_HAS, check_history, named_runs
 
 _WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
-_MORE_HISTORY = frozenset(HISTORY) - frozenset(SMALL_HISTORY)
 
 
 class LocalStore(RunGraphs, ABC):
@@ -47,8 +46,8 @@ class LocalStore(RunGraphs, ABC):
         """Whether there is a run of that id."""
 
     @abstractmethod
-    def _history_database(self, with_use: bool, engine: str) -> Database:
-        """The graph over all runs, ready to be read; launches and use of resources only when asked for."""
+    def _history_database(self, names: tuple[str, ...], engine: str) -> Database:
+        """The graph over all runs with the labels and types ``names``, ready to be read."""
 
     def resolve(self, ref: str) -> str:
         """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
@@ -116,7 +115,7 @@ class LocalStore(RunGraphs, ABC):
         """The graph to ask: of these runs, or that over all where there are none, with ``names`` at least."""
         self._check_open()
         if not runs:
-            return self._history_database(not _MORE_HISTORY.isdisjoint(names), engine)
+            return self._history_database(history_for(names), engine)
         return self._runs_database(runs, engine, names)
 
     def _check_computed(self, cypher: str) -> None:

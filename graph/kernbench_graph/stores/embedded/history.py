@@ -1,7 +1,7 @@
 """The graph over all runs of an embedded store, made from the one that is cached where runs were only added.
 
-An entry of the cache says which runs it holds. A run's record never changes, but for its tags; so an entry
-all of whose runs are still there becomes the new one when the runs that it lacks are added to a copy of it.
+An entry of the cache says which runs it holds, and with which tags. One all of whose runs are still there as
+they were becomes the new one when the runs that it lacks are added to a copy of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernbench_graph.archive import record as archive
 from kernbench_graph.errors import StoreError
-from kernbench_graph.projection import HISTORY, SMALL_HISTORY, graph_parts
+from kernbench_graph.projection import HISTORY, graph_parts
 from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.cache import About, Base, ProjectionCache
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
@@ -20,7 +20,6 @@ from kernbench_graph.stores.embedded.loading import (
     HISTORY_TABLES,
     extend_history,
     project_history,
-    retag_history,
 )
 
 if TYPE_CHECKING:
@@ -53,29 +52,29 @@ class History:
         self.content = " ".join(f"{kept.content} {kept.info['tags']}" for kept in runs.values())
         """Identifies the records of all runs, and their tags."""
 
-    def small(self) -> LadybugDatabase:
-        """Runs and topologies only, in memory: quicker made than opened."""
+    def small(self, names: tuple[str, ...]) -> LadybugDatabase:
+        """What needs no table of a run, in memory: quicker made than opened."""
         database = LadybugDatabase()
         infos = [kept.info for kept in self._runs.values()]
         runs = [RunRecord(info, {}) for info in infos]
-        project_history(database, self._topologies(infos), runs, SMALL_HISTORY)
+        project_history(database, self._topologies(infos), runs, names)
         return database
 
     def free(
-        self, cache: ProjectionCache[ArcadeDatabase], with_use: bool, progress: Progress | None
+        self, cache: ProjectionCache[ArcadeDatabase], names: tuple[str, ...], progress: Progress | None
     ) -> ArcadeDatabase:
-        """For free Cypher, from ``cache``; with what runs used, and where, only when asked for."""
+        """For free Cypher, from ``cache``, with the labels and types ``names``."""
         from kernbench_graph.stores.arcade import loading
 
         infos = [kept.info for kept in self._runs.values()]
 
         def fill(database: ArcadeDatabase) -> None:
-            records = self._records(infos) if with_use else [RunRecord(info, {}) for info in infos]
-            names = HISTORY if with_use else SMALL_HISTORY
+            whole = names == HISTORY
+            records = self._records(infos) if whole else [RunRecord(info, {}) for info in infos]
             parts = graph_parts(records, self._topologies(infos), names, by_id=True)
             loading.project(database, parts, names, progress, by_id=True)
 
-        prefix = "free-history-use" if with_use else "free-history"
+        prefix = f"free-history-{len(names)}"
         name = cache.name(prefix, self.content)
         database = cache.open(name, fill, len(infos), lambda: 0)
         cache.prune(f"{prefix}~", keep={name})
@@ -109,7 +108,7 @@ class History:
         for name, other in cache.entries("history~"):
             held, machines = other.get("runs"), other.get("topologies")
             if held and machines and set(machines) <= set(about["topologies"]) and all(
-                run_id in runs and runs[run_id][0] == content for run_id, (content, _) in held.items()
+                runs.get(run_id) == as_held for run_id, as_held in held.items()
             ):  # fmt: skip
                 found.append((len(held), name, other))
         if not found:
@@ -124,11 +123,6 @@ class History:
         topologies = [self._load(id_) for id_ in sorted({info["topology"] for info in fresh} - machines)]
         there = [self._load(id_) for id_ in sorted({info["topology"] for info in fresh} & machines)]
         extend_history(database, topologies, [self._read(info) for info in fresh], there)
-        retag_history(
-            database,
-            [kept.info for run_id, kept in self._runs.items()
-             if run_id in held and held[run_id][1] != kept.info["tags"]],
-        )  # fmt: skip
 
     def _topologies(self, infos: Iterable[Mapping[str, Any]]) -> list[TopologyRecord]:
         found = []

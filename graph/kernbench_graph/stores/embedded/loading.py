@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 import pyarrow as pa
 
@@ -13,7 +12,7 @@ from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
-PROJECTION_VERSION = 7
+PROJECTION_VERSION = 8
 """Raised whenever the same record would be projected otherwise, so that caches are built anew."""
 
 HISTORY_TABLES = ("Use", "Launch")
@@ -58,12 +57,6 @@ def extend_history(
     """Add ``topologies`` and ``runs`` to the graph over all runs, which has the topologies ``there``."""
     for part in _joined(graph_parts(runs, topologies, HISTORY, by_id=True, others=there)):
         database.copy(part.name, part.data, part.ends)
-
-
-def retag_history(database: LadybugDatabase, infos: Iterable[Mapping[str, Any]]) -> None:
-    """Give runs in the graph over all runs the tags that they have now."""
-    for info in infos:
-        database.write("MATCH (r:Run {id: $id}) SET r.tags = $tags", {"id": info["id"], "tags": info["tags"]})
 
 
 def data_bytes(*records: RunRecord | TopologyRecord) -> int:

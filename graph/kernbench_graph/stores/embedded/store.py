@@ -21,6 +21,7 @@ from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import alone, clean_leftovers, is_temporary, remove_folder, shared
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.errors import ArchiveError, StoreError
+from kernbench_graph.projection import HISTORY
 from kernbench_graph.schema_worked_out import FACTS_VERSION
 from kernbench_graph.store import RunRecord, TopologyRecord, check_id, is_id, resolve_ref
 from kernbench_graph.stores.common import taken
@@ -234,16 +235,17 @@ class EmbeddedStore(LocalStore):
                 self._place(run_id)  # which has gone meanwhile, or else the error stands
             raise
 
-    def _history_database(self, with_use: bool, engine: str) -> Database:
+    def _history_database(self, names: tuple[str, ...], engine: str) -> Database:
+        kind = f"history {engine} {' '.join(names)}"
         history = History(self._readable(), self._runs, self.load_topology, self._note)
 
         def build() -> Database:
-            self._forget(f"history {engine} {with_use}")
+            self._forget(kind)
             if engine == ARCADE:
-                return history.free(self._cache(arcade_files()), with_use, self.progress)
-            return history.cached(self._cache(ladybug_files())) if with_use else history.small()
+                return history.free(self._cache(arcade_files()), names, self.progress)
+            return history.cached(self._cache(ladybug_files())) if names == HISTORY else history.small(names)
 
-        return self._cached(f"history {engine} {with_use} {history.content}", build)
+        return self._cached(f"{kind} {history.content}", build)
 
     def _run_and_content(self, folder: Path) -> tuple[RunRecord, str]:
         """The run in ``folder``, and a hash of all but its tags."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from kernbench_graph.archive import manifest
 from kernbench_graph.archive.record import changed_tags, info_of, tag_list
+from kernbench_graph.schema_described import TAG_PREFIX
 from kernbench_graph.store import is_id
 from kernbench_graph.stores.neo4j.server import Server, Transaction
 
@@ -97,8 +98,12 @@ class Catalogue:
             content["wall"]["tags"] = text
             tx.run(
                 "MATCH (k:KernbenchRun {id: $id}) MATCH (r:Run {id: $id}) "
-                "SET k.manifest = $manifest, r.tags = $tags",
-                id=run_id, manifest=manifest.encode(content, run_id), tags=text,
+                "SET k.manifest = $manifest, r.tags = $tags "
+                "WITH r OPTIONAL MATCH (r)-[:TAGGED]->(old:Tag) DETACH DELETE old "
+                "WITH DISTINCT r UNWIND $names AS name "
+                "CREATE (r)-[:TAGGED]->(:Tag {id: r.id + $prefix + name, name: name})",
+                id=run_id, manifest=manifest.encode(content, run_id), tags=text, names=tag_list(text),
+                prefix=f"/{TAG_PREFIX}",
             ).consume()  # fmt: skip
             return text
 

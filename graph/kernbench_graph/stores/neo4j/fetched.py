@@ -66,5 +66,5 @@ class FetchedGraphs(LocalStore):
     def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
         return ProjectionCache(self._folder, self._note, engine)
 
-    def _history_database(self, with_use: bool, engine: str) -> Database:
+    def _history_database(self, names: tuple[str, ...], engine: str) -> Database:
         raise AssertionError("the server itself answers for all runs")

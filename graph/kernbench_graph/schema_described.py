@@ -1,0 +1,43 @@
+"""The part of the schema that follows from the properties of a run and of its topology alone.
+
+Its rows are in every graph that has the run (:mod:`kernbench_graph.described`).
+"""
+
+from __future__ import annotations
+
+from kernbench_graph.schema_types import Property, Relationship, Rows, Table, label_of
+
+_P = Property
+_TEXT = _P("text", "string", "Its value: a text as it is, anything else as JSON.")
+_VALUE = _P("value", "double", "Its value where that is a number; nothing else.")
+
+PARAM = Table("Param", "run", "Parameters of the bench.", (
+    _P("name", "string", "Name of the parameter."), _TEXT, _VALUE,
+), key="name", described=True)  # fmt: skip
+TAG = Table("Tag", "run", "The user's tags; the points of a sweep have a tag in common.", (
+    _P("name", "string", "The tag.", indexed=True),
+), key="name", described=True)  # fmt: skip
+CONFIGURED = Table("Configured", "run", "Everything that was configured for a run.", (
+    _P("what", "string", "`bench`, `parameter`, `topology`, `device`, `component`, `version` or `source`: a "
+       "line of the bench's file."),
+    _P("name", "string", "The parameter, the dotted key of the topology file, the line."),
+    _P("text", "string", "Its value: a text as it is, anything else as JSON; how often a line is there."),
+    _VALUE,
+    _P("number", "int64", "Its place in the configuration, from 0; of a line its number, from 1."),
+), described=True)  # fmt: skip
+
+TAG_PREFIX = "tag:"
+"""Of the ids of nodes of tags within their run."""
+DESCRIBED_TABLES = (PARAM, TAG, CONFIGURED)
+DESCRIBED_LABELS = (
+    label_of(PARAM, "A parameter of the bench, with the value that the run had.", "param:"),
+    label_of(TAG, "A tag of the run. Each run has nodes of its own: runs that share a tag do by its name.",
+             TAG_PREFIX),
+)  # fmt: skip
+DESCRIBED_RELATIONSHIPS = (
+    Relationship("HAS_PARAM", "A run's parameters.", (Rows("Param", ("Run", ""), ("Param", "name")),)),
+    Relationship("TAGGED", "A run's tags.", (Rows("Tag", ("Run", ""), ("Tag", "name")),)),
+    Relationship("CONFIGURED", "One thing that was configured for a run.",
+                 (Rows("Configured", ("Run", ""), ("Topology", "")),),
+                 tuple(CONFIGURED.column(name) for name in ("what", "name", "text", "value", "number"))),
+)  # fmt: skip
