@@ -311,6 +311,7 @@ LABELS = (
            "out when it is first asked for.", "work"),
     _label("Window", "A window of a run's time that questions choose by its name.", "window:"),
     _label("Span", "A stretch of time that belongs to a window.", "span", "stretch {number}"),
+    _label("Line", "A line of source. Worked out when it is first asked for.", "line:"),
     *DESCRIBED_LABELS,
     *ADDED_LABELS,
 )  # fmt: skip
@@ -428,6 +429,14 @@ RELATIONSHIPS = (
     _relationship("MEASURED_BY", "The place by whose hops or operations a use is spread over time.",
                   Rows("Measured", _USE_OF, ("Use", "by")),
                   carries="of_busy of_bytes of_wait of_transactions of_occupied"),
+    _relationship("AT_LINE", "The line of source that something came from.",
+                  Rows("AtLine", ("Op", "op"), ("Line", "line")),
+                  Rows("AtLine", ("Transaction", "txn"), ("Line", "line")),
+                  Rows("AtLine", ("Launch", "launch"), ("Line", "line"))),
+    _relationship("FOLLOWED", "The one that began before at the same component.",
+                  Rows("Followed", ("Op", "op"), ("Op", "op_before")),
+                  Rows("Followed", ("Transaction", "txn"), ("Transaction", "txn_before")),
+                  carries="resource t_from gap_ns"),
     *DESCRIBED_RELATIONSHIPS,
     *ADDED_RELATIONSHIPS,
 )  # fmt: skip

@@ -77,6 +77,28 @@ WORKED_OUT_TABLES = (
         _P("share", "double", "`light_ns` by `ns`, 0 to 1."),
         _P("bound", "string", "What takes `light_ns`: `gemm`, `hbm`, `sram` or `tcm`; empty if nothing."),
     ), key="number", computed=True),
+    Table("Line", "run", "Lines of source that operations and launches came from.", (
+        _P("name", "string", "File and line, such as `mine.py:12`."),
+        _P("file", "string", "The file."),
+        _P("line", "int64", "Number of the line, from 1; 0 where it is not known."),
+        _P("text", "string", "What it says, where it is of the bench's own file; empty for others."),
+    ), key="name", computed=True),
+    Table("AtLine", "run", "What came from which line.", (
+        _P("op", "int64", "The operation.", to="Op", absent=-1, default=-1),
+        _P("txn", "int64", "The transaction, by its operation.", to="Transaction", absent=-1, default=-1),
+        _P("launch", "int64", "The launch, by its kernel.", to="Launch", absent=-1, default=-1),
+        _P("line", "string", "The line.", to="Line"),
+    ), computed=True),
+    Table("Followed", "run", "Operations on the component that carried them out, and transactions at their "
+          "ends, with the one that began there before.", (
+        _P("op", "int64", "The operation; -1 when a transaction.", to="Op", absent=-1, default=-1),
+        _P("op_before", "int64", "The one before it.", to="Op", absent=-1, default=-1),
+        _P("txn", "int64", "The transaction; -1 when an operation.", to="Transaction", absent=-1, default=-1),
+        _P("txn_before", "int64", "The one before it.", to="Transaction", absent=-1, default=-1),
+        _P("resource", "string", "Name of the component."),
+        _P("t_from", "double", "When the later one began there.", "ns"),
+        _P("gap_ns", "double", "Time before that in which none of those before was under way there.", "ns"),
+    ), computed=True),
     Table("Window", "run", "Windows of a run's time that questions choose by name.", (
         _P("name", "string", "`run`: all of it; `all`: its launches; `setup`: the time outside of them; the "
            "number of a launch, from 0."),

@@ -19,6 +19,8 @@ ANALYSES = {
     ("Window", "Span", "Touched"): "window_facts.window_tables",
     ("HopUse", "Served", "Measured"): "served_facts.served_tables",
     ("Path", "Explained", "Step"): "path_table.path_tables",
+    ("Line", "AtLine"): "source_lines.line_tables",
+    ("Followed",): "follow_table.followed_tables",
 }
 """Tables -> the module of this package, and the function in it, that works them out from a run."""
 ON_MACHINES = {

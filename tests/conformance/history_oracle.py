@@ -139,6 +139,40 @@ def regressed_where(infos: Infos, records: Records, p: Mapping[str, Any]) -> Row
     return rows[: p["limit"]]
 
 
+def slower_lines(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
+    found: dict[tuple[str, str], list[Any]] = {}
+    if p["before"] == p["after"]:
+        return []
+    for side, run in ((0, p["before"]), (1, p["after"])):
+        tables = records[run].tables
+        ops = {op["number"]: op for op in tables["Op"].to_pylist()}
+        sent = {row["number"]: row for row in tables["Transaction"].to_pylist()}
+        for op in ops.values():
+            key = (op["name"], op.get("source", ""))
+            entry = found.setdefault(key, [[0, 0], [0.0, 0.0], [0.0, 0.0], {}])
+            entry[0][side] += 1
+            entry[1][side] += op["t_end"] - op["t_start"]
+        for wait in tables["WaitedFor"].to_pylist():
+            if (of := sent[wait["txn"]]["op"]) < 0:
+                continue
+            entry = found[ops[of]["name"], ops[of].get("source", "")]
+            behind = sent[wait["holder"]]
+            cause = ops.get(behind["op"])
+            name = f"{cause['name']} {cause.get('source', '')}" if cause else behind["kind"]
+            entry[2][side] += wait["ns"]
+            entry[3].setdefault(name, [0.0, 0.0])[side] += wait["ns"]
+    rows: Rows = []
+    for (name, line), (times, ns, waits, holders) in found.items():
+        more, waited = round(ns[1] - ns[0], 6), round(waits[1] - waits[0], 6)
+        if more > 0 or waited > 0:
+            grown = {holder: round(was[1] - was[0], 6) for holder, was in holders.items()}
+            most = max(grown.values(), default=0.0)
+            holder = min((holder for holder, by in grown.items() if by == most and most > 0), default="")
+            new = bool(holder) and holders[holder][0] == 0
+            rows.append((name, line, *times, more, waited, holder, max(most, 0.0), new))
+    return sorted(rows, key=lambda row: (-row[4], -row[5], *row[:2]))[: p["limit"]]
+
+
 def configured_differently(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     by_id = {info["id"]: info for info in infos}
     old, new = (by_id[p[end]] for end in ("before", "after"))
@@ -162,6 +196,7 @@ HISTORY: dict[str, Callable[[Infos, Records, Mapping[str, Any]], Rows]] = {
     "history/regressions": regressions,
     "history/regressed-where": regressed_where,
     "history/slower-where": slower_where,
+    "history/slower-lines": slower_lines,
     "history/sweep-keys": sweep_keys,
     "history/pareto": pareto,
     "history/configured-differently": configured_differently,

@@ -51,7 +51,53 @@ def tensors_behind(run: RunRecord, topology: TopologyRecord, params: Mapping[str
     return first(rows, lambda row: (-row[6], row[0], row[2]), params)
 
 
+def read_again(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    span = span_of(run, params)
+    ops = {op["number"]: op for op in run.tables["Op"].to_pylist()}
+    rows: Rows = []
+    for tensor in run.tables["Tensor"].to_pylist():
+        reads = [
+            (access["offset"], access["bytes"], ops[access["op"]]["component"])
+            for access in run.tables["Access"].to_pylist()
+            if access["tensor"] == tensor["number"] and not access["is_write"] and access["bytes"] > 0
+            and span.holds(ops[access["op"]]["t_start"]) and ops[access["op"]]["component"]
+        ]  # fmt: skip
+        parts = {read[:2]: [other for other in reads if other[:2] == read[:2]] for read in reads}
+        again = sum(part[1] * (len(found) - 1) for part, found in parts.items())
+        same = sum(part[1] * (len(found) - len({who for *_, who in found})) for part, found in parts.items())
+        total = sum(read[1] for read in reads)
+        if again:
+            most = max(map(len, parts.values()))
+            rows.append((tensor["number"], tensor["name"], tensor["memory"], len(parts), total, again, same,
+                         again / total, most))  # fmt: skip
+    return first(rows, lambda row: (-row[5], row[0]), params)
+
+
+def engine_follows(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -> Rows:
+    """Each operation beside all that began before it: quadratic, and so unlike what is tested."""
+    span = span_of(run, params)
+    ops = [op for op in run.tables["Op"].to_pylist() if op["component"]]
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for op in ops:
+        began = (op["t_start"], op["t_end"], op["number"])
+        earlier = [
+            other for other in ops if other["component"] == op["component"]
+            and (other["t_start"], other["t_end"], other["number"]) < began
+        ]  # fmt: skip
+        if earlier and span.holds(op["t_start"]) and params["resource"] in ("", op["component"]):
+            last = max(earlier, key=lambda other: (other["t_start"], other["t_end"], other["number"]))
+            gap = max(op["t_start"] - max(other["t_end"] for other in earlier), 0.0)
+            found.setdefault((op["component"], last["name"], op["name"]), []).append(gap)
+    rows: Rows = [
+        (*key, len(gaps), sum(gap > 0 for gap in gaps), math.fsum(gaps), max(gaps))
+        for key, gaps in found.items()
+    ]
+    return first(rows, lambda row: (-row[5], -row[3], *row[:3]), params)
+
+
 TENSORS: dict[str, Oracle] = {
     "kernel/tensor-traffic": tensor_traffic,
     "contention/tensors-behind": tensors_behind,
+    "kernel/read-again": read_again,
+    "kernel/engine-follows": engine_follows,
 }
