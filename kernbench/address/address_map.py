@@ -35,7 +35,10 @@ class Target(NamedTuple):
 
 
 _KEPT = 4096
-"""Ranges whose requests are kept: a transfer asks for them when it is checked and when it is sent."""
+"""Ranges over several memories or channels whose requests are kept.
+
+A transfer asks for them when it is checked and when it is sent.
+"""
 
 
 class AddressMap:
@@ -46,6 +49,7 @@ class AddressMap:
         """Width of a physical address: 51 bits, and more in a machine of over 16 packages."""
         self._windows = windows_of(graph, self.bits)
         self._bases = [window.base for window in self._windows]
+        self._ends = [window.end for window in self._windows]
         self._targets = [(w.component, w.kind, w.unit) for w in self._windows]
         self._hbm: dict[tuple[int, int, int], Window] = {}
         self._first_slice: dict[tuple[int, int], Window] = {}
@@ -78,11 +82,11 @@ class AddressMap:
         if nbytes < 0:
             raise AddressError(f"nbytes {nbytes} must not be negative")
         end = pa + nbytes
-        if pa < end <= self._windows[self._find(pa)].end:
+        if pa < end <= self._ends[self._find(pa)]:
             return [(pa, nbytes)]
         pieces = []
         while pa < end:
-            stop = min(end, self._windows[self._find(pa)].end)
+            stop = min(end, self._ends[self._find(pa)])
             pieces.append((pa, stop - pa))
             pa = stop
         return pieces
@@ -93,6 +97,11 @@ class AddressMap:
         An HBM slice with channel routers gets one for each of its channels that the range touches. In order
         of first bytes. A range that leaves what is implemented is an error.
         """
+        if nbytes > 0:
+            index = self._find(pa)
+            component, base = self._targets[index][0], self._bases[index]
+            if pa + nbytes <= self._ends[index] and component not in self._channels:
+                return [PhysicalRequest(component, pa, pa - base, nbytes)]
         known = self._found.get((pa, nbytes))
         if known is not None:
             return known
@@ -172,7 +181,7 @@ class AddressMap:
 
     def _find(self, pa: int) -> int:
         index = bisect_right(self._bases, pa) - 1
-        if index < 0 or pa >= self._windows[index].end:
+        if index < 0 or pa >= self._ends[index]:
             raise self._nowhere(pa)
         return index
 

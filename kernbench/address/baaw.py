@@ -23,7 +23,7 @@ class Baaw:
         self._addresses = addresses
         self.base = addresses.space
         """First logical address. Lower addresses are physical: no number means both."""
-        self._segments: ExtentMap[int] = ExtentMap(lambda pa, begin, _end: pa + begin)
+        self._segments = ExtentMap(lambda pa, begin, _end: pa + begin)
 
     @property
     def segments(self) -> tuple[Extent[int], ...]:

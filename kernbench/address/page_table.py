@@ -27,7 +27,7 @@ class PageTable:
             raise AddressError(f"page_bytes {page_bytes} must be a power of two")
         self.page_bytes = page_bytes
         self._bits = bits
-        self._extents: ExtentMap[int] = ExtentMap(lambda pa, begin, _end: pa + begin)
+        self._extents = ExtentMap(lambda pa, begin, _end: pa + begin)
 
     @property
     def mappings(self) -> tuple[Extent[int], ...]:

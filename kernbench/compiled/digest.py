@@ -17,12 +17,17 @@ COMPONENTS = (
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""
 
+FOLLOWED = ("tensor_log", "dependencies")
+"""Modules of ``kernbench.replay`` that are: what is found of each operation as it ends."""
+
 MODULES = {
     "kernbench.program.operations": "py",
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
     **{f"kernbench.components.{name}": "py" for name in COMPONENTS},
     "kernbench.address.free_list": "py",
+    "kernbench.address.extent_map": "py",
+    **{f"kernbench.replay.{name}": "py" for name in FOLLOWED},
     "kernbench.replay.op_rows": "py",
     "kernbench.compiled._core": "pyx",
 }

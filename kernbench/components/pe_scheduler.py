@@ -140,7 +140,7 @@ class PeScheduler(PeComponent):
         for operand in _in_memory(command):
             assert operand.address is not None
             self._dma.check(operand.address, c.operand_bytes(operand))
-        largest = max(tile.buffer_bytes for tile in tiles_of(command, self._gemm.tile))
+        largest = max(tile.buffer_bytes for tile in tiles_of(command, self._gemm.tile, outermost=True))
         if largest > self._buffer_bytes:
             raise KernelError(
                 f"composite '{command.op.name}': a tile needs {largest} bytes of buffers, the scheduler's "

@@ -1,3 +1,6 @@
+cdef class Operand:
+    cdef public object shape, dtype, handle, address, regions
+
 cdef class Op:
     cdef public long long id, launch, parent, nbytes
     cdef public double t_ready, t_start, t_end, t_effect

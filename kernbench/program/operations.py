@@ -9,7 +9,6 @@ operation wrote over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 
@@ -20,7 +19,6 @@ class Region(NamedTuple):
     nbytes: int
 
 
-@dataclass(slots=True)
 class Operand:
     """An array that an operation reads or writes as a whole.
 
@@ -29,11 +27,31 @@ class Operand:
     model, logical in ``la``); ``regions`` are physical and are filled in where the address is translated.
     """
 
-    shape: tuple[int, ...]
-    dtype: str
-    handle: int | None = None
-    address: int | None = None
-    regions: tuple[Region, ...] = ()
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: str,
+        handle: int | None = None,
+        address: int | None = None,
+        regions: tuple[Region, ...] = (),
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.handle = handle
+        self.address = address
+        self.regions = regions
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Operand) and self._fields() == other._fields()
+
+    __hash__ = None  # type: ignore[assignment]  # regions are filled in
+
+    def __repr__(self) -> str:
+        shape, dtype, handle, address, regions = self._fields()
+        return f"Operand({shape}, {dtype!r}, {handle=}, {address=}, {regions=})"
+
+    def _fields(self) -> tuple[object, ...]:
+        return self.shape, self.dtype, self.handle, self.address, self.regions
 
 
 class Known(Protocol):

@@ -12,13 +12,15 @@ pseudo-channels they fall on is approximate.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
+from typing import NamedTuple, TypeVar
 
 from kernbench.dtypes import dtype
 from kernbench.program.commands import Composite, Epilogue
 from kernbench.program.operations import Operand
+
+T = TypeVar("T")
 
 PARTS = {
     "DMA_READ": "pe_dma",
@@ -30,8 +32,7 @@ PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     """One stage of a tile: ``kind`` is DMA_READ, FETCH, GEMM, MATH, STORE or DMA_WRITE.
 
     ``transfers`` are (address, bytes) of a DMA stage, carried out one after the other; ``nbytes`` what the
@@ -54,16 +55,14 @@ class Stage:
         return PARTS[self.kind]
 
 
-@dataclass(frozen=True, slots=True)
-class TilePlan:
+class TilePlan(NamedTuple):
     """One tile: its stages and the bytes of scheduler-reserved TCM that it holds from first to last."""
 
     stages: tuple[Stage, ...]
     buffer_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(NamedTuple):
     """A row-major (rows, cols) operand; ``address`` None where it is pinned in TCM."""
 
     rows: int
@@ -78,8 +77,7 @@ class Matrix:
         return ((self.address or 0) + (row * self.cols + col) * self.itemsize, nbytes)
 
 
-@dataclass(frozen=True, slots=True)
-class EpilogueStep:
+class EpilogueStep(NamedTuple):
     """An epilogue step as the planner sees it: its name, scope and, if it has one, its operand.
 
     With ``group`` the operand has a row for each so many elements along K.
@@ -116,17 +114,36 @@ def math(name: str, elements: int, in_bytes: int, out_bytes: int) -> TilePlan:
 
 
 def gemm_plan(
-    a: Matrix, b: Matrix, out: Matrix, tile: tuple[int, int, int], epilogue: Sequence[EpilogueStep] = ()
+    a: Matrix,
+    b: Matrix,
+    out: Matrix,
+    tile: tuple[int, int, int],
+    epilogue: Sequence[EpilogueStep] = (),
+    outermost: bool = False,
 ) -> Iterator[TilePlan]:
-    """Tiles of ``out = a @ b`` in the order M, N, K. ``tile`` is (M, K, N)."""
-    tile_m, tile_k, tile_n = tile
+    """Tiles of ``out = a @ b`` in the order M, N, K. ``tile`` is (M, K, N).
+
+    ``outermost``: only the first and the last along each, among which the largest one is: tiles shrink at the
+    edges, the last K tile is written as well, and a step over the whole output comes with the last of all.
+    """
+    tile_k = tile[1]
     steps_k = ceil(a.cols / tile_k)
-    corners = [(m, n) for m in range(0, out.rows, tile_m) for n in range(0, out.cols, tile_n)]
-    for m, n in corners:
-        for k in range(steps_k):
+    corners = _corners(out, tile)
+    for m, n in _ends(corners) if outermost else corners:
+        for k in _ends(range(steps_k)) if outermost else range(steps_k):
             yield _gemm_tile(
                 a, b, out, tile, (m, k * tile_k, n), epilogue, k == steps_k - 1, (m, n) == corners[-1]
             )
+
+
+def _corners(out: Matrix, tile: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Where the tiles of ``out`` begin, in the order M, N; ``tile`` begins with M and ends with N."""
+    return [(m, n) for m in range(0, out.rows, tile[0]) for n in range(0, out.cols, tile[-1])]
+
+
+def _ends(values: Sequence[T]) -> Sequence[T]:
+    """The first and the last."""
+    return values if len(values) <= 2 else (values[0], values[-1])
 
 
 def _gemm_tile(
@@ -174,11 +191,15 @@ def math_plan(
     tile: tuple[int, int],
     name: str,
     epilogue: Sequence[EpilogueStep] = (),
+    outermost: bool = False,
 ) -> Iterator[TilePlan]:
-    """Tiles of an element-wise ``out = f(a)`` in the order M, N. ``tile`` is (M, N)."""
+    """Tiles of an element-wise ``out = f(a)`` in the order M, N. ``tile`` is (M, N).
+
+    ``outermost``: see :func:`gemm_plan`.
+    """
     tile_m, tile_n = tile
-    corners = [(m, n) for m in range(0, out.rows, tile_m) for n in range(0, out.cols, tile_n)]
-    for m, n in corners:
+    corners = _corners(out, tile)
+    for m, n in _ends(corners) if outermost else corners:
         source = a.tile(m, n, tile_m, tile_n)
         elements = source[1] // a.itemsize
         reads = [source] if a.address is not None else []
@@ -232,14 +253,19 @@ def _step(step: Epilogue) -> EpilogueStep:
     return EpilogueStep(step.op, step.scope, operand, step.group)
 
 
-def tiles_of(command: Composite, hardware_tile: tuple[int, int, int]) -> Iterator[TilePlan]:
-    """The tiles of ``command`` in feed order; ``hardware_tile`` (M, K, N) where it names none."""
+def tiles_of(
+    command: Composite, hardware_tile: tuple[int, int, int], outermost: bool = False
+) -> Iterator[TilePlan]:
+    """The tiles of ``command`` in feed order; ``hardware_tile`` (M, K, N) where it names none.
+
+    ``outermost``: see :func:`gemm_plan`.
+    """
     epilogue = [_step(step) for step in command.epilogue]
     out = _matrix(command.out)
     if command.head == "gemm":
         assert command.b is not None
         m, k, n = command.tile or hardware_tile
-        return gemm_plan(_matrix(command.a), _matrix(command.b), out, (m, k, n), epilogue)
+        return gemm_plan(_matrix(command.a), _matrix(command.b), out, (m, k, n), epilogue, outermost)
     rows, cols = command.tile or (hardware_tile[0], hardware_tile[2])
     name = command.op.name.removeprefix("composite_")
-    return math_plan(_matrix(command.a), out, (rows, cols), name, epilogue)
+    return math_plan(_matrix(command.a), out, (rows, cols), name, epilogue, outermost)

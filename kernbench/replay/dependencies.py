@@ -11,9 +11,9 @@ leaves the same values everywhere as the order of report.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final
 
-from kernbench.address import ExtentMap
+from kernbench.address.extent_map import ExtentMap
 from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Region
 
@@ -23,22 +23,19 @@ DATA_HAZARDS: Final = frozenset({"handle", "part", "raw", "war", "waw"})
 Dependency = tuple[int, str]
 """``(op id, hazard)``."""
 
-_Readers = tuple[int, "_Readers | None"]
+_Readers = tuple[int, Any]
 # A linked list, newest first: cutting a run of bytes in two shares it instead of copying it.
 
 
-class _Access(NamedTuple):
-    """The last writer of some bytes (-1: none) and those who have read them since."""
-
-    writer: int
-    readers: _Readers | None
+_Access = tuple[int, _Readers | None]
+"""The last writer of some bytes (-1: none) and those who have read them since."""
 
 
 class AccessMap:
     """Last writer and readers since, for every byte that was ever touched; exact to the byte."""
 
     def __init__(self) -> None:
-        self._accesses: ExtentMap[_Access] = ExtentMap(lambda access, _begin, _end: access)
+        self._accesses = ExtentMap(lambda access, _begin, _end: access)
 
     def __len__(self) -> int:
         """Number of runs of bytes that are kept apart."""
@@ -51,15 +48,15 @@ class AccessMap:
             return
         touched: list[tuple[int, int, _Access]] = []
         position = addr
-        for start, stop, access in self._accesses.clipped(addr, end):
+        for start, stop, (writer, readers) in self._accesses.clipped(addr, end):
             if start > position:
-                touched.append((position, start, _Access(-1, (op, None))))
-            if access.writer >= 0:
-                found[(access.writer, "raw")] = None
-            touched.append((start, stop, _Access(access.writer, (op, access.readers))))
+                touched.append((position, start, (-1, (op, None))))
+            if writer >= 0:
+                found[(writer, "raw")] = None
+            touched.append((start, stop, (writer, (op, readers))))
             position = stop
         if position < end:
-            touched.append((position, end, _Access(-1, (op, None))))
+            touched.append((position, end, (-1, (op, None))))
         self._accesses.replace(addr, end, touched)
 
     def write(self, region: Region, op: int, found: dict[Dependency, None]) -> None:
@@ -68,27 +65,28 @@ class AccessMap:
         if end <= addr:
             return
         seen: set[int] = set()
-        for _, _, access in self._accesses.overlapping(addr, end):
-            if access.writer >= 0 and access.writer != op:
-                found[(access.writer, "waw")] = None
-            cell = access.readers
+        for _, _, (writer, readers) in self._accesses.overlapping(addr, end):
+            if writer >= 0 and writer != op:
+                found[(writer, "waw")] = None
+            cell = readers
             while cell is not None and id(cell) not in seen:
                 seen.add(id(cell))
                 if cell[0] != op:
                     found[(cell[0], "war")] = None
                 cell = cell[1]
-        self._accesses.set(addr, end, _Access(op, None))
+        self._accesses.set(addr, end, (op, None))
 
     def writers(self, region: Region) -> list[tuple[Region, int]]:
         """The last writers inside ``region``, in order of address; bytes never written are left out."""
         found: list[tuple[Region, int]] = []
-        for start, end, access in self._accesses.clipped(region.addr, region.addr + region.nbytes):
-            if access.writer < 0:
+        for start, end, (writer, _) in self._accesses.clipped(region.addr, region.addr + region.nbytes):
+            if writer < 0:
                 continue
-            if found and found[-1][1] == access.writer and sum(found[-1][0]) == start:
-                found[-1] = (Region(found[-1][0].addr, end - found[-1][0].addr), access.writer)
+            last = len(found) - 1
+            if found and found[last][1] == writer and sum(found[last][0]) == start:
+                found[last] = (Region(found[last][0].addr, end - found[last][0].addr), writer)
             else:
-                found.append((Region(start, end - start), access.writer))
+                found.append((Region(start, end - start), writer))
         return found
 
 

@@ -38,8 +38,8 @@ class MemoryStore:
         self._address_bits = address_bits
         self._space = 1 << address_bits
         self._names = names or TensorNames()
-        self._bytes: ExtentMap[Bytes] = ExtentMap(lambda data, begin, end: data[begin:end])
-        self._pending: ExtentMap[int] = ExtentMap(lambda op_id, _begin, _end: op_id)
+        self._bytes = ExtentMap(lambda data, begin, end: data[begin:end])
+        self._pending = ExtentMap(lambda op_id, _begin, _end: op_id)
 
     @property
     def array_count(self) -> int:
@@ -131,6 +131,7 @@ class MemoryStore:
         start, end = self._range(addr, nbytes)
         parts = self._bytes.overlapping(start, end)
         if len(parts) == 1:
+            data: Bytes
             first, last, data = parts[0]
             if first <= start and end <= last:
                 return data if nbytes == last - first else data[start - first : end - first]

@@ -1,4 +1,4 @@
-from kernbench.program.operations cimport Op
+from kernbench.program.operations cimport Op, Operand
 from kernbench.sim.columns cimport Words
 
 cimport cython
@@ -15,7 +15,7 @@ cdef class OpRows:
     @cython.locals(rows=Words, number="long long", label="long long", transaction="long long", on="long long")
     cpdef object append(self, Op op, object dependencies=*)
     cpdef object append_stage(self, Op op)
-    @cython.locals(shapes=list, position="long long")
+    @cython.locals(shapes=list, position="long long", operand=Operand)
     cdef object add_operands(self, object name, object inputs, object output)
     @cython.locals(rows=Words, addr="long long", nbytes="long long")
-    cdef object add_operand(self, long long position, object operand)
+    cdef object add_operand(self, long long position, Operand operand)

@@ -186,7 +186,7 @@ class RaceDetector:
         self.races: list[Race] = []
         self._names = names
         self._seen: set[tuple[str, str, str]] = set()
-        self._history: ExtentMap[_History] = ExtentMap(lambda history, _begin, _end: history)
+        self._history = ExtentMap(lambda history, _begin, _end: history)
         self._last: dict[Location, Thread] = {}
         self._threads: dict[int, list[Thread]] = {}
         self._beginnings: dict[int, Knowledge] = {}

@@ -52,15 +52,16 @@ class TensorLog:
         """Add what an operation moves to and from tensors, found by their ``names`` as they are now."""
         if op.kind == "tile":
             if op.moved:
-                self._add(op.id, op.moved, names, is_write=op.stage == "DMA_WRITE")
+                self._add(op.id, op.moved, names, op.stage == "DMA_WRITE")
         elif op.kind == "memory":
             for operand in op.inputs:
                 if operand.regions:
-                    self._add(op.id, operand.regions, names, is_write=False)
-            if op.output is not None and op.output.regions:
-                self._add(op.id, op.output.regions, names, is_write=True)
+                    self._add(op.id, operand.regions, names, False)
+            output = op.output
+            if output is not None and output.regions:
+                self._add(op.id, output.regions, names, True)
 
-    def _add(self, op: int, regions: Iterable[Region], names: TensorNames, *, is_write: bool) -> None:
+    def _add(self, op: int, regions: Iterable[Region], names: TensorNames, is_write: bool) -> None:
         """A row for each tensor that ``regions`` touch; bytes that belong to none are left out."""
         rows = self._rows
         if len(rows) >= _BATCH:

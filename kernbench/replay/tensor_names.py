@@ -44,7 +44,7 @@ class TensorNames:
     """Which shard of which tensor is at an address. Freed memory keeps no name."""
 
     def __init__(self) -> None:
-        self._shards: ExtentMap[Shard] = ExtentMap(lambda shard, _begin, _end: shard)
+        self._shards = ExtentMap(lambda shard, _begin, _end: shard)
 
     def add(self, shard: Shard) -> None:
         """``shard`` was allocated."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kernbench.components.pe_component import Token
 from kernbench.components.pe_scheduler import PeScheduler, Pipeline
@@ -17,7 +19,7 @@ from kernbench.kernels import KernelCall
 from kernbench.machine.machine import Machine
 from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
 from kernbench.program.operations import Op, Operand, Region
-from kernbench.program.tile_plans import EpilogueStep, Matrix, gemm_plan
+from kernbench.program.tile_plans import EpilogueStep, Matrix, gemm_plan, math_plan
 from kernbench.replay import DataPlane
 from kernbench.replay.epilogues import EPILOGUES
 from kernbench.replay.math_ops import MATH_OPS
@@ -356,6 +358,25 @@ def test_tiles_are_cut_at_both_edges() -> None:
     matrix = Matrix(33, 65, HALF, 0)
     tiles = {(row, col): matrix.tile(row, col, 32, 64)[1] for row in (0, 32) for col in (0, 64)}
     assert tiles == {(0, 0): 32 * 64 * HALF, (0, 64): 32 * HALF, (32, 0): 64 * HALF, (32, 64): HALF}
+
+
+@given(
+    sizes=st.tuples(*[st.integers(1, 100)] * 3),
+    tile=st.tuples(*[st.sampled_from([16, 32, 64])] * 3),
+    placed=st.tuples(*[st.booleans()] * 3),
+    scopes=st.lists(st.sampled_from(["k_tile", "output_tile", "kernel"]), max_size=3),
+    rows=st.booleans(),
+)
+def test_the_largest_tile_is_among_the_outermost(sizes, tile, placed, scopes, rows) -> None:
+    m, k, n = sizes
+    address = [0 if one else None for one in placed]
+    out = Matrix(m, n, HALF, address[2])
+    steps = [EpilogueStep("residual", scope, Matrix(m if rows else 1, n, HALF, 0)) for scope in scopes]
+    product = Matrix(m, k, HALF, address[0]), Matrix(k, n, HALF, address[1]), out, tile, steps
+    applied = Matrix(m, n, HALF, address[0]), out, tile[:2], "exp", steps
+    for plan, given_ in ((gemm_plan, product), (math_plan, applied)):
+        largest = max(tile.buffer_bytes for tile in plan(*given_))
+        assert max(tile.buffer_bytes for tile in plan(*given_, outermost=True)) == largest
 
 
 def test_each_access_to_tcm_pays_its_overhead() -> None:

@@ -1,0 +1,13 @@
+from kernbench.program.operations cimport Op, Operand
+
+cimport cython
+
+cdef class TensorLog:
+    cdef dict _texts, _placed, _access
+    cdef object _bytes
+    cdef list _rows
+
+    @cython.locals(operand=Operand, output=Operand)
+    cpdef object follow(self, Op op, object names)
+    @cython.locals(rows=list, found=dict)
+    cdef object _add(self, long long op, object regions, object names, bint is_write)
