@@ -221,7 +221,7 @@ class ZeroLoadModel:
         for here, there in pairwise(nodes):
             yield f"{here}->{there}", out
             yield there, nbytes if there == nodes[-1] else out
-        for here, there in pairwise(nodes[::-1]):
+        for here, there in pairwise(route.back):
             yield f"{here}->{there}", back
             yield there, back
 

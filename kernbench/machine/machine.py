@@ -404,7 +404,7 @@ class Machine(Ledger):
         route = self.router.route(source, target, Traffic(traffic), via)
         path = self._compile(route.nodes)
         path.weight = route.weight
-        path.turn = partial(self._compile, route.nodes[::-1])
+        path.turn = partial(self._compile, route.back)
         return path
 
     def _compile(self, route: Sequence[str]) -> Path:

@@ -105,7 +105,7 @@ def causes_add_up(rows: Sequence[Row]) -> Broken:
 def fabric_is_paid(rows: Sequence[Row]) -> Broken:
     """All of the payload crosses every link between asker and memory once, in its direction, at its speed."""
     for row, m in _all(rows):
-        nodes = row.case.route.nodes if row.case.is_write else row.case.route.nodes[::-1]
+        nodes = row.case.route.nodes if row.case.is_write else row.case.route.back
         due = [f"{a}->{b}" for a, b in pairwise(nodes)]
         links = {hop.name: hop for hop in m.hops if hop.gbs is not None and hop.nbytes}
         fast = [name for name, hop in links.items() if _faster_than_possible(hop, m)]

@@ -39,3 +39,10 @@ class Route:
     """Links between them, one fewer than the components."""
     weight: float
     """Sum of the links' routing weights in mm."""
+    own_back: tuple[str, ...] = ()
+    """Names of the components that answers pass where a link leads one way only; empty: the same ones."""
+
+    @property
+    def back(self) -> tuple[str, ...]:
+        """Names of the components that answers pass, from ``nodes[-1]`` to ``nodes[0]``."""
+        return self.own_back or self.nodes[::-1]

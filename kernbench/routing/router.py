@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
@@ -49,12 +50,15 @@ class Router:
     Weights are the links' ``routing_weight``. Equal weights are decided by: the UCIe connection nearest
     the destination's row or column (or the first one, if the topology says so), fewer hops, moves along
     x before moves along y, name. Routes pass through transit components only; PE_DMA is passed through
-    on the way to its own PE's TCM, a channel router on the way to and from its slice. The same question is
+    on the way to its own PE's TCM, a channel router on the way to and from its slice. Answers go back the
+    same way, or on the shortest route of their own where a link of it is one-way. The same question is
     answered with the same object.
     """
 
     def __init__(self, graph: PropertyGraph) -> None:
         self._graph = graph
+        self._one_way = bool(graph.properties.get("one_way_links"))
+        """Whether there are links without one back."""
         self._core = build_core(graph)
         self._connections = ConnectionPolicy(graph, self._core)
         self._makers = {within: Tables(self._core, within) for within in (False, True)}
@@ -83,6 +87,14 @@ class Router:
         a, b = self._wired(src), self._wired(dst)
         if src == dst:
             return Route((src,), (), 0.0)
+        links, weight = self._shortest(a, b, traffic, via)
+        back: tuple[str, ...] = ()
+        if self._one_way and not all(self._has_twin(link) for link in links):
+            back = (dst, *(link.target for link in self._shortest(b, a, traffic, "")[0]))
+        return Route((src, *(link.target for link in links)), links, weight, back)
+
+    def _shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> tuple[tuple[Edge, ...], float]:
+        """Links of the shortest route between two components, and their weight in mm."""
         cube_a, cube_b = ((n.properties["sip"], n.properties["cube"]) for n in (a, b))
         same_cube = cube_a == cube_b and cube_a[1] != -1
         banned = forbidden(traffic, same_cube, to_tcm=b.properties["kind"] == "pe_tcm")
@@ -90,9 +102,11 @@ class Router:
         if best is None:
             reason = f", which may not use links of kind {', '.join(sorted(banned))}" if banned else ""
             through = f" by way of '{via}'" if via else ""
-            raise RoutingError(f"no route from '{src}' to '{dst}'{through} for {traffic} traffic{reason}")
-        links = (*best.first, *self._walk(best), *best.last)
-        return Route((src, *(link.target for link in links)), links, best.weight_nm / NM_PER_MM)
+            raise RoutingError(f"no route from '{a.id}' to '{b.id}'{through} for {traffic} traffic{reason}")
+        return (*best.first, *self._walk(best), *best.last), best.weight_nm / NM_PER_MM
+
+    def _has_twin(self, link: Edge) -> bool:
+        return any(back.target == link.source for back in self._graph.out_edges(link.target, "LINK"))
 
     def _candidates(self, a: Node, b: Node, banned: frozenset[str], via: str) -> Iterator[_Candidate]:
         arrivals = self._arrivals.get((b.id, banned))
@@ -179,7 +193,17 @@ class Router:
         return (e for e in self._graph.out_edges(source, "LINK") if e.properties["kind"] not in banned)
 
     def _links_into(self, target: str, banned: frozenset[str]) -> Iterator[Edge]:
+        if self._one_way:
+            return (e for e in self._incoming.get(target, ()) if e.properties["kind"] not in banned)
         return (self._twin(e) for e in self._links(target, banned))
+
+    @cached_property
+    def _incoming(self) -> dict[str, list[Edge]]:
+        """The links into each component, of a machine whose links are not all in pairs."""
+        found: dict[str, list[Edge]] = {}
+        for link in self._graph.edges("LINK"):
+            found.setdefault(link.target, []).append(link)
+        return found
 
     def _twin(self, link: Edge) -> Edge:
         return self._graph.edge(names.link(link.target, link.source))

@@ -142,8 +142,12 @@ class Topology:
         delay_ns: float | None = None,
         weight_mm: float | None = None,
         back_weight_mm: float | None = None,
+        one_way: bool = False,
     ) -> None:
-        """Wire two parts: a wire each way, as answers go back the way that requests came.
+        """Wire two parts: a wire each way, or with ``one_way`` only the one from ``a`` to ``b``.
+
+        Answers go back the way that requests came. Where a wire of it is one-way they take the shortest route
+        of their own.
 
         Args:
             a: the part at one end.
@@ -155,9 +159,11 @@ class Topology:
             weight_mm: what it counts in the choice of routes; its length when left out.
             back_weight_mm: what the wire from ``b`` to ``a`` counts, where that is something else: with a
                 large weight only answers use it.
+            one_way: leave the wire from ``b`` to ``a`` out.
 
         Raises:
-            UsageError: no such part or kind, or wires that are there already.
+            UsageError: no such part or kind, wires that are there already, or a weight of a wire that is left
+                out.
             ConfigError: a figure that no wire has.
         """
         where = f"topology '{self.name}', link '{names.link(a, b)}'"
@@ -172,8 +178,13 @@ class Topology:
                 )
         if a == b:
             raise UsageError(f"{where}: leads to where it begins; wire two parts")
-        if any(edge.target == b for edge in self._graph.out_edges(a, "LINK")):
-            raise UsageError(f"{where}: is there already; give each link once")
+        if one_way and back_weight_mm is not None:
+            raise UsageError(f"{where}: a one-way link has no wire back; leave out back_weight_mm")
+        for source, target in ((a, b),) if one_way else ((a, b), (b, a)):
+            if any(edge.target == target for edge in self._graph.out_edges(source, "LINK")):
+                raise UsageError(
+                    f"{where}: '{names.link(source, target)}' is there already; give each link once"
+                )
         rate, length = _number(f"{where}: gbs", gbs, above=True), _number(f"{where}: mm", mm)
         delay = length * self._keys.spec.system.ns_per_mm if delay_ns is None else delay_ns
         weight = length if weight_mm is None else weight_mm
@@ -188,7 +199,8 @@ class Topology:
         if back_weight_mm is not None:
             back = {**figures, "routing_weight": _number(f"{where}: back_weight_mm", back_weight_mm)}
         self._graph.add_edge(Edge(names.link(a, b), a, b, "LINK", figures))
-        self._graph.add_edge(Edge(names.link(b, a), b, a, "LINK", back))
+        if not one_way:
+            self._graph.add_edge(Edge(names.link(b, a), b, a, "LINK", back))
         self._described = False
 
     def compile(self) -> PropertyGraph:
@@ -214,6 +226,9 @@ class Topology:
                 f"topology '{self.name}': the path from '{path.src}' to '{path.dst}' takes 0 ns; "
                 "give a link a delay or a part an overhead_ns"
             )
+        pairs = {(link.source, link.target) for link in graph.edges("LINK")}
+        if one_way := sum((target, source) not in pairs for source, target in pairs):
+            graph.properties["one_way_links"] = one_way
         graph.properties.update(_shape(graph))
         graph.properties["spec"] = built(self.name)
         graph.properties["id"] = topology_id(graph)

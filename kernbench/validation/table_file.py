@@ -151,11 +151,16 @@ def _lines(group: Group) -> Iterator[Case]:
     if not group.file:
         yield from group.cases or [{}]
         return
-    with (folder() / group.file).open(encoding="utf-8", newline="") as lines:
+    for case in lines_of(group.file):
+        if all(case[key] in values for key, values in group.where.items()):
+            yield case
+
+
+def lines_of(file: str) -> Iterator[Case]:
+    """The lines of a CSV file beside the tables, numbers as numbers."""
+    with (folder() / file).open(encoding="utf-8", newline="") as lines:
         for line in csv.DictReader(lines):
-            case = {key: _value(text) for key, text in line.items()}
-            if all(case[key] in values for key, values in group.where.items()):
-                yield case
+            yield {key: _value(text) for key, text in line.items()}
 
 
 def _value(text: str) -> Any:

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import kernbench as kb
 from kernbench.errors import ConfigError, UsageError
+from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph, topology_id
 from tests.small_machines import MODELS, minimal, small
 
@@ -112,6 +115,38 @@ def test_answers_alone_use_a_wire_of_a_large_weight() -> None:
     assert [hop["node"] for hop in back["hops"]] == [parts[1], parts[2], parts[3], parts[0]]
 
 
+@settings(deadline=None)
+@given(st.integers(2, 7), st.integers(0, 6), st.integers(1, 6), st.booleans())
+def test_on_a_ring_of_one_way_links_an_answer_goes_on_around_it(
+    nodes: int, start: int, flits: int, is_write: bool
+) -> None:
+    source, target = start % nodes, (start + 1 + start // nodes) % nodes
+    made = kb.Topology("ring", flit_bytes=64, ns_per_mm=0.0)
+    for i in range(nodes):
+        for part, overhead in (("r0c0", 1.0), ("m_cpu", 0.0), ("sram", 0.0)):
+            made.add(f"sip{i}.cube0.{part}", overhead_ns=overhead)
+        made.link(f"sip{i}.cube0.m_cpu", f"sip{i}.cube0.r0c0", "command", gbs=64.0, weight_mm=1.0)
+        made.link(f"sip{i}.cube0.sram", f"sip{i}.cube0.r0c0", "router_to_sram", gbs=64.0, weight_mm=1.0)
+    for i in range(nodes):
+        made.link(f"sip{i}.cube0.r0c0", f"sip{(i + 1) % nodes}.cube0.r0c0", "router_mesh",
+                  gbs=64.0, delay_ns=5.0, weight_mm=1.0, one_way=True)  # fmt: skip
+    machine = Machine(made.compile())
+    sent = machine.flow(
+        f"sip{source}.cube0.m_cpu", f"sip{target}.cube0.sram", 0, 64 * flits, is_write=is_write
+    )
+    machine.wait(sent)
+    there = (target - source) % nodes
+    back = (nodes - there) % nodes
+    loaded, empty = (there, back) if is_write else (back, there)
+    # Data pay 1 ns on each link, the first of them, and the flits behind one more each; all pay the routers.
+    data = loaded + 2 + (flits - 1) + loaded * 5 + (loaded + 1)
+    assert sent.ns == pytest.approx(data + empty * 5 + (empty + 1), abs=1e-9)
+
+
+def test_a_machine_of_links_both_ways_says_nothing_of_one_way_links() -> None:
+    assert "one_way_links" not in line().compile().properties
+
+
 A, B = "sip0.cube0.r0c0", "sip0.cube0.r0c1"
 BAD: dict[str, tuple[Callable[[kb.Topology], object], str]] = {
     "no such name": (lambda t: t.add("router7"), "'router7' is not a component's name"),
@@ -131,6 +166,11 @@ BAD: dict[str, tuple[Callable[[kb.Topology], object], str]] = {
     "group": (lambda t: t.link(A, "sip0.cube0", "command", gbs=1.0), "'sip0.cube0' has no wires"),
     "itself": (lambda t: t.link(A, A, "command", gbs=1.0), "leads to where it begins"),
     "again": (lambda t: t.link(B, A, "router_mesh", gbs=1.0), "is there already"),
+    "again one way": (lambda t: t.link(A, B, "router_mesh", gbs=1.0, one_way=True), "is there already"),
+    "a wire that is not": (
+        lambda t: t.link(A, "sip0.cube0.r1c0", "router_mesh", gbs=1.0, one_way=True, back_weight_mm=2.0),
+        "a one-way link has no wire back",
+    ),
     "bandwidth": (lambda t: t.link(A, "sip0.cube0.r1c0", "command", gbs=0), "gbs is 0, expected a number"),
     "no time": (lambda t: t.compile(), "the path from 'sip0.cube0.m_cpu' to 'sip0.cube0.sram' takes 0 ns"),
 }  # fmt: skip
