@@ -63,6 +63,7 @@ _ELSEWHERE = {
     "Instrument": "kernbench.sim.instrument",
     "KernBenchError": "kernbench.errors",
     "Topology": "kernbench.topology.parts",
+    "validate": "kernbench.validation",
 }
 
 

@@ -38,5 +38,6 @@ from kernbench.replay import Bounded as Bounded
 from kernbench.runtime import DPPolicy as DPPolicy
 from kernbench.sim.instrument import Instrument as Instrument
 from kernbench.topology.parts import Topology as Topology
+from kernbench.validation import validate as validate
 
 __version__: str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from kernbench.report.cells import number
-from kernbench.validation.running import Report, Row
+from kernbench.validation.running import Report, Row, tables
 from kernbench.validation.table_file import Table
 
 _HEAD = """# The model beside references
@@ -18,22 +19,35 @@ or **outside**; **explained** is outside for a reason that was checked for this 
 modelled yet** has no figure of ours. What the differences mean for results is in
 [limits of the model](../explanation/limits.md).
 """
+LIMITS = "../explanation/limits.md"
+"""The page that explains differences, as seen from the page of the tables."""
+_SECTION = re.compile(r"^## .+?(?=^## |\Z)", re.M | re.S)
 
 
-def page(report: Report) -> str:
-    """The whole page as Markdown."""
-    return "\n".join([_HEAD, f"{report.summary()}.\n", *_sections(report)])
+def page(report: Report, before: str = "") -> str:
+    """The page as Markdown. Sections of ``before`` about tables that ``report`` lacks stay as they are."""
+    kept = {section.partition("\n")[0][3:]: section for section in _SECTION.findall(before)}
+    sections = []
+    for name, table in tables().items():
+        if name in report.tables:
+            sections.append("\n".join(_section(report.part(name), name, table)))
+        elif table.title in kept:
+            sections.append(kept[table.title].rstrip("\n"))
+    return "\n\n".join([_HEAD.rstrip("\n"), *sections]) + "\n"
 
 
-def _sections(report: Report) -> Iterator[str]:
-    for name, table in report.tables.items():
-        rows = [row for row in report.rows if row.table == name]
-        yield f"## {table.title}\n"
-        yield f"`kernbench validate {name}`. {table.about.strip()}\n"
-        yield from _rows(rows)
-        yield ""
-        yield from _remarks(rows, table)
-        yield ""
+def anchor(heading: str) -> str:
+    """The link target of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _section(report: Report, name: str, table: Table) -> Iterator[str]:
+    yield f"## {table.title}\n"
+    yield f"`kernbench validate {name}`. {table.about.strip()}\n"
+    yield f"{report.summary()}.\n"
+    yield from _rows(report.rows)
+    yield ""
+    yield from _remarks(report.rows, table)
 
 
 def _rows(rows: list[Row]) -> Iterator[str]:
@@ -48,6 +62,8 @@ def _rows(rows: list[Row]) -> Iterator[str]:
 def _remarks(rows: list[Row], table: Table) -> Iterator[str]:
     for text in dict.fromkeys(text for row in rows for text in row.remarks):
         yield f"- {text[0].upper()}{text[1:]}."
+    for heading in dict.fromkeys(row.see for row in rows if row.see):
+        yield f"- What it means for results: [{heading}]({LIMITS}#{anchor(heading)})."
     for text in table.left_out:
         yield f"- Left out: {text}."
     for source in table.sources.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,6 +18,7 @@ Progress = Callable[[int, int, str], None]
 """Called before each row with (rows done, rows in all, name of the row)."""
 
 WITHIN, OUTSIDE, EXPLAINED, MISSING = "within", "outside", "explained", "cannot be modelled yet"
+VERDICTS = (WITHIN, EXPLAINED, OUTSIDE, MISSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,9 @@ class Row:
     ``difference`` is ours less the reference, in ``unit``; ``relative`` the same as a share of the reference,
     None for a reference of 0. ``verdict``: ``within`` the limit, ``outside``, ``explained`` (outside, for a
     reason that was checked for this very figure), or ``cannot be modelled yet``. ``needs``: what the model
-    lacks; ``note``: what the difference is due to, or how the case is modelled.
+    lacks; ``note``: what the difference is due to, or how the case is modelled; ``see``: the heading of
+    docs/explanation/limits.md under which it is explained. ``used`` is the share of its limit that the
+    difference takes, with its sign; of an exact limit 0, or beyond it None.
     """
 
     table: str
@@ -41,6 +45,8 @@ class Row:
     source: str
     needs: str = ""
     note: str = ""
+    see: str = ""
+    used: float | None = None
 
     @property
     def apart(self) -> str:
@@ -86,10 +92,21 @@ class Report:
 
     def counts(self) -> dict[str, int]:
         """How many rows have each verdict."""
-        return {
-            verdict: sum(row.verdict == verdict for row in self.rows)
-            for verdict in (WITHIN, EXPLAINED, OUTSIDE, MISSING)
-        }
+        return {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in VERDICTS}
+
+    def part(self, name: str) -> Report:
+        """One table of it."""
+        return Report({name: self.tables[name]}, [row for row in self.rows if row.table == name])
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw every row as PNG: ours against the reference, and how much of its limit each row takes.
+
+        ``MissingExtraError`` when matplotlib is not installed.
+        """
+        from kernbench.report.figures import drawing, reference_plot
+
+        drawing.require()
+        drawing.save(reference_plot.reference_figure([row.as_dict() for row in self.rows]), os.fspath(path))
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON shows it."""
@@ -124,13 +141,13 @@ def validate(*names: str, progress: Progress | None = None) -> Report:
     for done, (name, group, (title, reference, settings)) in enumerate(work):
         if progress is not None:
             progress(done, len(work), f"{name}: {title}")
-        rows.append(measured(name, group, title, reference, settings))
+        rows.append(measured(name, group, title, reference, settings, chosen[name].see))
     return Report(chosen, rows)
 
 
-def measured(table: str, group: Group, title: str, reference: float, settings: Case) -> Row:
-    """One row, measured now."""
-    ours = difference = relative = None
+def measured(table: str, group: Group, title: str, reference: float, settings: Case, see: str = "") -> Row:
+    """One row, measured now; ``see`` is its table's."""
+    ours = difference = relative = used = None
     verdict = MISSING
     note = group.note
     if group.measure:
@@ -138,6 +155,7 @@ def measured(table: str, group: Group, title: str, reference: float, settings: C
         ours = float(getattr(module, group.measure)(settings))
         difference = ours - reference
         relative = difference / abs(reference) if reference else None
+        used = group.limit.used(ours, reference)
         verdict = WITHIN if group.limit.holds(ours, reference) else OUTSIDE
         if verdict == OUTSIDE and group.explained is not None and group.explained.holds(ours):
             verdict, note = EXPLAINED, group.explained.why
@@ -154,6 +172,8 @@ def measured(table: str, group: Group, title: str, reference: float, settings: C
         group.source,
         group.needs if verdict in (OUTSIDE, MISSING) else "",
         note,
+        group.see or see,
+        used,
     )
 
 

@@ -47,8 +47,17 @@ class Limit(_Keys):
 
     def holds(self, ours: float, reference: float) -> bool:
         """Whether ours is within the limit."""
+        return abs(ours - reference) <= self._allowed(reference)
+
+    def used(self, ours: float, reference: float) -> float | None:
+        """Share of the limit that the difference takes, with its sign; None beyond an exact one."""
+        if self.by is None:
+            return 0.0 if self.holds(ours, reference) else None
+        return (ours - reference) / self._allowed(reference)
+
+    def _allowed(self, reference: float) -> float:
         allowed = 1e-9 * max(1.0, abs(reference)) if self.by is None else self.by
-        return abs(ours - reference) <= allowed * (abs(reference) if self.kind == "relative" else 1.0)
+        return allowed * (abs(reference) if self.kind == "relative" else 1.0)
 
     def shown(self, unit: str) -> str:
         """``5 %``, ``2 ns``, ``exact``."""
@@ -85,6 +94,7 @@ class Group(_Keys):
     cases: list[Case] = []
     needs: str = Field(default="", description="what the model lacks for it")
     note: str = Field(default="", description="what the difference is due to, or how the case is modelled")
+    see: str = Field(default="", description="heading in limits.md under which the difference is explained")
     explained: Explained | None = None
 
     @model_validator(mode="after")
@@ -101,6 +111,7 @@ class Table(_Keys):
     about: str
     sources: dict[str, Source]
     groups: list[Group]
+    see: str = Field(default="", description="as that of a group, for groups that name none")
     left_out: list[str] = Field(default=[], description="figures of the sources that are not here, and why")
 
     @model_validator(mode="after")

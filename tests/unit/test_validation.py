@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from kernbench.errors import ConfigError, UsageError
-from kernbench.validation import mesh, running, table_file, tables, validate
+from kernbench.validation import mesh, page, running, table_file, tables, validate
 from kernbench.validation.table_file import Limit, parse
 
 Cli = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "validation.md"
+LIMITS = ROOT / "docs" / "explanation" / "limits.md"
 
 TABLE = """
 title: t
@@ -34,6 +35,7 @@ groups:
     cases: [{n: 1, ours: 11.0}, {n: 2, ours: 11.5}, {n: 3, ours: 20.0}]
     explained: {figure: 20.4, why: for a reason}
     needs: a better model
+    see: Network
   - {name: none, source: s, unit: ns, reference: 2.0, limit: {kind: exact}, needs: wings}
 """
 
@@ -108,6 +110,28 @@ def test_every_table_can_be_read_and_every_measure_is_there() -> None:
             assert not group.measure or callable(getattr(module, group.measure))
 
 
+def test_what_differences_mean_is_in_the_page_of_limits() -> None:
+    headings = re.findall("^## (.+)$", LIMITS.read_text(encoding="utf-8"), re.M)
+    for name, table in tables().items():
+        for group in table.groups:
+            see = group.see or table.see
+            assert see in headings, (
+                f"{name}: name a heading of limits.md in 'see' of the table or of its groups"
+            )
+
+
+def test_a_part_of_the_page_is_written_and_the_rest_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mesh, "worth", worth, raising=False)
+    both = {name: parse(TABLE.replace("title: t", f"title: {name}"), name) for name in ("gemm", "mesh")}
+    monkeypatch.setattr(page, "tables", lambda: both)
+    monkeypatch.setattr(table_file, "read", both.get)
+    report = validate("mesh")
+    first = page.page(report, "# old\n\n## gemm\n\nas it was\n\n## gone\n\nnothing\n")
+    assert re.findall("^## (.+)$", first, re.M) == ["gemm", "mesh"]
+    assert "as it was" in first
+    assert page.page(report, first) == first
+
+
 def test_there_is_no_such_table() -> None:
     with pytest.raises(UsageError, match="there is no table 'gem'; did you mean 'gemm'"):
         validate("gem")
@@ -124,14 +148,26 @@ def test_a_mesh_saturates_between_no_load_and_all() -> None:
     assert mesh.mean_latency(case, rate) < limit < mesh.mean_latency(case, rate * 1.5)
 
 
-def test_the_command_prints_rows_and_exits_by_them(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_prints_rows_and_exits_by_them(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(mesh, "worth", worth, raising=False)
-    monkeypatch.setattr(table_file, "read", lambda name: parse(TABLE, name))
-    ended = cli("validate", "mesh")
+    monkeypatch.setattr(
+        table_file, "read", lambda name: parse(TABLE.replace("title: t", f"title: {name}"), name)
+    )
+    (tmp_path / "page.md").write_text("# old\n\n## Another table\n\n## mesh\n\n| stale |\n", encoding="utf-8")
+    ended = cli("validate", "mesh", "--page", "page.md", "--plot", "rows.png")
     assert ended.status == 0
     assert re.search("^row 2 +10 +11.5 +ns +[+]15.0% +10 % +outside +s$", ended.out, re.M)
     assert ended.out.endswith("4 rows: 1 within, 1 explained, 1 outside, 1 cannot be modelled yet\n")
+    assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| row 2 | 10 | 11.5 | ns | +15.0% | 10 % | **outside** |" in page
+    assert "[Network](../explanation/limits.md#network)" in page
+    assert "stale" not in page
     said = json.loads(cli("validate", "mesh", "--format", "json").out)
+    assert [row["used"] for row in said["rows"]] == pytest.approx([1.0, 1.5, 10.0, None])
     assert said["counts"] == {"within": 1, "explained": 1, "outside": 1, "cannot be modelled yet": 1}
     assert said["rows"][1]["difference"] == 1.5
     assert said["sources"]["mesh"]["s"]["licence"] == "MIT"
@@ -158,8 +194,12 @@ def test_the_page_has_every_row() -> None:
 
 
 @pytest.mark.slow
-def test_what_the_page_calls_within_its_limit_is_measured_within() -> None:
-    promised = re.findall(r"^\| (.+?) \|.*\| within \|$", PAGE.read_text(encoding="utf-8"), re.M)
-    verdicts = {row.row: row.verdict for row in validate().rows}
-    assert promised
-    assert {row: verdicts[row] for row in promised} == dict.fromkeys(promised, running.WITHIN)
+def test_every_row_is_measured_and_its_verdict_is_that_of_the_page(cli: Cli) -> None:
+    ended = cli("validate", "--strict", "--format", "json")
+    rows = json.loads(ended.out)["rows"]
+    promised = dict(re.findall(r"^\| (.+?) \|.*\| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.M))
+    assert {row["row"]: row["verdict"] for row in rows} == {
+        row["row"]: promised[row["row"]].strip("*") for row in rows
+    }
+    missed = [row["row"] for row in rows if row["verdict"] in (running.OUTSIDE, running.MISSING)]
+    assert ended.status == bool(missed)

@@ -24,21 +24,28 @@ _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "verd
     examples=[
         "kernbench validate gemm",
         "kernbench validate gemm --format json",
+        "kernbench validate gemm --plot gemm.png",
         "kernbench validate --list",
     ],
 )
 @click.argument("names", nargs=-1, metavar="[TABLE]...", shell_complete=completion.tables)
 @click.option("--list", "listing", is_flag=True, help="List the tables.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 when a row does not keep its limit.")
-@click.option("--page", metavar="FILE", help="Write the tables as a page of Markdown too.")
+@click.option("--plot", metavar="FILE", help="Draw the rows as PNG too.")
+@click.option(
+    "--page", metavar="FILE", help="Write the tables as Markdown too; other tables on that page stay."
+)
 @format_option
-def command(names: tuple[str, ...], listing: bool, strict: bool, page: str | None, fmt: str) -> None:
+def command(
+    names: tuple[str, ...], listing: bool, strict: bool, plot: str | None, page: str | None, fmt: str
+) -> None:
     """Measure the model beside references that others made: silicon, simulators, records.
 
     Each row has the figure of a reference, ours, how far they lie apart, and the limit. It is within the
     limit or outside, explained (outside, for a reason that was checked for this very figure), or cannot be
     modelled yet. Without a TABLE all are measured, in about two minutes.
     """
+    from kernbench.api import require_figures
     from kernbench.validation import tables, validate
     from kernbench.validation.page import page as markdown
 
@@ -47,11 +54,18 @@ def command(names: tuple[str, ...], listing: bool, strict: bool, page: str | Non
         rows = [(name, table.title, table.about) for name, table in known.items()]
         payload = [{"name": name, "title": title, "about": about} for name, title, about in rows]
         return emit(fmt, {"tables": payload}, ("name", "title", "about"), rows)
+    if plot is not None:
+        require_figures()
     with Progress() as progress:
         report = validate(*names, progress=progress.of_rows)
+    if plot is not None:
+        with writing(plot):
+            report.plot(plot)
     if page is not None:
         with writing(page):
-            Path(page).write_text(markdown(report), encoding="utf-8")
+            file = Path(page)
+            before = file.read_text(encoding="utf-8") if file.exists() else ""
+            file.write_text(markdown(report, before), encoding="utf-8")
     if fmt == "json":
         print_json(report.as_dict())
     elif fmt == "csv":
@@ -63,6 +77,8 @@ def command(names: tuple[str, ...], listing: bool, strict: bool, page: str | Non
             say(f"{name}: {table.title}")
             print_table(_COLUMNS, [_cells(row) for row in own])
             notes = dict.fromkeys(text for row in own for text in row.remarks)
+            see = dict.fromkeys(row.see for row in own if row.see)
+            notes |= {f"see '{heading}' in docs/explanation/limits.md": None for heading in see}
             say("".join(f"- {text}\n" for text in notes))
         say(report.summary())
     if strict and report.missed:
