@@ -55,7 +55,8 @@ class Row:
             return "-"
         if self.relative is None or not (self.limit == EXACT or self.limit.endswith("%")):
             return f"{'+' if self.difference > 0 else ''}{number(self.difference)}"
-        return f"{self.relative:+.1%}"
+        shown = f"{self.relative:+.1%}"
+        return "0.0%" if shown in ("+0.0%", "-0.0%") else shown
 
     @property
     def remarks(self) -> list[str]:

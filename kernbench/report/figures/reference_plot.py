@@ -78,7 +78,7 @@ def _finish(left: Axes, right: Axes, tables: Sequence[str]) -> None:
     right.axvspan(-1.0, 1.0, color=FAINT, alpha=0.18, zorder=0)
     right.axvline(0.0, color=FAINT, linewidth=1.0, zorder=0)
     right.set_xlim(-_FURTHEST - 0.1, _FURTHEST + 0.1)
-    right.set_xlabel(f"difference in limits (shaded: within; X: outside, at the edge {_FURTHEST:g} or more)")
+    right.set_xlabel(f"difference / limit (shaded: within its limit; edge: {_FURTHEST:g} or more)")
     right.set_yticks(range(len(tables)), tables[::-1])
     right.set_ylim(-0.5, len(tables) - 0.5)
     for axes in (left, right):
