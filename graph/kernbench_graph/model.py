@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 Value = str | int | float | bool
 Properties = dict[str, Value]
@@ -38,15 +39,20 @@ class PropertyGraph:
     """A directed multigraph of :class:`Node` and :class:`Edge` objects, kept in insertion order.
 
     ``properties`` are the graph's own (name, content hash, units of its figures). ``notes`` are JSON texts
-    that users of the graph leave on it; they are no part of its content and are kept nowhere.
+    that users of the graph leave on it; they are no part of its content and are kept nowhere. ``worked_out``
+    is for what users work out of it and want again: it lives as long as the graph, and is not pickled.
     """
 
     def __init__(self, properties: Properties | None = None) -> None:
         self.properties: Properties = dict(properties or {})
         self.notes: dict[str, str] = {}
+        self.worked_out: dict[object, Any] = {}
         self._nodes: dict[str, Node] = {}
         self._edges: dict[str, Edge] = {}
         self._out: dict[str, list[Edge]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "worked_out": {}}
 
     def add_node(self, node: Node) -> Node:
         """Add ``node`` and return it. A second node of the same id is a ``ValueError``."""

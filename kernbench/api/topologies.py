@@ -193,13 +193,13 @@ def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) 
     distance_mm weight_mm`` (None for the first). ``RoutingError`` when there is none.
     """
     from kernbench.analysis.routing import resolve_component, traffic_of
-    from kernbench.routing import Router
+    from kernbench.routing import router_of
 
     start, end = resolve_component(graph, src), resolve_component(graph, dst)
     kind = traffic or traffic_of(graph, start).value
     if kind not in TRAFFIC:
         raise UsageError(f"traffic '{kind}' does not exist; use one of {', '.join(TRAFFIC)}")
-    found = Router(graph).route(start, end, Traffic(kind))
+    found = router_of(graph).route(start, end, Traffic(kind))
     hops: list[dict[str, Any]] = [
         {
             "node": start,

@@ -32,7 +32,7 @@ from kernbench.program.commands import BoundKernel
 from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
-from kernbench.routing import Router, Traffic
+from kernbench.routing import Traffic, router_of
 from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.instrument import Instrument, Observers
@@ -77,7 +77,7 @@ class Machine(Ledger):
     ) -> None:
         super().__init__(Clock(), traced)
         self.graph = graph
-        self.router = Router(graph)
+        self.router = router_of(graph)
         self.addresses = AddressMap(graph)
         self.checker: InvariantChecker | None = None
         self.flit_bytes = int(graph.properties["flit_bytes"])

@@ -13,7 +13,7 @@ from kernbench.analysis.zero_load import Prediction, ZeroLoadModel
 from kernbench.errors import RoutingError, UsageError
 from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, link_kind
 from kernbench.pgraph import Node, PropertyGraph
-from kernbench.routing import Route, Router, Traffic
+from kernbench.routing import Route, Traffic, router_of
 from kernbench.topology import names
 
 LOCAL = "pe-local-hbm"
@@ -74,7 +74,7 @@ class Catalogue:
     def __init__(self, graph: PropertyGraph) -> None:
         self.cases: list[Case] = []
         self.left_out: list[LeftOut] = []
-        self._router = Router(graph)
+        self._router = router_of(graph)
         self._formula = ZeroLoadModel(graph)
         self._flit = int(graph.properties["flit_bytes"])
         self.limit_bytes: int | None = None

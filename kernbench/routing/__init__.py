@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from kernbench.kinds import Traffic
 from kernbench.routing.route import Route
-from kernbench.routing.router import Router
+from kernbench.routing.router import Router, router_of
 
-__all__ = ["Route", "Router", "Traffic"]
+__all__ = ["Route", "Router", "Traffic", "router_of"]

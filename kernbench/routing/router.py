@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from math import inf
+from threading import get_ident
 from typing import NamedTuple
 
 from kernbench.errors import RoutingError
@@ -224,6 +225,31 @@ class Router:
             raise RoutingError(f"'{name}' has no wires, name a component that has")
         self._wires[name] = node
         return node
+
+
+def router_of(graph: PropertyGraph) -> Router:
+    """The router of a compiled topology, which is kept with it: the next run on it has its routes already.
+
+    A thread has one of its own. What routes depend on is looked at: a graph that was changed gets a new one.
+    """
+    now = [
+        (e.source, e.target, e.properties["kind"], e.properties["routing_weight"])
+        for e in graph.edges("LINK")
+    ], [*map(_decisive, graph.nodes())], graph.properties.get("routing_connection")  # fmt: skip
+    key = "router", get_ident()
+    before, router = graph.worked_out.get(key, (None, None))
+    if before == now:
+        assert isinstance(router, Router)
+        return router
+    fresh = Router(graph)
+    graph.worked_out[key] = now, fresh
+    return fresh
+
+
+def _decisive(node: Node) -> tuple[object, ...]:
+    """What a route over or to a node depends on."""
+    p = node.properties
+    return node.id, p.get("kind"), p.get("sip"), p.get("cube"), p.get("row"), p.get("x_mm"), p.get("y_mm")
 
 
 def _nm(links: tuple[Edge, ...]) -> int:

@@ -3,17 +3,19 @@
 # ruff: noqa: E501 - messages stand as users see them, in one line
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from itertools import pairwise
+from threading import Thread
 
 import pytest
 
 from kernbench.errors import RoutingError
 from kernbench.pgraph import PropertyGraph
-from kernbench.routing import Route, Router, Traffic, tables
+from kernbench.routing import Route, Router, Traffic, router_of, tables
 from kernbench.routing.connections import ConnectionPolicy
 from kernbench.routing.core import build_core
-from kernbench.topology import names
+from kernbench.topology import compile_topology, load, names
 from kernbench.topology.mesh import layout
 from tests.compiled import compiled
 
@@ -313,3 +315,26 @@ def test_host_traffic_takes_the_io_chiplet_nearest_to_the_cube() -> None:
         taken[cube] = endpoint.split(".")[1]
     assert {taken[cube] for cube in range(8)} == {"north"}
     assert {taken[cube] for cube in range(8, 16)} == {"south"}
+
+
+def test_runs_on_one_machine_share_a_router_until_the_machine_is_changed() -> None:
+    graph = compile_topology(load("default"))
+    kept = router_of(graph)
+    question = dma(0, 0, 0), names.hbm(0, 0, 7), Traffic.PE_DMA
+    before = kept.route(*question)
+    assert router_of(graph) is kept
+    assert router_of(graph).route(*question) is before
+    longer = before.links[2]
+    longer.properties["routing_weight"] = 1000.0
+    now = router_of(graph).route(*question)
+    assert now.weight == Router(graph).route(*question).weight > before.weight
+
+
+def test_a_thread_has_a_router_of_its_own_and_none_is_pickled() -> None:
+    graph = compile_topology(load("default"))
+    found: list[Router] = []
+    other = Thread(target=lambda: found.append(router_of(graph)))
+    other.start()
+    other.join()
+    assert found[0] is not router_of(graph)
+    assert not pickle.loads(pickle.dumps(graph)).worked_out
