@@ -88,7 +88,7 @@ validation: $(DEV)
 	$(BIN)/kernbench validate --page docs/reference/validation.md
 
 measure: $(DEV)
-	$(BIN)/python tools/measure.py
+	$(BIN)/python -m tools.measure
 
 measure-store: $(DEV)
 	$(BIN)/python -m tools.measure_store

@@ -1,7 +1,8 @@
 """Measure this installation and write docs/reference/measured.md: ``make measure``.
 
 Figures are medians of three runs in one process, on whatever machine this is; the counts (events, hops,
-crossings, bytes) are the same everywhere.
+crossings, bytes) are the same everywhere. ``python -m tools.measure --missing`` measures only the questions
+that the page lacks, and adds them to it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,9 +25,11 @@ import kernbench as kb
 from kernbench.benches import list_all
 from kernbench.sim.clock import Clock
 from kernbench.topology import compile_topology, load, shipped
+from tools.measured_rows import lacking, with_rows
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "measured.md"
-REPEATS = int(sys.argv[1]) if __name__ == "__main__" and len(sys.argv) > 1 else 3
+_GIVEN = sys.argv[1:] if __name__ == "__main__" else []
+REPEATS = next((int(text) for text in _GIVEN if text.isdigit()), 3)
 LARGEST = ("matmul-composite", {"m": 768, "k": 512, "n": 768})
 
 
@@ -112,15 +115,18 @@ def arguments(run: kb.Run, before: kb.Run) -> dict[str, object]:
         "other_dst": "sip0.cube14.hbm_ctrl.pe3",
         "lost": "sip0.cube5",
         "within_ns": 100.0,
+        "key": "cube.hbm.channel_gbs",
     }
 
 
-def question_rows(store: Path) -> Iterator[str]:
-    """Each question's name, first and repeated time, rows."""
+def question_rows(store: Path, only: Collection[str] = ()) -> Iterator[str]:
+    """Each question's name, first and repeated time, rows; of those in ``only``, where it is given."""
     with kb.open_store(str(store)) as opened:
         run = kb.open_run("last", opened)
         known = arguments(run, kb.open_run("last~1", opened))
         for question in kb.questions():
+            if only and question["name"] not in only:
+                continue
             params = {p["name"]: known[p["name"]] for p in question["params"] if p["default"] is None}
             times = []
             rows = 0
@@ -155,7 +161,28 @@ def topology_rows() -> Iterator[str]:
         yield f"| {name} | {len(graph):,} | {links:,} | {seconds:.2f} | {memory / 2**20:,.0f} |"
 
 
+def add_missing() -> int:
+    """Measure the questions that the page lacks, on the largest run, and add their rows."""
+    names = lacking(PAGE, [question["name"] for question in kb.questions()])
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            run_once(*LARGEST, Path(folder))
+        rows = {line.split("|")[1].strip(): line for line in question_rows(Path(folder), names or [""])}
+    if rows:
+        PAGE.write_text(with_rows(PAGE, rows, today()), encoding="utf-8")
+    print(f"added {len(rows)} questions to {PAGE}")
+    return 0
+
+
+def today() -> str:
+    """The day, and what this machine is."""
+    python = f"Python {platform.python_version()}"
+    return f"{time.strftime('%Y-%m-%d')} ({os.cpu_count()} cores, {python}, {platform.machine()})"
+
+
 def main() -> int:
+    if "--missing" in _GIVEN:
+        return add_missing()
     folder = Path(tempfile.mkdtemp())
     try:
         store = folder / "store"

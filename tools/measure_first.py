@@ -46,7 +46,7 @@ def given(question: Question, run: kb.Run, before: str) -> dict[str, Any]:
         "resource": links.most_common(1)[0][0],
         "bench": run.info["bench"],
         "before": before,
-        "key": "seed",
+        "key": "cube.hbm.channel_gbs",
         "after": run.id,
     }
     return {name: known[name] for name in needed}

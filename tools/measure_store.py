@@ -1,7 +1,8 @@
 """Measure the stores on a large run and write docs/reference/measured-stores.md: ``make measure-store``.
 
-``python -m tools.measure_store [HOPS] [URL]``: with the URL of a Neo4j server that one is measured (its
-memory and disk are then unknown, and it is not restarted), otherwise one is started here.
+``python -m tools.measure_store [--missing] [HOPS] [URL]``: with the URL of a Neo4j server that one is
+measured (its memory and disk are then unknown, and it is not restarted), otherwise one is started here. With
+``--missing`` only the questions that the page lacks are measured, and added to it.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tools.measure import size_of
-from tools.measure_store_page import page
+from tools.measure_store_page import machine, page, question_rows
+from tools.measured_rows import lacking, with_rows
 from tools.run_neo4j import missing, running
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,23 +94,31 @@ def fill(found: Measured, url: str, hops: int) -> None:
     found.pushes += task("push", url, hops, "run1")
 
 
-def questions(found: Measured, url: str, files: Path | None) -> None:
-    """Ask everything, cold and warm; ``files`` are dropped from memory before every cold question."""
+def questions(found: Measured, url: str, files: Path | None, only: Sequence[str]) -> None:
+    """Ask all questions, or ``only`` some, cold and warm; before a cold one memory forgets ``files``."""
     note(f"asking {url}, cold")
-    (names,) = task("names")
-    for name in names["names"]:
+    for name in only or shipped():
         if files is not None:
             forget_pages(files)
         found.cold.update({row["name"]: row for row in task("ask", url, name, 1, 0, TIMEOUT_S)})
     note(f"asking {url}, warm")
-    found.warm.update({row["name"]: row for row in task("ask", url, "", REPEATS, ENOUGH_S, TIMEOUT_S)})
+    some = ",".join(only)
+    found.warm.update({row["name"]: row for row in task("ask", url, some, REPEATS, ENOUGH_S, TIMEOUT_S)})
 
 
-def embedded(folder: Path, hops: int) -> tuple[Measured, dict[str, Any]]:
-    """The store in a folder, and how the graph over all runs grows."""
+def shipped() -> list[str]:
+    """Names of all questions."""
+    (found,) = task("names")
+    return list(found["names"])
+
+
+def embedded(folder: Path, hops: int, only: Sequence[str]) -> tuple[Measured, dict[str, Any]]:
+    """The store in a folder, and how the graph over all runs grows; of ``only`` some questions just these."""
     found, url = Measured("embedded"), folder / "store"
     fill(found, str(url), hops)
-    questions(found, str(url), url)
+    questions(found, str(url), url, only)
+    if only:
+        return found, {}
     found.disk = {"archive": size_of(url / "runs" / "run1"), "cache": size_of(url / "cache")}
     (removed,) = task("remove", url, "run1")
     found.removal_s = removed["s"]
@@ -126,13 +136,16 @@ def many(found: Measured, url: str) -> None:
     (found.many,) = task("many", url, HISTORY_RUNS, HOPS_OF_MANY)
 
 
-def neo4j(folder: Path, hops: int, url: str) -> Measured:
-    """A server of our own, restarted before it is asked; or the one at ``url``, as it is."""
+def neo4j(folder: Path, hops: int, url: str, only: Sequence[str]) -> Measured:
+    """A server of our own, restarted before it is asked; or the one at ``url``, as it is.
+
+    Of ``only`` some questions just these are measured.
+    """
     found, home = Measured("Neo4j"), folder / "neo4j"
     if url:
         store = f"{url.rstrip('/')}/measured-{secrets.token_hex(4)}"
         fill(found, store, hops)
-        questions(found, store, None)
+        questions(found, store, None, only)
         for run in ("run1", "run0", *found.beside["ids"]):
             (removed,) = task("remove", store, run)
             found.removal_s = found.removal_s or removed["s"]
@@ -147,7 +160,9 @@ def neo4j(folder: Path, hops: int, url: str) -> Measured:
     found.disk = {"databases": size_of(data / "databases"), "transactions": size_of(data / "transactions")}
     forget_pages(data)
     with running(home, password) as (bolt, _, _):
-        questions(found, f"bolt://127.0.0.1:{bolt}", None)
+        questions(found, f"bolt://127.0.0.1:{bolt}", None, only)
+        if only:
+            return found
         (removed,) = task("remove", f"bolt://127.0.0.1:{bolt}", "run1")
         found.removal_s = removed["s"]
         many(found, f"bolt://127.0.0.1:{bolt}")
@@ -161,17 +176,27 @@ def peak_memory(pid: int) -> int:
 
 
 def main() -> int:
-    hops = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    url = sys.argv[2] if len(sys.argv) > 2 else ""
-    if not url and (lacking := missing()):
-        print(f"measure-store: {lacking} not found; install a JDK 17 and Maven, or give the URL of a Neo4j",
+    given = [text for text in sys.argv[1:] if text != "--missing"]
+    hops = int(given[0]) if given else 1_000_000
+    url = given[1] if len(given) > 1 else ""
+    only = lacking(PAGE, shipped()) if len(given) < len(sys.argv) - 1 else []
+    if not only and len(given) < len(sys.argv) - 1:
+        note(f"{PAGE} has all questions")
+        return 0
+    if not url and (needed := missing()):
+        print(f"measure-store: {needed} not found; install a JDK 17 and Maven, or give the URL of a Neo4j",
               file=sys.stderr)  # fmt: skip
         return 1
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="kernbench-measure-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        first, history = embedded(folder, hops)
-        stores = [first, neo4j(folder, hops, url)]
+        first, history = embedded(folder, hops, only)
+        stores = [first, neo4j(folder, hops, url, only)]
+    if only:
+        rows = {line.split("|")[1].strip(): line for line in question_rows(stores, TIMEOUT_S)}
+        PAGE.write_text(with_rows(PAGE, rows, f"{time.strftime('%Y-%m-%d')}, {machine()}"), encoding="utf-8")
+        note(f"added {len(rows)} questions to {PAGE}")
+        return 0
     seconds = time.perf_counter() - _BEGUN
     PAGE.write_text(page(stores, history, REPEATS, TIMEOUT_S, bool(url), seconds), encoding="utf-8")
     statistics_ = statistics.median(row["s"][0] for row in first.warm.values() if row["s"])

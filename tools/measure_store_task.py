@@ -52,7 +52,7 @@ KNOWN: dict[str, Any] = {
     "other_dst": "sip1.cube14.hbm_ctrl.pe3",
     "lost": "sip0.cube5",
     "within_ns": 100.0,
-    "key": "seed",
+    "key": "cube.hbm.channel_gbs",
 }
 """Values of the parameters without a default; ``transaction`` is one that waited long."""
 
@@ -165,15 +165,16 @@ def _run_for(question: Question) -> str:
     return "run0" if question.name.startswith("critical-path/") else "run1"
 
 
-def ask_all(url: str, name: str, repeats: int, enough_s: float, limit_s: float) -> None:
+def ask_all(url: str, names: str, repeats: int, enough_s: float, limit_s: float) -> None:
+    """Ask the questions ``names``, with commas between them, or all; one that is asked once is asked cold."""
     store: GraphStore | None = None
     for question in library().values():
-        if name not in ("", question.name):
+        if names and question.name not in names.split(","):
             continue
         found: list[float] = []
         row: dict[str, Any] = {"name": question.name, "rows": None, "said": ""}
         try:
-            if name:  # cold: what must be given is looked up with a store of its own
+            if repeats == 1:  # cold: what must be given is looked up with a store of its own
                 with open_store(url) as other:
                     given = values(other, question) if "transaction" in question.params else {}
                 given = given or values(None, question)  # type: ignore[arg-type]

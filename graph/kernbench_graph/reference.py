@@ -68,8 +68,8 @@ def questions_page(library: Mapping[str, Question]) -> str:
     for question in library.values():
         out += [f"## {question.name}\n", f"{question.title}\n"]
         out += [f"Asked of: {_SCOPES[question.scope]}.{' ' + question.notes if question.notes else ''}\n"]
-        if question.works_out:
-            out.append(f"Rests on the analysis *{question.works_out}*, which adds to the run's graph.\n")
+        rests = f" Rests on the analysis of {' and '.join(question.rests_on)}." if question.rests_on else ""
+        out.append(f"Reads {_list(question.reads)}.{rests}\n")
         if question.params:
             out += ["| parameter | type | default | |", "|---|---|---|---|"]
             for name, parameter in question.params.items():

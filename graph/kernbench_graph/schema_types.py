@@ -7,7 +7,7 @@ whose columns name both ends. So the graph needs no description of its own besid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,8 +55,8 @@ class Table:
     doc: str
     columns: tuple[Property, ...]
     key: str = ""
-    computed: bool = False
-    """Worked out from the other tables when it is first asked for: it is in graphs and in no archive."""
+    computed: str = ""
+    """The analysis that works it out from the other tables when it is first asked for: no archive has it."""
     fact: bool = False
     """Worked out from the other tables of every run: it is in every graph of one, and beside the archive."""
     optional: bool = False
@@ -182,6 +182,11 @@ class Schema:
     def computed_names(self) -> frozenset[str]:
         """Labels and relationship types whose rows are worked out when they are first asked for."""
         return self._names_from({table.name for table in self.tables if table.computed})
+
+    def analyses(self, names: Collection[str]) -> list[str]:
+        """The analyses that work out rows of the labels and relationship types ``names``."""
+        found = {table.computed for table in self.tables if self._names_from({table.name}) & {*names}}
+        return sorted(found - {""})
 
     def fact_names(self) -> frozenset[str]:
         """Labels and relationship types whose rows are worked out for every run."""

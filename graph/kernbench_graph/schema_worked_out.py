@@ -17,11 +17,11 @@ WORKED_OUT_TABLES = (
     Table("Path", "run", "Critical paths: of the whole run and of each launch.", (
         _P("name", "string", "`run`, or the number of the launch."),
         _P("ns", "double", "Its length: that of all its steps together.", "ns"),
-    ), key="name", computed=True),
+    ), key="name", computed="critical path"),
     Table("Explained", "run", "The critical path that says where the time of each window went.", (
         _P("window", "string", "The window.", to="Window"),
         _P("path", "string", "The path: of a window that is one launch its own, else the run's.", to="Path"),
-    ), computed=True),
+    ), computed="critical path"),
     Table("Step", "run", "Steps of critical paths, oldest first: each begins where the last one ended.", (
         _P("number", "int64", "Number of the step, from 0; those of the run's path come first."),
         _P("path", "string", "The path that it is on.", to="Path"),
@@ -42,7 +42,7 @@ WORKED_OUT_TABLES = (
         _P("txn", "int64", "The transaction under way; -1 when none.", to="Transaction", absent=-1),
         _P("op", "int64", "The operation under way; -1 when none.", to="Op", absent=-1),
         _P("before", "int64", "The step before it; -1 for the first.", to="Step", absent=-1),
-    ), key="number", computed=True),
+    ), key="number", computed="critical path"),
     Table("Kept", "run", "Values of kernels in the TCMs of PEs; not the buffers of tiles and of queues.", (
         _P("op", "int64", "The operation that made the value.", to="Op"),
         _P("component", "string", "The TCM.", to="Component"),
@@ -51,7 +51,7 @@ WORKED_OUT_TABLES = (
         _P("bytes", "int64", "Size of the value.", "bytes"),
         _P("held", "int64", "Bytes of all values in that TCM from `t_from` on, this one included.", "bytes"),
         _P("tcm_size", "int64", "Size of the TCM.", "bytes"),
-    ), computed=True),
+    ), computed="TCM held"),
     Table("Work", "run", "Operations, the PEs of each launch, and launches: what each did against what its "
           "hardware allows.", (
         _P("number", "int64", "Number of the row, from 0."),
@@ -76,19 +76,19 @@ WORKED_OUT_TABLES = (
         _P("light_ns", "double", "The least time for its flops and its bytes.", "ns"),
         _P("share", "double", "`light_ns` by `ns`, 0 to 1."),
         _P("bound", "string", "What takes `light_ns`: `gemm`, `hbm`, `sram` or `tcm`; empty if nothing."),
-    ), key="number", computed=True),
+    ), key="number", computed="roofline"),
     Table("Line", "run", "Lines of source that operations and launches came from.", (
         _P("name", "string", "File and line, such as `mine.py:12`."),
         _P("file", "string", "The file."),
         _P("line", "int64", "Number of the line, from 1; 0 where it is not known."),
         _P("text", "string", "What it says, where it is of the bench's own file; empty for others."),
-    ), key="name", computed=True),
+    ), key="name", computed="source lines"),
     Table("AtLine", "run", "What came from which line.", (
         _P("op", "int64", "The operation.", to="Op", absent=-1, default=-1),
         _P("txn", "int64", "The transaction, by its operation.", to="Transaction", absent=-1, default=-1),
         _P("launch", "int64", "The launch, by its kernel.", to="Launch", absent=-1, default=-1),
         _P("line", "string", "The line.", to="Line"),
-    ), computed=True),
+    ), computed="source lines"),
     Table("Followed", "run", "Operations on the component that carried them out, and transactions at their "
           "ends, with the one that began there before.", (
         _P("op", "int64", "The operation; -1 when a transaction.", to="Op", absent=-1, default=-1),
@@ -98,7 +98,7 @@ WORKED_OUT_TABLES = (
         _P("resource", "string", "Name of the component."),
         _P("t_from", "double", "When the later one began there.", "ns"),
         _P("gap_ns", "double", "Time before that in which none of those before was under way there.", "ns"),
-    ), computed=True),
+    ), computed="what followed what"),
     Table("Window", "run", "Windows of a run's time that questions choose by name.", (
         _P("name", "string", "`run`: all of it; `all`: its launches; `setup`: the time outside of them; the "
            "number of a launch, from 0."),

@@ -38,12 +38,12 @@ def _library(folders: tuple[str, ...]) -> Mapping[str, Question]:
 
 
 def questions(queries: Folders = ()) -> list[dict[str, Any]]:
-    """The library as plain data: ``name title scope params returns folds notes works_out``, in order of name.
+    """The library as plain data: ``name title scope params returns folds notes rests_on``, in order of name.
 
     Each parameter has ``name type default help choices minimum`` (without a default it must be given), each
     returned column ``name type unit help``. ``folds`` are the columns that name parts of the machine, of
-    questions whose rows are shown as one where the parts are symmetric. ``works_out`` names the analysis with
-    parameters that it rests on, if there is one.
+    questions whose rows are shown as one where the parts are symmetric. ``rests_on`` names the analyses
+    that work out what it reads, beside what a run itself has.
     """
     return [_plain(found) for found in library(queries).values()]
 
@@ -64,7 +64,7 @@ def _plain(found: Question) -> dict[str, Any]:
         "returns": [column.model_dump() for column in found.returns],
         "folds": list(found.folds),
         "notes": found.notes,
-        "works_out": found.works_out,
+        "rests_on": found.rests_on,
     }
 
 

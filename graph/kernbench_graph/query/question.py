@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from kernbench_graph.entities import GraphPath
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.guard import check_read_only, parameter_names
+from kernbench_graph.query.names import used_names
+from kernbench_graph.schema import SCHEMA
 
 Scalar = str | int | float | bool
 Reference = Literal[
@@ -170,6 +172,19 @@ class Question(_Model):
         if unknown := set(self.folds) - {column.name for column in self.returns if column.type == "string"}:
             raise ValueError(f"folds names {sorted(unknown)}, which are not columns of text that it returns")
         return self
+
+    @property
+    def reads(self) -> list[str]:
+        """Labels, then relationship types, that its texts name."""
+        used = [used_names(text) for text in (self.cypher, self.window) if text]
+        names = {name for one in used for name in (*one.labels, *one.types, *one.either)}
+        known = [label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships]
+        return [name for name in known if name in names]
+
+    @property
+    def rests_on(self) -> list[str]:
+        """The analyses that work out what its text reads, beside what a run itself has."""
+        return [self.works_out] * bool(self.works_out) + SCHEMA.analyses(self.reads)
 
     @property
     def runs(self) -> list[str]:

@@ -211,8 +211,11 @@ def _ask_cypher(
 
 def _list(fmt: str, queries: tuple[str, ...]) -> None:
     questions = api.questions(queries)
-    rows = [(q["name"], q["title"], " ".join(_signature(p) for p in q["params"])) for q in questions]
-    emit(fmt, {"questions": questions}, ("name", "title", "params"), rows)
+    rows = [
+        (q["name"], q["title"], " ".join(_signature(p) for p in q["params"]), ", ".join(q["rests_on"]))
+        for q in questions
+    ]
+    emit(fmt, {"questions": questions}, ("name", "title", "params", "rests on"), rows)
 
 
 def _help(question: dict[str, Any]) -> list[str]:
@@ -220,6 +223,8 @@ def _help(question: dict[str, Any]) -> list[str]:
     lines = [question["name"], "", f"  {question['title']}"]
     if question["notes"]:
         lines += ["", *click.wrap_text(question["notes"], 96, "  ", "  ").splitlines()]
+    if question["rests_on"]:
+        lines += ["", f"  Rests on the analysis of {' and '.join(question['rests_on'])}."]
     for title, entries in (
         ("Parameters (--param NAME=VALUE)", question["params"]),
         ("Columns", question["returns"]),
