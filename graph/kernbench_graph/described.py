@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from kernbench_graph.archive.canonical import ARROW_TYPES
-from kernbench_graph.archive.record import tag_list
+from kernbench_graph.archive.record import launched_ns, tag_list
 from kernbench_graph.schema import SCHEMA
 
 Settings = Mapping[tuple[str, str], Any]
@@ -108,8 +108,29 @@ def _configured(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
         yield {"what": what, "name": key, "text": text_of(value), "value": _number(value), "number": at}
 
 
+def _submitted(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
+    for number, launch in enumerate(info.get("launches") or ()):
+        rank, spans = launch.get("rank"), launched_ns([launch])
+        yield {"number": number, "rank": -1 if rank is None else rank, "latency_ns": spans}
+
+
+def _repeated(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
+    last: dict[tuple[Any, Any], int] = {}
+    for number, launch in enumerate(info.get("launches") or ()):
+        same = launch.get("kernel"), launch.get("rank")
+        if same in last:
+            yield {"launch": number, "before": last[same]}
+        last[same] = number
+
+
 def _lines(info: Mapping[str, Any]) -> list[str]:
     return str(info.get("source_text") or "").splitlines()
 
 
-_ROWS = {"Param": _params, "Tag": _tags, "Configured": _configured}
+_ROWS = {
+    "Param": _params,
+    "Tag": _tags,
+    "Configured": _configured,
+    "Submitted": _submitted,
+    "Repeated": _repeated,
+}

@@ -22,7 +22,7 @@ from kernbench_graph.schema_types import NodeLabel, Record, Relationship, Rows
 from kernbench_graph.store import RunRecord, TopologyRecord
 
 _RUNS = ("Topology", "Run", "RAN_ON")
-_DESCRIBED = (*_RUNS, *sorted(SCHEMA.described_names()))
+_DESCRIBED = (*_RUNS, "Param", "Tag", "HAS_PARAM", "TAGGED", "CONFIGURED")
 _TABLELESS = frozenset(_DESCRIBED)
 """Labels and types that need no table of a run."""
 HISTORY = (*_DESCRIBED, "Component", "Link", "Use", "Launch", "USED", "OF", "LAUNCHED")
@@ -104,7 +104,7 @@ class Projection:
         if label.name in ("Run", "Topology"):
             source = _one_row(SCHEMA.label(label.name), self._info[label.record])
         else:
-            source = self._table(label.name)
+            source = self._with_more_of(label, self._table(label.name))
         columns: dict[str, Any] = {}
         for prop in label.properties:
             if prop.name == "id" and label.key != "id":
@@ -116,6 +116,20 @@ class Projection:
         if label.own:
             columns |= own_columns(source[label.own], label)
         return pa.table(columns)
+
+    def _with_more_of(self, label: NodeLabel, data: pa.Table) -> pa.Table:
+        """The rows of a label with what its described table says of each."""
+        import pyarrow.compute as pc
+
+        if not label.more:
+            return data
+        more = self._table(label.more)
+        at = pc.index_in(data[label.key], value_set=more[label.key].combine_chunks())
+        for column in SCHEMA.table(label.more).columns:
+            if column.name != label.key:
+                values = pc.fill_null(more[column.name].take(at), column.default)
+                data = data.append_column(column.name, values)
+        return data
 
     def _relationships(self, rel: Relationship, rows: Rows) -> Part:
         ends = (rows.source[0], rows.target[0])

@@ -280,8 +280,11 @@ TABLES = (
 )  # fmt: skip
 
 
-def _label(table: str, doc: str, prefix: str = "", title: str = "", own: str = "") -> NodeLabel:
-    return label_of({entry.name: entry for entry in TABLES}[table], doc, prefix, title, own)
+def _label(
+    table: str, doc: str, prefix: str = "", title: str = "", own: str = "", more: str = ""
+) -> NodeLabel:
+    known = {entry.name: entry for entry in TABLES}
+    return label_of(known[table], doc, prefix, title, own, known[more] if more else None)
 
 
 LABELS = (
@@ -294,7 +297,7 @@ LABELS = (
               *RUN_PROPERTIES[1:]), "id", title="{bench}"),
     _label("Use", "A run's use of one component or link, summed up; hops, operations and routes attach to "
            "it rather than to the topology, which runs share.", "use:", "{resource}"),
-    _label("Launch", "A kernel launch.", "launch", "{kernel} {number}"),
+    _label("Launch", "A kernel launch.", "launch", "{kernel} {number}", more="Submitted"),
     _label("Route", "A path that transactions took.", "route", "route {number}"),
     _label("Transaction", "One request with its answer, or one message.", "txn", "{kind} {number}"),
     _label("Op", "One data operation, or one stage of one tile of it.", "op"),

@@ -26,9 +26,19 @@ CONFIGURED = Table("Configured", "run", "Everything that was configured for a ru
     _P("number", "int64", "Its place in the configuration, from 0; of a line its number, from 1."),
 ), described=True)  # fmt: skip
 
+SUBMITTED = Table("Submitted", "run", "What the host knows of launches.", (
+    _P("number", "int64", "Number of the launch within its run, from 0."),
+    _P("rank", "int64", "Rank that submitted it; -1 for a bench without ranks.", default=-1),
+    _P("latency_ns", "double", "From the common start to the last answer at the host.", "ns", default=0.0),
+), key="number", described=True)  # fmt: skip
+REPEATED = Table("Repeated", "run", "Launches of a kernel that was launched before.", (
+    _P("launch", "int64", "The launch.", to="Launch"),
+    _P("before", "int64", "The last one before it of that kernel, by the same rank.", to="Launch"),
+), described=True)  # fmt: skip
+
 TAG_PREFIX = "tag:"
 """Of the ids of nodes of tags within their run."""
-DESCRIBED_TABLES = (PARAM, TAG, CONFIGURED)
+DESCRIBED_TABLES = (PARAM, TAG, CONFIGURED, SUBMITTED, REPEATED)
 DESCRIBED_LABELS = (
     label_of(PARAM, "A parameter of the bench, with the value that the run had.", "param:"),
     label_of(TAG, "A tag of the run. Each run has nodes of its own: runs that share a tag do by its name.",
@@ -37,6 +47,8 @@ DESCRIBED_LABELS = (
 DESCRIBED_RELATIONSHIPS = (
     Relationship("HAS_PARAM", "A run's parameters.", (Rows("Param", ("Run", ""), ("Param", "name")),)),
     Relationship("TAGGED", "A run's tags.", (Rows("Tag", ("Run", ""), ("Tag", "name")),)),
+    Relationship("REPEATS", "The launch before it of the same kernel by the same rank.",
+                 (Rows("Repeated", ("Launch", "launch"), ("Launch", "before")),)),
     Relationship("CONFIGURED", "One thing that was configured for a run.",
                  (Rows("Configured", ("Run", ""), ("Topology", "")),),
                  tuple(CONFIGURED.column(name) for name in ("what", "name", "text", "value", "number"))),

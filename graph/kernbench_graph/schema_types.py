@@ -94,6 +94,9 @@ class NodeLabel:
     """Template of the node's ``name``, such as ``{kind} {number}``; empty where the name is a column."""
     own: str = ""
     """Column with further properties of each node, as JSON text of an object; empty where there are none."""
+    more: str = ""
+    """A described table with the last of the properties, by the same key; those of nodes without a row of it
+    are the defaults."""
 
     def property(self, name: str) -> Property:
         """The property of that name; ``KeyError`` when there is none."""
@@ -106,12 +109,21 @@ class NodeLabel:
 ID = Property("id", "string", "Unique over all nodes of all runs and topologies.", indexed=True)
 
 
-def label_of(table: Table, doc: str, prefix: str = "", title: str = "", own: str = "") -> NodeLabel:
-    """The label whose nodes are the rows of ``table``: they have its columns but for references."""
+def label_of(
+    table: Table, doc: str, prefix: str = "", title: str = "", own: str = "", more: Table | None = None
+) -> NodeLabel:
+    """The label whose nodes are the rows of ``table``: they have its columns but for references.
+
+    ``more`` has further ones, and the same key.
+    """
     columns = tuple(column for column in table.columns if column.in_graph and column.name != "name")
+    columns += tuple(column for column in more.columns if column.name != table.key) if more else ()
     known = [column for column in table.columns if column.name == "name"]
     name = known[0] if known else Property("name", "string", f"For people: {title}.")
-    return NodeLabel(table.name, table.record, doc, (ID, name, *columns), table.key, prefix, title, own)
+    properties = (ID, name, *columns)
+    return NodeLabel(
+        table.name, table.record, doc, properties, table.key, prefix, title, own, more.name if more else ""
+    )
 
 
 @dataclass(frozen=True, slots=True)
