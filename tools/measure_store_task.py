@@ -166,7 +166,7 @@ def _run_for(question: Question) -> str:
 
 
 def ask_all(url: str, names: str, repeats: int, enough_s: float, limit_s: float) -> None:
-    """Ask the questions ``names``, with commas between them, or all; one that is asked once is asked cold."""
+    """Ask the questions ``names``, with commas between them, or all; named ones that are asked once, cold."""
     store: GraphStore | None = None
     for question in library().values():
         if names and question.name not in names.split(","):
@@ -174,7 +174,7 @@ def ask_all(url: str, names: str, repeats: int, enough_s: float, limit_s: float)
         found: list[float] = []
         row: dict[str, Any] = {"name": question.name, "rows": None, "said": ""}
         try:
-            if repeats == 1:  # cold: what must be given is looked up with a store of its own
+            if names and repeats == 1:  # cold: what must be given is looked up with a store of its own
                 with open_store(url) as other:
                     given = values(other, question) if "transaction" in question.params else {}
                 given = given or values(None, question)  # type: ignore[arg-type]

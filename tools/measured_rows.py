@@ -5,6 +5,7 @@ The other rows stay as they were measured; the page says which ones are of anoth
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 from collections.abc import Collection, Mapping
@@ -25,7 +26,8 @@ def with_rows(page: Path, rows: Mapping[str, str], measured: str) -> str:
     table = {**there, **rows}
     header, rule = [line for line in head[-2:] if line.startswith("|")]
     before = "\n".join(head[:-2])
-    later = textwrap.fill(f"Measured later, {measured}: {', '.join(sorted(rows))}.", 110)
+    busy = f"load average {os.getloadavg()[2]:.1f}"  # of a quarter of an hour: other work makes times longer
+    later = textwrap.fill(f"Measured later, {measured}, {busy}: {', '.join(sorted(rows))}.", 110)
     lines = [before, header, rule, *(table[name] for name in sorted(table)), "", later, "", rest.strip()]
     return "\n".join(lines) + "\n"
 

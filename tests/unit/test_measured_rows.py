@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tools.measured_rows import lacking, with_rows
 
 PAGE = """\
@@ -27,7 +29,10 @@ On one machine.
 """
 
 
-def test_only_what_has_no_figure_is_lacking_and_the_rest_stays(tmp_path: Path) -> None:
+def test_only_what_has_no_figure_is_lacking_and_the_rest_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (9.0, 9.0, 0.25))
     page = tmp_path / "measured.md"
     page.write_text(PAGE, encoding="utf-8")
     names = ["a/one", "a/two", "b/new", "c/old-1"]
@@ -39,5 +44,5 @@ def test_only_what_has_no_figure_is_lacking_and_the_rest_stays(tmp_path: Path) -
         "| a/two | - | - |\n", "| a/two | 5 | 0 |\n| b/new | 5 | 0 |\n"
     ).replace(
         "| c/old-1 | 7 | 0 |\n",
-        "| c/old-1 | 7 | 0 |\n\nMeasured later, 2026-01-02 (2 cores): a/two, b/new.\n",
+        "| c/old-1 | 7 | 0 |\n\nMeasured later, 2026-01-02 (2 cores), load average 0.2: a/two, b/new.\n",
     )
