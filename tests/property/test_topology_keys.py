@@ -21,7 +21,7 @@ from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
 from kernbench.runtime import Context, DPPolicy
 from kernbench.topology import compile_topology, load
-from kernbench.topology.fields import Section
+from kernbench.topology.fields import LinkPart, Section
 from kernbench.topology.neighbours import MachineShape, neighbours
 
 BASE: dict[str, object] = {
@@ -35,6 +35,16 @@ IN_LA = {"system.address_model": "la"}
 ONE_TO_ONE = {**IN_LA, "cube.hbm.mapping": "one_to_one"}
 GRID = {"system.inter_sip": {"pattern": "torus_2d", "w": 2, "h": 1}}
 BESIDE: dict[str, dict[str, object]] = {
+    **{
+        f"{part}.worker": {**more, f"{part}.overhead_ns": 5.0}
+        for part, more in {
+            "sip.io_chiplets.0.pcie_ep": {"sip.io_chiplets.0.pcie_ep.cut_through": True},
+            "sip.io_chiplets.0.io_noc": {},
+            "sip.io_chiplets.0.io_ucie_conn": {},
+            "cube.ucie_conn": {},
+            "cube.channel_router": ONE_TO_ONE,
+        }.items()
+    },
     "pe.pe_baaw": IN_LA,
     "cube.hbm.mapping": IN_LA,
     "cube.channel_router": ONE_TO_ONE,
@@ -78,6 +88,7 @@ TO: dict[str, object] = {
     "cube.m_cpu.position_mm.x": 14.0,
     "cube.sram.position_mm.x": 14.0,
     "cube.sram.position_mm.y": 12.0,
+    "cube.channel_router.issue_ns": 50.0,
     "pe.pe_tcm.scratch_bytes": 512 << 10,
     "pe.pe_gemm.rows": 16,
     "pe.pe_gemm.cols": 16,
@@ -86,9 +97,7 @@ TO: dict[str, object] = {
     "pe.pe_ipcq.slots": 1,
     "pe.pe_ipcq.credit_bytes": 4096,
     "routing.connection": "first",
-    "links": {
-        kind: {"arbiter": "oldest_first"} for kind in ("router_mesh", "router_to_hbm", "ucie_to_router")
-    },
+    "links.*.arbiter": "oldest_first",
     "overrides": [{"where": "kind:pe_gemm", "speed": 2.0}],
     "components_file": "none.yaml",
 }
@@ -105,6 +114,8 @@ def keys(section: Section, path: str = "") -> Iterator[tuple[str, Any, Any]]:
             yield from keys(value, f"{key}.")
         elif isinstance(value, tuple) and value and isinstance(value[0], Section):
             yield from keys(value[0], f"{key}.0.")
+        elif field.annotation == dict[str, LinkPart]:
+            yield from keys(LinkPart(), f"{key}.*.")
         else:
             yield key, field.annotation, value
 
@@ -113,6 +124,8 @@ def other(key: str, annotation: Any, default: Any) -> object:
     """A value of the key that is not its default: slower, larger, farther."""
     if key in TO:
         return TO[key]
+    if key.endswith(".worker"):
+        return "serial" if load(None, BASE).system.worker == "pipelined" else "pipelined"
     if key.endswith(".impl"):
         return "no_such_module:Class"
     if key.endswith(".attributes"):
@@ -142,6 +155,8 @@ def kernel(x: Any, y: Any, local: Any, shared: Any, out: Any, tl: Any) -> None:
     done = tl.composite(
         op="gemm", a=tl.ref(x.local), b=tl.ref(y.local), out_ptr=out.local, epilogue=[{"op": "gelu"}]
     )
+    for _ in range(16):  # beside the composite
+        a = tl.exp(a)
     tl.wait(done)
     tl.cycles(10)
     for axis, forth, back in ((0, "pe_E", "pe_W"), (2, "global_E", "global_W")):
@@ -182,6 +197,9 @@ def observed(graph: PropertyGraph) -> dict[str, object]:
                          ("sip0.cube0.pe0", "sip0.cube1.hbm_ctrl.pe1"),
                          ("sip0.cube0.pe0", "sip1.cube1.sram"), ("host", "sip0.cube1.sram"))
         for write in (False, True, False, True, False, True)
+    ] + [
+        machine.flow(f"sip0.cube{cube}.pe{pe}", f"sip{sip}.cube0.hbm_ctrl.pe{pe}", 0, 700, is_write=write)
+        for sip in range(2) for write in (True, False) for cube in range(2) for pe in range(2)
     ]  # fmt: skip
     for transfer in sent:
         machine.wait(transfer)
@@ -206,6 +224,12 @@ def _windows(machine: Machine) -> Iterator[tuple[int, int, str]]:
         yield (*machine.addresses.allocatable_tcm(sip, 0, 0), "allocatable")
 
 
+def of_links(key: str, value: object) -> dict[str, object]:
+    """A key of links, set for the kinds of link at which messages meet."""
+    said = {key.rpartition(".")[2]: value}
+    return {"links": dict.fromkeys(("router_mesh", "router_to_hbm", "ucie_to_router"), said)}
+
+
 @cache
 def unchanged(beside: tuple[tuple[str, object], ...]) -> dict[str, object]:
     return observed(compiled(dict(beside)))
@@ -224,7 +248,8 @@ EVERY_DAY = 3
 )
 def test_a_key_acts_or_is_refused(key: str) -> None:
     beside = next((more for start, more in BESIDE.items() if key.startswith(start)), {})
-    changes = {**beside, key: other(key, *KEYS[key])}
+    value = other(key, *KEYS[key])
+    changes = {**beside, **of_links(key, value)} if key.startswith("links.") else {**beside, key: value}
     try:
         graph = compiled(changes)
     except (ConfigError, AssertionError):
@@ -233,7 +258,8 @@ def test_a_key_acts_or_is_refused(key: str) -> None:
     assert key not in REFUSED
     assert not key.endswith(".impl")
     if key.endswith(".attributes"):
-        assert [n for n in graph.nodes() if "a_note" in n.properties]
+        noted = [*graph.nodes(), *(link.edge for link in Machine(graph, check=False).links.values())]
+        assert any("a_note" in part.properties for part in noted)
         return
     if key == "system.inter_sip.pattern":  # the kernel's directions are those of a ring
         usual = compiled(dict(beside))
