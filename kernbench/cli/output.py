@@ -101,8 +101,8 @@ def print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
     A program gets texts as they are, a terminal without what it would obey.
     """
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
     on_terminal = sys.stdout.isatty()
+    writer.writerow([printable(name) if on_terminal else name for name in columns])
     for row in rows:
         cells = [_csv_cell(plain(cell)) for cell in row]
         writer.writerow([printable(c) if on_terminal and isinstance(c, str) else c for c in cells])
@@ -114,7 +114,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Row]) -> None:
     numeric = [any(is_number(row[index]) for row in values) for index in range(len(columns))]
     cells = [[_text(cell) for cell in row] for row in values]
     on_terminal = sys.stdout.isatty()
-    made = table(columns, cells, numeric, shutil.get_terminal_size().columns if on_terminal else None)
+    names = [printable(name) for name in columns]
+    made = table(names, cells, numeric, shutil.get_terminal_size().columns if on_terminal else None)
     bold = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     for line in made.head:
         print(f"\x1b[1m{line}\x1b[0m" if bold else line)

@@ -46,6 +46,7 @@ def test_no_name_of_anybody_reaches_the_terminal_as_it_is(capsys: pytest.Capture
         ("run", "--bench", "gemm-single-pe", "--set", f"m={HOSTILE}"),
         ("query", HOSTILE),
         ("query", "--run", "last", "--cypher", f"RETURN '{HOSTILE}' AS x, $run AS run"),
+        ("query", "--run", "last", "--cypher", f"RETURN 1 AS `{HOSTILE}`"),
         ("query", "--run", "last", "--cypher", f"MATCH (n:`{HOSTILE}`) RETURN n"),
         ("topology", "check", HOSTILE),
         (HOSTILE,),
@@ -60,11 +61,11 @@ def test_no_name_of_anybody_reaches_the_terminal_as_it_is(capsys: pytest.Capture
 def test_a_terminal_gets_csv_without_what_it_would_obey(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    output.print_csv(["x"], [[HOSTILE]])
-    assert capsys.readouterr().out == f"x\n{HOSTILE}\n"
+    output.print_csv([HOSTILE], [[HOSTILE]])
+    assert capsys.readouterr().out == f"{HOSTILE}\n{HOSTILE}\n"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    output.print_csv(["x"], [[HOSTILE]])
-    assert capsys.readouterr().out == f"x\n{output.printable(HOSTILE)}\n"
+    output.print_csv([HOSTILE], [[HOSTILE]])
+    assert capsys.readouterr().out == f"{output.printable(HOSTILE)}\n" * 2
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])

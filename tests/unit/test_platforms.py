@@ -86,6 +86,22 @@ def test_scratch_folders_go_with_their_process_or_when_the_next_is_made(
     assert os.listdir(tmp_path) == []
 
 
+def test_the_graphs_of_a_servers_runs_go_with_their_process_or_when_the_next_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = (
+        "import os, signal; from types import SimpleNamespace; "
+        "from kernbench_graph.stores.neo4j.fetched import FetchedGraphs; "
+        "s = FetchedGraphs(SimpleNamespace(url='bolt://127.0.0.1'), str); "
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    assert len(os.listdir(tmp_path)) == 1
+    ScratchFolder().remove()
+    assert os.listdir(tmp_path) == []
+
+
 def test_without_locks_no_scratch_folder_is_taken_for_a_leftover(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,13 +6,11 @@ one, and cannot hide the others from a text that may reach them.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernbench_graph.archive.atomic import ScratchFolder
 from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache
@@ -28,8 +26,9 @@ class FetchedGraphs(LocalStore):
         """``content`` identifies the record of a run but for its tags; empty where there is no such run."""
         super().__init__(server.url)
         self._server, self._content_of = server, content
-        self._folder = Path(tempfile.mkdtemp(prefix="kernbench-"))
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        scratch = ScratchFolder()
+        self._folder = scratch.path
+        self._remove = weakref.finalize(self, scratch.remove)
 
     def close(self) -> None:
         """Let go of all databases."""

@@ -7,8 +7,6 @@ it keeps. So the very Parquet files of the archive lie beside the graph, in piec
 from __future__ import annotations
 
 import itertools
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
@@ -17,6 +15,7 @@ import pyarrow as pa
 
 from kernbench_graph.archive import manifest
 from kernbench_graph.archive import record as archive
+from kernbench_graph.archive.atomic import ScratchFolder
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_types import Record
 from kernbench_graph.store import RunRecord, TopologyRecord
@@ -132,10 +131,10 @@ class _folder:  # noqa: N801 (used as a function is)
     """A temporary folder that holds ``files``, called ``name``."""
 
     def __init__(self, files: Mapping[str, bytes], name: str = "record") -> None:
-        self._outer = Path(tempfile.mkdtemp(prefix="kernbench-"))
-        self.path = self._outer
+        self._outer = ScratchFolder()
+        self.path = self._outer.path
         if files:
-            self.path = self._outer / name
+            self.path = self._outer.path / name
             self.path.mkdir()
             for file, data in files.items():
                 (self.path / file).write_bytes(data)
@@ -144,4 +143,4 @@ class _folder:  # noqa: N801 (used as a function is)
         return self
 
     def __exit__(self, *error: object) -> None:
-        shutil.rmtree(self._outer, ignore_errors=True)
+        self._outer.remove()
