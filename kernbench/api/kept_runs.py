@@ -8,7 +8,7 @@ from typing import Any
 from kernbench.analysis.configuration import differences
 from kernbench.api.recording import tags_text
 from kernbench.api.result import Run
-from kernbench.api.stores import Store, borrowed, check_detail, open_run, run_id
+from kernbench.api.stores import Store, borrowed, keeper, open_run, run_id
 from kernbench.api.stores import runs as all_runs
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
@@ -118,7 +118,7 @@ def copy_runs(
     A server holds them as a graph in ``detail``, as for :func:`kernbench.run`.
     """
     with borrowed(source) as here, borrowed(target) as there:
-        check_detail(there, detail)
+        keeper(there, detail)
         ids = [run_id(here, ref) for ref in refs] or [str(info["id"]) for info in here.runs()]
         known = {str(info["id"]) for info in there.runs()}
         return [

@@ -105,6 +105,10 @@ def test_a_link_that_leads_nowhere_is_no_run_that_is_there() -> None:
             kb.run("gemm-single-pe", "minimal", store=name)
     with open_store("link") as store, pytest.raises(StoreError, match=r"cannot be written to link/runs"):
         store.keep(*sample(id="a"))
+    with open_store("kept") as store:
+        store.keep(*sample(id="a"))
+    with pytest.raises(StoreError, match=r"link' is a link that leads nowhere; mend it"):
+        api.copy_runs([], "kept", "link")
 
 
 def full(*_: object, **__: object) -> None:
