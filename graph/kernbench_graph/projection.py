@@ -88,11 +88,18 @@ class Projection:
                         yield self._relationships(rel, rows)
 
     def _table(self, name: str) -> pa.Table:
-        """The rows of a table."""
+        """The rows of a table; a described one's that refer to what the tables do not have are left out."""
+        import pyarrow.compute as pc
+
         table = SCHEMA.table(name)
-        if table.described:
-            return described(self._info["run"], str(self._info["topology"]["spec"]), name)
-        return self._tables[table.record][name]
+        if not table.described:
+            return self._tables[table.record][name]
+        rows = described(self._info["run"], str(self._info["topology"]["spec"]), name)
+        for column in table.columns:
+            if column.to:
+                keys = self._table(column.to)[SCHEMA.table(column.to).key].combine_chunks()
+                rows = rows.filter(pc.is_in(rows[column.name], value_set=keys))
+        return rows
 
     def _has(self, table: str) -> bool:
         """Whether the rows of a table are there; those that are computed may not have been asked for."""

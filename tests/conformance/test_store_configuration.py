@@ -67,12 +67,23 @@ def test_tags_that_are_changed_are_changed_in_the_graph(store: GraphStore) -> No
 
 def test_launches_say_their_rank_and_which_one_they_repeat(store: GraphStore) -> None:
     run, machine = sample(id="one", launches=LAUNCHES)
-    number = run.tables["Launch"].num_rows
-    store.keep(run, machine)
+    (launch,) = run.tables["Launch"].to_pylist()
+    table = pa.Table.from_pylist([{**launch, "number": number} for number in range(len(LAUNCHES))])
+    store.keep(RunRecord(run.info, {**run.tables, "Launch": table}), machine)
     rows = asked(
         store, "MATCH (l:Launch) RETURN l.number AS n, l.rank AS rank, l.latency_ns AS ns ORDER BY n"
     )
-    assert rows == [(n, LAUNCHES[n]["rank"], 4.0) for n in range(number)]
+    assert rows == [(number, one["rank"], 4.0) for number, one in enumerate(LAUNCHES)]
+    repeated = "MATCH (l:Launch)-[:REPEATS]->(m:Launch) RETURN l.number AS n, m.number AS m"
+    assert asked(store, repeated) == [(3, 0)]
+
+
+def test_a_record_that_tells_of_more_launches_than_it_has_is_kept(store: GraphStore) -> None:
+    run, machine = sample(id="one", launches=LAUNCHES)
+    assert run.tables["Launch"].num_rows == 1
+    store.keep(run, machine)
+    repeated = "MATCH (l:Launch)-[:REPEATS]->(m:Launch) RETURN l.number AS n, m.number AS m"
+    assert asked(store, repeated) == []
 
 
 def test_lines_of_the_benchs_file_have_their_text(store: GraphStore) -> None:
