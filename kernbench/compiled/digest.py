@@ -8,7 +8,10 @@ from pathlib import Path
 CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
-RULES = ("server", "transaction", "node", "clock", "port", "fabric", "rows", "ledger")
+RULES = (
+    "server", "transaction", "node", "clock", "port", "fabric", "rows", "ledger",
+    "fifo_monitor", "link_monitors", "scoreboard",
+)  # fmt: skip
 """Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""
 
 COMPONENTS = (

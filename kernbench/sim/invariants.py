@@ -93,17 +93,18 @@ class InvariantChecker(Instrument):
                             f"lasts from {transaction.t_submit} to {transaction.t_done} ns")  # fmt: skip
         self.fabric.finished(transaction, now)
         if transaction.traced:
-            if transaction.rows and transaction.src in self._engines:
-                self._sent[transaction.op] = transaction.rows[0].t_out
-            self._times(transaction, now)
-            self._waits(transaction, now)
+            rows = transaction.rows
+            if rows and transaction.src in self._engines:
+                self._sent[transaction.op] = rows[0].t_out
+            self._times(transaction, rows, now)
+            self._waits(transaction, rows, now)
         self.checked += 1
 
-    def _times(self, transaction: Transaction, now: float) -> None:
+    def _times(self, transaction: Transaction, rows: Sequence[HopRow], now: float) -> None:
         """The last flit's journey has no gaps: each hop begins where the one before it ends."""
         allowed = slack(now)
         here = transaction.t_submit
-        for row in transaction.rows:
+        for row in rows:
             location = self._resources[row.resource].resource
             begin = row.t_out - row.service_ns - row.wait_ns
             if abs(begin - here) > allowed:
@@ -119,7 +120,7 @@ class InvariantChecker(Instrument):
                 what = f"{row.service_ns:.6f} ns of service where {most:.6f} are needed; a wait has no name"
                 raise violation("waits", describe(transaction), location, now, what)
             here = row.t_out
-        if transaction.rows and abs(here - now) > allowed:
+        if rows and abs(here - now) > allowed:
             what = f"its hops end at {here:.6f} ns: service and waits do not add up to its time"
             raise violation("times", describe(transaction), transaction.dst, now, what)
 
@@ -134,10 +135,10 @@ class InvariantChecker(Instrument):
                 return resource.overhead_ns
         return float("inf")
 
-    def _waits(self, transaction: Transaction, now: float) -> None:
+    def _waits(self, transaction: Transaction, rows: Sequence[HopRow], now: float) -> None:
         """Each hop's wait is that of the holders named, who were at that location."""
         waited: dict[int, float] = defaultdict(float)
-        for row in transaction.rows:
+        for row in rows:
             waited[row.resource] += row.wait_ns
         for wait in transaction.waits:
             waited[self.fabric.within.get(wait.resource, wait.resource)] -= wait.ns

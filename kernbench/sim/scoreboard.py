@@ -22,7 +22,7 @@ from kernbench.sim.fifo_monitor import FifoMonitor, describe, slack, violation
 from kernbench.sim.link_monitors import InFlight, LinkQueue, PortMonitor, Way
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet, Path, Transaction
+from kernbench.sim.transaction import NODE_OUT, Packet, Path, Transaction
 
 
 class ScoreboardFabric(Fabric):
@@ -163,7 +163,8 @@ class ScoreboardFabric(Fabric):
         assert monitor is not None  # every component is watched
         end = monitor.end
         if way.passes[hop]:
-            leaves = packet.node_out[hop] if packet.nodes[hop].overlaps else max(time, end)
+            overlaps = packet.path.nodes[hop].overlaps
+            leaves = packet.time_at(NODE_OUT, hop) if overlaps else time if time > end else end
             self._stand(flight, hop, flit, leaves)
         elif flit == packet.last:
             together = self._reassembled(flight, hop)
@@ -226,7 +227,7 @@ class ScoreboardFabric(Fabric):
             hop = max(hop for hop, due in enumerate(self.in_flight[packet].due) if due or not hop)
             raise violation(
                 "bytes", describe(transaction), packet.nodes[hop].resource, now,
-                f"is answered before {packet.nbytes} bytes got to {packet.nodes[-1].resource}",
+                f"is answered before {packet.nbytes} bytes got to {packet.nodes[packet.path.hops].resource}",
             )  # fmt: skip
         carried = self.carried.pop(number)
         if carried != transaction.nbytes:
@@ -236,8 +237,8 @@ class ScoreboardFabric(Fabric):
     def at_rest(self, now: float) -> None:
         """Nothing is left to happen: nothing is in flight, and links have carried what was sent."""
         for packet in self.in_flight:
-            raise violation("outstanding", describe(packet.transaction), packet.nodes[-1].resource, now,
-                            "never got there")  # fmt: skip
+            end = packet.nodes[packet.path.hops].resource
+            raise violation("outstanding", describe(packet.transaction), end, now, "never got there")
         for link, line in self._queues.items():
             nbytes, packets = link.bytes - link.streamed_bytes, link.transactions - link.streams
             if (nbytes, packets) != (line.nbytes, line.packets):
