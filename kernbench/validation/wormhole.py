@@ -32,8 +32,8 @@ _NODE, _COLUMN, _ROW, _TURN = 70.0, 84.0 / ROWS, 100.0 / COLUMNS, 16.0 / 2
 DRAM_ACCESS = 120.0
 """Cycles that a read of DRAM takes beyond one of a worker's memory: fitted to the trace DRAM_TO_1x1_HEIGHT,
 in which a single worker reads and waits for nobody."""
-_OUTSTANDING = 256
-"""Reads that a worker may have under way: more than any trace has."""
+_OUTSTANDING = 128
+"""Reads that a worker may have under way: more than any trace has at a time. Other nodes read nothing."""
 
 
 def worker(x: int, y: int, network: int) -> str:
@@ -69,7 +69,7 @@ def _add_node(made: Topology, x: int, y: int, network: int) -> None:
     out_rate, in_rate = _DRAM if is_dram else WORKER
     # The first flit of data takes its time on the wire into the node beside the latency that is measured.
     end_ns = (_NODE - FLIT_BYTES / in_rate) / 4
-    made.add(worker(x, y, network), overhead_ns=0.0, outstanding=_OUTSTANDING)
+    made.add(worker(x, y, network), overhead_ns=0.0, outstanding=_OUTSTANDING if _works(x, y) else 1)
     made.add(memory(x, y, network), overhead_ns=0.0, size_bytes=1 << 20)
     for end, access_ns in ((worker(x, y, network), 0.0), (memory(x, y, network), DRAM_ACCESS * is_dram)):
         _wire(made, end, out, WIDE, end_ns + access_ns)
@@ -103,6 +103,11 @@ def _hop_ns(cycles: float) -> float:
 
 def _wire(made: Topology, a: str, b: str, gbs: float, delay_ns: float) -> None:
     made.link(a, b, "router_mesh", gbs=gbs, delay_ns=delay_ns, weight_mm=1.0, one_way=True)
+
+
+def _works(x: int, y: int) -> bool:
+    """Whether there is a worker at a node; the others lead to DRAM, to other chips and to the host."""
+    return x % 5 != 0 and y % 6 != 0
 
 
 def _nodes() -> Iterator[tuple[int, int]]:

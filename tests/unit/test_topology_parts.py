@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
 from kernbench.errors import ConfigError, UsageError
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph, topology_id
+from tests.examples import examples
 from tests.small_machines import MODELS, minimal, small
 
 _SAID_BY_NAME = {"name", "kind", "sip", "cube", "pe", "row", "col", "side", "index", "slice", "channel"}
@@ -115,7 +116,7 @@ def test_answers_alone_use_a_wire_of_a_large_weight() -> None:
     assert [hop["node"] for hop in back["hops"]] == [parts[1], parts[2], parts[3], parts[0]]
 
 
-@settings(deadline=None)
+@examples(48)
 @given(st.integers(2, 7), st.integers(0, 6), st.integers(1, 6), st.booleans())
 def test_on_a_ring_of_one_way_links_an_answer_goes_on_around_it(
     nodes: int, start: int, flits: int, is_write: bool
