@@ -109,12 +109,14 @@ def replay(graph: PropertyGraph, chip: Chip, trace: Trace, *, closed: bool) -> f
 
     Raises:
         UsageError: the machine has no such worker or memory.
+        DeadlockError: nothing can happen any more, and transfers are unanswered.
     """
     machine = Machine(graph, traced=False)
     streams = [_Stream(machine, chip, at, events, closed) for at, events in trace.items()]
     with paced_collector(machine.clock):
         for stream in streams:
-            machine.advance(stream)
+            if not machine.advance(stream):
+                raise machine.deadlock(f"a trace of {len(trace)} processors")
     return max(stream.end for stream in streams)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kernbench.errors import ConfigError
+from kernbench.errors import ConfigError, DeadlockError
 from kernbench.kinds import Traffic
 from kernbench.machine.machine import Machine
 from kernbench.validation import wormhole
@@ -62,6 +62,12 @@ def test_the_networks_are_apart_and_go_opposite_ways() -> None:
     assert [sum(link.source.split(".")[0] != link.target.split(".")[0] for link in route.links)
             for route in routes] == [3 + 2, 10 - 3 + 12 - 2]  # fmt: skip
     assert not set(routes[0].nodes) & set(routes[1].nodes)
+
+
+def test_a_replay_that_comes_to_a_stop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "advance", lambda self, goal: False)
+    with pytest.raises(DeadlockError, match="a trace of 1 processors"):
+        replay(wormhole.machine(), CHIP, events((READ, 10)), closed=True)
 
 
 def test_reads_a_file(tmp_path: Path) -> None:
