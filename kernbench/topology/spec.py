@@ -79,7 +79,7 @@ class System(Section):
         description="va: virtual addresses, PE_MMU; pa: physical addresses; la: logical addresses, PE_BAAW",
     )
     worker: Worker = Field(
-        default="serial",
+        default="pipelined",
         description="of parts that pass messages on: with serial one worker spends overhead_ns on each "
         "message in turn, with pipelined that is a latency",
     )

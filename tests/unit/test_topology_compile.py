@@ -135,7 +135,7 @@ def test_figures_of_the_default(default: PropertyGraph) -> None:
     }  # fmt: skip
     assert own(default.node(f"{pe}.pe_cpu")) == {"clock_ghz": 1.0, "dispatch_cycles": 0.0}
     assert own(default.node(names.sram(0, 3))) == {"access_ns": 0.0, "size_bytes": 32 << 20}
-    passes = {"issue_ns": 0.0, "worker": "serial"}
+    passes = {"issue_ns": 0.0, "worker": "pipelined"}
     assert own(default.node(names.pcie_ep(0, "io0"))) == {"cut_through": False, **passes}
     assert own(default.node(names.ucie_conn(0, 3, "E", 1))) == {"side": "E", "index": 1, **passes}
 

@@ -46,7 +46,7 @@ _LATENCIES = {
     "cube.sram.access_ns": 2.5,
     "pe.pe_tcm.access_ns": 1.25,
 }
-TOPOLOGIES: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
+_PIPELINED: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
     "minimal": ("minimal", {}),
     "oblong": (OBLONG, {}),
     "two cubes": (None, {**_SMALL_CUBE, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}),
@@ -93,32 +93,41 @@ TOPOLOGIES: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
              "channel_to_hbm": {"arbiter": "round_robin"}, "io_internal": {"arbiter": "round_robin"},
              "sip0.cube0.r0c0->sip0.cube0.r0c1": {"arbiter": "fifo"}}},
     ),
-    **{
-        f"{name}, pipelined": (None, {**_SMALL_CUBE, **more, "system.worker": "pipelined"})
-        for name, more in {
-            "two cubes": {"sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1},
-            "four cubes": {
-                "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, **_LATENCIES, "cube.ucie.worker": "serial"},
-            "two SIPs": {
-                "system.sips": 2, "sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1, **_LATENCIES,
-                "sip.io_chiplets": [{"name": "io0", "pcie_ep": {"cut_through": True, "issue_ns": 3.0}}]},
-            "penalties": {
-                **_PENALTIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "system.switch.issue_ns": 2.5},
-            "one to one": {
-                **_ONE_TO_ONE, **_LATENCIES, "cube.channel_router.overhead_ns": 1.5, "sip.cube_mesh.w": 2,
-                "sip.cube_mesh.h": 1},
-            "arbiters": {
-                **_PENALTIES, **_LATENCIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "links": {
-                    "router_mesh": {"arbiter": "round_robin"}, "router_to_hbm": {"arbiter": "oldest_first"},
-                    "ucie_to_router": {"arbiter": "oldest_first"}, "pcie": {"arbiter": "oldest_first"}}},
-        }.items()
-    },
+    "latencies": (
+        None,
+        {**_SMALL_CUBE, **_LATENCIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2,
+         "cube.ucie.worker": "serial"},
+    ),
+    "latencies, two SIPs": (
+        None,
+        {**_SMALL_CUBE, **_LATENCIES, "system.sips": 2, "sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1,
+         "sip.io_chiplets": [{"name": "io0", "pcie_ep": {"cut_through": True, "issue_ns": 3.0}}]},
+    ),
+    "latencies, one to one": (
+        None,
+        {**_SMALL_CUBE, **_ONE_TO_ONE, **_LATENCIES, "cube.channel_router.overhead_ns": 1.5,
+         "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1},
+    ),
+    "latencies, arbiters": (
+        None,
+        {**_SMALL_CUBE, **_PENALTIES, **_LATENCIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "links": {
+            "router_mesh": {"arbiter": "round_robin"}, "router_to_hbm": {"arbiter": "oldest_first"},
+            "ucie_to_router": {"arbiter": "oldest_first"}, "pcie": {"arbiter": "oldest_first"}}},
+    ),
     "no distance": (
         None,
         {**_SMALL_CUBE, "system.ns_per_mm": 0.0, "cube.router.overhead_ns": 0.0, "sip.cube_mesh.w": 2,
          "sip.cube_mesh.h": 1, "sip.io_chiplets": [{"name": "io0", "pcie_ep": {"overhead_ns": 0.0}}]},
     ),
 }  # fmt: skip
+_SERIAL = ("two cubes", "two SIPs", "penalties", "one to one, penalties", "arbiters", "no distance")
+TOPOLOGIES = {
+    **_PIPELINED,
+    **{
+        f"{name}, serial": (_PIPELINED[name][0], {**_PIPELINED[name][1], "system.worker": "serial"})
+        for name in _SERIAL
+    },
+}
 """Name, file and overrides of the machines that cases run on."""
 
 
