@@ -348,7 +348,7 @@ class Fabric(Carrier):
         elif out < times.at[4 * stride + hop]:
             out = times.at[4 * stride + hop]
         if transaction.access is not None:
-            out = transaction.access.follow(link.index, out, flit == 0 and packet.pays)
+            out = transaction.access.follow(node.index, out, flit == 0 and packet.pays)
         times.at[4 * stride + hop] = out
         if flit == last:
             self.leave_node(packet, hop, node, time, out, time, 0.0)

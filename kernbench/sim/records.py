@@ -81,14 +81,14 @@ class Access:
         self._held: dict[int, list[tuple[Packet, float]]] = {}
         self._leads: dict[int, float] = {}
 
-    def follow(self, output: int, out: float, leads: bool) -> float:
-        """When a flit that may leave a pipelined node by ``output`` from ``out`` on does leave, ns.
+    def follow(self, node: int, out: float, leads: bool) -> float:
+        """When a flit that may leave a pipelined ``node`` from ``out`` on does leave, ns.
 
         The flit that ``leads``, the first of the request that pays, goes before those that come after it.
         """
         if leads:
-            self._leads[output] = out
-        return max(out, self._leads.get(output, 0.0))
+            self._leads[node] = out
+        return max(out, self._leads.get(node, 0.0))
 
     def reassemble(self, node: int, packet: Packet, time: float) -> list[tuple[Packet, float]]:
         """``packet`` is whole at ``node``: all packets and when they were, or none while some are missing."""

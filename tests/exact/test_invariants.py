@@ -382,7 +382,7 @@ class Impatient(Transit):
 TOPOLOGY = (
     "schema_version: 1\nname: t\nsystem: {sips: 1}\nsip: {cube_mesh: {w: 1, h: 1}}\n"
     "cube:\n  pes: {count: 1, corners: [NW]}\n  hbm: {pseudo_channels: 8}\n"
-    "  router: {impl: 'impatient_parts:Impatient', overhead_ns: 40.0}\n"
+    "  router: {impl: 'impatient_parts:Impatient', overhead_ns: 40.0, worker: serial}\n"
 )
 
 

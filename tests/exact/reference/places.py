@@ -40,7 +40,7 @@ class Access:
     held: dict[Any, list[Message]] = field(default_factory=dict)
     """Whole messages that wait for the others, by place."""
     through: dict[Any, float] = field(default_factory=dict)
-    """When the flit that pays has passed a pipelined place, by wire behind it; the others follow it."""
+    """When the flit that pays has passed a pipelined place; the others follow it."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Message:
     pays: bool = True
     """Whether it pays overheads."""
     through: dict[Any, float] = field(default_factory=dict)
-    """When its first flit has passed a pipelined place, by wire behind it."""
+    """When its first flit has passed a pipelined place."""
 
     def __post_init__(self) -> None:
         access = self.txn.access
@@ -191,14 +191,14 @@ class Transit(Place):
 
     def pass_on(self, message: Message, place: int, flit: int, cost: float) -> None:
         """No flit waits but those of a message, or of an access, whose first flit is still on its way."""
-        now, wire = self.agenda.now, self.wires[message.route[place + 1]]
+        now = self.agenda.now
         if flit == 0:
-            message.through[wire] = now + cost
-        leaves, access = message.through[wire], message.txn.access
+            message.through[self] = now + cost
+        leaves, access = message.through[self], message.txn.access
         if access is not None:
             if flit == 0 and message.pays:
-                access.through[wire] = leaves
-            leaves = max(leaves, access.through.get(wire, 0.0))
+                access.through[self] = leaves
+            leaves = max(leaves, access.through.get(self, 0.0))
         if leaves > now:
             self.agenda.finished(leaves, lambda: self.onward(message, place, flit))
         else:
