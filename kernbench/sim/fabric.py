@@ -345,6 +345,8 @@ class Fabric(Carrier):
             times.at[hop] = time
             times.at[stride + hop] = time
             link.passing += 1
+            if out < link.ahead:  # its latency was longer before
+                out = link.ahead
         elif out < times.at[4 * stride + hop]:
             out = times.at[4 * stride + hop]
         if transaction.access is not None:
@@ -358,6 +360,7 @@ class Fabric(Carrier):
             if not alone or (flit and times.at[2 * stride + hop] == 0.0):
                 self.queue.put_late(out, _DEPART, hop, flit, packet)
                 return
+            link.ahead = out
         self.put(packet, hop, flit, out)
         if flit == last:
             link.passing -= 1

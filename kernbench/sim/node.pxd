@@ -20,5 +20,6 @@ cdef class Link(Server):
     cdef public long long streams, streamed_bytes
     cdef double stream_free
     cdef Py_ssize_t passing
+    cdef double ahead
 
     cpdef double stream(self, double head, long long nbytes) except? -1.0

@@ -59,7 +59,7 @@ class FabricNode(Server):
         self.foreign = hasattr(self, "__dict__")  # a class of Python's, which may do anything
         self.works_out = overrides(type(self), "overhead_ns", FabricNode)
         self.overlaps = self.passes_on and self.pipelined
-        if self.overlaps and (self.asked or self.foreign or self.works_out):
+        if self.overlaps and (self.asked or self.works_out):
             self.holds_back = True  # first flits may leave in another order than they came in
         self.settled = not self.foreign
 
@@ -102,6 +102,8 @@ class Link(Server):
         self.passing = 0
         """Messages whose first flit has come to the node before it, if that is pipelined, and whose last has
         not left."""
+        self.ahead = 0.0
+        """When the first flit that was booked ahead last is ready; one that comes later does not pass it."""
         self.port: Any = None
         """Where its arbiter decides; None where it serves first come first served."""
         self.streams = 0

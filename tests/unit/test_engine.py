@@ -213,10 +213,11 @@ CASES: dict[str, dict[str, object]] = {
     "DMA": {"pe__pe_dma__overhead_ns": 1.5},
     **{
         name: {"cube__router__impl": f"engine_parts:{name}"}
-        for name in (
-            "PerFlit", "Leaving", "Timed", "Occupying", "Dynamic", "Changing", "Instance", "Wrapping",
-            "Ticking",
-        )
+        for name in ("PerFlit", "Leaving", "Timed", "Dynamic", "Changing", "Wrapping", "Ticking")
+    },
+    **{
+        f"{name}, serial": {"cube__router__impl": f"engine_parts:{name}", "system__worker": "serial"}
+        for name in ("PerFlit", "Timed", "Occupying", "Dynamic", "Instance")
     },
     **{name: {"cube__hbm__impl": f"engine_parts:{name}"} for name in ("Slow", "Raising", "Entering")},
 }  # fmt: skip

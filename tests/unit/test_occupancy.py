@@ -49,7 +49,7 @@ def test_routers_stand_among_the_busiest_and_have_what_waited_for_them() -> None
     run = kb.run(
         "va-offset-verify",
         store="memory:",
-        topo={"sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, "system.sips": 1},
+        topo={"sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, "system.sips": 1, "system.worker": "serial"},
     )
     causes, summary = run.critical_path("all").by_cause(), run.summary(8)
     assert causes["queue"] > 0.1 * sum(causes.values())
