@@ -25,6 +25,7 @@ from kernbench_graph.projection import Projection
 import kernbench as kb
 from kernbench.analysis.sought import seek
 from kernbench.api.asking import library
+from kernbench.api.stores import open_store
 from kernbench.api.topologies import load_topology
 from kernbench.pgraph import (
     GraphStore,
@@ -33,7 +34,6 @@ from kernbench.pgraph import (
     StoreError,
     TopologyRecord,
     ask,
-    open_store,
     topology_record,
 )
 from tools.made_up_run import HOT_LINK, made_up_run

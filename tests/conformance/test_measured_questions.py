@@ -75,3 +75,9 @@ def test_every_question_is_asked_as_the_first_about_a_run(tmp_path: Path) -> Non
     assert found["hops"] > 0
     (row,) = [line for line in first_rows([found]) if line.startswith("| gemm-single-pe |")]
     assert f" of {len(LIBRARY)} | " in row
+
+
+def test_stores_are_measured_as_users_open_them() -> None:
+    """Opened by the graph package alone, a store works nothing out: questions about windows find no rows."""
+    with measure_store_task.open_store("memory:") as store:
+        assert store.computed is not None
