@@ -9,13 +9,14 @@ CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
 RULES = (
-    "server", "transaction", "node", "clock", "port", "fabric", "rows", "ledger",
+    "server", "transaction", "node", "clock", "booked", "port", "fabric", "rows", "ledger",
     "fifo_monitor", "link_monitors", "scoreboard",
 )  # fmt: skip
 """Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""
 
 COMPONENTS = (
-    "base", "access", "dma", "memory", "sram", "hbm", "transit", "pe_tcm", "pe_component", "pe_compute",
+    "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_channel",
+    "hbm_dram", "transit", "pe_tcm", "pe_component", "pe_compute",
     "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq", "pe_cpu",
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""

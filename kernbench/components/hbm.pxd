@@ -23,5 +23,5 @@ cdef class HbmSlice(Memory):
         transaction=Transaction, channel=Channel, index="long long", step="long long", direction=int,
     )
     cdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
-    @cython.locals(i=Py_ssize_t, channel=Channel)
+    @cython.locals(i=Py_ssize_t, channel=Server)
     cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)

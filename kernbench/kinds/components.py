@@ -138,7 +138,7 @@ _KINDS = (
             "slice_bytes",
         ),
         rates=("slice_gbs", "channel_gbs"),
-        times=("overhead_ns", "access_ns", "switch_penalty_ns"),
+        times=("overhead_ns", "access_ns", "switch_penalty_ns", "dram_tck_ns"),
         windows=("HBM",),
         group=Group.HBM,
         cause="hbm",

@@ -9,6 +9,7 @@ from kernbench.sim.transaction cimport Packet, Path, Transaction
 cimport cython
 
 cdef int _DEPART, _INJECT, _RECEIVE, _ANSWER, _DECIDE
+cdef double _UNKNOWN
 
 cdef class Fabric(Carrier):
     cdef readonly Loop clock
@@ -21,6 +22,9 @@ cdef class Fabric(Carrier):
     cpdef object send_together(self, object packets)
     @cython.locals(feed=Doubles)
     cpdef object stream(self, Packet packet, object times)
+    @cython.locals(feed=Doubles, i="long long")
+    cpdef object stream_singly(self, Packet packet)
+    cpdef object stream_flit(self, Packet packet, long long flit, double time)
     cpdef object answer_at(self, double time, Packet packet)
     @cython.locals(packet=Packet, node=FabricNode, link=Link)
     cpdef object step(self, int what, object item, long long hop, long long flit)

@@ -20,6 +20,7 @@ from kernbench.sim.transaction import Packet, Transaction
 _DEPART, _INJECT, _RECEIVE, _ANSWER, _DECIDE = 3, 4, 5, 6, 7
 """Steps of a packet: a held-back flit stands at its link; it is sent on whole, received, answered. A step of
 a port: it decides who is next."""
+_UNKNOWN = float("inf")
 _by_key = attrgetter("key")
 
 
@@ -56,6 +57,16 @@ class Fabric(Carrier):
             for i, time in enumerate(times):
                 feed.at[i] = time
         self.queue.flit_at(packet.feed.at[0], packet.transaction.id, 0, 0, packet)
+
+    def stream_singly(self, packet: Packet) -> None:
+        """The flits of ``packet`` will be put onto its first link one by one (:meth:`stream_flit`)."""
+        feed = packet.feeds()
+        for i in range(packet.last + 1):
+            feed.at[i] = _UNKNOWN
+
+    def stream_flit(self, packet: Packet, flit: int, time: float) -> None:
+        """Put flit ``flit`` onto the first link at ``time``, not before the one before it, nor before now."""
+        self.queue.flit_at(time, packet.transaction.id, 0, flit, packet)
 
     def answer_at(self, time: float, packet: Packet) -> None:
         """Have the node that has taken the flits of ``packet`` answer it at ``time``."""
@@ -180,7 +191,7 @@ class Fabric(Carrier):
             while to < last and feed.at[to + 1] <= time:
                 to += 1
             self.stand(packet, 0, flit, to, time)
-            if to < last:
+            if to < last and feed.at[to + 1] < _UNKNOWN:
                 self.queue.flit_at(feed.at[to + 1], packet.transaction.id, 0, to + 1, packet)
             return
         if flit == 0:
@@ -200,7 +211,8 @@ class Fabric(Carrier):
                 return
             flit += 1
             if feed.at[flit] > time:
-                self.queue.flit_at(feed.at[flit], packet.transaction.id, 0, flit, packet)
+                if feed.at[flit] < _UNKNOWN:
+                    self.queue.flit_at(feed.at[flit], packet.transaction.id, 0, flit, packet)
                 return
 
     # -- where an arbiter decides ---------------------------------------------------------------------

@@ -1,10 +1,9 @@
-from kernbench.sim.holding cimport Held as Parts, Runs
+from kernbench.sim.booked cimport Booked
 from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet
 
 cimport cython
 
-cdef int _NAMED
 cdef double _INFINITY
 
 cdef class Request:
@@ -25,7 +24,7 @@ cdef class Arbiter:
 
     cpdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except? -1
 
-cdef class Port(Server):
+cdef class Port(Booked):
     cdef readonly object link
     cdef readonly Arbiter arbiter
     cdef dict lines
@@ -38,10 +37,5 @@ cdef class Port(Server):
     cdef object join(self, Server source, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
     @cython.locals(line=Line, request=Request, place=Py_ssize_t, count=Py_ssize_t)
     cdef Request next(self)
-    cpdef double occupy(self, double time, double duration, object owner) except? -1.0
-    @cython.locals(runs=Runs, line=Line, first=Request, oldest=double)
+    @cython.locals(line=Line, first=Request, oldest=double)
     cdef object settle(self)
-    @cython.locals(
-        runs=Runs, parts=Parts, n=int, k=int, at=Py_ssize_t, stop=double, since=double, start=double,
-    )
-    cpdef int waits(self, object owner, double begin, double end) except -1

@@ -11,14 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.sim.holding import Held as Parts
+from kernbench.sim.booked import Booked
 from kernbench.sim.server import Server
 
 if TYPE_CHECKING:
     from kernbench.sim.node import Link
     from kernbench.sim.transaction import Packet
 
-_NAMED = 8
 _INFINITY = float("inf")
 
 
@@ -70,7 +69,7 @@ class Arbiter:
         raise NotImplementedError
 
 
-class Port(Server):
+class Port(Booked):
     """The output of a node onto ``link``: who stands there, and who has held the link while others stood."""
 
     def __init__(self, link: Link, arbiter: Arbiter) -> None:
@@ -127,75 +126,13 @@ class Port(Server):
                 del standing[place]
         return request
 
-    def occupy(self, time: float, duration: float, owner: Any) -> float:
-        """Carry a flit of ``owner`` from now on; the link is free."""
-        end = self.free
-        if self.holder is not owner or time > end:
-            if end > self.since:
-                self.runs.add(self.since, end, self.holder)
-            self.holder = owner
-            self.since = time
-        self.free = time + duration
-        if self.watcher is not None:
-            self.watcher.occupied(self, time, duration, time, owner)
-        return time
-
     def settle(self) -> None:
         """Forget the runs that nobody stands behind any more."""
-        runs = self.runs
-        if not runs.count:
+        if not self.runs.count:
             return
         oldest = _INFINITY
         for line in self.standing:
             first: Request = line.first
             if first.since < oldest:
                 oldest = first.since
-        while runs.count and runs.end(0) <= oldest:
-            runs.drop_oldest()
-
-    def waits(self, owner: Any, begin: float, end: float) -> int:
-        """See :meth:`Server.waits`. Others may have come later than ``owner`` and gone first."""
-        if self.parts is None:
-            self.parts = Parts()
-        parts = self.parts
-        runs = self.runs
-        others: set[Any] | None = None
-        n = 0
-        stop = end
-        at = runs.count
-        since = self.since
-        holder = self.holder
-        while stop > begin:
-            if since < stop:
-                start = begin if begin > since else since
-                if holder is not owner:
-                    k = 0
-                    while k < n and parts.holder[k] is not holder:
-                        k += 1
-                    if k == n and n == _NAMED - 1:
-                        # One more, who shares an entry with all that is older; in the name of the oldest.
-                        if others is None:
-                            others = set()
-                            parts.ns[k] = 0.0
-                            parts.t_to[k] = stop
-                        others.add(id(holder))
-                        parts.holder[k] = holder
-                    elif k == n:
-                        parts.holder[k] = holder
-                        parts.ns[k] = 0.0
-                        parts.t_to[k] = stop
-                        parts.holders[k] = 1
-                        n += 1
-                    if others is not None:
-                        k = n
-                    parts.ns[k] = parts.ns[k] + stop - start
-                    parts.t_from[k] = start
-                stop = start
-            at -= 1
-            if at < 0:
-                break
-            since, holder = runs.since(at), runs.holder(at)
-        if others is not None:
-            parts.holders[n] = len(others)
-            n += 1
-        return n
+        self.forget_until(oldest)

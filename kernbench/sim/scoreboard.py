@@ -96,6 +96,16 @@ class ScoreboardFabric(Fabric):
             before = time
         Fabric.stream(self, packet, times)
 
+    def stream_singly(self, packet: Packet) -> None:
+        """See :meth:`Fabric.stream_singly`."""
+        self._begin(packet)
+        Fabric.stream_singly(self, packet)
+
+    def stream_flit(self, packet: Packet, flit: int, time: float) -> None:
+        """See :meth:`Fabric.stream_flit`."""
+        self._stand(self.in_flight[packet], 0, flit, time, (0, packet.key + flit))
+        Fabric.stream_flit(self, packet, flit, time)
+
     # -- the watch ------------------------------------------------------------------------------------
 
     def _begin(self, packet: Packet) -> InFlight:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 from kernbench.pgraph import Properties, PropertyGraph
 from kernbench.topology import names
 from kernbench.topology.build_pe import add_pe
 from kernbench.topology.builder import Builder, add_part
+from kernbench.topology.cube_spec import Hbm
+from kernbench.topology.dram import table
 
 
 def add_cube(build: Builder, sip: int, cube: int) -> None:
@@ -61,7 +65,9 @@ def _add_hbm(build: Builder, sip: int, cube: int) -> None:
     hbm, slices = spec.cube.hbm, spec.hbm_slices
     origin_x, origin_y = build.cube_origin(cube)
     channels = hbm.pseudo_channels // slices
-    slice_gbs = channels * hbm.channel_gbs * hbm.efficiency
+    dram = dram_properties(hbm)
+    channel_gbs = dram.get("channel_gbs", hbm.channel_gbs)
+    slice_gbs = channels * float(channel_gbs) * hbm.efficiency
     at = (sip, cube, -1)
     for number in range(slices):
         cell = layout.pe_cells[number]
@@ -73,6 +79,7 @@ def _add_hbm(build: Builder, sip: int, cube: int) -> None:
             "burst_bytes": spec.system.flit_bytes,
             "slice_gbs": slice_gbs,
             "slice_bytes": hbm.capacity_bytes // slices,
+            **dram,
         }
         if hbm.mapping == "one_to_one":  # the slice's one wire has its efficiency otherwise
             own["channel_gbs"] = hbm.channel_gbs * hbm.efficiency
@@ -89,6 +96,20 @@ def _add_hbm(build: Builder, sip: int, cube: int) -> None:
             build.link(router, entrance, "router_to_channel", slice_gbs)
             # The channel serves a burst at its own rate; a wire of that rate would charge it twice.
             build.link(entrance, ctrl, "channel_to_hbm", slice_gbs)
+
+
+def dram_properties(hbm: Hbm) -> Properties:
+    """What a controller has with ``model: dram`` alone: its DRAM in one text, and the rate that follows from it."""
+    if hbm.model != "dram":
+        return {}
+    timing = table(hbm.dram.timing)
+    described = json.dumps(hbm.dram.described(), sort_keys=True, separators=(",", ":"))
+    return {
+        "impl": hbm.impl or "builtin.hbm_dram",
+        "channel_gbs": timing.gbs,
+        "dram_tck_ns": timing.tck_ps / 1000.0,
+        "dram": described,
+    }
 
 
 def _add_port(build: Builder, sip: int, cube: int, side: str) -> None:

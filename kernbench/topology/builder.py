@@ -53,6 +53,7 @@ class Builder:
         keys = self._keys(kind, section)
         for key in COMPONENT_KINDS[kind].properties:
             properties[key] = own[key] if own and key in own else keys[key]
+        properties.update(own or {})
         properties.update(section.attributes)
         return put(self.graph, Node(name, COMPONENT_KINDS[kind].labels, properties), parent)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from kernbench.hints import did_you_mean
 from kernbench.kinds import COMMON, COMPONENT_KINDS, LINK_KINDS, LINK_PROPERTIES
 from kernbench.topology.cube_spec import HbmZone
+from kernbench.topology.dram import table as dram_table
 from kernbench.topology.fields import Part
 from kernbench.topology.marked_yaml import Path
 from kernbench.topology.mesh import Zone, deal, min_height_mm
@@ -212,6 +213,8 @@ def _hbm(spec: TopologySpec) -> Iterator[Problem]:
         )
         yield Problem((*path, "pseudo_channels"), message, also)
     model = spec.system.address_model
+    if hbm.model == "dram":
+        yield from _dram(spec)
     if hbm.mapping == "one_to_one" and model != "la":
         message = f"is one_to_one with address_model {model}, expected n_to_one, or system.address_model: la"
         yield Problem((*path, "mapping"), message, (("system", "address_model"),))
@@ -219,6 +222,24 @@ def _hbm(spec: TopologySpec) -> Iterator[Problem]:
     if hbm.capacity_bytes % (slices * page):
         message = f"is {hbm.capacity_bytes} bytes, expected a multiple of {slices} slices x {page} bytes"
         yield Problem((*path, "capacity_bytes"), message, (*also, ("pe", "pe_mmu", "page_bytes")))
+
+
+def _dram(spec: TopologySpec) -> Iterator[Problem]:
+    """What does not go with banks and rows."""
+    hbm, path = spec.cube.hbm, ("cube", "hbm")
+    also: tuple[Path, ...] = ((*path, "model"),)
+    if hbm.mapping == "one_to_one":
+        yield Problem((*path, "mapping"), "is one_to_one with model dram, expected n_to_one", also)
+    if hbm.switch_penalty_ns:
+        message = f"is {hbm.switch_penalty_ns:g} with model dram, expected 0: the timing has tWTR and tRTW"
+        yield Problem((*path, "switch_penalty_ns"), message, also)
+    burst = dram_table(hbm.dram.timing).burst_bytes
+    if spec.system.flit_bytes < burst:
+        message = f"is {spec.system.flit_bytes}, expected at least the {burst} bytes of a DRAM burst"
+        yield Problem(("system", "flit_bytes"), message, (*also, (*path, "dram", "timing")))
+    if hbm.dram.drain_low >= hbm.dram.drain_high:
+        message = f"is {hbm.dram.drain_low:g}, expected less than drain_high = {hbm.dram.drain_high:g}"
+        yield Problem((*path, "dram", "drain_low"), message, ((*path, "dram", "drain_high"),))
 
 
 def _tcm(spec: TopologySpec) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from kernbench.topology.dram import Dram
 from kernbench.topology.fields import Gbs, MemoryPart, Mm, Part, PassingPart, Point, Section, Size, section
 
 MAX_PES = 16
@@ -75,7 +76,9 @@ class Hbm(MemoryPart):
         default=48 << 30, description="bytes of the cube's HBM"
     )
     pseudo_channels: int = Field(default=64, ge=1, le=1024, description="pseudo-channels of the cube")
-    channel_gbs: Gbs = Field(default=32.0, description="GB/s of a pseudo-channel")
+    channel_gbs: Gbs = Field(
+        default=32.0, description="GB/s of a pseudo-channel; with model dram it is what its timing gives"
+    )
     slices: int | None = Field(
         default=None, ge=1, le=MAX_PES, description="slices, slice P at PE P's router; one for each PE"
     )
@@ -90,6 +93,11 @@ class Hbm(MemoryPart):
     efficiency: float = Field(
         default=1.0, gt=0, le=1, description="share of the nominal bandwidth that is delivered"
     )
+    model: Literal["channels", "dram"] = Field(
+        default="channels",
+        description="channels: pseudo-channels that serve in order of arrival; dram: banks, rows, refresh",
+    )
+    dram: Dram = section("DRAM behind the controllers (model dram)")
 
 
 class ChannelRouter(PassingPart):

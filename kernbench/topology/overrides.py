@@ -110,7 +110,8 @@ def faster(properties: Properties, kind: ComponentKind | LinkKind, factor: float
     for key in kind.rates:
         changed[key] = float(properties[key]) * factor
     for key in kind.times:
-        changed[key] = float(properties[key]) / factor
+        if key in properties:  # some are there with a certain model alone
+            changed[key] = float(properties[key]) / factor
     return changed
 
 
@@ -164,7 +165,7 @@ def _within(graph: PropertyGraph, group: str) -> Iterator[str]:
 def _takes_time(node: Node) -> bool:
     """A rate is never 0; a time may be."""
     kind = component_kind(node)
-    return bool(kind.rates) or any(node.properties[key] for key in kind.times)
+    return bool(kind.rates) or any(node.properties.get(key) for key in kind.times)
 
 
 def _hint(graph: PropertyGraph, where: str) -> str:

@@ -270,9 +270,11 @@ class TopologySpec(Section):
         """The one text of this content: JSON with sorted keys.
 
         ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
-        of which nothing is said that is not so anyway.
+        of which nothing is said that is not so anyway, and DRAM where none is modelled.
         """
         content = self.model_dump(mode="json", exclude={"components_file", "links"})
+        if self.cube.hbm.model == "channels":
+            del content["cube"]["hbm"]["model"], content["cube"]["hbm"]["dram"]
         if links := self.link_parts():
             content["links"] = links
         return json.dumps(content, sort_keys=True, separators=(",", ":"))
