@@ -32,7 +32,7 @@ cdef class DramChannel:
     cdef bint has_room(self, Burst burst) except -1
     @cython.locals(burst=Burst)
     cdef object admit(self)
-    @cython.locals(bank=Bank, active=Burst, other=Burst, older=list, held=int)
+    @cython.locals(bank=Bank, active=Burst, other=Burst, older=list, held=int, other_way=bint)
     cdef object enter(self, Burst burst)
     @cython.locals(bank=Bank)
     cdef object leave(self, Burst burst)
@@ -45,7 +45,7 @@ cdef class DramChannel:
     cdef long long column_at(self, Burst burst) except? -1
     @cython.locals(pseudo=Pseudo, at="long long")
     cdef long long activate_at(self, Bank bank) except? -1
-    @cython.locals(at="long long")
+    @cython.locals(at="long long", paired=bint)
     cdef long long precharge_at(self, Pseudo pseudo, Bank bank, long long earliest) except? -1
     @cython.locals(
         order="long long", burst=Burst, at="long long", writing=bint, active_at="long long", row_at="long long",

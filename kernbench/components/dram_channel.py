@@ -1,12 +1,12 @@
 """A DRAM channel: which command is next, by FR-FCFS, worked out from command to command.
 
-The rules are those of Ramulator 2.1's HBM controller (https://github.com/CMU-SAFARI/ramulator2, MIT): column and row
-commands have a bus each; the oldest command that may be issued goes first, but no precharge closes a row that an
-older burst in the window wants; writes wait until many have gathered or no read is left; a refresh that is due lets
-nothing begin before it. What is not theirs: a burst goes behind an older one that reads or writes the same bytes.
+The rules are those of Ramulator 2.1's HBM controller (https://github.com/CMU-SAFARI/ramulator2, MIT). Column
+and row commands have a bus each. The oldest command that may be issued goes first, but no precharge closes a
+row that an older burst in the window wants. Writes wait until many have gathered or no read is left. A due
+refresh lets nothing begin before it. Not theirs: a burst goes behind an older one that touches its bytes.
 
-No event is needed for a command. :meth:`DramChannel.advance` issues all commands up to a tick at once; whoever asks
-need only come back before the data of the next one are through.
+No event is needed for a command. :meth:`DramChannel.advance` issues all commands up to a tick at once; it is
+enough to come back before the data of the next one are through.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class DramChannel:
     # -- what is asked of it ---------------------------------------------------------------------------
 
     def add(self, came: int, bank: Bank, row: int, mask: int, write: bool, part: Any) -> Burst:
-        """A burst comes at tick ``came``, which never falls; others of its row and flit may be added to it."""
+        """A burst comes at tick ``came``, which never falls; others of its row and flit may join it."""
         self.ordered += 1
         burst = Burst(self.ordered, came, bank, row, mask, 1, write, part)
         self.waiting.append(burst)
@@ -161,9 +161,9 @@ class DramChannel:
         for other in older:
             if other.row == burst.row and other.mask & burst.mask:
                 burst.behind = other
-        if burst.behind is None and active is not None and active.write != burst.write:
-            if active.row == burst.row and active.mask & burst.mask:
-                burst.behind = active
+        other_way = burst.behind is None and active is not None and active.write != burst.write
+        if other_way and active.row == burst.row and active.mask & burst.mask:
+            burst.behind = active
         held = burst.count if burst.behind is not None else 0
         if burst.write:
             self.writes += burst.count
@@ -249,13 +249,13 @@ class DramChannel:
         """
         at = max(earliest, pseudo.pre, self.row_free)
         at = max(at, self.now)
-        if self.halves and at == self.pair_at and pseudo is self.pair_pseudo:
-            if bank is None or self.pair_bank is None or bank is self.pair_bank:
-                at += 1
+        paired = self.halves and at == self.pair_at and pseudo is self.pair_pseudo
+        if paired and (bank is None or self.pair_bank is None or bank is self.pair_bank):
+            at += 1
         return at
 
     def choose(self) -> None:
-        """Find the next command: the earliest, of a column before one of a row, active bursts and older ones first."""
+        """Find the next command: the earliest; column before row, active bursts first, then older ones."""
         self.at = _FAR
         self.what = 0
         self.on = None
@@ -473,7 +473,7 @@ class DramChannel:
         self.served(burst, at)
 
     def close_if_done(self, bank: Bank) -> None:
-        """With closed pages: nothing in the window wants the row, so the command closes it (auto-precharge)."""
+        """With closed pages: where nothing in the window wants the row, it is closed (auto-precharge)."""
         if bank.active is not None:
             return
         for burst in bank.reads:
@@ -539,7 +539,7 @@ class DramChannel:
         self.note(at, "REF", pseudo, None, -1)
 
     def rest(self, to: int) -> None:
-        """Nothing waits: carry out the refreshes up to tick ``to``. Of many in a row only the last ones matter."""
+        """Nothing waits: carry out the refreshes up to tick ``to``. Of many only the last ones matter."""
         if self.next_refresh > to and not self.due:
             return
         many = (to - self.next_refresh) // self.period - 2 * len(self.banks)

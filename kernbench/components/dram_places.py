@@ -1,4 +1,4 @@
-"""Where the bursts of a DRAM channel lie: the bank and column of each value of the lower bits of an address."""
+"""Where the bursts of a DRAM channel lie: bank and column for each value of an address's lower bits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMN_MASK = 31
 def places(name: str, table: Mapping[str, Any], pseudos: int) -> list[int]:
     """The place of each value of the bits of a burst's number in its channel; what lies above is its row.
 
-    Banks count through the ``pseudos`` pseudo-channels of a channel, their ranks, bank groups, and banks of these.
+    Banks count through the ``pseudos`` pseudo-channels of a channel, their ranks, bank groups, banks.
     """
     sizes = {
         "pc": pseudos,

@@ -1,7 +1,7 @@
 """A DRAM's figures in ticks, each the least distance between the first edges of two commands.
 
-JEDEC counts from a command's last edge to another's: where the two take different numbers of edges the distance
-between their first ones differs by that.
+JEDEC counts from a command's last edge to another's: where the two take different numbers of edges, the
+distance between their first ones differs by that.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Ticks:
-    """Figures of a timing table. A tick is half a cycle of the command clock where row commands take halves."""
+    """Figures of a timing table. A tick is half a cycle of the command clock where row commands take half."""
 
     def __init__(self, table: Mapping[str, Any], tck_ns: float) -> None:
         per_cycle = 2 if table["half_cycles"] else 1

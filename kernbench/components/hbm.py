@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import fsum
+from typing import Any
 
 from kernbench.components.memory import Memory
 from kernbench.components.system import System
@@ -37,7 +38,7 @@ class HbmSlice(Memory):
     def __init__(self, node: Node, system: System) -> None:
         super().__init__(node, system)
         sip, cube, _ = self.location
-        self.channels = [
+        self.channels: list[Any] = [
             Channel(system.graph.node(names.pseudo_channel(sip, cube, self.integer("slice"), number)))
             for number in range(self.integer("n_channels"))
         ]
@@ -67,7 +68,7 @@ class HbmSlice(Memory):
         """See :meth:`Server.busy_ns`; worked out when asked for, as of the last transaction that left."""
         if self.stale:
             self.stale = False
-            channels = fsum(self.channels_busy) / len(self.channels)
+            channels = fsum(self.channels_busy) / (self.mask + 1)
             self._busy_ns = max(self.entry_busy_ns, channels)
         return self._busy_ns
 

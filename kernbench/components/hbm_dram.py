@@ -1,7 +1,7 @@
 """An HBM slice whose pseudo-channels are DRAM: banks, rows, refresh, and a controller that chooses.
 
-A message at the slice is a :class:`Visit`, each of its flits a :class:`Part`, which is served when the last burst
-that it touches is. Data leave in order, each flit when it and all before it are there.
+A message at the slice is a :class:`Visit`, each of its flits a :class:`Part`, which is served when the last
+burst that it touches is. Data leave in order, each flit when it and all before it are there.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class PseudoChannel(Booked):
         self.before_run = 0.0
         self.sums: list[float] = []
         self.gone = 0
-        """For each run, from the oldest, the time for which it had been in use before; ``gone`` runs are forgotten."""
+        """For each run the time for which it had been in use before; the first ``gone`` are forgotten."""
         self.own_ns = 0.0
         """For how long who asks for its waits has used it."""
 
@@ -157,7 +157,7 @@ class SliceChannel(DramChannel):
         self.count = 0
 
     def arm(self, tick: int) -> None:
-        """Commands from ``tick`` on are waiting: come back before the data of the first of them are through."""
+        """Commands from ``tick`` on are waiting: come back before the data of the first one are through."""
         clock = self.slice.clock
         due = (tick + self.lag) * self.tick_ns
         if due < clock.time:
@@ -291,7 +291,7 @@ class DramSlice(HbmSlice):
         size = packet.last_bytes if flit == packet.last else self.flit_bytes
         first = visit.packet.transaction.address + flit * self.flit_bytes
         end = first + size
-        came = int(ceil(time / self.tick_ns - 1e-6))
+        came = ceil(time / self.tick_ns - 1e-6)
         line = first >> self.burst_shift
         last = (end - 1 if size else first) >> self.burst_shift
         part.left = last - line + 1

@@ -11,7 +11,7 @@ _NAMED = 8
 
 
 class Booked(Server):
-    """Remembers who has held it while others stood before it, until that is forgotten (:meth:`forget_until`)."""
+    """Remembers who has held it while others stood there, until that is forgotten (:meth:`forget_until`)."""
 
     def occupy(self, time: float, duration: float, owner: Any) -> float:
         """Serve ``owner`` from ``time`` on; the server is free."""

@@ -99,7 +99,7 @@ def _add_hbm(build: Builder, sip: int, cube: int) -> None:
 
 
 def dram_properties(hbm: Hbm) -> Properties:
-    """What a controller has with ``model: dram`` alone: its DRAM in one text, and the rate that follows from it."""
+    """What a controller has with ``model: dram`` alone: its DRAM in one text, and the rate of that."""
     if hbm.model != "dram":
         return {}
     timing = table(hbm.dram.timing)

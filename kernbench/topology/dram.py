@@ -1,7 +1,7 @@
 """DRAM behind an HBM controller, as validated data: timing tables, address maps, scheduling.
 
-Shipped tables are ``configs/dram/NAME.yaml``. A topology file names one, or gives a table of its own: all figures, or
-``like: NAME`` with those that differ. All are cycles of the command clock.
+Shipped tables are ``configs/dram/NAME.yaml``. A topology file names one, or gives a table of its own: all
+figures, or ``like: NAME`` with those that differ. All are cycles of the command clock.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Few = Annotated[PowerOfTwo, Field(ge=1, le=64)]
 
 
 class DramTable(Section):
-    """Organisation and timing of a DRAM channel; each ``t...`` is the least number of cycles between commands."""
+    """Organisation and timing of a DRAM channel; each ``t...`` is a least number of cycles."""
 
     source: str = Field(default="", description="where the figures are from")
     tck_ps: int = Field(ge=1, le=100_000, description="period of the command clock, ps")
-    half_cycles: bool = Field(description="row commands may start half a cycle on: precharges on falling edges")
+    half_cycles: bool = Field(description="precharges may start on falling edges, half a cycle on")
     act_cycles: float = Field(gt=0, le=8, multiple_of=0.5, description="cycles of the row bus that ACT takes")
     row_cycles: float = Field(gt=0, le=8, multiple_of=0.5, description="cycles that other row commands take")
     burst_bytes: Few = Field(description="bytes of a burst, the least that is read or written")
@@ -114,7 +114,7 @@ def _adapter() -> TypeAdapter[DramTable]:
 
 
 def table(timing: object) -> DramTable:
-    """The table that ``timing`` says: a shipped one's name, or a mapping. ``ValueError`` says what is wrong."""
+    """The table that ``timing`` says: a shipped one's name, or a mapping. Raises ``ValueError``."""
     if isinstance(timing, str):
         if timing not in names():
             raise ValueError(f"is {shown(timing)}, {did_you_mean(timing, names())}, or a table of figures")
@@ -149,9 +149,9 @@ ADDRESS_MAPS: dict[str, tuple[tuple[str, int], ...]] = {
     "row_bank_rank_group_column": (("column", 0), ("pc", 0), ("rank", 0), ("group", 0), ("bank", 0)),
     "mop4_xor": (("column", 2), ("pc", 0), ("rank", 0), ("group", 0), ("bank", 0), ("column", 0)),
 }
-"""Which part of the DRAM each bit of an address says, from the lowest burst on: a part and how many of its bits, 0 for
-all that are left. What lies above is the row. Under ``mop4_xor`` bits of the column are then folded into the others
-(Ramulator's MOP4CLXOR); ``row_bank_rank_group_column`` is its RoBaRaCoCh."""
+"""Which part of the DRAM the bits of an address say, from the lowest of a burst on: a part and how many of its
+bits, 0 for all that are left. What lies above is the row. Under ``mop4_xor`` bits of the column are then
+folded into the others (Ramulator's MOP4CLXOR); ``row_bank_rank_group_column`` is its RoBaRaCoCh."""
 
 AddressMap = Literal["row_rank_bank_column_group", "row_bank_rank_group_column", "mop4_xor"]
 
@@ -167,7 +167,8 @@ class Dram(Section):
         description="parts of an address, highest first: what lies next to each other shares a row",
     )
     page: Literal["open", "closed"] = Field(
-        default="open", description="open: rows stay open; closed: precharge after the last access in the window"
+        default="open",
+        description="open: rows stay open; closed: closed after the last access in the window",
     )
     refresh: Literal["all_bank", "per_bank", "none"] = Field(
         default="all_bank", description="all banks of a pseudo-channel at once, one after another, or never"

@@ -1,7 +1,7 @@
 """Reads and writes at one channel of DRAM, as simulators of it are driven: as fast as the channel takes them.
 
-The machine is the smallest one, its memory one channel of two pseudo-channels, its links and engines so wide that
-nothing else holds a request up. Requests come a little faster than the channel could serve them, in order.
+The machine is the smallest one, its memory one channel of two pseudo-channels, its links and engines so wide
+that nothing else holds a request up. Requests come as fast as the channel could serve them at most, in order.
 """
 
 from __future__ import annotations
