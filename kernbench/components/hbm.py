@@ -100,7 +100,7 @@ class HbmSlice(Memory):
             step = self.mask + 1
         elif index > self.mask:
             raise IndexError(f"'{self.resource}' has no channel {index}")
-        channel = self.channels[index]
+        channel: Channel = self.channels[index]
         duration = self.burst_ns
         direction = 1 if writing else 0
         if channel.direction != direction:

@@ -149,7 +149,7 @@ ADDRESS_MAPS: dict[str, tuple[tuple[str, int], ...]] = {
     "row_bank_rank_group_column": (("column", 0), ("pc", 0), ("rank", 0), ("group", 0), ("bank", 0)),
     "mop4_xor": (("column", 2), ("pc", 0), ("rank", 0), ("group", 0), ("bank", 0), ("column", 0)),
 }
-"""Which part of the DRAM the bits of an address say, from the lowest of a burst on: a part and how many of its
+"""Which part of the DRAM the bits of an address say, from a burst's lowest on: a part and how many of its
 bits, 0 for all that are left. What lies above is the row. Under ``mop4_xor`` bits of the column are then
 folded into the others (Ramulator's MOP4CLXOR); ``row_bank_rank_group_column`` is its RoBaRaCoCh."""
 

@@ -1,4 +1,4 @@
-"""Commands of a DRAM channel under any traffic are legal, lose nothing, and keep the order of the same bytes."""
+"""Commands of a DRAM channel are legal under any traffic, and lose and reorder nothing that matters."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_how_often_it_is_asked_changes_nothing(table, requests, steps):
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("first", [None, 5, 6])
 def test_a_lone_read_takes_the_sum_of_its_commands(table, first):
-    """Of row 5: a miss, a hit, or a conflict, from last edge to last edge, columns and activates on rising ones."""
+    """Of row 5: miss, hit or conflict, from last edge to last edge, columns and activates on rising ones."""
     t = shipped(table)
     channel = Watched(figures(table, refresh="none"), 1.0)
     before = [] if first is None else [(0, 3, first, 0, False)]
