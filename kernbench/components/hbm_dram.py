@@ -179,6 +179,7 @@ class SliceChannel(DramChannel):
         if self.count == _FORGET_EVERY:
             self.forget()
         done = (at + (self.write_ticks if burst.write else self.read_ticks)) * self.tick_ns
+        done += self.slice.access_ns
         if done > part.done:
             part.done = done
             part.issued = issued
