@@ -70,9 +70,10 @@ def _add_node(made: Topology, x: int, y: int, network: int) -> None:
     # The first flit of data takes its time on the wire into the node beside the latency that is measured.
     end_ns = (_NODE - FLIT_BYTES / in_rate) / 4
     made.add(worker(x, y, network), overhead_ns=0.0, outstanding=_OUTSTANDING if _works(x, y) else 1)
-    made.add(memory(x, y, network), overhead_ns=0.0, size_bytes=1 << 20)
-    for end, access_ns in ((worker(x, y, network), 0.0), (memory(x, y, network), DRAM_ACCESS * is_dram)):
-        _wire(made, end, out, WIDE, end_ns + access_ns)
+    access_ns = DRAM_ACCESS if is_dram else 0.0
+    made.add(memory(x, y, network), overhead_ns=0.0, access_ns=access_ns, size_bytes=1 << 20)
+    for end in (worker(x, y, network), memory(x, y, network)):
+        _wire(made, end, out, WIDE, end_ns)
         _wire(made, into, end, WIDE, end_ns)
     _wire(made, out, port, out_rate, 0.0)
     _wire(made, port, into, in_rate, 0.0)
