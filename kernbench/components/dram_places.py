@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from kernbench.topology.dram import ADDRESS_MAPS
@@ -15,15 +16,15 @@ COLUMN_MASK = 31
 def places(name: str, table: Mapping[str, Any], pseudos: int) -> list[int]:
     """The place of each value of the bits of a burst's number in its channel; what lies above is its row.
 
-    Banks count through the ``pseudos`` pseudo-channels of a channel, their ranks, bank groups, banks.
+    Banks count through the ``pseudos`` pseudo-channels of a channel, their ranks, groups, banks. Channels
+    that are alike share the list: it is not to be changed.
     """
-    sizes = {
-        "pc": pseudos,
-        "rank": table["ranks"],
-        "group": table["bank_groups"],
-        "bank": table["banks"],
-        "column": table["columns"],
-    }
+    return _places(name, pseudos, table["ranks"], table["bank_groups"], table["banks"], table["columns"])
+
+
+@cache
+def _places(name: str, pseudos: int, ranks: int, groups: int, banks: int, columns: int) -> list[int]:
+    sizes = {"pc": pseudos, "rank": ranks, "group": groups, "bank": banks, "column": columns}
     bits = {part: size.bit_length() - 1 for part, size in sizes.items()}
     left = dict(bits)
     fields: list[tuple[str, int]] = []
