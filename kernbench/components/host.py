@@ -23,6 +23,7 @@ class Host(Component):
         """Find the IO CPUs of every SIP."""
         self._io_cpus: dict[int, list[str]] = {}
         self._nearest: dict[tuple[int, int], str] = {}
+        self._launch_ns = self.number("launch_ns")
         for name, component in sorted(self.system.components.items()):
             if component.node.properties["kind"] == "io_cpu":
                 self._io_cpus.setdefault(component.location[0], []).append(name)
@@ -130,13 +131,19 @@ class Host(Component):
             self.post(share.kind, io_cpu, Traffic.COMMAND, share, nbytes=share.nbytes)
 
     def launch(self, launch: Launch) -> None:
-        """Send the launch to the IO CPUs of every SIP that takes part."""
+        """Send the launch to the IO CPUs of every SIP that takes part, after ``launch_ns``."""
         shares = [
             (io_cpu, LaunchMessage(launch, tuple(cubes)))
             for sip in launch.sips()
             for io_cpu, cubes in self._by_io_cpu(sip, launch.cubes(sip)).items()
         ]
         launch.request.open = len(shares)
+        if self._launch_ns:
+            self.clock.call_at(self.clock.now + self._launch_ns, self._post_launch, shares)
+        else:
+            self._post_launch(shares)
+
+    def _post_launch(self, shares: Sequence[tuple[str, LaunchMessage]]) -> None:
         for io_cpu, message in shares:
             self.post("launch", io_cpu, Traffic.COMMAND, message)
 

@@ -49,6 +49,8 @@ class PeCpu(PeComponent):
         """Counts kernels begun and stopped: what was asked in an earlier epoch resumes no kernel."""
         self._blocked = False
         """A command that the kernel waits for is being carried out."""
+        self._sending = self._posted = False
+        """A send is being submitted; it was posted at once."""
         self._ending = False
         """The kernel has been stopped, and what it had started is not over."""
         self.failure: Exception | None = None
@@ -238,10 +240,15 @@ class PeCpu(PeComponent):
             op.after.append((last, "issue"))
         if resumed_by != -1 and resumed_by != last:
             op.after.append((resumed_by, "wait"))
-        if isinstance(command, _OF_QUEUES):
+        if isinstance(command, c.Send):
+            self._sending, self._posted = True, False
+            self.forward(self._ipcq, self._ipcq.submit_send, command, partial(self._sent, op, self._epoch))
+            self._sending = False
+            return self._posted
+        if isinstance(command, c.Receive):
             done = partial(self._command_done, op, self._epoch)
-            self.forward(self._ipcq, self._ipcq.submit, command, done)
-            return isinstance(command, c.Receive) and command.completion is not None
+            self.forward(self._ipcq, self._ipcq.submit_receive, command, done)
+            return command.completion is not None
         if isinstance(command, c.Composite):
             self._started = [*[one for one in self._started if not one.done], command.completion]
             self.forward(self._scheduler, self._scheduler.submit, command, self._run)
@@ -267,6 +274,20 @@ class PeCpu(PeComponent):
             self._run()
         else:
             self._idle()
+
+    def _sent(self, op: Op, epoch: int, by: int) -> None:
+        """A send is posted, because operation ``by`` is over; -1: at once."""
+        if epoch != self._epoch:
+            self._idle()
+            return
+        if by != -1:
+            self._resumed_by = by
+            if by == op.id:
+                self._last_op = by
+        if self._sending:
+            self._posted = True
+        else:
+            self._run()
 
     def _after(self, completions: Sequence[c.Completion], then: Callable[[], None]) -> bool:
         """Call ``then`` with the last of ``completions``; True, and no call, when all are done already."""

@@ -9,6 +9,7 @@ whose peer's ring it names: coordinates of the sender decide nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from kernbench.components.base import Blocked
@@ -17,11 +18,12 @@ from kernbench.components.pe_dma import PeDma
 from kernbench.components.queue_channel import QueueChannel
 from kernbench.components.queue_receiver import QueueReceiver, ReceiveQueue, candidates
 from kernbench.components.queue_ring import Incoming, Outgoing, QueueCredit, QueueToken
-from kernbench.components.queue_sender import QueueSender, SendQueue
+from kernbench.components.queue_sender import GoesOn, QueueSender, SendQueue
 from kernbench.components.system import System
 from kernbench.errors import AddressError, InvariantError
 from kernbench.pgraph import Node
 from kernbench.program.messages import QueueMessage
+from kernbench.program.operations import Op
 from kernbench.program.queues import Receive, RingEntry, Send
 from kernbench.topology import names
 
@@ -103,23 +105,26 @@ class PeIpcq(PeComponent):
                         f"to '{target.component}'"
                     )
 
-    def submit(self, command: Send | Receive, done: Callable[[], None]) -> None:
+    def submit_send(self, command: Send, goes_on: GoesOn) -> None:
+        """Carry out ``command``; ``goes_on`` when it is posted."""
+        sending = self._queues[command.direction].sending
+        self._after_overhead(command.op, partial(self._sender.send, sending, command, goes_on))
+
+    def submit_receive(self, command: Receive, done: Callable[[], None]) -> None:
         """Carry out ``command``; ``done()`` when a blocking one is over (never for ``recv_async``)."""
+        self._after_overhead(command.op, partial(self._receiver.receive, command, done))
+
+    def _after_overhead(self, op: Op, begin: Callable[[float], None]) -> None:
+        """Begin a command that has come now, after the time that it takes PE_IPCQ itself."""
         now = self.clock.time
         overhead = self.overhead()
-        begun = self.occupy(now, overhead, command.op)
+        begun = self.occupy(now, overhead, op)
         self.arrive(now)
         self.leave(begun + overhead, 0, overhead, begun - now)
         if begun + overhead > now:
-            self.clock.call_at(begun + overhead, self._begin, command, done, now)
+            self.clock.call_at(begun + overhead, begin, now)
         else:
-            self._begin(command, done, now)
-
-    def _begin(self, command: Send | Receive, done: Callable[[], None], t_ready: float) -> None:
-        if isinstance(command, Send):
-            self._sender.send(self._queues[command.direction].sending, command, done, t_ready)
-        else:
-            self._receiver.receive(command, done, t_ready)
+            begin(now)
 
     # -- what arrives -----------------------------------------------------------------------------------
 
@@ -151,7 +156,7 @@ class PeIpcq(PeComponent):
         """
         self._receiver.cancel(_nothing)
         for queue in self._queues.values():
-            queue.sending.cancel(_nothing)
+            queue.sending.cancel()
 
     def blocked(self) -> list[Blocked]:
         """Sends without a free slot and receives without a message, with the PEs that could end each."""

@@ -54,6 +54,7 @@ class QueueReceiver:
         self._dma = dma
         self._channel = channel
         self._queues = queues
+        self._protocol_ns = owner.number("protocol_ns")
         self.open: list[Receiving] = []
         """Receives that are not over, in the order in which they were issued."""
         self._turn = 0
@@ -64,6 +65,12 @@ class QueueReceiver:
         number = queue.incoming.arrive(token)
 
         def written(_: float) -> None:
+            if self._protocol_ns:
+                self._owner.clock.call_at(float(self._owner.clock.now) + self._protocol_ns, seen)
+            else:
+                seen()
+
+        def seen() -> None:
             op = token.op
             self._dma.finish(op, op.t_ready, op.t_ready, float(self._owner.clock.now))
             queue.incoming.written(number)

@@ -13,8 +13,12 @@ from kernbench.components.pe_component import PeComponent
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.queue_channel import QueueChannel, copy_op
 from kernbench.components.queue_ring import Outgoing, QueueCredit, QueueToken
+from kernbench.program.commands import Completion
 from kernbench.program.operations import Op, Operand, Region
 from kernbench.program.queues import RingEntry, Send, split
+
+GoesOn = Callable[[int], None]
+"""The kernel goes on after a send, because of the operation with this id; -1: at once."""
 
 
 @dataclass(eq=False, slots=True)
@@ -29,10 +33,10 @@ class _Part:
 
 @dataclass(eq=False, slots=True)
 class Sending:
-    """A send under way: the parts that still need a slot."""
+    """A send under way: the parts that still need a slot. ``goes_on`` is None once the kernel has gone on."""
 
     command: Send
-    done: Callable[[], None]
+    goes_on: GoesOn | None
     t_ready: float
     snapshot: Op | None
     left: Iterator[tuple[int, int]]
@@ -55,10 +59,10 @@ class SendQueue:
     looking: bool = False
     """A credit has come, which the look that is under way will see."""
 
-    def cancel(self, done: Callable[[], None]) -> None:
-        """Forget sends that wait for a slot; those under way call ``done`` instead of their kernel."""
+    def cancel(self) -> None:
+        """The kernel was stopped: forget sends that wait for a slot. Those under way resume nothing."""
         for sending in (*self.sends, *(part.sending for part in self.outbox)):
-            sending.done = done
+            sending.goes_on = None
         self.sends.clear()
 
 
@@ -73,13 +77,26 @@ class QueueSender:
         self._poll_ns = owner.number("poll_ns") if polls else 0.0
         """How long a look for credits takes, ns; 0 where they wake a send that waits."""
 
-    def send(self, queue: SendQueue, command: Send, done: Callable[[], None], t_ready: float) -> None:
-        """Carry out ``command``, submitted at ``t_ready``; ``done()`` when PE_DMA has all of its parts."""
+    def send(self, queue: SendQueue, command: Send, goes_on: GoesOn, t_ready: float) -> None:
+        """Carry out ``command``, submitted at ``t_ready``; ``goes_on`` when it is posted."""
         left = split(command.message.nbytes, queue.entry.slot_bytes)
-        sending = Sending(command, done, t_ready, self._snapshot(command), left, next(left, None))
+        sending = Sending(command, goes_on, t_ready, self._snapshot(command), left, next(left, None))
         queue.sends.append(sending)
         if len(queue.sends) == 1:  # else it waits behind others
             self._give_parts(queue, waited=False)
+        self._post(queue, -1)
+
+    def _post(self, queue: SendQueue, by: int) -> None:
+        """Let the kernel go on, after the end of ``by``, if its send has room among those that wait."""
+        if not queue.sends or len(queue.sends) > queue.entry.slots:
+            return
+        last = queue.sends[-1]  # a kernel waits for one send, so those before it are posted
+        command, goes_on = last.command, last.goes_on
+        if goes_on is None or command.address is not None:
+            return
+        last.goes_on = None
+        command.completion = Completion(command.label, command.op.id)
+        goes_on(by)
 
     def _snapshot(self, command: Send) -> Op | None:
         """Keep the value of the handle that is sent: its parts are copied later, when it may be gone."""
@@ -124,6 +141,8 @@ class QueueSender:
             if sending.next is None:
                 queue.sends.popleft()
             self._give(queue, sending, offset, nbytes, waited=waited)
+            if sending.next is None:
+                self._post(queue, sending.command.op.id)
         queue.waits_from = float(self._owner.clock.now)
 
     def _give(self, queue: SendQueue, sending: Sending, offset: int, nbytes: int, *, waited: bool) -> None:
@@ -181,5 +200,9 @@ class QueueSender:
             )
             sending.given += 1
             if sending.given == sending.command.message.parts:
-                self._owner.finish(sending.command.op, sending.t_ready, sending.t_start, now)
-                sending.done()
+                command = sending.command
+                self._owner.finish(command.op, sending.t_ready, sending.t_start, now)
+                if command.completion is not None:
+                    command.completion.complete()
+                elif sending.goes_on is not None:
+                    sending.goes_on(command.op.id)

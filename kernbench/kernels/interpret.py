@@ -16,7 +16,7 @@ from kernbench.kernels.autotune import Autotuned
 from kernbench.kernels.interpreted_queues import InterpretedQueues, Parcel
 from kernbench.kernels.pointer import Placement, TensorArg
 from kernbench.kernels.thread import KernelCall
-from kernbench.program.commands import Command, Composite, Cycles, Load, PeContext, Store, Wait
+from kernbench.program.commands import Command, Completion, Composite, Cycles, Load, PeContext, Store, Wait
 from kernbench.program.operations import Op, Operand
 from kernbench.program.queues import Receive, Send
 from kernbench.replay.semantics import DEFAULT_TILE, compute
@@ -246,10 +246,8 @@ class _Program:
 
     def waits_for(self) -> str:
         """The queue that the program waits for, for the report of a deadlock."""
-        ring = ""
-        if isinstance(self._waiting, Send):
-            ring = f" (the peer's {self._queues.peer_ring(self._location, self._waiting.direction)})"
-        return f"{self._thread.describe()}{ring}"
+        full = [f" (the peer's {ring})" for ring in self._queues.filled_by(self._location) if ring.waiting]
+        return f"{self._thread.describe()}{''.join(full)}"
 
     def _carry_out(self, command: Command) -> bool:
         """Carry a command out as far as it goes; True when the kernel may go on."""
@@ -274,17 +272,22 @@ class _Program:
 
     def _send(self, command: Send) -> bool:
         message = command.message
+        ring = self._queues.peer_ring(self._location, command.direction)
         if self._sending is None:
             data = np.empty(0, np.uint8)
             if message.nbytes:
                 source = next(iter(command.op.inputs), None)
                 operand = source or Operand(message.shape, message.dtype, address=command.address)
                 data = _raw(self._read(operand)).copy()
-            self._sending = Parcel(message, data)
-        over = self._queues.put(self._location, command.direction, self._sending)
-        if over:
-            self._sending = None
-        return over
+            self._sending = Parcel(message, data, Completion(command.label, command.op.id))
+            ring.put(self._sending)
+        posted = self._sending.posted
+        if not posted.done:
+            if command.address is not None or ring.waiting > ring.entry.slots:
+                return False
+            command.completion = posted
+        self._sending = None
+        return True
 
     def _receive(self) -> None:
         """Let the open receives, oldest first, take what has arrived."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernbench.errors import UsageError
+from kernbench.program.commands import Completion
 from kernbench.program.queues import Location, Message, Receive, RingEntry
 from kernbench.topology.neighbours import MachineShape, Neighbours, neighbours, pairs
 
@@ -16,11 +17,15 @@ Bytes = np.ndarray[Any, Any]
 
 
 class Parcel:
-    """A message under way: how many of its parts are in the ring or beyond, and how many have been read."""
+    """A message under way: how many of its parts are in the ring or beyond, and how many have been read.
 
-    def __init__(self, message: Message, data: Bytes) -> None:
+    ``posted`` is done when all are in the ring.
+    """
+
+    def __init__(self, message: Message, data: Bytes, posted: Completion) -> None:
         self.message = message
         self.data = data
+        self.posted = posted
         self.arrived = 0
         self.read = 0
 
@@ -36,15 +41,28 @@ class Ring:
         self.moved = 0
         """Parts put and read so far."""
 
-    def put(self, parcel: Parcel) -> bool:
-        """Fill free slots with parts of ``parcel``; True when all of its parts have been put."""
-        if parcel not in self.parcels:
-            self.parcels.append(parcel)
-        used = sum(one.arrived - one.read for one in self.parcels)
-        fits = min(self.entry.slots - used, parcel.message.parts - parcel.arrived)
-        parcel.arrived += fits
-        self.moved += fits
-        return parcel.arrived == parcel.message.parts
+    def put(self, parcel: Parcel) -> None:
+        """Fill slots with parts of ``parcel``, behind those that wait for slots, as they become free."""
+        self.parcels.append(parcel)
+        self._fill()
+
+    @property
+    def waiting(self) -> int:
+        """Messages with parts that have no slot."""
+        return sum(not parcel.posted.done for parcel in self.parcels)
+
+    def _fill(self) -> None:
+        free = self.entry.slots - sum(one.arrived - one.read for one in self.parcels)
+        for parcel in self.parcels:
+            if parcel.posted.done:
+                continue
+            fits = min(free, parcel.message.parts - parcel.arrived)
+            parcel.arrived += fits
+            self.moved += fits
+            free -= fits
+            if parcel.arrived < parcel.message.parts:
+                return
+            parcel.posted.complete()
 
     def take(self, reader: Receive) -> Parcel | None:
         """Read what is there of the first parcel; the parcel once all of it has been read."""
@@ -54,6 +72,7 @@ class Ring:
         self.reader = reader
         self.moved += parcel.arrived - parcel.read
         parcel.read = parcel.arrived
+        self._fill()
         if parcel.read < parcel.message.parts:
             return None
         self.reader = None
@@ -102,9 +121,9 @@ class InterpretedQueues:
         """The ring that PE ``location`` fills by sending in ``direction``."""
         return self.rings[self._heard[location, direction]]
 
-    def put(self, location: Location, direction: str, parcel: Parcel) -> bool:
-        """PE ``location`` sends parts of ``parcel``; True when the last one has been put."""
-        return self.peer_ring(location, direction).put(parcel)
+    def filled_by(self, location: Location) -> list[Ring]:
+        """The rings that PE ``location`` sends to."""
+        return [self.peer_ring(location, direction) for direction in self.of(location)]
 
     def take(self, location: Location, reader: Receive) -> Parcel | None:
         """The message that ``reader`` receives on PE ``location``, once it is whole; fills in its origin."""

@@ -60,6 +60,7 @@ class QueueCalls(MemoryCalls):
     _title = "Queues"
 
     _outstanding: list[Completion]
+    _posted: list[Completion]
 
     @tl_call
     def send(
@@ -75,8 +76,10 @@ class QueueCalls(MemoryCalls):
     ) -> None:
         """Send a message to the PE that direction ``dir`` leads to.
 
-        Returns when the last part of the message is with PE_DMA, not when it has arrived: for each part the
-        peer's ring must have a free slot. A message larger than a slot goes as several parts, pipelined.
+        Returns when the message is posted, not when it has arrived. It goes in parts as large as a slot, each
+        as soon as the peer's ring has a free one. The kernel goes on meanwhile, unless more messages of this
+        direction wait than the ring has slots; a message at ``src_addr`` is waited for until its last part is
+        read. What waits keeps its bytes in the TCM's scratch. The kernel ends when all is with PE_DMA.
         The peer receives the value that the sender has at this call.
 
         Args:
@@ -119,7 +122,14 @@ class QueueCalls(MemoryCalls):
         races = self._races
         if races is not None and op.order is not None:
             races.sent(op_id, op.order)
-        self._send(Send(op, ring.direction, message, address, kind))
+        command = Send(op, ring.direction, message, address, kind)
+        self._send(command)
+        completion = command.completion
+        if completion is not None and not completion.done:
+            self._posted = [*(one for one in self._posted if not one.done), completion]
+            if src is not None:  # its bytes stay in TCM until they are with PE_DMA
+                held = [src._block]
+                completion.then(held.clear)
 
     @tl_call
     def recv(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 
 from kernbench.address.free_list import Block as Block
 from kernbench.address.free_list import FreeList
@@ -19,6 +20,8 @@ class Scratch:
     def __init__(self, base: int, nbytes: int) -> None:
         self.nbytes = nbytes
         self._free_list = FreeList(nbytes, base, name="scratch")
+        self.wait: Callable[[], bool] = lambda: False
+        """Waits until something that holds blocks is over; False when nothing is under way that does."""
 
     @property
     def free_bytes(self) -> int:
@@ -32,6 +35,8 @@ class Scratch:
             return self._free_list.take(size, ALIGNMENT)
         except AllocationError:
             gc.collect()  # handles in reference cycles
+        while self._free_list.largest_free < size and self.wait():
+            pass
         try:
             return self._free_list.take(size, ALIGNMENT)
         except AllocationError:

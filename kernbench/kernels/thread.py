@@ -166,7 +166,7 @@ class KernelThread:
             raise failure.with_traceback(error.__traceback__) from error
         if self._misused is not None:
             raise self._misused
-        unfinished = self._tl._unfinished()
+        unfinished = [*self._tl._unfinished(), *self._tl._posted]
         if unfinished:
             self._issue(Wait(unfinished))
 

@@ -26,7 +26,7 @@ from kernbench.kernels.pointer import Pointer
 from kernbench.kernels.products import ProductCalls
 from kernbench.kernels.triton_names import unknown
 from kernbench.kernels.views import ViewCalls
-from kernbench.program.commands import Command, Cycles, PeContext
+from kernbench.program.commands import Command, Cycles, PeContext, Wait
 
 
 class UnknownNameError(KernelError, AttributeError):
@@ -63,12 +63,22 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     ) -> None:
         super().__init__(kernel, pe, send, data)
         self._outstanding = []
+        self._posted = []
+        self._scratch.wait = self._wait_for_posted
         self._unsettled = []
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
         raise UnknownNameError(f"{self._place()}: {unknown(name, public_names())}")
+
+    def _wait_for_posted(self) -> bool:
+        """Wait for the oldest send whose bytes are still in TCM; False when there is none."""
+        self._posted = [one for one in self._posted if not one.done]
+        if not self._posted:
+            return False
+        self._send(Wait(self._posted[:1]))
+        return True
 
     @tl_call
     def program_id(self, axis: int = 0) -> int:

@@ -81,10 +81,12 @@ def parts_of(nbytes: int, slot_bytes: int) -> int:
 
 @dataclass(slots=True)
 class Send:
-    """Send a message (blocking until its last part is with PE_DMA). ``op`` is an ``ipcq_send``.
+    """Send a message (blocking until it is posted). ``op`` is an ``ipcq_send``.
 
     The content is the input of ``op``, a handle, or lies at ``address`` in memory ``space`` (None: wherever
-    the address leads).
+    the address leads). A send is posted when its last part is with PE_DMA, or, unless it is from an address,
+    when no more sends of its direction wait for slots than the ring has. The PE then fills in
+    ``completion``, which is done with the last part.
     """
 
     op: Op
@@ -92,6 +94,13 @@ class Send:
     message: Message
     address: int | None = None
     space: str | None = None
+    completion: Completion | None = None
+
+    @property
+    def label(self) -> str:
+        """What waits, for the report of a deadlock: the operation, its direction and its line."""
+        line = f" at {self.op.source}" if self.op.source else ""
+        return f"ipcq_send (op {self.op.id}) to {self.direction}{line}"
 
 
 @dataclass(slots=True)

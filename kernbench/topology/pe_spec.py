@@ -171,6 +171,9 @@ class PeIpcq(Part):
     buffer_kind: Literal["tcm", "sram", "hbm"] = Field(
         default="tcm", description="memory of the rings: the PE's TCM, its cube's SRAM or its HBM slice"
     )
+    protocol_ns: float = Field(
+        default=0.0, ge=0, description="ns from the write of a slot until the receiver sees it"
+    )
     backpressure: Literal["sleep", "poll"] = Field(
         default="sleep",
         description="how a send waits for a free slot: until the credit wakes it, or looking every poll_ns",

@@ -53,6 +53,9 @@ class InterSip(Section):
 class Host(Part):
     """The host CPU of the tray."""
 
+    launch_ns: float = Field(
+        default=0.0, ge=0, description="ns from the submission of a launch until its messages leave"
+    )
     link_gbs: Gbs = Field(default=128.0, description="GB/s between host CPU and switch, each way")
     wire_mm: Mm = Field(default=50.0, description="mm of wire between host CPU and switch")
 

@@ -47,6 +47,7 @@ def test_a_ring_takes_2_n_minus_1_steps(ranks: int, skew: int) -> None:
     overrides = {"pe.pe_ipcq.credit_bytes": 0}
     if not skew:  # the messages of one step would queue there; of more than three ranks they do anyway
         overrides |= {"system.switch.overhead_ns": 0.0, "cube.router.overhead_ns": 0.0}
+        overrides |= {"cube.ucie.overhead_ns": 0.0, "sip.io_chiplets.0.io_ucie.overhead_ns": 0.0}
     graph = machine(ranks, **overrides)
     torch = context(graph, verify=False)
     x = torch.zeros(ranks * CHUNK, dtype="f32")
@@ -75,8 +76,8 @@ def test_a_ring_takes_2_n_minus_1_steps(ranks: int, skew: int) -> None:
     step = message_ns(torch._driver.machine.flit_bytes, path, nbytes) + 2 * nbytes / 512.0  # both ends' slot
     begins = [times[rank][0] for rank in range(ranks)]
     assert max(begins) - min(begins) + read < step, "the own chunk is read while the other's is under way"
-    # N - 1 steps add and pass on, the last of them stores; N - 1 steps store and pass on.
-    expected = read + (ranks - 1) * (step + add) + write + (ranks - 1) * (step + write)
+    # N - 1 steps add and pass on, N - 1 steps pass on; what is passed on is stored meanwhile.
+    expected = read + (ranks - 1) * (step + add) + (ranks - 1) * step + write
     for rank, (_, ended) in times.items():
         # The last message that a rank gets has passed on from rank to rank since its first sender began.
         first = (rank - 2 * (ranks - 1)) % ranks

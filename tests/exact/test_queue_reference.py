@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -105,34 +106,43 @@ class Script:
         self.sender, self.receiver = units
         self.sent: list[float] = []
         self.received: list[float] = []
-        self._next(self.talk.sends, self.sent, self._send)
-        self._next(self.talk.pauses, self.received, self._receive)
+        self.begun = 0
+        self._next(self.talk.sends, 0, self._send)
+        self._next(self.talk.pauses, 0, self._receive)
 
-    def _next(self, script: Any, done: list[float], act: Any) -> None:
-        if len(done) < len(script):
-            entry = script[len(done)]
+    def _next(self, script: Any, done: int, act: Any) -> None:
+        if done < len(script):
+            entry = script[done]
             pause = entry[0] if isinstance(entry, tuple) else entry
             self.machine.clock.call_at(self.machine.clock.now + pause, act)
 
     def _send(self) -> None:
-        _, nbytes = self.talk.sends[len(self.sent)]
+        _, nbytes = self.talk.sends[self.begun]
+        self.begun += 1
         op = Op(self.machine.next_op_id(), "queue", "ipcq_send")
         if nbytes:
             op.inputs = (Operand((nbytes,), "i8", handle=0),)
         message = Message((nbytes,), "i8", nbytes, parts_of(nbytes, self.talk.slot_bytes), op.id)
-        self.sender.submit(Send(op, self.direction, message), self._sent)  # type: ignore[attr-defined]
+        command = Send(op, self.direction, message)
+        self.sender.submit_send(command, partial(self._posted, command))  # type: ignore[attr-defined]
+
+    def _posted(self, command: Send, by: int) -> None:
+        if command.completion is None:
+            self._sent()
+        else:
+            command.completion.then(self._sent)
+        self._next(self.talk.sends, self.begun, self._send)
 
     def _sent(self) -> None:
         self.sent.append(self.machine.clock.now)
-        self._next(self.talk.sends, self.sent, self._send)
 
     def _receive(self) -> None:
         op = Op(self.machine.next_op_id(), "queue", "ipcq_recv")
-        self.receiver.submit(Receive(op, self.direction), self._got)  # type: ignore[attr-defined]
+        self.receiver.submit_receive(Receive(op, self.direction), self._got)  # type: ignore[attr-defined]
 
     def _got(self) -> None:
         self.received.append(self.machine.clock.now)
-        self._next(self.talk.pauses, self.received, self._receive)
+        self._next(self.talk.pauses, len(self.received), self._receive)
 
 
 def measured(where: Bench, conversation: list[Talk], traffic: Case) -> tuple[Any, list[Script]]:

@@ -29,6 +29,9 @@ NUMPY = {
 }
 
 
+OVER_RANKS = ["ring", "recursive_doubling", "halving_doubling", "tree"]
+
+
 def algorithm(name: str, collective: str) -> Algorithm:
     return next(one for one in find(name) if one.collective == collective)
 
@@ -96,7 +99,7 @@ def random(ranks: int, n: int, dtype: Any = np.float32, grid: tuple[int, int] = 
 
 
 @pytest.mark.parametrize("op", NUMPY)
-@pytest.mark.parametrize("name", ["ring", "recursive_doubling", "lrab_hierarchical_allreduce"])
+@pytest.mark.parametrize("name", [*OVER_RANKS, "lrab_hierarchical_allreduce"])
 @pytest.mark.parametrize(("ranks", "n"), [(1, 5), (2, 203), (3, 1), (3, 50), (6, 5), (6, 203), (16, 50)])
 def test_all_reduce(name: str, op: str, ranks: int, n: int) -> None:
     x = random(ranks, n)
@@ -109,8 +112,8 @@ def test_all_reduce(name: str, op: str, ranks: int, n: int) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    name=st.sampled_from(["ring", "recursive_doubling"]),
-    ranks=st.integers(1, 9),
+    name=st.sampled_from(OVER_RANKS),
+    ranks=st.integers(1, 17),
     n=st.integers(1, 150),
     piece=st.integers(1, 48),
     window=st.integers(1, 5),
@@ -165,16 +168,18 @@ def test_the_sum_over_all_pes(
 
 @pytest.mark.parametrize(("ranks", "n"), [(1, 7), (2, 203), (3, 1), (6, 64), (9, 40)])
 class TestOthers:
-    def test_all_gather(self, ranks: int, n: int) -> None:
+    @pytest.mark.parametrize("name", ["ring", "bruck"])
+    def test_all_gather(self, ranks: int, n: int, name: str) -> None:
         x = random(ranks, n)
         outputs = [[one, *(np.zeros_like(one) for _ in range(ranks))] for one in x]
-        for _, *gathered in run(algorithm("ring", "all_gather"), outputs):
+        for _, *gathered in run(algorithm(name, "all_gather"), outputs):
             np.testing.assert_array_equal(gathered, x)
 
-    def test_all_gather_into_one_tensor(self, ranks: int, n: int) -> None:
+    @pytest.mark.parametrize("name", ["ring", "bruck"])
+    def test_all_gather_into_one_tensor(self, ranks: int, n: int, name: str) -> None:
         x = random(ranks, n)
         outputs = [[one, np.zeros((1, 1, ranks * n), np.float32)] for one in x]
-        for _, whole in run(algorithm("ring", "all_gather"), outputs):
+        for _, whole in run(algorithm(name, "all_gather"), outputs):
             np.testing.assert_array_equal(whole[0, 0], np.concatenate([one[0, 0] for one in x]))
 
     @pytest.mark.parametrize("op", NUMPY)
@@ -187,17 +192,19 @@ class TestOthers:
             expected = NUMPY[op](np.stack([mine[rank] for mine in x]))
             np.testing.assert_allclose(result, expected, rtol=1e-6)
 
+    @pytest.mark.parametrize("name", ["chain", "tree"])
     @pytest.mark.parametrize("root", [0, -1])
-    def test_broadcast(self, ranks: int, n: int, root: int) -> None:
+    def test_broadcast(self, ranks: int, n: int, root: int, name: str) -> None:
         x = random(ranks, n)
-        for (result,) in run(algorithm("chain", "broadcast"), [[one] for one in x], root=root % ranks):
+        for (result,) in run(algorithm(name, "broadcast"), [[one] for one in x], root=root % ranks):
             np.testing.assert_array_equal(result, x[root])
 
     @pytest.mark.parametrize("root", [0, -1])
     @pytest.mark.parametrize("op", NUMPY)
-    def test_reduce(self, ranks: int, n: int, root: int, op: str) -> None:
+    @pytest.mark.parametrize("name", ["chain", "tree"])
+    def test_reduce(self, ranks: int, n: int, root: int, op: str, name: str) -> None:
         x = random(ranks, n)
-        results = run(algorithm("chain", "reduce"), [[one] for one in x], root=root % ranks, op=op)
+        results = run(algorithm(name, "reduce"), [[one] for one in x], root=root % ranks, op=op)
         np.testing.assert_allclose(results[root][0], NUMPY[op](np.stack(x)), rtol=1e-6)
         for rank in range(ranks):
             if rank != root % ranks:

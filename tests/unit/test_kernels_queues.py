@@ -159,7 +159,8 @@ def test_a_full_ring_that_is_never_read_is_a_deadlock() -> None:
         for _ in range(3):
             tl.send("pe_E", tl.zeros((8,), "f16"))
 
-    with pytest.raises(DeadlockError, match=r"in tl.send at .*the peer's ring 'pe_W' holds 2 of 2 slots"):
+    full = r"at its end, waiting for ipcq_send .* at test_kernels_queues.py:\d+ .*'pe_W' holds 2 of 2 slots"
+    with pytest.raises(DeadlockError, match=full):
         run(pairwise(first, lambda tl: None), slots=2)
 
 

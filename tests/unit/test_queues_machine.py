@@ -300,8 +300,8 @@ def test_a_deadlock_names_rings_and_lines() -> None:
         rig.run([first, second])
     text = str(caught.value)
     for pattern in (
-        r"sip0\.cube0\.pe0\.pe_cpu runs kernel 'bodies' on sip0\.cube0\.pe0: in tl\.send at "
-        r"test_queues_machine\.py:\d+",
+        r"sip0\.cube0\.pe0\.pe_cpu runs kernel 'bodies' on sip0\.cube0\.pe0: at its end, waiting for "
+        r"ipcq_send \(op \d+\) to pe_E at test_queues_machine\.py:\d+",
         r"sip0\.cube0\.pe0\.pe_ipcq waits to send 'pe_E' \(1 slots\) to sip0\.cube0\.pe1: 0 credits, "
         r"2 sent, 0 freed of its ring at 0x[0-9a-f]+ \(2 x 4096 bytes in tcm\)",
         r"sip0\.cube0\.pe1\.pe_cpu runs kernel 'bodies' on sip0\.cube0\.pe1: in tl\.recv at "

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.collectives import steps
 from kernbench.collectives.algorithm import Algorithm, Call
-from kernbench.collectives.steps import Limits, Vector
+from kernbench.collectives.steps import Limits
 from kernbench.topology.neighbours import Neighbours
 
 if TYPE_CHECKING:
-    from kernbench.kernels import Pointer, TensorHandle
+    from kernbench.kernels import Pointer
 
 
 def pairs(call: Call, of: Iterable[tuple[int, int]]) -> Neighbours:
@@ -32,13 +32,15 @@ def _everyone(call: Call) -> Neighbours:
     return pairs(call, [(a, b) for a in range(call.size) for b in range(a)])
 
 
-def _distances(size: int) -> list[int]:
+def distances(size: int) -> list[int]:
+    """1, 2, 4 ... below ``size``."""
     return [1 << k for k in range((size - 1).bit_length())]
 
 
-def _powers(call: Call) -> Neighbours:
+def powers(call: Call) -> Neighbours:
+    """Queues between ranks that are 1, 2, 4 ... apart, around the ring of all ranks."""
     n = call.size
-    return pairs(call, [(a, (a + d) % n) for a in range(n) for d in _distances(n)])
+    return pairs(call, [(a, (a + d) % n) for a in range(n) for d in distances(n)])
 
 
 def _arguments(call: Call) -> tuple[Any, ...]:
@@ -50,12 +52,9 @@ def _all_to_all(to: str, rank: int, size: int, limits: Limits, *tensors: Pointer
     outputs, inputs = [steps.local(x) for x in tensors[:size]], [steps.local(x) for x in tensors[size:]]
     steps.copy(tl, inputs[rank], outputs[rank], limits)
 
-    def store(value: TensorHandle, piece: Vector) -> None:
-        tl.store(piece.address, value)
-
     for k in range(1, size):
         a, b = (rank + k) % size, (rank - k) % size
-        steps.swap(tl, f"{to}{a}", inputs[a], f"{to}{b}", store, outputs[b], limits)
+        steps.swap(tl, f"{to}{a}", [inputs[a]], f"{to}{b}", [outputs[b]], limits)
 
 
 def _send(to: str, rank: int, peer: int, sends: bool, limits: Limits, x: Pointer, tl: Any) -> None:
@@ -72,7 +71,7 @@ def _send_arguments(call: Call) -> tuple[Any, ...]:
 
 def _barrier(to: str, rank: int, size: int, limits: Limits, x: Pointer, tl: Any) -> None:
     """``x`` says on which PE this runs; it is neither read nor written."""
-    for distance in _distances(size):
+    for distance in distances(size):
         tl.send(f"{to}{(rank + distance) % size}")
         tl.recv(f"{to}{(rank - distance) % size}")
 
@@ -80,5 +79,5 @@ def _barrier(to: str, rank: int, size: int, limits: Limits, x: Pointer, tl: Any)
 ALGORITHMS = (
     Algorithm("all_to_all", _all_to_all, _everyone, _arguments),
     Algorithm("send", _send, lambda call: pairs(call, [(call.rank, call.root)]), _send_arguments),
-    Algorithm("barrier", _barrier, _powers, _arguments),
+    Algorithm("barrier", _barrier, powers, _arguments),
 )

@@ -1,56 +1,61 @@
 """Recursive doubling: in round k every rank exchanges its vector with the rank whose number differs in bit k.
 
-log2 N rounds of n bytes for N ranks: fewer steps than a ring, more bytes; good where vectors are short. Where
-N is no power of two, the ranks past the largest one send theirs to a partner first and get the result back.
+Fewer steps than a ring, more bytes; good where vectors are short. Where N is not a power of two, the ranks
+past the largest one send theirs to a partner first and get the result back.
+
+With N ranks, S bytes, a latency of L and b bytes a ns it takes log2 N (L + S / b), and for other N two
+steps more.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kernbench.collectives import steps
 from kernbench.collectives.algorithm import Algorithm, Call
 from kernbench.collectives.algorithms.pairs import pairs
-from kernbench.collectives.steps import Limits, Tree, Vector
+from kernbench.collectives.steps import Limits, Tree
 from kernbench.topology.neighbours import Neighbours
 
 if TYPE_CHECKING:
-    from kernbench.kernels import Pointer, TensorHandle
+    from kernbench.kernels import Pointer
 
 
-def _rounds(size: int) -> int:
+def rounds(size: int) -> int:
     """Rounds over the largest power of two of ranks."""
     return size.bit_length() - 1
 
 
-def _neighbours(call: Call) -> Neighbours:
-    full = 1 << _rounds(call.size)
-    swaps = [(a, a ^ (1 << k)) for a in range(full) for k in range(_rounds(call.size))]
+def neighbours(call: Call) -> Neighbours:
+    """Queues between ranks whose numbers differ in one bit, and to those past the largest power of two."""
+    full = 1 << rounds(call.size)
+    swaps = [(a, a ^ (1 << k)) for a in range(full) for k in range(rounds(call.size))]
     return pairs(call, [*swaps, *((a, a - full) for a in range(full, call.size))])
 
 
-def _arguments(call: Call) -> tuple[Any, ...]:
+def arguments(call: Call) -> tuple[Any, ...]:
+    """What directions begin with, the rank, their number, how values are reduced, and the limits."""
     return f"{call.tag}to_", call.rank, call.size, call.op, call.limits
+
+
+def partner(to: str, rank: int, size: int) -> Tree:
+    """A rank past the largest power of two is a leaf below its partner; all others are roots."""
+    full = 1 << rounds(size)
+    if rank >= full:
+        return Tree((), f"{to}{rank - full}")
+    return Tree((f"{to}{rank + full}",) if rank + full < size else (), None)
 
 
 def _kernel(to: str, rank: int, size: int, op: str, limits: Limits, x: Pointer, tl: Any) -> None:
     vector = steps.local(x)
-    full = 1 << _rounds(size)
-    extra = Tree((f"{to}{rank + full}",), None) if rank + full < size else Tree((), None)
-    if rank >= full:
-        extra = Tree((), f"{to}{rank - full}")
+    extra = partner(to, rank, size)
     steps.tree_reduce(tl, vector, extra, op, limits)
-    if rank < full:
-        for k in range(_rounds(size)):
+    if extra.parent is None:
+        for k in range(rounds(size)):
             peer = f"{to}{rank ^ (1 << k)}"
-            steps.swap(tl, peer, vector, peer, partial(_reduce, tl, op), vector, limits)
+            steps.swap(tl, peer, [vector], peer, [vector], limits, op)
         steps.divide(tl, vector, size if op == "avg" else 1, limits)
     steps.tree_broadcast(tl, vector, extra, limits)
 
 
-def _reduce(tl: Any, op: str, value: TensorHandle, piece: Vector) -> None:
-    tl.store(piece.address, steps.combine(tl, op, steps.load(tl, piece), value))
-
-
-ALGORITHMS = (Algorithm("all_reduce", _kernel, _neighbours, _arguments),)
+ALGORITHMS = (Algorithm("all_reduce", _kernel, neighbours, arguments),)

@@ -1,7 +1,8 @@
 """Queues of the reference: senders and receivers as scripts over rings; shares no code with PE_IPCQ.
 
-A sender waits its pause, sends, and goes on when the last part of its message is given away; a receiver
-waits its pause, receives a message, and goes on when the last part is read and its credit has left.
+A sender waits its pause, sends, and goes on when the last part of its message is given away, or earlier, as
+soon as no more messages wait for slots than there are; a receiver waits its pause, receives a message, and
+goes on when the last part is read and its credit has left.
 """
 
 from __future__ import annotations
@@ -54,8 +55,12 @@ class QueueEnds:
         self._servers = servers
         simulator._wire(route)
         self._credits = talk.slots
-        self._left: deque[int] = deque()
-        """Bytes of the parts of the message being sent that have no slot yet."""
+        self._left: deque[list[int]] = deque()
+        """Bytes of the parts that have no slot yet, a list a message."""
+        self._begun = 0
+        """Messages that were sent, given away or not."""
+        self._blocked = False
+        """The sender waits for the last message that it has sent."""
         self._given = 0
         self._arrived = 0
         self._visible: deque[tuple[int, int]] = deque()
@@ -78,8 +83,8 @@ class QueueEnds:
     # -- the sender
 
     def _next_send(self, now: float) -> None:
-        if len(self.sent) < len(self.talk.sends):
-            pause, _ = self.talk.sends[len(self.sent)]
+        if self._begun < len(self.talk.sends):
+            pause, _ = self.talk.sends[self._begun]
             self.agenda.callback(now + pause, lambda: self._through(0, self._send))
 
     def _through(self, end: int, act: Callable[[], None]) -> None:
@@ -92,16 +97,25 @@ class QueueEnds:
             act()
 
     def _send(self) -> None:
-        self._left.extend(self._sizes[len(self.sent)])
+        self._left.append(list(self._sizes[self._begun]))
+        self._begun += 1
+        self._blocked = True
         self._give()
 
     def _give(self) -> None:
         while self._left and self._credits:
             self._credits -= 1
-            self._message("token", self._left.popleft(), self.route, self._token_there)
-            if not self._left:
+            self._message("token", self._left[0].pop(0), self.route, self._token_there)
+            if not self._left[0]:
+                self._left.popleft()
                 self.sent.append(self.agenda.now)
-                self._next_send(self.agenda.now)
+            self._go_on()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._blocked and len(self._left) <= self.talk.slots:
+            self._blocked = False
+            self._next_send(self.agenda.now)
 
     def _message(self, what: str, nbytes: int, route: Sequence[str], there: Callable[[Txn], None]) -> None:
         simulator = self.simulator
