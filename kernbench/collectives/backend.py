@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kernbench.collectives import piece_trace
 from kernbench.collectives.algorithm import Algorithm, Call, find
-from kernbench.collectives.config import CollectivesConfig
+from kernbench.collectives.config import Choice, CollectivesConfig
 from kernbench.collectives.groups import ProcessGroup, Signature
 from kernbench.collectives.piece_trace import PieceTrace
 from kernbench.collectives.steps import Limits
@@ -29,6 +29,13 @@ _EXCHANGES = ("all_to_all",)
 """Collectives whose tensors may differ in shape from pair to pair of ranks."""
 
 
+def _too_large(choice: Choice, nbytes: int) -> str | None:
+    """Why ``choice`` does not take ``nbytes`` bytes on a PE, or None."""
+    if choice.up_to is None or nbytes <= choice.up_to:
+        return None
+    return f"ccl.yaml gives it up to {choice.up_to} bytes on a PE, and there are {nbytes}"
+
+
 class Backend:
     """State that the ranks of one run share between ``init_process_group`` and ``destroy_process_group``."""
 
@@ -36,7 +43,7 @@ class Backend:
         self._context = context
         self._config = config
         self._shape = MachineShape.of(context.graph)
-        first = config.collectives["all_reduce"][0]
+        first = config.collectives["all_reduce"][0].name
         sips = context.ahbm.device_count()
         size = world_size or config.setting("world_size", first) or sips
         if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= sips:
@@ -53,7 +60,7 @@ class Backend:
         self._made: dict[int | None, int] = {}
         self._new: list[ProcessGroup] = []
         self._markers: dict[int, Tensor] = {}
-        self._algorithms: dict[str, list[tuple[str, Algorithm]]] = {}
+        self._algorithms: dict[str, list[tuple[Choice, Algorithm]]] = {}
         queues = {name: config.setting(name, first) for name in ("slots", "slot_bytes", "buffer_kind")}
         self._transport = Transport(context, **queues)
         rings = [node.properties for node in context.graph.nodes("PeIpcq")]
@@ -241,16 +248,18 @@ class Backend:
         """
         if call.collective not in self._algorithms:
             self._algorithms[call.collective] = [
-                (name, algorithm)
-                for name in self._config.collectives[call.collective]
-                for algorithm in find(name)
+                (choice, algorithm)
+                for choice in self._config.collectives[call.collective]
+                for algorithm in find(choice.name)
                 if algorithm.collective == call.collective
             ]
         reasons = []
-        for name, algorithm in self._algorithms[call.collective]:
+        nbytes = max((shard.nbytes for shard in call.tensors[0].shards), default=0)
+        for choice, algorithm in self._algorithms[call.collective]:
+            name = choice.name
             settings = self._config.algorithms.get(name)
             own = call if settings is None else replace(call, options={**settings.options, **call.options})
-            why = algorithm.refusal(own)
+            why = _too_large(choice, nbytes) or algorithm.refusal(own)
             if why is None:
                 return name, algorithm, own
             reasons.append(f"{name}: {why}")

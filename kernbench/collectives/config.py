@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -14,6 +14,7 @@ from kernbench.collectives.algorithm import COLLECTIVES
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean
+from kernbench.topology.fields import Size
 
 ENVIRONMENT = "KERNBENCH_CCL"
 
@@ -40,12 +41,21 @@ class AlgorithmSettings(Settings):
         return dict(self.model_extra or {})
 
 
+class Choice(BaseModel):
+    """An algorithm of a collective, and up to how many bytes on a PE it is taken; any number by default."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    name: str
+    up_to: Annotated[Size, Field(ge=0)] | None = None
+
+
 class CollectivesConfig(BaseModel):
     """The contents of ``ccl.yaml``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    collectives: dict[str, tuple[str, ...]]
+    collectives: dict[str, tuple[Choice, ...]]
     defaults: Settings = Field(default_factory=Settings)
     algorithms: dict[str, AlgorithmSettings] = {}
 
@@ -57,12 +67,18 @@ class CollectivesConfig(BaseModel):
         for name in value:
             if name not in COLLECTIVES:
                 raise ValueError(f"'{name}' is no collective; {did_you_mean(str(name), COLLECTIVES)}")
-        return {name: (one,) if isinstance(one, str) else one for name, one in value.items()}
+        return {name: _choices(one) for name, one in value.items()}
 
     def setting(self, name: str, algorithm: str) -> Any:
         """A setting as it holds for ``algorithm``: its own, else the default, else None (the topology's)."""
         own = getattr(self.algorithms.get(algorithm, self.defaults), name)
         return own if own is not None else getattr(self.defaults, name)
+
+
+def _choices(value: object) -> object:
+    """One name or entry, or a list of them, as entries."""
+    listed = value if isinstance(value, list | tuple) else [value]
+    return tuple({"name": one} if isinstance(one, str) else one for one in listed)
 
 
 def read_config(extra: str | Path | Mapping[str, Any] | None = None) -> CollectivesConfig:
