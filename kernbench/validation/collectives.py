@@ -1,12 +1,13 @@
 """All-reduce over packages, beside closed forms, another simulator and a machine that was measured.
 
-The machines are ``configs/validation/machines``. Time is from the start of the kernels, or where launches
-cost time from their submission, to the end of the last one.
+The machines are ``configs/validation/machines``. A long vector is measured on links that are 2, 4, 8 ...
+times slower, with as many times fewer bytes: it takes the same time, in pieces that many times larger. Time
+is from the start of the kernels, or where launches cost time from their submission, to the end of the last one.
 """
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, log2
 from typing import Any
 
 from kernbench.api import load_topology
@@ -18,50 +19,47 @@ from kernbench.validation.table_file import Case, folder
 
 NS_PER_MM = 0.01
 """Flight time of wires, the default of topology files."""
-MOST_FLITS = 64
-"""Flits of a piece at most: enough for one to take little of its time."""
-MOST_PIECES = 64
-"""Pieces of a chunk at most: of more bytes, so many stand for each one, on a link as many times slower."""
+FLITS = 128
+"""Flits of a chunk, at most: enough for one to take little of its time."""
 
 
 def npus_ns(case: Case) -> float:
     """Time of an all-reduce of ``bytes`` over ``ranks`` packages, ns; ``algorithm`` says how."""
-    ranks, piece = int(case["ranks"]), int(case["piece"])
-    scale = _scale(case, piece)
-    flits = min(piece, int(case["bytes"]) // ranks // scale) // MOST_FLITS
-    graph = load_topology(
-        str(folder() / "machines" / "npus.yaml"),
-        {
-            "system.sips": ranks,
-            "system.switch.link_gbs": float(case["link_bytes_per_ns"]) / scale,
-            "system.switch.wire_mm": float(case["link_latency_ns"]) / 2 / NS_PER_MM,
-            "system.flit_bytes": 1 << max(8, flits.bit_length() - 1),
-            "pe.pe_ipcq.slot_bytes": piece,
-            **case.get("topo", {}),
-        },
-    )
-    return _all_reduce_ns(graph, str(case["algorithm"]), bool(case["by_steps"]), int(case["bytes"]) // scale)
+    ranks, link = int(case["ranks"]), float(case["link_bytes_per_ns"])
+    piece, nbytes = int(case["piece"]), int(case["bytes"])
+    scale = _scale(nbytes / ranks / piece, case)
+    overrides = {
+        "system.sips": ranks,
+        "system.flit_bytes": _flit_bytes(nbytes // scale // ranks),
+        "system.switch.link_gbs": link / scale,
+        "system.switch.wire_mm": float(case["link_latency_ns"]) / 2 / NS_PER_MM,
+        "pe.pe_ipcq.slot_bytes": piece,
+    }
+    graph = load_topology(str(folder() / "machines" / "npus.yaml"), overrides)
+    return _all_reduce_ns(graph, str(case["algorithm"]), bool(case["by_steps"]), nbytes // scale)
 
 
 def a100_us(case: Case) -> float:
-    """Time of an all-reduce on four A100s, us, with the protocol that is quicker for so many bytes."""
-    small = int(case["bytes"]) <= int(case["low_latency_to"])
-    protocol = case["low_latency" if small else "simple"]
-    scale = _scale(case, int(protocol["slot_bytes"]))
-    graph = load_topology(
-        str(folder() / "machines" / "a100-x4.yaml"),
-        {f"pe.pe_ipcq.{key}": value for key, value in protocol.items()}
-        | {"system.switch.link_gbs": float(case["link_gbs"]) / scale},
-    )
-    elements = int(case["bytes"]) // scale
-    return _all_reduce_ns(graph, "ring", True, elements, submitted=True) / 1000.0
+    """Time of an all-reduce of ``bytes`` on four A100s, us, by the protocol that NCCL has for so many."""
+    nbytes, ranks = int(case["bytes"]), 4
+    protocol = case["low_latency" if nbytes <= int(case["low_latency_to"]) else "simple"]
+    scale = _scale(nbytes / ranks / int(protocol["slot_bytes"]), case)
+    overrides = {
+        "system.flit_bytes": _flit_bytes(nbytes // scale // ranks),
+        "system.switch.link_gbs": float(case["link_gbs"]) / scale,
+        **{f"pe.pe_ipcq.{key}": value for key, value in protocol.items()},
+    }
+    graph = load_topology(str(folder() / "machines" / "a100-x4.yaml"), overrides)
+    return _all_reduce_ns(graph, "ring", True, nbytes // scale, submitted=True) / 1000.0
 
 
-def _scale(case: Case, piece: int) -> int:
-    """Bytes for which one stands."""
-    chunk = int(case["bytes"]) / int(case.get("ranks", 4))
-    pieces = ceil(chunk / piece)
-    return 1 << max(0, (ceil(pieces / MOST_PIECES) - 1).bit_length())
+def _scale(pieces: float, case: Case) -> int:
+    """How many bytes one stands for, so that a chunk has no more ``pieces`` than the case says."""
+    return 1 << max(0, ceil(log2(pieces / int(case["pieces"]))))
+
+
+def _flit_bytes(chunk: int) -> int:
+    return 1 << max(8, (chunk // FLITS).bit_length() - 1)
 
 
 def _all_reduce_ns(

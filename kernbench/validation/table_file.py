@@ -77,6 +77,16 @@ class Explained(_Keys):
         return abs(ours - self.figure) <= 0.03 * abs(self.figure)
 
 
+class Range(_Keys):
+    """Numbers of at least ``least`` and below ``below``."""
+
+    least: float | None = None
+    below: float | None = None
+
+    def __contains__(self, value: float) -> bool:
+        return (self.least is None or value >= self.least) and (self.below is None or value < self.below)
+
+
 class Group(_Keys):
     """Cases that are measured alike."""
 
@@ -88,8 +98,8 @@ class Group(_Keys):
     measure: str = Field(default="", description="function of the table's module; empty: it cannot be yet")
     settings: Case = {}
     file: str = Field(default="", description="CSV file with a case on each line")
-    where: dict[str, list[Any]] = Field(
-        default={}, description="values of a column: lines with others are left out"
+    where: dict[str, list[Any] | Range] = Field(
+        default={}, description="values of a column, or a range of them: lines with others are left out"
     )
     cases: list[Case] = []
     needs: str = Field(default="", description="what the model lacks for it")
