@@ -1,8 +1,9 @@
 """All-reduce over packages, beside closed forms, another simulator and a machine that was measured.
 
 The machines are ``configs/validation/machines``. A long vector is measured on links that are 2, 4, 8 ...
-times slower, with as many times fewer bytes: it takes the same time, in pieces that many times larger. Time
-is from the start of the kernels, or where launches cost time from their submission, to the end of the last one.
+times slower, with as many times fewer bytes: it takes the same time, in pieces that many times larger.
+Time is from the start of the kernels, or where launches cost time from their submission, to the end of the
+last one.
 """
 
 from __future__ import annotations
