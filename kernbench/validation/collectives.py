@@ -20,8 +20,8 @@ from kernbench.validation.table_file import Case, folder
 
 NS_PER_MM = 0.01
 """Flight time of wires, the default of topology files."""
-FLITS = 128
-"""Flits of a chunk, at most: enough for one to take little of its time."""
+FLITS = (16, 64)
+"""Flits of a chunk: as few of these as keep the time of one below the latency of the link, or the most."""
 
 
 def npus_ns(case: Case) -> float:
@@ -29,11 +29,15 @@ def npus_ns(case: Case) -> float:
     ranks, link = int(case["ranks"]), float(case["link_bytes_per_ns"])
     piece, nbytes = int(case["piece"]), int(case["bytes"])
     scale = _scale(nbytes / ranks / piece, case)
+    latency = float(case["link_latency_ns"])
+    flit = _flit_bytes(nbytes / scale / ranks, latency * link / scale)
+    # The link is two wires, and what a flit takes to be on the second one is part of its latency.
+    wire = max(0.0, latency - flit / (link / scale)) / 2
     overrides = {
         "system.sips": ranks,
-        "system.flit_bytes": _flit_bytes(nbytes // scale // ranks),
+        "system.flit_bytes": flit,
         "system.switch.link_gbs": link / scale,
-        "system.switch.wire_mm": float(case["link_latency_ns"]) / 2 / NS_PER_MM,
+        "system.switch.wire_mm": wire / NS_PER_MM,
         "pe.pe_ipcq.slot_bytes": piece,
     }
     graph = load_topology(str(folder() / "machines" / "npus.yaml"), overrides)
@@ -46,7 +50,7 @@ def a100_us(case: Case) -> float:
     protocol = case["low_latency" if nbytes <= int(case["low_latency_to"]) else "simple"]
     scale = _scale(nbytes / ranks / int(protocol["slot_bytes"]), case)
     overrides = {
-        "system.flit_bytes": _flit_bytes(nbytes // scale // ranks),
+        "system.flit_bytes": _flit_bytes(nbytes / scale / ranks, 0.0),
         "system.switch.link_gbs": float(case["link_gbs"]) / scale,
         **{f"pe.pe_ipcq.{key}": value for key, value in protocol.items()},
     }
@@ -59,8 +63,11 @@ def _scale(pieces: float, case: Case) -> int:
     return 1 << max(0, ceil(log2(pieces / int(case["pieces"]))))
 
 
-def _flit_bytes(chunk: int) -> int:
-    return 1 << max(8, (chunk // FLITS).bit_length() - 1)
+def _flit_bytes(chunk: float, in_flight: float) -> int:
+    """Bytes of a flit: a power of two of which a chunk has as many as :data:`FLITS` says."""
+    fewest, most = FLITS
+    flits = min(most, max(fewest, chunk / in_flight)) if in_flight else most
+    return 1 << max(8, int(log2(max(1.0, chunk / flits))))
 
 
 def _all_reduce_ns(
