@@ -9,7 +9,7 @@ cdef class PeCpu(PeComponent):
     cdef tuple _device_counts, _scratch
     cdef public object failure
     cdef long long _cause, _last_op, _resumed_by, _epoch
-    cdef bint _blocked, _ending
+    cdef bint _blocked, _ending, _sending, _posted
     cdef double _cycle_ns, _dispatch_ns
 
     @cython.locals(turn=int)

@@ -8,5 +8,8 @@ cdef class PeIpcq(PeComponent):
     cdef set _removed
     cdef object _dma, _channel, _sender, _receiver
 
+    cpdef object submit_send(self, object command, object goes_on)
+    cpdef object submit_receive(self, object command, object done)
+
     @cython.locals(overhead=double)
-    cpdef object submit(self, object command, object done)
+    cpdef object _after_overhead(self, object op, object begin)
