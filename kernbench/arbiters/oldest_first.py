@@ -13,4 +13,10 @@ class OldestFirst(Arbiter):
 
     def pick(self, lines: list[Line], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
-        return min(range(len(lines)), key=lambda place: lines[place].first.packet.transaction.id)
+        best = 0
+        least = -1
+        for place, line in enumerate(lines):
+            one = line.first.packet.transaction.id
+            if least < 0 or one < least:
+                best, least = place, one
+        return best

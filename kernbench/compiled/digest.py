@@ -9,10 +9,13 @@ CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
 RULES = (
-    "server", "transaction", "node", "clock", "booked", "port", "fabric", "rows", "ledger",
+    "server", "transaction", "node", "clock", "booked", "port", "buffers", "fabric", "rows", "ledger",
     "fifo_monitor", "link_monitors", "scoreboard",
 )  # fmt: skip
 """Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""
+
+ARBITERS = ("fifo", "oldest_first", "priority", "round_robin")
+"""Modules of ``kernbench.arbiters`` that are."""
 
 COMPONENTS = (
     "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_channel",
@@ -28,6 +31,7 @@ MODULES = {
     "kernbench.program.operations": "py",
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
+    **{f"kernbench.arbiters.{name}": "py" for name in ARBITERS},
     **{f"kernbench.components.{name}": "py" for name in COMPONENTS},
     "kernbench.address.free_list": "py",
     "kernbench.address.extent_map": "py",

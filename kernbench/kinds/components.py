@@ -158,6 +158,14 @@ _KINDS = (
         counted_elsewhere=True,
     ),
     ComponentKind(
+        kind="link_buffer",
+        name="{link}.buffer",
+        form=Form.PART,
+        group=Group.MESH,
+        cause="back_pressure",
+        counted_elsewhere=True,
+    ),
+    ComponentKind(
         kind="channel_router",
         name=f"{_PE}.ch_r{{index}}",
         section=("cube", "channel_router"),

@@ -33,6 +33,7 @@ from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
 from kernbench.routing import Traffic, router_of
+from kernbench.sim.buffers import Buffer, BufferedPort
 from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.instrument import Instrument, Observers
@@ -145,7 +146,8 @@ class Machine(Ledger):
             self.links[edge.source, edge.target] = link
             self.register(link)
             if said:
-                self._let_decide(said.arbiter(edge), link)
+                self._let_decide(said.part(edge).arbiter, link)
+        self._limit(said)
         for component in self.components.values():
             component.wired()
             check_object(component)
@@ -158,6 +160,33 @@ class Machine(Ledger):
                 c: tuple(c.servers()) for c in self.components.values()
             }
             self.checker.attach(self.resources, servers, engines)
+
+    def _limit(self, said: LinkParts) -> None:
+        """Give links the buffers that are said of them, and ports to all that leave the nodes at their ends."""
+        limited = {link: part for link in self.links.values() if (part := said.part(link.edge)).buffer_flits}
+        behind = {link.edge.target for link in limited}
+        for link in self.links.values():
+            if link not in limited and link.edge.source not in behind:
+                continue
+            part = said.part(link.edge)
+            buffer = None
+            if part.buffer_flits is not None:
+                buffer = Buffer(
+                    link,
+                    part.buffer_flits,
+                    part.vcs,
+                    credit_ns=link.delay_ns if part.credit_ns is None else part.credit_ns,
+                    allocation_ns=part.allocation_ns,
+                    dateline=part.dateline,
+                    spread=said.most_vcs,
+                )
+                buffer.node = self.graph.node(buffer.resource)
+                self.register(buffer)
+            arbiter = Fifo(link) if link.port is None else link.port.arbiter
+            crossing = link.kind in said.datelines
+            link.port = BufferedPort(
+                link, arbiter, self.clock.entries, buffer, spread=said.most_vcs, crossing=crossing
+            )
 
     def _let_decide(self, name: str, link: Link) -> None:
         """Have the arbiter called ``name`` decide who is next on ``link``."""

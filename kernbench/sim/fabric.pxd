@@ -1,3 +1,4 @@
+from kernbench.sim.buffers cimport BufferedPort, Lane, Stay
 from kernbench.sim.clock cimport Carrier, Loop
 from kernbench.sim.columns cimport Doubles
 from kernbench.sim.node cimport FabricNode, Link
@@ -42,16 +43,25 @@ cdef class Fabric(Carrier):
         to="long long",
     )
     cdef object release(self, Packet packet, long long flit, double time)
-    @cython.locals(path=Path, link=Link, port=Port)
+    @cython.locals(path=Path, link=Link, port=Port, source=Server, limited=BufferedPort)
     cdef object stand(self, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
     @cython.locals(
         request=Request, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long", last="long long",
         stride=Py_ssize_t, times=Doubles,
     )
     cdef object decide(self, Port port)
-    @cython.locals(transaction=Transaction, server=Server)
+    @cython.locals(
+        lane=Lane, stay=Stay, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long",
+        last="long long", stride=Py_ssize_t, times=Doubles,
+    )
+    cdef object let_on(self, BufferedPort port, double now)
+    @cython.locals(server=Server)
     cdef object leave_link(
         self, Packet packet, Link link, double t_in, double t_start, double last_in, double last_start, double end,
+    )
+    @cython.locals(transaction=Transaction)
+    cdef object cross(
+        self, Packet packet, Link link, double t_in, double t_start, double last_in, double end, double wait,
     )
     @cython.locals(
         path=Path, node=FabricNode, transaction=Transaction, last="long long", times=Doubles,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
+from kernbench.sim.buffers import BufferedPort, Lane, Stay
 from kernbench.sim.clock import Carrier, Loop
 from kernbench.sim.columns import Doubles
 from kernbench.sim.node import FabricNode, Link
@@ -225,7 +226,12 @@ class Fabric(Carrier):
         if flit == 0:
             link.arrive(time)
             packet.times.at[2 * packet.stride + hop] = time
-        port.join(path.links[hop - 1] if hop else path.nodes[0], packet, hop, flit, last, time)
+        source = path.links[hop - 1] if hop else path.nodes[0]
+        if port.buffered:
+            limited: BufferedPort = link.port
+            limited.enter(source, packet, hop, flit, last, time)
+            return
+        port.join(source, packet, hop, flit, last, time)
         if not port.due:
             port.due = True
             self.queue.put_last(port.free if port.free > time else time, _DECIDE, port.index, port)
@@ -233,6 +239,9 @@ class Fabric(Carrier):
     def decide(self, port: Port) -> None:
         """The link behind ``port`` is free: it carries the flit whose turn it is."""
         now = self.clock.time
+        if port.buffered:
+            self.let_on(port, now)
+            return
         request = port.next()
         packet = request.packet
         hop = request.hop
@@ -259,6 +268,37 @@ class Fabric(Carrier):
         if port.due:
             self.queue.put_last(now + taken, _DECIDE, port.index, port)
 
+    def let_on(self, port: BufferedPort, now: float) -> None:
+        """A port of finite buffers decides: the flit whose turn it is goes, if there is room for any."""
+        if port.next_due != now:
+            return  # it has decided since then
+        lane: Lane = port.choose(now)
+        if lane is None:
+            return
+        stay: Stay = lane.first
+        packet = stay.packet
+        hop = stay.hop
+        flit = stay.flit
+        path = packet.path
+        link = path.links[hop]
+        last = packet.last
+        duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
+        end = now + duration
+        arrival = end + link.delay_ns
+        times = packet.times
+        stride = packet.stride
+        port.occupy(now, duration if flit != last else duration + link.issue_ns, packet.transaction)
+        if flit == 0:
+            times.at[3 * stride + hop] = now
+        if flit == 0 or flit == last or not path.reassembles[hop + 1]:
+            self.queue.flit_at(arrival, packet.transaction.id, hop + 1, flit, packet)
+        if flit == last:
+            wait = port.note_waits(lane, now)
+            t_in, t_start = times.at[2 * stride + hop], times.at[3 * stride + hop]
+            self.cross(packet, link, t_in, t_start, stay.came, end, wait)
+        port.go(lane, now, end, arrival)
+        port.settle()
+
     def leave_link(
         self,
         packet: Packet,
@@ -269,13 +309,19 @@ class Fabric(Carrier):
         last_start: float,
         end: float,
     ) -> None:
-        """The last flit is booked on ``link``: note the hop."""
-        transaction = packet.transaction
-        out = end + link.delay_ns
+        """The last flit is booked on ``link``: note the hop, with whom it waited for."""
         wait = 0.0
         if last_start > last_in:
             server = link if link.port is None else link.port
-            wait = transaction.note_waits(link.index, server, last_in, last_start)
+            wait = packet.transaction.note_waits(link.index, server, last_in, last_start)
+        self.cross(packet, link, t_in, t_start, last_in, end, wait)
+
+    def cross(
+        self, packet: Packet, link: Link, t_in: float, t_start: float, last_in: float, end: float, wait: float
+    ) -> None:
+        """The last flit came to ``link`` at ``last_in``, waited, and is off its sender's end at ``end``."""
+        transaction = packet.transaction
+        out = end + link.delay_ns
         link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs + link.issue_ns, wait)
         self.flit_crossings += packet.last + 1
         if transaction.traced:

@@ -42,6 +42,7 @@ cdef class Departures:
     cdef Py_ssize_t count, room
     cpdef int add(self, double time) except -1
     cpdef int gone(self, double time) except -1
+    cpdef double first(self) except? -1.0
 
 cdef class Held:
     cdef list holder

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from heapq import heappop, heappush
+from math import inf
 from typing import Any
 
 
@@ -121,6 +122,10 @@ class Departures:
             heappop(ends)
             gone += 1
         return gone
+
+    def first(self) -> float:
+        """When the next one leaves; infinity where none is to."""
+        return self._ends[0] if self._ends else inf
 
 
 class Held:

@@ -1,6 +1,7 @@
 """What a server remembers, compiled: see ``holding.py``."""
 
 cimport cython
+from libc.math cimport INFINITY
 from libc.stdint cimport uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 
@@ -214,6 +215,9 @@ cdef class Departures:
                     down = 2 * at + 1
                 ends[at] = last
         return gone
+
+    cpdef double first(self) except? -1.0:
+        return self.ends[0] if self.count else INFINITY
 
 
 @cython.final

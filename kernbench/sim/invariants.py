@@ -7,6 +7,7 @@
 ``work``        no server is idle while something waits for it alone
 ``times``       service and waits of a transaction add up to its time, hop after hop without a gap
 ``waits``       every wait names others that were there, for as long as it lasted
+``credits``     no virtual channel has more flits under way than its buffer has room for
 ``outstanding`` when nothing is left to happen, nothing is unanswered
 =============== =====================================================================================
 
@@ -24,11 +25,12 @@ from heapq import heapreplace
 from typing import NamedTuple
 
 from kernbench.program.operations import Op
+from kernbench.sim.buffers import Buffer
 from kernbench.sim.clock import Clock
 from kernbench.sim.fifo_monitor import describe, slack, violation
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import FabricNode, Link
-from kernbench.sim.records import HopRow
+from kernbench.sim.records import HopRow, Wait
 from kernbench.sim.scoreboard import ScoreboardFabric
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
@@ -128,6 +130,8 @@ class InvariantChecker(Instrument):
         """Longest service of a message's last flit at a node or link, with its own earlier flits, ns."""
         resource = self._resources[row.resource]
         if isinstance(resource, Link):
+            if resource.port is not None and resource.port.buffered:
+                return float("inf")  # a channel to be allocated, a credit of its own on its way
             return row.bytes / resource.bw_gbs + resource.delay_ns
         if isinstance(resource, FabricNode):
             plain = not (resource.own_service or resource.takes_flits)
@@ -141,7 +145,7 @@ class InvariantChecker(Instrument):
         for row in rows:
             waited[row.resource] += row.wait_ns
         for wait in transaction.waits:
-            waited[self.fabric.within.get(wait.resource, wait.resource)] -= wait.ns
+            waited[self._place(transaction, wait)] -= wait.ns
             users = self.fabric.users.get(wait.resource, set())
             if wait.holder == transaction.id or wait.holder not in users or not wait.ns > 0.0:
                 location = self._resources[wait.resource].resource
@@ -152,6 +156,12 @@ class InvariantChecker(Instrument):
                 location = self._resources[resource].resource
                 what = f"{rest:.6f} ns more of waiting than its holders account for"
                 raise violation("waits", describe(transaction), location, now, what)
+
+    def _place(self, transaction: Transaction, wait: Wait) -> int:
+        """Number of the node or link at whose hop a wait is counted."""
+        if isinstance(self._resources[wait.resource], Buffer):
+            return transaction.rows[wait.seq].resource
+        return self.fabric.within.get(wait.resource, wait.resource)
 
     def op_done(self, op: Op) -> None:
         """Remember what the DMA engines have done."""

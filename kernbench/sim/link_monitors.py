@@ -94,6 +94,87 @@ class PortMonitor(LinkQueue):
         return violation(invariant, describe(owner), self.link.resource, time, what)
 
 
+class BufferMonitor(LinkQueue):
+    """What stands before a link of finite buffers, or one that leaves a node reached by such links.
+
+    Who goes next depends on rooms far away, so that a flit which waits is no error by itself. But no flit
+    goes before its turn in its message, messages do not mix in a channel, and a channel never has more flits
+    under way than its buffer has room for.
+    """
+
+    def __init__(self, link: Link, flit_bytes: int, users: set[int]) -> None:
+        super().__init__(link, flit_bytes)
+        self._users = users
+        self._standing: dict[int, deque[tuple[float, InFlight, int, int]]] = {}
+        """The flits that stand here, by transaction, in order."""
+        self._open: dict[int, Packet] = {}
+        """Packets that have begun to cross and have not ended, by channel."""
+        self._sent: dict[int, int] = {}
+        """Flits that were sent over a channel and whose credits have not come back."""
+        self._back: dict[int, list[float]] = {}
+        """When credits come back, by channel."""
+        link.port.watcher = self
+
+    def stand(self, flit: Standing) -> None:
+        """See :meth:`LinkQueue.stand`."""
+        time, _, _, flight, hop, number = flit
+        owner = flight.packet.transaction.id
+        self._users.add(owner)
+        self._standing.setdefault(owner, deque()).append((time, flight, hop, number))
+
+    def occupied(self, port: Server, time: float, duration: float, start: float, owner: Any) -> None:
+        """The port has decided: ``owner`` is carried for ``duration`` ns from ``start`` on."""
+        allowed = slack(start)
+        mine = self._standing.get(owner.id)
+        if not mine or mine[0][0] > start + allowed:
+            raise self._wrong("order", owner, start, "goes though no flit of it stands here")
+        _, flight, hop, flit = mine.popleft()
+        if start < self.end - allowed:
+            what = f"flit {flit} is let on while another is until {self.end:.6f} ns"
+            raise self._wrong("capacity", owner, start, what)
+        packet = flight.packet
+        needed = self.takes_ns(packet, flit)
+        if abs(duration - needed) > allowed:
+            what = f"flit {flit} takes {duration:.6f} ns, expected {needed:.6f} ns"
+            raise self._wrong("capacity", owner, start, what)
+        self.end = start + needed
+        there = self.end + self.link.delay_ns
+        flight.due[hop + 1].append((flit, there))
+        if self.link.port.buffer is not None:
+            self._crosses(flight, hop, flit, start, there)
+        before = flight.way.queues[hop - 1] if hop else None
+        if isinstance(before, BufferMonitor) and not packet.path.sinks[hop]:
+            before.emptied(packet, hop - 1, self.end)
+
+    def emptied(self, packet: Packet, hop: int, time: float) -> None:
+        """A flit has left the buffer at the far end at ``time``."""
+        buffer = self.link.port.buffer
+        if buffer is not None:
+            self._back.setdefault(packet.channels[hop].number, []).append(time + buffer.credit_ns)
+
+    def _crosses(self, flight: InFlight, hop: int, flit: int, start: float, there: float) -> None:
+        packet, buffer = flight.packet, self.link.port.buffer
+        channel = packet.channels[hop].number
+        if self._open.setdefault(channel, packet) is not packet:
+            what = f"flit {flit} goes over channel {channel} between flits of another message"
+            raise self._wrong("order", packet.transaction, start, what)
+        if flit == packet.last:
+            del self._open[channel]
+        back = self._back.setdefault(channel, [])
+        returned = [time for time in back if time <= start + slack(start)]
+        self._back[channel] = back[len(returned) :]
+        under_way = self._sent.get(channel, 0) - len(returned) + 1
+        if under_way > buffer.flits:
+            what = f"flit {flit} goes without a credit of channel {channel}"
+            raise self._wrong("credits", packet.transaction, start, what)
+        self._sent[channel] = under_way
+        if packet.path.sinks[hop + 1]:
+            self.emptied(packet, hop, there)
+
+    def _wrong(self, invariant: str, owner: Any, time: float, what: str) -> InvariantError:
+        return violation(invariant, describe(owner), self.link.resource, time, what)
+
+
 class Way:
     """What is looked up for each flit on a path, once: the queue of each link; of each node whether it passes
     flits on, and the monitor of its worker."""

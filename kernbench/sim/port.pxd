@@ -32,6 +32,7 @@ cdef class Port(Booked):
     cdef Py_ssize_t last
     cdef long long came
     cdef bint due
+    cdef readonly bint buffered
 
     @cython.locals(line=Line, before=Line, request=Request, place=Py_ssize_t)
     cdef object join(self, Server source, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)

@@ -84,6 +84,8 @@ class Port(Booked):
         self.came = 0
         self.due = False
         """Whether a decision lies in the event queue."""
+        self.buffered = False
+        """Whether it is a port of finite buffers (:mod:`kernbench.sim.buffers`)."""
 
     def join(self, source: Server, packet: Packet, hop: int, flit: int, last: int, time: float) -> None:
         """Flits ``flit`` to ``last``, which came from ``source``, stand here from now on."""

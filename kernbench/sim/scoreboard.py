@@ -19,7 +19,7 @@ from kernbench.sim.clock import Clock
 from kernbench.sim.columns import Doubles
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.fifo_monitor import FifoMonitor, describe, slack, violation
-from kernbench.sim.link_monitors import InFlight, LinkQueue, PortMonitor, Way
+from kernbench.sim.link_monitors import BufferMonitor, InFlight, LinkQueue, PortMonitor, Way
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import NODE_OUT, Packet, Path, Transaction
@@ -44,6 +44,8 @@ class ScoreboardFabric(Fabric):
         """Bytes that have reached the end of a packet's path, by transaction."""
         self.users: dict[int, set[int]] = {}
         """Transactions that have been at a resource, by its number."""
+        self.at_buffers: set[int] = set()
+        """Transactions that have been at finite buffers: whoever waits for room may wait for one far away."""
         self.within: dict[int, int] = {}
         """Number of the component that a resource is part of; hops are recorded at the component."""
 
@@ -124,7 +126,13 @@ class ScoreboardFabric(Fabric):
         return way
 
     def _queue(self, link: Link) -> LinkQueue:
-        return LinkQueue(link, self.flit_bytes) if link.port is None else PortMonitor(link, self.flit_bytes)
+        if link.port is None:
+            return LinkQueue(link, self.flit_bytes)
+        if not link.port.buffered:
+            return PortMonitor(link, self.flit_bytes)
+        if link.port.buffer is not None:
+            self.users[link.port.buffer.index] = self.at_buffers
+        return BufferMonitor(link, self.flit_bytes, self.at_buffers)
 
     def _stand(
         self, flight: InFlight, hop: int, flit: int, time: float, order: tuple[int, int] | None = None

@@ -32,7 +32,7 @@ cdef class Transaction:
     cpdef double note_waits(self, long long resource, Server server, double begin, double end) except? -1.0
 
 cdef class Path:
-    cdef readonly tuple nodes, links, reassembles
+    cdef readonly tuple nodes, links, reassembles, sinks
     cdef public double weight
     cdef public object turn
     cdef Path _reverse
@@ -44,6 +44,7 @@ cdef class Packet:
     cdef public bint pays
     cdef readonly long long nbytes, last, last_bytes
     cdef public object turn
+    cdef public list channels
     cdef public Doubles feed
     cdef public Py_ssize_t feed_hop
     cdef Doubles times

@@ -215,6 +215,8 @@ class Path:
             [not n.takes_flits if i == self.hops else not n.passes_on for i, n in enumerate(self.nodes)]
         )
         """Which nodes wait for the whole message: flits between the first and the last mean nothing there."""
+        self.sinks = tuple([i == self.hops or not n.passes_on for i, n in enumerate(self.nodes)])
+        """Which nodes take flits as they come: they leave an input buffer on arrival."""
 
     @property
     def reverse(self) -> Path:
@@ -265,6 +267,8 @@ class Packet:
         """Scratch of the destination while flits come in."""
         self.turn_done = 0.0
         self.turn_server: Any = None
+        self.channels: Any = None
+        """The virtual channel that it has of each link; None: of none."""
 
     @property
     def key(self) -> int:

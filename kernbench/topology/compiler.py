@@ -29,6 +29,7 @@ def compile_topology(spec: TopologySpec) -> PropertyGraph:
         link_parts.note(build.graph, spec)
         overrides.apply(build.graph, spec.overrides, spec.name)
         add_channels(build.graph)
+        link_parts.add_buffers(build.graph)
         build.graph.properties["id"] = topology_id(build.graph)
         if spec.components:
             build.graph.notes["components"] = json.dumps(spec.components, sort_keys=True)

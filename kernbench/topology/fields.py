@@ -122,9 +122,27 @@ class LinkPart(Section):
 
     arbiter: str = Field(
         default=FIFO,
-        description="who is next: fifo, round_robin, oldest_first, or a class of your own, module:Class",
+        description="who is next: fifo, round_robin, oldest_first, priority, or a class of your own, module:Class",
         min_length=1,
         max_length=200,
+    )
+    buffer_flits: int | None = Field(
+        default=None,
+        ge=1,
+        le=1 << 20,
+        description="flits that each virtual channel has room for at the far end; left out: without limit",
+    )
+    vcs: int = Field(default=1, ge=1, le=64, description="virtual channels, with buffer_flits")
+    credit_ns: Ns | None = Field(
+        default=None,
+        description="ns until the sender knows that a flit has left the buffer; left out: the link's delay",
+    )
+    allocation_ns: Ns = Field(
+        default=0.0, description="ns that a message at its turn takes to get a virtual channel"
+    )
+    dateline: bool = Field(
+        default=False,
+        description="from this link on messages take the upper half of the virtual channels of links of its kind",
     )
     attributes: Attributes = Field(
         default_factory=dict,

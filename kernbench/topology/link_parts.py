@@ -3,35 +3,76 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean
+from kernbench.kinds import LINK_KINDS
 from kernbench.pgraph import Edge, PropertyGraph
-from kernbench.topology.fields import FIFO
+from kernbench.topology import names
+from kernbench.topology.builder import add_part
+from kernbench.topology.fields import LinkPart
 from kernbench.topology.marked_yaml import dotted
 from kernbench.topology.spec import TopologySpec
 
 _KEY = "links"
 """Property of a compiled graph: the section as JSON. A graph without it has no such section."""
+Said = Mapping[str, Mapping[str, Any]]
 
 
 def note(graph: PropertyGraph, spec: TopologySpec) -> None:
     """Keep the section with ``graph``. :class:`ConfigError` where it names a link that the graph lacks."""
-    said = spec.link_parts()
-    for where in spec.links:
+
+    def wrong(where: str, key: str, message: str) -> ConfigError:
+        path = (_KEY, where, key) if key else (_KEY, where)
+        return ConfigError(f"{spec.located(path)}: {dotted(path)}: {message}")
+
+    keep(graph, spec.link_parts(), wrong)
+
+
+def keep(graph: PropertyGraph, said: Said, wrong: Callable[[str, str, str], ConfigError]) -> None:
+    """Keep what is ``said`` of links with ``graph``; ``wrong`` makes the error of a link, key and message."""
+    for where, own in said.items():
         source, arrow, _ = where.partition("->")
-        if not arrow:
-            continue
-        near = [edge.id for edge in graph.out_edges(source, "LINK")] if source in graph else []
-        if where not in near:
-            hint = did_you_mean(where, near) if near else f"expected one such as '{_example(graph)}'"
-            raise ConfigError(
-                f"{spec.located((_KEY, where))}: {dotted((_KEY, where))}: there is no such link, {hint}"
-            )
+        of_kind: Mapping[str, Any] = {}
+        if arrow:
+            near = [edge for edge in graph.out_edges(source, "LINK")] if source in graph else []
+            found = next((edge for edge in near if edge.id == where), None)
+            if found is None:
+                ids = [edge.id for edge in near]
+                hint = did_you_mean(where, ids) if ids else f"expected one such as '{_example(graph)}'"
+                raise wrong(where, "", f"there is no such link, {hint}")
+            of_kind = said.get(str(found.properties["kind"]), {})
+        _fits(where, {**of_kind, **own}, own, wrong)
     if said:
         graph.properties[_KEY] = json.dumps(said, sort_keys=True)
+
+
+def _fits(
+    where: str, both: Mapping[str, Any], own: Mapping[str, Any], wrong: Callable[[str, str, str], ConfigError]
+) -> None:
+    """That the keys of a link go together, ``both`` its own and those of its kind."""
+    for key in ("vcs", "credit_ns", "allocation_ns", "dateline"):
+        if own.get(key) not in (None, LinkPart.model_fields[key].default) and not both.get("buffer_flits"):
+            raise wrong(where, key, "is set without buffers, expected buffer_flits beside it")
+    if both.get("dateline") and both.get("vcs", 1) < 2:
+        raise wrong(
+            where, "dateline", "needs a virtual channel before it and one behind, expected vcs of 2 or more"
+        )
+    if own.get("dateline") and where in LINK_KINDS:
+        raise wrong(where, "dateline", "is set for a kind of link, expected it of single links, a->b")
+
+
+def add_buffers(graph: PropertyGraph) -> None:
+    """Add the input buffers of links that have any, for waits to be counted at: parts of the far component."""
+    said = LinkParts(graph)
+    if not said:
+        return
+    for edge in list(graph.edges("LINK")):
+        name = names.buffer(edge.id)
+        if said.part(edge).buffer_flits is not None and name not in graph:
+            add_part(graph, "link_buffer", name, graph.node(edge.target), {})
 
 
 def _example(graph: PropertyGraph) -> str:
@@ -42,22 +83,38 @@ class LinkParts:
     """What is said of the links of a compiled graph."""
 
     def __init__(self, graph: PropertyGraph) -> None:
-        self._said: Mapping[str, Mapping[str, Any]] = json.loads(str(graph.properties.get(_KEY, "{}")))
+        self._said: Said = json.loads(str(graph.properties.get(_KEY, "{}")))
+        self._made: dict[str, LinkPart] = {}
+        self.datelines = {
+            str(edge.properties["kind"])
+            for edge in graph.edges("LINK")
+            if self._said and self.part(edge).dateline
+        }
+        """Kinds of links of which any is a dateline."""
 
-    def arbiter(self, edge: Edge) -> str:
-        """Who is next on a link."""
-        for where in (edge.id, str(edge.properties["kind"])):
-            if found := self._said.get(where, {}).get("arbiter"):
-                return str(found)
-        return FIFO
+    def part(self, edge: Edge) -> LinkPart:
+        """What is said of a link, over what is said of its kind."""
+        own, kind = self._said.get(edge.id), str(edge.properties["kind"])
+        if own is None:
+            found = self._made.get(kind)
+            if found is None:
+                found = self._made[kind] = LinkPart.model_validate(self._said.get(kind, {}))
+            return found
+        of_kind = self._said.get(kind, {})
+        attributes = {**of_kind.get("attributes", {}), **own.get("attributes", {})}
+        return LinkPart.model_validate({**of_kind, **own, "attributes": attributes})
 
     def with_attributes(self, edge: Edge) -> Edge:
         """The link with its own attributes, over those of its kind, among its properties."""
-        kind = str(edge.properties["kind"])
-        own = [self._said.get(where, {}).get("attributes", {}) for where in (kind, edge.id)]
-        if not any(own):
+        own = self.part(edge).attributes
+        if not own:
             return edge
-        return Edge(edge.id, edge.source, edge.target, edge.type, {**edge.properties, **own[0], **own[1]})
+        return Edge(edge.id, edge.source, edge.target, edge.type, {**edge.properties, **own})
+
+    @property
+    def most_vcs(self) -> int:
+        """Virtual channels of the links that have most."""
+        return max((int(one.get("vcs", 1)) for one in self._said.values()), default=1)
 
     def __bool__(self) -> bool:
         return bool(self._said)

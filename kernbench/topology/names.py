@@ -121,6 +121,11 @@ def link(source: str, target: str) -> str:
     return f"{source}->{target}"
 
 
+def buffer(link: str) -> str:
+    """The input buffers at the far end of a link, one for each of its virtual channels."""
+    return of("link_buffer", link=link)
+
+
 def contains(parent: str, child: str) -> str:
     """The id of the edge that says that ``child`` is a part of ``parent``."""
     return f"{parent}/{child}"
@@ -143,9 +148,11 @@ class Name:
     phy: str = ""
     index: int = -1
     """Number of a UCIe connection or of a slice's channel."""
+    link: str = ""
+    """The link whose buffers it is."""
 
 
-_FIELDS = {"io": r"(?!cube\d)[a-z][a-z0-9_]*", "side": "[NSEW]", "phy": r"\w+"}
+_FIELDS = {"io": r"(?!cube\d)[a-z][a-z0-9_]*", "side": "[NSEW]", "phy": r"\w+", "link": r"[\w.-]+->[\w.-]+?"}
 """Patterns of the fields of a name that are no numbers."""
 
 

@@ -27,7 +27,7 @@ class PartKeys:
 
     def __init__(self, name: str, flit_bytes: int, ns_per_mm: float, address_model: str) -> None:
         system = {"flit_bytes": flit_bytes, "ns_per_mm": ns_per_mm, "address_model": address_model}
-        self.spec: TopologySpec = _checked(
+        self.spec: TopologySpec = checked(
             f"topology {shown(name)}", TopologySpec, {"name": name, "system": system}
         )
 
@@ -67,7 +67,7 @@ class PartKeys:
             if key not in allowed:
                 raise ConfigError(f"{where}: unknown key '{key}', {did_you_mean(key, allowed)}")
         given = {key: value for key, value in keys.items() if key in known}
-        section = _checked(where, type(usual), _nested(usual, {**known, **given, "impl": impl}))
+        section = checked(where, type(usual), _nested(usual, {**known, **given, "impl": impl}))
         values = properties_of(section, self.spec)
         values |= worked_out(section)
         if kind.kind == "hbm_ctrl":
@@ -95,7 +95,7 @@ class PartKeys:
         return {**found, "slice_gbs": channels * float(given["channel_gbs"])}
 
 
-def _checked(where: str, model: type[Any], values: dict[str, Any]) -> Any:
+def checked(where: str, model: type[Any], values: dict[str, Any]) -> Any:
     """An object of ``model``; :class:`ConfigError` of one line for the first value that does not fit."""
     try:
         return model.model_validate(values)

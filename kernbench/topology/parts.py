@@ -18,8 +18,10 @@ from kernbench.topology.builder import NOWHERE, Location, common, put
 from kernbench.topology.compiler import compile_topology
 from kernbench.topology.cube_spec import MAX_PES
 from kernbench.topology.described import built
+from kernbench.topology.fields import LinkPart
+from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
-from kernbench.topology.part_keys import PartKeys
+from kernbench.topology.part_keys import PartKeys, checked
 from kernbench.topology.spec import MAX_CUBES, MAX_SIPS
 from kernbench.topology.zero_paths import refuse_zero_paths, zero_paths
 
@@ -59,6 +61,8 @@ class Topology:
                 "routing_connection": spec.routing.connection,
             }
         )
+        self._links: dict[str, dict[str, object]] = {}
+        """What is said of links, by kind or link."""
         self._described = False
         """Whether a topology file describes this very machine."""
 
@@ -79,6 +83,7 @@ class Topology:
             address_model=spec.system.address_model,
         )
         made._graph = compile_topology(spec)
+        made._links = spec.link_parts()
         refuse_zero_paths(spec, made._graph)
         made._described = True
         return made
@@ -203,6 +208,25 @@ class Topology:
             self._graph.add_edge(Edge(names.link(b, a), b, a, "LINK", back))
         self._described = False
 
+    def set_links(self, where: str, **keys: object) -> None:
+        """Say of a link, or of all links of a kind, what a topology file says under ``links``.
+
+        Args:
+            where: a link ``a->b``, or a kind of link such as ``router_mesh``.
+            keys: ``arbiter``, ``buffer_flits``, ``vcs`` and so on; of a single link over those of its kind.
+
+        Raises:
+            UsageError: no such kind.
+            ConfigError: a key that links do not have, or a value that does not fit.
+        """
+        place = f"topology '{self.name}', links of '{where}'"
+        if "->" not in where and where not in LINK_KINDS:
+            raise UsageError(f"{place}: is not a kind of link; {did_you_mean(where, LINK_KINDS)}")
+        said = {**self._links.get(where, {}), **keys}
+        checked(place, LinkPart, said)
+        self._links[where] = said
+        self._described = False
+
     def compile(self) -> PropertyGraph:
         """The machine, as everything takes it that takes a topology. A host CPU is added where there is none.
 
@@ -221,6 +245,8 @@ class Topology:
             if self._described:
                 return graph
             add_channels(graph)
+            keep(graph, self._links, self._wrong_link)
+            add_buffers(graph)
         for path in zero_paths(graph):
             raise ConfigError(
                 f"topology '{self.name}': the path from '{path.src}' to '{path.dst}' takes 0 ns; "
@@ -233,6 +259,11 @@ class Topology:
         graph.properties["spec"] = built(self.name)
         graph.properties["id"] = topology_id(graph)
         return graph
+
+    def _wrong_link(self, where: str, key: str, message: str) -> ConfigError:
+        return ConfigError(
+            f"topology '{self.name}', links of '{where}': {key} {message}".replace(":  ", ": ")
+        )
 
     def _parents(self, group: str | None) -> None:
         """Add ``group``, and what it is in, where it is not there yet."""

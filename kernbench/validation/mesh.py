@@ -1,72 +1,98 @@
 """An 8 x 8 mesh of routers under the traffic that simulators of networks are compared by.
 
-A router, a sender and a receiver stand at each place; a ns is a cycle and a link moves one flit in it. The
-latency of a packet is from when its sender has it until its last flit is received; the acknowledgements that
-our writes are answered with carry no bytes.
+A router, a sender and a receiver stand at each place; a ns is a cycle and a link moves one flit in it. Messages
+are not answered. The latency of a packet is from when its sender has it until its last flit is received.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
 from functools import lru_cache
 from statistics import fmean
 
 import numpy as np
 
+from kernbench.components.base import Component
+from kernbench.machine.goals import NEVER
 from kernbench.machine.machine import Machine
+from kernbench.kinds import Traffic
 from kernbench.pgraph import PropertyGraph
-from kernbench.sim.clock import Clock
-from kernbench.sim.instrument import Instrument
-from kernbench.sim.server import Server
-from kernbench.sim.transaction import Transaction
+from kernbench.sim.transaction import Packet, Path, Transaction
 from kernbench.topology.parts import Topology
 from kernbench.validation.table_file import Case
 
 FLIT_BYTES = 32
 ROUTER_CYCLES = 3
 """Allocation of a virtual channel, allocation of the switch, and the switch itself."""
-RECEIVER_CYCLES = 1
-"""The cycle in which the reference takes a flit off the network, here the flight of the last link."""
-IN_FLIGHT = 64
-"""Packets of a sender that are under way; further ones wait at the sender."""
-WARM_UP, MEASURED = 400, 800
+CREDIT_CYCLES = 2
+"""From when a flit has left a buffer until a flit can be let on for it: the credit's channel, and taking it in."""
+BUFFER_FLITS = 8
+PERIOD = 400
+"""Cycles of a sample of the reference."""
+WARM_UP, MEASURED = 3 * PERIOD, 5 * PERIOD
 """Cycles for which packets are sent before those that are measured, and cycles of these."""
+LAST = 20 * PERIOD
+"""Cycle after which no more packets are sent beside those that are still under way."""
 SATURATED = 3.0
 """A network is saturated where packets take so many times as long as without load."""
 _UP, _DOWN, _CLOSE = 1.25, 2.0, 1.02
 """Factors between the rates that are tried: beyond one that is carried, below one that is not, at the end."""
 
 
-@lru_cache(maxsize=1)
-def machine(k: int) -> PropertyGraph:
-    """``k`` x ``k`` routers; each is a package of its own, so that there is a sender and a memory at each."""
-    made = Topology(f"mesh-{k}x{k}", flit_bytes=FLIT_BYTES, ns_per_mm=0.0)
-    routers = [made.add(f"sip{i}.cube0.r0c0", overhead_ns=ROUTER_CYCLES) for i in range(k * k)]
+class Terminal(Component):
+    """Sends packets, and takes those that are for it."""
+
+    def receive(self, packet: Packet) -> None:
+        """A packet is there."""
+        self.system.end(packet.transaction)
+
+
+@lru_cache(maxsize=2)
+def machine(k: int, vcs: int) -> PropertyGraph:
+    """``k`` x ``k`` routers with so many virtual channels; 0: buffers without limit.
+
+    Each router is a package of its own, so that there is a sender and a receiver at each. With buffers a flit
+    stays in one until the switch is its own, as in the reference: the cycle of the switch and that of the
+    channel are the delay of a link, the allocation of the switch is the cycle in which it moves a flit.
+    """
+    made = Topology(f"mesh-{k}x{k}-{vcs}", flit_bytes=FLIT_BYTES, ns_per_mm=0.0)
+    inside = 0 if vcs else ROUTER_CYCLES
+    wire = ROUTER_CYCLES - 1 if vcs else 0
+    routers = [made.add(f"sip{i}.cube0.r{i // k}c{i % k}", overhead_ns=inside) for i in range(k * k)]
+    terminal = f"{__name__}:{Terminal.__name__}"
     for i, router in enumerate(routers):
-        made.add(_sender(i), overhead_ns=0.0, outstanding=IN_FLIGHT)
-        made.add(_receiver(i), overhead_ns=0.0, size_bytes=1 << 20)
-        made.link(_sender(i), router, "command", gbs=FLIT_BYTES, weight_mm=1.0)
-        made.link(
-            router, _receiver(i), "router_to_sram", gbs=FLIT_BYTES, delay_ns=RECEIVER_CYCLES, weight_mm=1.0
-        )
+        made.add(_sender(i), impl=terminal, overhead_ns=0.0)
+        made.add(_receiver(i), impl=terminal, overhead_ns=0.0, size_bytes=1 << 20)
+        made.link(_sender(i), router, "command", gbs=FLIT_BYTES, delay_ns=1.0 if vcs else 0.0, weight_mm=1.0)
+        made.link(router, _receiver(i), "router_to_sram", gbs=FLIT_BYTES, delay_ns=wire or 1.0, weight_mm=1.0)
     for i, router in enumerate(routers):
         if (i + 1) % k:
-            made.link(router, routers[i + 1], "router_mesh", gbs=FLIT_BYTES, weight_mm=1.0)
+            made.link(router, routers[i + 1], "router_mesh", gbs=FLIT_BYTES, delay_ns=wire, weight_mm=1.0)
         if i + k < k * k:
-            made.link(router, routers[i + k], "router_mesh", gbs=FLIT_BYTES, weight_mm=1.0)
+            made.link(router, routers[i + k], "router_mesh", gbs=FLIT_BYTES, delay_ns=wire, weight_mm=1.0)
+    if vcs:
+        limits = {
+            "buffer_flits": BUFFER_FLITS,
+            "vcs": vcs,
+            "credit_ns": CREDIT_CYCLES,
+            "arbiter": "round_robin",
+        }
+        made.set_links("command", **limits)
+        for kind in ("router_mesh", "router_to_sram"):
+            made.set_links(kind, **limits, allocation_ns=1.0)
     return made.compile()
 
 
 def zero_load(case: Case) -> float:
     """Largest difference from the closed form 6 + 4 H + L - 1 over all pairs of places, cycles."""
     k, flits = int(case["k"]), int(case["packet_flits"])
-    mesh, latencies = _watched(k)
+    mesh = _Mesh(case)
     worst = 0.0
     for source in range(k * k):
         for target in range(k * k):
-            packet = mesh.flow(_sender(source), _receiver(target), 0, flits * FLIT_BYTES, is_write=True)
-            mesh.wait(packet)
-            worst = max(worst, abs(latencies.last - _closed_form(_hops(k, source, target), flits)))
+            mesh.send(source, target)
+            mesh.machine.advance(NEVER)
+            worst = max(worst, abs(mesh.latencies[-1] - _closed_form(_hops(k, source, target), flits)))
     return worst
 
 
@@ -75,7 +101,7 @@ def saturation(case: Case) -> float:
     limit = SATURATED * _closed_form(_mean_hops(case), int(case["packet_flits"]))
 
     def carries(rate: float) -> bool:
-        return mean_latency(case, rate) < limit
+        return mean_latency(case, rate, limit) < limit
 
     low = high = float(case["saturation_flits_per_node_cycle"])
     if carries(low):
@@ -90,64 +116,88 @@ def saturation(case: Case) -> float:
     return low
 
 
+def saturation_without_limit(case: Case) -> float:
+    """As :func:`saturation`, where routers have room for everything."""
+    return saturation({**case, "vcs": 0})
+
+
 def latency_at_half(case: Case) -> float:
     """Mean latency at half the reference's saturation, cycles."""
     return mean_latency(case, float(case["rate_half"]))
 
 
-def mean_latency(case: Case, rate: float) -> float:
-    """Mean latency of the packets sent in the measured cycles, at ``rate`` flits a place and cycle."""
-    k, flits = int(case["k"]), int(case["packet_flits"])
-    mesh, latencies = _watched(k)
-    latencies.since = WARM_UP
-    sent = [
-        mesh.flow(_sender(source), _receiver(target), 0, flits * FLIT_BYTES, is_write=True, start_ns=cycle)
-        for cycle, source, target in _packets(case, rate)
-    ]
-    mesh.wait(*sent)
-    return fmean(latencies.all) if latencies.all else 0.0
+def mean_latency(case: Case, rate: float, limit: float = math.inf) -> float:
+    """Mean latency of the packets sent in the measured cycles, at ``rate`` flits a place and cycle.
 
-
-def _packets(case: Case, rate: float) -> Iterator[tuple[float, int, int]]:
-    """(cycle, source, target) of each packet: sent by chance, each place and cycle alike.
-
-    The packets of a rate are among those of every higher one, so that latencies grow with the rate.
+    It is infinite as soon as it is sure not to be below ``limit``.
     """
+    mesh = _Mesh(case)
     k = int(case["k"])
     chance = np.random.default_rng(1)
-    sent = chance.random((WARM_UP + MEASURED, k * k)) < rate / int(case["packet_flits"])
-    cycles, sources = np.nonzero(sent)
-    if case["traffic"] == "transpose":
-        targets = sources % k * k + sources // k
-    else:
-        targets = chance.integers(0, k * k, sent.shape)[sent]
-    return zip(cycles.astype(float).tolist(), sources.tolist(), targets.tolist(), strict=True)
+    cycle = 0
+    # Packets go on being sent until all that are measured have been received, as in the reference.
+    while cycle < WARM_UP + MEASURED or (mesh.under_way and cycle < LAST):
+        sent = chance.random((PERIOD, k * k)) < rate / int(case["packet_flits"])
+        cycles, sources = np.nonzero(sent)
+        if case["traffic"] == "transpose":
+            targets = sources % k * k + sources // k
+        else:
+            targets = chance.integers(0, k * k, sent.shape)[sent]
+        measured = WARM_UP <= cycle < WARM_UP + MEASURED
+        for at, source, target in zip(cycles.tolist(), sources.tolist(), targets.tolist(), strict=True):
+            mesh.machine.clock.call_at(float(cycle + at), mesh.send, source, target, measured)
+        cycle += PERIOD
+        mesh.advance(float(cycle))
+        if cycle >= WARM_UP + MEASURED and mesh.least_mean() >= limit:
+            return math.inf
+    mesh.machine.advance(NEVER)
+    return fmean(mesh.latencies) if mesh.latencies else 0.0
 
 
-class _Latencies(Instrument):
-    """Keeps how long packets were under way, those sent from cycle ``since`` on."""
+class _Mesh:
+    """The machine of a case, and how long its packets were under way."""
 
-    def __init__(self) -> None:
-        self.since = 0.0
-        self.all: list[float] = []
+    def __init__(self, case: Case) -> None:
+        self.machine = Machine(machine(int(case["k"]), int(case.get("vcs", 0))), traced=False, check=False)
+        self._flits = int(case["packet_flits"])
+        self._paths: dict[tuple[int, int], Path] = {}
+        self.latencies: list[float] = []
+        self.under_way: dict[int, float] = {}
+        """When the packets that are measured and have not been received were sent, by their number."""
+        self.done = False
 
-    @property
-    def last(self) -> float:
-        """That of the packet that was received last."""
-        return self.all[-1]
+    def advance(self, cycle: float) -> None:
+        """Let time run until ``cycle``."""
+        self.done = False
+        self.machine.clock.call_at(cycle, self._stop)
+        self.machine.clock.advance(self)
 
-    def started(self, resources: Sequence[Server], clock: Clock) -> None:
-        self._names = [server.resource for server in resources]
+    def _stop(self) -> None:
+        self.done = True
 
-    def transaction_done(self, transaction: Transaction) -> None:
-        if transaction.t_submit >= self.since:
-            received = next(hop for hop in transaction.hops if self._names[hop[0]] == transaction.dst)
-            self.all.append(received[3] - transaction.t_submit)
+    def send(self, source: int, target: int, measured: bool = True) -> None:
+        """Send a packet now."""
+        machine, nbytes = self.machine, self._flits * FLIT_BYTES
+        path = self._paths.get((source, target))
+        if path is None:
+            path = self._paths[source, target] = machine.path(
+                _sender(source), _receiver(target), Traffic.COMMAND
+            )
+        sent = machine.open("packet", path, nbytes, machine.clock.now, -1, True)
+        if measured:
+            self.under_way[sent.id] = machine.clock.now
+            sent.on_done = self._over
+        machine.fabric.send(Packet(sent, path, nbytes, FLIT_BYTES))
 
+    def _over(self, sent: Transaction) -> None:
+        del self.under_way[sent.id]
+        self.latencies.append(sent.t_done - sent.t_submit)
 
-def _watched(k: int) -> tuple[Machine, _Latencies]:
-    latencies = _Latencies()
-    return Machine(machine(k), [latencies], check=False), latencies
+    def least_mean(self) -> float:
+        """What the mean latency is at least, with those that are still under way."""
+        now = self.machine.clock.now
+        so_far = [now - since for since in self.under_way.values()]
+        return fmean([*self.latencies, *so_far])
 
 
 def _sender(place: int) -> str:

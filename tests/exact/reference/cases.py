@@ -114,6 +114,38 @@ _PIPELINED: Mapping[str, tuple[str | None, Mapping[str, object]]] = {
             "router_mesh": {"arbiter": "round_robin"}, "router_to_hbm": {"arbiter": "oldest_first"},
             "ucie_to_router": {"arbiter": "oldest_first"}, "pcie": {"arbiter": "oldest_first"}}},
     ),
+    "buffers, pipelined": (
+        None,
+        {**_SMALL_CUBE, **_PENALTIES, **_LATENCIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1,
+         "system.worker": "pipelined", "links": {
+             "router_mesh": {"buffer_flits": 4, "vcs": 2, "arbiter": "round_robin"},
+             "pe_to_router": {"buffer_flits": 3}, "ucie_mesh": {"buffer_flits": 8, "vcs": 3},
+             "ucie_to_router": {"buffer_flits": 2, "allocation_ns": 0.5}}},
+    ),
+    "a chain with credits": ("minimal", {"links": {"router_mesh": {"buffer_flits": 2}}}),
+    "buffers": (
+        None,
+        {**_SMALL_CUBE, **_PENALTIES, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "links": {
+            "router_mesh": {"buffer_flits": 3, "credit_ns": 1.5}, "router_to_hbm": {"buffer_flits": 1},
+            "pe_to_router": {"buffer_flits": 4}, "ucie_mesh": {"buffer_flits": 8},
+            "ucie_internal": {"buffer_flits": 2}, "ucie_to_router": {"buffer_flits": 2}}},
+    ),
+    "virtual channels": (
+        None,
+        {**_SMALL_CUBE, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1, "cube.router.overhead_ns": 1.0, "links": {
+            "router_mesh": {"buffer_flits": 2, "vcs": 3, "allocation_ns": 0.75, "arbiter": "round_robin"},
+            "pe_to_router": {"buffer_flits": 5, "vcs": 2, "arbiter": "oldest_first"},
+            "router_to_hbm": {"arbiter": "priority"}, "router_to_sram": {"buffer_flits": 2, "credit_ns": 0.0},
+            "ucie_mesh": {"buffer_flits": 8, "vcs": 4}, "ucie_to_router": {"buffer_flits": 4, "vcs": 2},
+            "sip0.cube0.r0c0->sip0.cube0.r0c1": {"vcs": 1, "buffer_flits": 1}}},
+    ),
+    "buffers, one to one": (
+        None,
+        {**_SMALL_CUBE, **_ONE_TO_ONE, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1,
+         "cube.channel_router.overhead_ns": 1.5, "links": {
+             "router_mesh": {"buffer_flits": 4, "vcs": 2}, "router_to_channel": {"buffer_flits": 2},
+             "channel_to_hbm": {"buffer_flits": 2}, "pcie": {"buffer_flits": 3}}},
+    ),
     "no distance": (
         None,
         {**_SMALL_CUBE, "system.ns_per_mm": 0.0, "cube.router.overhead_ns": 0.0, "sip.cube_mesh.w": 2,

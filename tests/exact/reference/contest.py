@@ -17,6 +17,8 @@ class Flit(NamedTuple):
     place: int
     flit: int
     came: float
+    order: int = 0
+    """Its place among all that have come."""
 
 
 Heads = dict[int, Flit]
@@ -33,7 +35,19 @@ def oldest_first(heads: Heads, before: int) -> int:
     return min(heads, key=lambda source: heads[source].message.txn.number)
 
 
+def fifo(heads: Heads, before: int) -> int:
+    """The input where one stands that came first."""
+    return min(heads, key=lambda source: heads[source].order)
+
+
+def priority(heads: Heads, before: int) -> int:
+    """The first input where anything stands."""
+    return min(heads)
+
+
 POLICIES: Mapping[str, Callable[[Heads, int], int]] = {
+    "fifo": fifo,
+    "priority": priority,
     "round_robin": round_robin,
     "oldest_first": oldest_first,
 }

@@ -71,6 +71,8 @@ class Message:
     """Whether it pays overheads."""
     through: dict[Any, float] = field(default_factory=dict)
     """When its first flit has passed a pipelined place."""
+    rooms: dict[int, Any] = field(default_factory=dict)
+    """By place, the slots that it has at the far end of the wire from there."""
 
     def __post_init__(self) -> None:
         access = self.txn.access
@@ -128,10 +130,19 @@ class Place:
         """A flit arrives from a link. Flits of a message never overtake each other."""
         assert message.arrived.get(place, 0) == flit
         message.arrived[place] = flit + 1
+        if place - 1 in message.rooms and self.takes(message, place):
+            room = message.rooms[place - 1]
+            room.wire.taken(room)
+            if flit == message.last:
+                del message.rooms[place - 1]
         if place == len(message.route) - 1:
             self.receive(message, flit)
         else:
             self.forward(message, place, flit)
+
+    def takes(self, message: Message, place: int) -> bool:
+        """Whether it takes flits in as they come, so that they leave the buffer that they came into."""
+        return True
 
     def onward(self, message: Message, place: int, flit: int) -> None:
         self.wires[message.route[place + 1]].carry(message, place, flit)
@@ -181,6 +192,9 @@ class Transit(Place):
     def __init__(self, agenda: Agenda, properties: Properties) -> None:
         super().__init__(agenda, properties)
         self.pipelined = properties.get("worker") == "pipelined"
+
+    def takes(self, message: Message, place: int) -> bool:
+        return place == len(message.route) - 1
 
     def forward(self, message: Message, place: int, flit: int) -> None:
         cost = self.cost(message) if flit == 0 else 0.0

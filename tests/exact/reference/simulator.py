@@ -9,10 +9,12 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from kernbench.pgraph import Edge, PropertyGraph
 from tests.exact.reference.agenda import Agenda
 from tests.exact.reference.contest import ContestedWire
+from tests.exact.reference.credits import CreditWire, Lane, Limits, Node
 from tests.exact.reference.places import (
     Access,
     ChannelRouter,
@@ -47,8 +49,18 @@ class Simulator:
         self.contested: dict[str, ContestedWire] = {}
         """The wires that have an arbiter, by name of the link."""
         said = json.loads(str(graph.properties.get("links", "{}")))
+        self._said = said
         self._policies = {where: one["arbiter"] for where, one in said.items() if "arbiter" in one}
-        links = list(graph.edges("LINK")) if self._policies else []
+        self._spread = max((one.get("vcs", 1) for one in said.values()), default=1)
+        self._limited: set[str] = set()
+        """Places that are reached by wires with buffers."""
+        self._nodes: dict[str, Node] = {}
+        self.limited: dict[str, CreditWire] = {}
+        """The wires of places that finite buffers are at, by name of the link."""
+        links = list(graph.edges("LINK")) if said else []
+        for edge in links:
+            if self._key(edge, "buffer_flits", 0):
+                self._limited.add(edge.target)
         self._numbers = {edge.id: number for number, edge in enumerate(links)}
         self._to: defaultdict[str, list[Edge]] = defaultdict(list)
         for edge in links:
@@ -96,6 +108,27 @@ class Simulator:
             self._engines[name] = found
         return found
 
+    def _key(self, edge: Edge, key: str, usual: Any) -> Any:
+        """What is said of a link, or else of its kind."""
+        for where in (edge.id, str(edge.properties["kind"])):
+            found = self._said.get(where, {}).get(key)
+            if found is not None:
+                return found
+        return usual
+
+    def _node(self, name: str) -> Node:
+        """The wires and lanes at place ``name``."""
+        found = self._nodes.get(name)
+        if found is None:
+            place = self.place(name)
+
+            def lanes() -> list[Lane]:
+                near = [self.limited.get(edge.id) for edge in self._to[name]]
+                return [room.lane for wire in near if wire is not None for room in wire.rooms]
+
+            found = self._nodes[name] = Node(place.wires.get, lanes)
+        return found
+
     def _wire(self, names: Sequence[str]) -> None:
         for here, there in (*pairwise(names), *pairwise(names[::-1])):
             wires = self.place(here).wires
@@ -105,6 +138,20 @@ class Simulator:
                 figures = self.agenda, float(link["bw_gbs"]), flight, self.place(there), self._issue(here)
                 name = f"{here}->{there}"
                 policy = self._policies.get(name, self._policies.get(str(link["kind"]), "fifo"))
+                edge = self._graph.edge(name)
+                flits = self._key(edge, "buffer_flits", 0) if self._said else 0
+                if flits or here in self._limited:
+                    inputs = {edge.source: self._numbers[edge.id] for edge in self._to[here]}
+                    limits = Limits(
+                        flits,
+                        self._key(edge, "vcs", 1),
+                        self._key(edge, "credit_ns", flight),
+                        self._key(edge, "allocation_ns", 0.0),
+                    )
+                    wires[there] = self.limited[name] = CreditWire(
+                        *figures, policy, self._numbers[name], inputs, limits, self._spread, self._node(here)
+                    )
+                    continue
                 if policy == "fifo":
                     wires[there] = Wire(*figures)
                     continue

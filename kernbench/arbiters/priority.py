@@ -1,0 +1,16 @@
+"""A fixed priority of inputs."""
+
+from __future__ import annotations
+
+from kernbench.sim.port import Arbiter, Line
+
+
+class Priority(Arbiter):
+    """The first input where anything stands, always: the node's own messages, then links as the topology has them.
+
+    Later inputs wait for as long as earlier ones go on.
+    """
+
+    def pick(self, lines: list[Line], last: int) -> int:
+        """See :meth:`Arbiter.pick`."""
+        return 0
