@@ -27,6 +27,10 @@ BY_THEMSELVES = (*LAUNCHING, *HOST_LEVEL)
 """Transactions that no operation of a kernel sent."""
 
 
+BUFFER = "link_buffer"
+"""Kind of the finite buffers of links; waits at them are for room."""
+
+
 class TraceIndex:
     """The tables of one run. ``launches`` are those of the run's info."""
 
@@ -53,6 +57,7 @@ class TraceIndex:
         resources = use["resource"].to_pylist()
         self.kinds = dict(zip(resources, use["kind"].to_pylist(), strict=True))
         self.is_link = dict(zip(resources, use["is_link"].to_pylist(), strict=True))
+        self._held_up = self._back_pressure(tables)
 
     def __bool__(self) -> bool:
         """Whether there is any transaction."""
@@ -100,6 +105,22 @@ class TraceIndex:
     def path(self, message: Message) -> list[Hop]:
         """The hops of ``message``, out and back, in order."""
         return self._hops.several(self._hops_of[message.id])
+
+    def held_up(self, message: Message, hop: int) -> float:
+        """For how long ``message`` waited at its hop number ``hop`` for room in a finite buffer, ns."""
+        return self._held_up.get((message.id, hop), 0.0)
+
+    def _back_pressure(self, tables: Mapping[str, pa.Table]) -> dict[tuple[int, int], float]:
+        """Of each (transaction, hop) the time for which it waited for room in finite buffers, ns."""
+        found: dict[tuple[int, int], float] = {}
+        if BUFFER not in self.kinds.values():
+            return found
+        waits = tables["WaitedFor"].select(["txn", "seq", "resource", "ns"]).to_pylist()
+        for wait in waits:
+            if self.kinds.get(wait["resource"]) == BUFFER:
+                key = wait["txn"], wait["seq"]
+                found[key] = found.get(key, 0.0) + wait["ns"]
+        return found
 
     def arrived(self, message: Message, first: int = 0) -> float:
         """The earliest arrival of ``message`` at its hops from number ``first`` on, ns; inf without any."""

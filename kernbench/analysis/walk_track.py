@@ -66,6 +66,9 @@ class Track:
             if abs(at_hop.t_out - self.now) > CLOSE_NS:
                 self.to(at_hop.t_out, "unexplained", *at)
             self.to(begun, passed[hop].cause, *at, message.id, hop)
+            room = self.index.held_up(message, hop)
+            if room:
+                self.to(begun - room, "back_pressure", *at, message.id, hop)
             self.to(begun - at_hop.wait_ns, "queue", *at, message.id, hop)
 
     def _is_wanted(self, begin: float, end: float) -> bool:

@@ -39,7 +39,14 @@ if TYPE_CHECKING:
     from kernbench.api.stores import borrowed, default_store, open_run, open_store, runs
     from kernbench.api.sweep_result import Sweep, SweepPoint
     from kernbench.api.sweeping import Standing, sweep
-    from kernbench.api.topologies import TRAFFIC, load_topology, route, topology_counts, topology_overrides
+    from kernbench.api.topologies import (
+        TRAFFIC,
+        check_routes,
+        load_topology,
+        route,
+        topology_counts,
+        topology_overrides,
+    )
     from kernbench.api.traffic_runs import TrafficRun, traffic, traffic_patterns
     from kernbench.api.tuning import Point, Tuning, tune
     from kernbench.api.what_if_runs import what_if, what_if_candidates
@@ -65,7 +72,7 @@ _NAMES = {
     "kernbench.api.stores": "borrowed default_store open_run open_store runs",
     "kernbench.api.sweep_result": "Sweep SweepPoint",
     "kernbench.api.sweeping": "Standing sweep",
-    "kernbench.api.topologies": "TRAFFIC load_topology route topology_counts topology_overrides",
+    "kernbench.api.topologies": "TRAFFIC check_routes load_topology route topology_counts topology_overrides",
     "kernbench.api.traffic_runs": "TrafficRun traffic traffic_patterns",
     "kernbench.api.tuning": "Point Tuning tune",
     "kernbench.api.what_if_runs": "what_if what_if_candidates",
@@ -101,6 +108,7 @@ __all__ = [
     "ask_folded",
     "benches",
     "borrowed",
+    "check_routes",
     "compare",
     "copy_runs",
     "default_store",

@@ -155,6 +155,19 @@ def as_graph(topology: Topology) -> PropertyGraph:
     return described_machine(topology)[0]
 
 
+def check_routes(topology: Topology = None) -> None:
+    """See that the routes of a topology cannot deadlock where the buffers of its links are finite.
+
+    Runs do not ask for it: one that comes to a deadlock says where.
+
+    Raises:
+        ConfigError: They can, with a cycle of links that wait for each other; or a dateline is not needed.
+    """
+    from kernbench.routing.channel_cycles import refuse_cycles
+
+    refuse_cycles(topology if isinstance(topology, PropertyGraph) else load_topology(topology))
+
+
 def topology_counts(graph: PropertyGraph) -> dict[str, dict[str, int]]:
     """How many components and links there are of each kind, most frequent first."""
     components = Counter(str(node.properties["kind"]) for node in graph.nodes() if node.properties["impl"])

@@ -6,9 +6,9 @@ from kernbench.sim.port import Arbiter, Line
 
 
 class Priority(Arbiter):
-    """The first input where anything stands, always: the node's own messages, then links as the topology has them.
+    """The first input where anything stands, always: the node's own messages, then links in their order.
 
-    Later inputs wait for as long as earlier ones go on.
+    The order is that of the topology. Later inputs wait for as long as earlier ones go on.
     """
 
     def pick(self, lines: list[Line], last: int) -> int:

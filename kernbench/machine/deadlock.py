@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from kernbench.components.base import Blocked, Component
 from kernbench.errors import DeadlockError
 from kernbench.program.queues import Location
+from kernbench.sim.buffers import BufferedPort, Lane
+from kernbench.sim.node import Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 from kernbench.topology import names
@@ -77,6 +79,44 @@ def folded(waiting: Sequence[str], most: int = _LINES) -> list[str]:
     ]
     left = sum(len(same) for same in list(found.values())[most:])
     return lines[:most] + ([f"... and {left} more lines"] if left else [])
+
+
+def circle_of_buffers(links: Iterable[Link]) -> list[str]:
+    """Finite buffers that wait for room in each other in a circle, and what would end it; empty without."""
+    waits: dict[Lane, tuple[Lane, str]] = {}
+    for link in links:
+        if not isinstance(link.port, BufferedPort) or link.port.buffer is None:
+            continue
+        for lane in link.port.standing:
+            stay = lane.first
+            wanted = stay.channel or link.port.buffer.channels[0]
+            if lane.channel is not None:
+                who = stay.packet.transaction
+                waits[lane] = wanted.lane, f"transaction {who.id} ({who.kind}, {who.src} to {who.dst})"
+    seen: set[Lane] = set()
+    for begin in waits:
+        way: list[Lane] = []
+        here = begin
+        while here in waits and here not in seen:
+            seen.add(here)
+            way.append(here)
+            here = waits[here][0]
+        if here in way:
+            cycle = way[way.index(here) :]
+            shown = [
+                f"{lane.channel.buffer.resource}, channel {lane.channel.number}: {waits[lane][1]} waits for "
+                f"room in {waits[lane][0].channel.buffer.resource}"
+                for lane in cycle
+            ]
+            more = [f"... {len(shown) - _LINES} more"] if len(shown) > _LINES else []
+            return [
+                f"cycle of {len(cycle)} full buffers, each waits for room in the next",
+                *shown[:_LINES],
+                *more,
+                "to end it: give the links of this cycle vcs of 2 or more and make one of them a dateline; "
+                "kernbench topology check finds such cycles",
+            ]
+    return []
 
 
 def _circle(cycles: Sequence[Sequence[Location]], blocked: Blocks) -> list[str]:

@@ -24,7 +24,7 @@ from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
 from kernbench.errors import ConfigError, DeadlockError, LaunchError, LimitError, RoutingError, UsageError
 from kernbench.machine import transfers
-from kernbench.machine.deadlock import deadlock, folded, last_seen, waiting_lines
+from kernbench.machine.deadlock import circle_of_buffers, deadlock, folded, last_seen, waiting_lines
 from kernbench.machine.goals import NEVER, Answered
 from kernbench.machine.launch_times import LaunchTimes
 from kernbench.pgraph import PropertyGraph
@@ -162,7 +162,7 @@ class Machine(Ledger):
             self.checker.attach(self.resources, servers, engines)
 
     def _limit(self, said: LinkParts) -> None:
-        """Give links the buffers that are said of them, and ports to all that leave the nodes at their ends."""
+        """Give links the buffers that are said of them, and ports to all that leave the far nodes."""
         limited = {link: part for link in self.links.values() if (part := said.part(link.edge)).buffer_flits}
         behind = {link.edge.target for link in limited}
         for link in self.links.values():
@@ -172,6 +172,7 @@ class Machine(Ledger):
             buffer = None
             if part.buffer_flits is not None:
                 buffer = Buffer(
+                    names.buffer(link.resource),
                     link,
                     part.buffer_flits,
                     part.vcs,
@@ -401,6 +402,10 @@ class Machine(Ledger):
 
         ``remedy`` is what would end it where no PEs wait for each other.
         """
+        if circle := circle_of_buffers(self.links.values()):
+            return DeadlockError(
+                "\n  ".join([f"deadlock at {self.clock.now:.3f} ns: {stuck} cannot finish", *circle]), circle
+            )
         if self.in_flight and not remedy:
             at = last_seen(next(iter(self.in_flight.values())), self.resources)
             remedy = f"'{at}' has to pass on, answer or end the message that it has"

@@ -12,7 +12,7 @@ cdef double _INFINITY
 
 cdef class Stay(Request):
     cdef readonly double came, allocated
-    cdef VirtualChannel channel
+    cdef readonly VirtualChannel channel
     cdef list held
 
     cdef object prepare(self, Packet packet, Py_ssize_t hop, long long last, double since, long long order)

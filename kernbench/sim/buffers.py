@@ -1,9 +1,9 @@
 """Finite buffers: virtual channels, credits, and the ports where they decide who goes on.
 
-A link with buffers has, at its far end, room for so many flits in each of its virtual channels. A message takes
-a channel with its first flit and gives it up with its last (wormhole switching). A flit is let go when its
-channel has a credit, that is room at the far end; the credit comes back over the wire when the flit has left
-the buffer. Who stands in a buffer goes in order of arrival: what is at its head holds up all that is behind it.
+A link with buffers has, at its far end, room for so many flits in each of its virtual channels. A message
+takes a channel with its first flit and gives it up with its last (wormhole switching). A flit is let go when
+its channel has a credit, that is room at the far end; the credit comes back over the wire when the flit has
+left the buffer. Flits leave a buffer in order of arrival: the one at its head holds up all behind it.
 
 All of this is asked for by a topology (``links``); ports of links without it know nothing of it.
 """
@@ -17,7 +17,6 @@ from kernbench.sim.holding import Departures, Runs
 from kernbench.sim.port import Arbiter, Line, Port, Request
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
-from kernbench.topology import names
 
 if TYPE_CHECKING:
     from kernbench.sim.node import Link
@@ -52,7 +51,7 @@ class Stay(Request):
 
 
 class Lane(Line):
-    """Packets that go one after the other, whichever link they take: a buffer, or what a node sends itself."""
+    """Packets that go one after the other, whichever link they take: in a buffer, or sent by the node."""
 
     def __init__(self, source: Server, number: int, channel: Any) -> None:
         super().__init__(source)
@@ -170,6 +169,7 @@ class Buffer(Server):
     """The input buffers at the far end of ``link``: ``vcs`` virtual channels of ``flits`` flits each.
 
     Args:
+        resource: Its name.
         link: The link that fills them.
         flits: Room of each.
         vcs: How many there are.
@@ -182,6 +182,7 @@ class Buffer(Server):
 
     def __init__(
         self,
+        resource: str,
         link: Link,
         flits: int,
         vcs: int,
@@ -191,7 +192,7 @@ class Buffer(Server):
         dateline: bool = False,
         spread: int = 0,
     ) -> None:
-        super().__init__(names.buffer(link.resource))
+        super().__init__(resource)
         self.link = link
         self.flits = flits
         self.credit_ns = credit_ns
@@ -228,7 +229,7 @@ class BufferedPort(Port):
         """When it decides next, as far as is known."""
         self.allocated = -1
         """Number of the lane that got a channel last."""
-        self.ready: list[Line] = []
+        self.ready: list[Any] = []
         self.spread = spread
         self.crossing = crossing
         """Whether links of this kind have a dateline."""
@@ -239,7 +240,7 @@ class BufferedPort(Port):
     def enter(self, source: Server, packet: Packet, hop: int, flit: int, last: int, time: float) -> None:
         """Flits ``flit`` to ``last``, which came from ``source``, stand here from now on."""
         lane: Lane = self.lane_of(source, packet, hop)
-        stay: Stay = lane.rear
+        stay: Any = lane.rear
         if flit:
             if stay.packet is not packet:
                 stay = self.find(lane, packet)
@@ -273,10 +274,11 @@ class BufferedPort(Port):
 
     def find(self, lane: Lane, packet: Packet) -> Stay:
         """The stay of ``packet`` in a lane in which flits of others came between its own."""
-        stay: Stay = lane.first
+        stay: Any = lane.first
         while stay.packet is not packet:
             stay = stay.behind
-        return stay
+        found: Stay = stay
+        return found
 
     def at_head(self, lane: Lane, time: float) -> None:
         """The packet at the head of ``lane`` is for this port, from ``time`` on."""
@@ -324,7 +326,7 @@ class BufferedPort(Port):
         self.last = chosen.number
         return chosen
 
-    def pick(self, lines: list[Line], last: int) -> int:
+    def pick(self, lines: list[Any], last: int) -> int:
         """The arbiter's choice."""
         count = len(lines)
         if count == 1:
@@ -345,7 +347,7 @@ class BufferedPort(Port):
         when = lane.free
         if when > now:
             return when
-        own: VirtualChannel = lane.channel
+        own: VirtualChannel | None = lane.channel
         if own is not None:
             inside: Buffer = own.buffer
             if inside.reading > now:
@@ -354,7 +356,7 @@ class BufferedPort(Port):
                     lane.hold_up(now, inside.holder, inside)
                 return inside.reading
         if self.buffer is not None:
-            channel: VirtualChannel = stay.channel
+            channel: VirtualChannel | None = stay.channel
             if channel is None:
                 return self.without_channel(lane, stay, now)
             if stay.allocated > now:
@@ -373,7 +375,7 @@ class BufferedPort(Port):
 
     def blocker(self, lane: Lane, transaction: Transaction) -> Any:
         """Who is at the head of a full buffer; if that is ``transaction`` itself, who holds that up."""
-        stay: Stay = lane.first
+        stay: Stay | None = lane.first
         if stay is None:
             return None
         if stay.packet.transaction is not transaction:
@@ -411,9 +413,8 @@ class BufferedPort(Port):
 
     def allocate(self, now: float) -> None:
         """Give free channels to the packets that are at the head of their lanes and have none."""
-        buffer: Buffer = self.buffer
         while True:
-            asking = None
+            asking: Any = None
             for lane in self.standing:
                 stay: Stay = lane.first
                 if stay.channel is not None:
@@ -447,7 +448,7 @@ class BufferedPort(Port):
             self.wake(stay.allocated)
 
     def without_channel(self, lane: Lane, stay: Stay, now: float) -> float:
-        """The head of ``lane`` has no channel: note who has them; returns when one is free, if that is known."""
+        """The head of ``lane`` has no channel: note who has them; returns when one is free, if known."""
         buffer: Buffer = self.buffer
         again = _INFINITY
         low = self.low(stay)
@@ -466,9 +467,9 @@ class BufferedPort(Port):
         kind = self.link.kind
         for hop in range(stay.hop + 1):
             port = links[hop].port
-            if port is not None and port.buffered and port.buffer is not None:
-                if port.buffer.dateline and links[hop].kind == kind:
-                    return True
+            buffer = port.buffer if port is not None and port.buffered else None
+            if buffer is not None and buffer.dateline and links[hop].kind == kind:
+                return True
         return False
 
     # -- going -----------------------------------------------------------------------------------------
@@ -490,7 +491,7 @@ class BufferedPort(Port):
                     self.buffer.leave(arrival, packet.nbytes, 0.0, 0.0)
             if flit == 0:
                 self.buffer.arrive(arrival)
-        own: VirtualChannel = lane.channel
+        own: VirtualChannel | None = lane.channel
         if own is not None:
             inside: Buffer = own.buffer
             inside.reading = end
@@ -533,7 +534,7 @@ class BufferedPort(Port):
         stay: Stay = lane.first
         transaction: Transaction = stay.packet.transaction
         index = self.index
-        own: VirtualChannel = lane.channel
+        own: VirtualChannel | None = lane.channel
         here = stay.came
         if own is None:
             total = lane.waits(transaction, index, here)

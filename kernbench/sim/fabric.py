@@ -268,11 +268,11 @@ class Fabric(Carrier):
         if port.due:
             self.queue.put_last(now + taken, _DECIDE, port.index, port)
 
-    def let_on(self, port: BufferedPort, now: float) -> None:
+    def let_on(self, port: Any, now: float) -> None:
         """A port of finite buffers decides: the flit whose turn it is goes, if there is room for any."""
         if port.next_due != now:
             return  # it has decided since then
-        lane: Lane = port.choose(now)
+        lane: Lane | None = port.choose(now)
         if lane is None:
             return
         stay: Stay = lane.first

@@ -77,8 +77,8 @@ class Port(Booked):
         self.index = link.index
         self.link = link
         self.arbiter = arbiter
-        self.lines: dict[Server, Line] = {}
-        self.standing: list[Line] = []
+        self.lines: dict[Server, Any] = {}
+        self.standing: list[Any] = []
         """The lines in which something stands, by number."""
         self.last = -1
         self.came = 0

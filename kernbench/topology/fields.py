@@ -122,7 +122,7 @@ class LinkPart(Section):
 
     arbiter: str = Field(
         default=FIFO,
-        description="who is next: fifo, round_robin, oldest_first, priority, or a class of your own, module:Class",
+        description="who is next: fifo, round_robin, oldest_first, priority, or your own module:Class",
         min_length=1,
         max_length=200,
     )
@@ -142,7 +142,7 @@ class LinkPart(Section):
     )
     dateline: bool = Field(
         default=False,
-        description="from this link on messages take the upper half of the virtual channels of links of its kind",
+        description="from this link on messages take the upper half of the vcs of links of its kind",
     )
     attributes: Attributes = Field(
         default_factory=dict,

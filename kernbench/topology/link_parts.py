@@ -37,7 +37,7 @@ def keep(graph: PropertyGraph, said: Said, wrong: Callable[[str, str, str], Conf
         source, arrow, _ = where.partition("->")
         of_kind: Mapping[str, Any] = {}
         if arrow:
-            near = [edge for edge in graph.out_edges(source, "LINK")] if source in graph else []
+            near = list(graph.out_edges(source, "LINK")) if source in graph else []
             found = next((edge for edge in near if edge.id == where), None)
             if found is None:
                 ids = [edge.id for edge in near]
@@ -65,7 +65,7 @@ def _fits(
 
 
 def add_buffers(graph: PropertyGraph) -> None:
-    """Add the input buffers of links that have any, for waits to be counted at: parts of the far component."""
+    """Add the input buffers of links that have any, for waits to be counted at: parts of the far end."""
     said = LinkParts(graph)
     if not said:
         return

@@ -1,7 +1,8 @@
 """An 8 x 8 mesh of routers under the traffic that simulators of networks are compared by.
 
-A router, a sender and a receiver stand at each place; a ns is a cycle and a link moves one flit in it. Messages
-are not answered. The latency of a packet is from when its sender has it until its last flit is received.
+A router, a sender and a receiver stand at each place; a ns is a cycle and a link moves one flit in it.
+Messages are not answered. The latency of a packet is from when its sender has it until its last flit is
+received.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from statistics import fmean
 import numpy as np
 
 from kernbench.components.base import Component
+from kernbench.kinds import Traffic
 from kernbench.machine.goals import NEVER
 from kernbench.machine.machine import Machine
-from kernbench.kinds import Traffic
 from kernbench.pgraph import PropertyGraph
 from kernbench.sim.transaction import Packet, Path, Transaction
 from kernbench.topology.parts import Topology
@@ -25,7 +26,7 @@ FLIT_BYTES = 32
 ROUTER_CYCLES = 3
 """Allocation of a virtual channel, allocation of the switch, and the switch itself."""
 CREDIT_CYCLES = 2
-"""From when a flit has left a buffer until a flit can be let on for it: the credit's channel, and taking it in."""
+"""From when a flit has left a buffer until another can be let on: the credit's channel and taking it in."""
 BUFFER_FLITS = 8
 PERIOD = 400
 """Cycles of a sample of the reference."""

@@ -32,9 +32,10 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     """Check whether FILE is a valid topology: a path, or the name of one that comes with the package.
 
     An invalid one is an error with a line for each mistake: the line in FILE, the key, and what was expected
-    there.
+    there. So is one whose routes can deadlock with the finite buffers of its links.
     """
     graph = api.load_topology(topology_file(file), topo, components)
+    api.check_routes(graph)
     facts = {
         "topology": graph.properties["name"],
         "id": graph.properties["id"],

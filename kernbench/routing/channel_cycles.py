@@ -1,0 +1,104 @@
+"""Routes that can deadlock where buffers are finite: cycles of channels that wait for each other.
+
+A message holds a channel until its last flit is on the next one. Where the routes of a machine make a cycle
+of such dependencies, messages can fill all buffers of it and wait for each other for ever; without one they
+cannot (Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", 1987).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import networkx as nx
+
+from kernbench.errors import ConfigError, RoutingError
+from kernbench.kinds import Passage, Traffic, component_kind
+from kernbench.pgraph import Node, PropertyGraph
+from kernbench.routing.fault_impact import entrances
+from kernbench.routing.router import Router
+from kernbench.topology.link_parts import LinkParts
+
+Channel = tuple[str, int]
+"""A link, and half of its virtual channels: 1 from a dateline on, else 0."""
+
+
+def refuse_cycles(graph: PropertyGraph) -> None:
+    """:class:`ConfigError` where the routes of a machine can deadlock, or a dateline is not needed."""
+    said = LinkParts(graph)
+    if not said:
+        return
+    parts = {edge.id: (said.part(edge), str(edge.properties["kind"])) for edge in graph.edges("LINK")}
+    limited = {name for name, (part, _) in parts.items() if part.buffer_flits is not None}
+    if not limited:
+        return
+    dependencies: nx.DiGraph[Channel] = nx.DiGraph()
+    plain: nx.DiGraph[str] = nx.DiGraph()
+    for links in _ways(graph):
+        crossed: set[str] = set()
+        way: list[Channel] = []
+        for name in links:
+            part, kind = parts[name]
+            if part.dateline:
+                crossed.add(kind)
+            way.append((name, int(kind in crossed)))
+        for (before, half), (after, other) in pairwise(way):
+            if before in limited and after in limited:
+                dependencies.add_edge((before, half), (after, other))
+                plain.add_edge(before, after)
+    try:
+        cycle = nx.find_cycle(dependencies)
+    except nx.NetworkXNoCycle:
+        pass
+    else:
+        shown = " -> ".join(begin[0] for begin, _ in cycle)
+        raise ConfigError(
+            f"topology '{graph.properties['name']}': its routes can deadlock, as buffers are finite and "
+            f"{len(cycle)} links wait for each other in a cycle: {shown} -> {cycle[0][0][0]}; give them vcs "
+            "of 2 or more and make one of them a dateline, or leave out their buffer_flits"
+        )
+    inside = {link for group in nx.strongly_connected_components(plain) if len(group) > 1 for link in group}
+    for name, (part, _) in parts.items():
+        if part.dateline and name not in inside:
+            raise ConfigError(
+                f"topology '{graph.properties['name']}': links.{name}.dateline: no cycle of routes leads "
+                "over this link; leave it out"
+            )
+
+
+def _ways(graph: PropertyGraph) -> Iterator[list[str]]:
+    """The links of all routes there and back, cut where a component takes whole messages."""
+    router = Router(graph)
+    nodes = [node for node in graph.nodes() if node.properties["impl"]]
+    for source in nodes:
+        kind = component_kind(source)
+        for target in nodes:
+            if target.id == source.id:
+                continue
+            to = component_kind(target)
+            traffics = [kind.sends] if kind.sends is not None and to.memory else []
+            if kind.commands and to.commands:
+                traffics.append(Traffic.COMMAND)
+            for traffic in traffics:
+                for via in entrances(graph, target.id) if to.memory else ("",):
+                    try:
+                        route = router.route(source.id, target.id, traffic, via)
+                    except RoutingError:
+                        continue
+                    yield from _pieces(graph, route.nodes)
+                    yield from _pieces(graph, route.back)
+
+
+def _pieces(graph: PropertyGraph, way: tuple[str, ...]) -> Iterator[list[str]]:
+    piece: list[str] = []
+    for here, there in pairwise(way):
+        piece.append(f"{here}->{there}")
+        if _takes_whole(graph.node(there)):
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
+def _takes_whole(node: Node) -> bool:
+    return component_kind(node).passage is Passage.MESSAGES and not node.properties.get("cut_through")
