@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kernbench.errors import ConfigError
@@ -28,12 +28,26 @@ def note(graph: PropertyGraph, spec: TopologySpec) -> None:
         path = (_KEY, where, key) if key else (_KEY, where)
         return ConfigError(f"{spec.located(path)}: {dotted(path)}: {message}")
 
-    keep(graph, spec.link_parts(), wrong)
+    said = spec.link_parts()
+    keep(graph, said, wrong, spec.links)
 
 
-def keep(graph: PropertyGraph, said: Said, wrong: Callable[[str, str, str], ConfigError]) -> None:
-    """Keep what is ``said`` of links with ``graph``; ``wrong`` makes the error of a link, key and message."""
-    for where, own in said.items():
+def keep(
+    graph: PropertyGraph,
+    said: Said,
+    wrong: Callable[[str, str, str], ConfigError],
+    named: Iterable[str] = (),
+) -> None:
+    """Keep what is ``said`` of links with ``graph``.
+
+    Args:
+        graph: the compiled machine.
+        said: keys by kind or link.
+        wrong: makes the error of a link, key and message.
+        named: links that have to exist, also where nothing is said of them.
+    """
+    for where in dict.fromkeys([*named, *said]):
+        own = said.get(where, {})
         source, arrow, _ = where.partition("->")
         of_kind: Mapping[str, Any] = {}
         if arrow:

@@ -19,6 +19,7 @@ from kernbench.components.pe_tcm import PeTcm
 from kernbench.errors import InvariantError
 from kernbench.machine.machine import Machine
 from kernbench.program.operations import Region
+from kernbench.sim.buffers import VirtualChannel
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.node import Link
 from kernbench.sim.scoreboard import ScoreboardFabric
@@ -275,6 +276,11 @@ def no_acknowledgement(patch: Patch) -> None:
     patch.setattr(Memory, "answer", lambda self, packet: None)
 
 
+def generous_credit(patch: Patch) -> None:
+    """Senders believe that there is always room in the buffers."""
+    patch.setattr(VirtualChannel, "credits", lambda self, now: 9)
+
+
 BROKEN: list[tuple[Callable[[Patch], None], str, str, list[Flow]]] = [
     (half_an_answer, "bytes", "two cubes", BUSY),
     (lost_flit, "bytes", "two cubes", BUSY),
@@ -298,6 +304,7 @@ BROKEN: list[tuple[Callable[[Patch], None], str, str, list[Flow]]] = [
     (nobody_to_blame, "waits", "two cubes", BUSY),
     (own_fault, "waits", "two cubes", BUSY),
     (forgotten_name, "waits", "two cubes", BUSY),
+    (generous_credit, "credits", "buffers", BUSY),
     (no_acknowledgement, "outstanding", "two cubes", BUSY),
 ]  # fmt: skip
 

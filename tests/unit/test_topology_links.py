@@ -71,7 +71,7 @@ class NoArbiter:
     [
         (
             "roundrobin",
-            "does not exist, did you mean 'round_robin'? expected fifo, oldest_first, round_robin, or a",
+            "does not exist, did you mean 'round_robin'? expected fifo, oldest_first, priority, round_robin",
         ),
         ("registry", "does not exist, expected fifo"),
         ("own.py:Missing", "does not import: 'own.py' has no class 'Missing'"),
@@ -142,5 +142,10 @@ def test_an_arbiter_of_a_components_file_runs_and_is_kept(
 
 
 def test_shipped_arbiters_lie_in_files_of_their_names() -> None:
-    assert shipped() == ["fifo", "oldest_first", "round_robin"]
-    assert [arbiter_class(name).__name__ for name in shipped()] == ["Fifo", "OldestFirst", "RoundRobin"]
+    assert shipped() == ["fifo", "oldest_first", "priority", "round_robin"]
+    assert [arbiter_class(name).__name__ for name in shipped()] == [
+        "Fifo",
+        "OldestFirst",
+        "Priority",
+        "RoundRobin",
+    ]

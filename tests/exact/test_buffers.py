@@ -1,0 +1,176 @@
+"""Finite buffers: times by hand, routes that can deadlock and runs that do, keys that do not go together."""
+
+from __future__ import annotations
+
+from math import fsum
+from pathlib import Path
+
+import pytest
+
+import kernbench as kb
+from kernbench.api import check_routes
+from kernbench.arbiters.priority import Priority
+from kernbench.errors import ConfigError, DeadlockError, UsageError
+from kernbench.machine.machine import Machine
+from tests.exact.reference.cases import Agreement
+from tests.exact.test_arbiters import Lane
+from tests.exact.test_reference_agreement import patterned
+
+
+def ring(n: int = 4, **keys: object) -> kb.Topology:
+    """Routers in a ring that leads one way, an M_CPU and an SRAM at each."""
+    made = kb.Topology(f"ring-{n}", flit_bytes=64)
+    for i in range(n):
+        router = made.add(f"sip{i}.cube0.r0c0", overhead_ns=1.0)
+        made.link(made.add(f"sip{i}.cube0.m_cpu", outstanding=8), router, "command", gbs=64, mm=1)
+        made.link(router, made.add(f"sip{i}.cube0.sram", size_bytes=1 << 20), "router_to_sram", gbs=64, mm=1)
+    for i in range(n):
+        here, there = f"sip{i}.cube0.r0c0", f"sip{(i + 1) % n}.cube0.r0c0"
+        made.link(here, there, "router_mesh", gbs=64, mm=1, one_way=True)
+    made.set_links("router_mesh", **{"buffer_flits": 2, **keys})
+    return made
+
+
+LAST = "sip3.cube0.r0c0->sip0.cube0.r0c0"
+
+
+def filled(made: kb.Topology, n: int = 4) -> float:
+    """Every M_CPU writes three routers ahead, more than the buffers hold; returns when all is over."""
+    machine = Machine(made.compile(), check=True)
+    writes = [
+        machine.flow(f"sip{i}.cube0.m_cpu", f"sip{(i + 3) % n}.cube0.sram", 0, 4096, is_write=True)
+        for i in range(n)
+    ]
+    machine.wait(*writes)
+    return machine.clock.now
+
+
+def test_a_ring_with_one_channel_deadlocks_and_names_its_cycle() -> None:
+    with pytest.raises(DeadlockError) as error:
+        filled(ring())
+    text = str(error.value)
+    assert "cycle of 4 full buffers" in text
+    for i in range(4):
+        assert f"sip{i}.cube0.r0c0->sip{(i + 1) % 4}.cube0.r0c0.buffer, channel 0: transaction" in text
+    assert "to end it: " in text
+
+
+def test_with_a_dateline_it_runs_and_without_limits_too() -> None:
+    made = ring(vcs=2)
+    made.set_links(LAST, dateline=True)
+    check_routes(made.compile())
+    assert filled(made) > 0.0
+    check_routes(ring(buffer_flits=None).compile())
+    assert filled(ring(buffer_flits=None)) > 0.0
+
+
+def test_routes_that_can_deadlock_are_refused() -> None:
+    with pytest.raises(ConfigError) as error:
+        check_routes(ring().compile())
+    assert "4 links wait for each other in a cycle: " in str(error.value)
+    assert str(error.value).count("sip2.cube0.r0c0->sip3.cube0.r0c0") == 1
+    with pytest.raises(ConfigError, match="can deadlock"):
+        check_routes(ring(vcs=2).compile())
+
+
+def test_a_dateline_that_no_cycle_needs_is_refused() -> None:
+    chain = kb.Topology("chain")
+    for i in range(2):
+        router = chain.add(f"sip{i}.cube0.r0c0")
+        chain.link(chain.add(f"sip{i}.cube0.m_cpu"), router, "command", gbs=64, mm=1)
+        chain.link(router, chain.add(f"sip{i}.cube0.sram"), "router_to_sram", gbs=64, mm=1)
+    link = "sip0.cube0.r0c0->sip1.cube0.r0c0"
+    chain.link(*link.split("->"), "router_mesh", gbs=64, mm=1)
+    chain.set_links("router_mesh", buffer_flits=4, vcs=2)
+    check_routes(chain.compile())
+    chain.set_links(link, dateline=True)
+    with pytest.raises(ConfigError, match="no cycle of routes leads over this link; leave it out"):
+        check_routes(chain.compile())
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("{buffer_flits: 0}", "buffer_flits: is 0, expected at least 1"),
+        ("{vcs: 2}", "vcs: is set without buffers, expected buffer_flits beside it"),
+        ("{credit_ns: 1.0}", "credit_ns: is set without buffers, expected buffer_flits beside it"),
+        ("{allocation_ns: 1.0}", "allocation_ns: is set without buffers, expected buffer_flits beside it"),
+        ("{buffer_flits: 4, vcs: 2, dateline: true}", "dateline: is set for a kind of link, expected it of"),
+    ],
+)
+def test_keys_that_do_not_go_together(keys: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "f.yaml"
+    file.write_text(f"name: t\nlinks:\n  router_mesh: {keys}\n")
+    with pytest.raises(ConfigError) as error:
+        kb.load_topology(file)
+    assert f"f.yaml:3: links.router_mesh.{message}" in str(error.value)
+
+
+def test_a_dateline_needs_two_channels_and_links_their_kind() -> None:
+    made = ring()
+    made.set_links(LAST, dateline=True)
+    with pytest.raises(ConfigError, match="dateline needs a virtual channel before it and one behind"):
+        made.compile()
+    with pytest.raises(UsageError, match="is not a kind of link"):
+        made.set_links("router_mash", vcs=2)
+    with pytest.raises(ConfigError, match="buffer_flit: unknown key, did you mean 'buffer_flits'"):
+        made.set_links("router_mesh", buffer_flit=2)
+
+
+@pytest.mark.parametrize("room", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("flits", [1, 2, 8, 13])
+def test_a_message_alone_goes_as_fast_as_its_credits(room: int, flits: int) -> None:
+    """A slot is filled anew when its flit has crossed, gone on, and the credit is back: 2 + 1 + 0.25 ns."""
+    made = kb.Topology("line", flit_bytes=64, ns_per_mm=0.0)
+    for i in range(2):
+        made.add(f"sip{i}.cube0.r0c0", overhead_ns=0.0)
+    made.add("sip0.cube0.m_cpu", overhead_ns=0.0)
+    made.add("sip1.cube0.sram", overhead_ns=0.0, size_bytes=1 << 20)
+    made.link("sip0.cube0.m_cpu", "sip0.cube0.r0c0", "command", gbs=64)
+    made.link("sip0.cube0.r0c0", "sip1.cube0.r0c0", "router_mesh", gbs=64, delay_ns=1.0)
+    made.link("sip1.cube0.r0c0", "sip1.cube0.sram", "router_to_sram", gbs=64)
+    made.set_links("router_mesh", buffer_flits=room, credit_ns=0.25)
+    machine = Machine(made.compile(), check=True)
+    write = machine.flow("sip0.cube0.m_cpu", "sip1.cube0.sram", 0, 64 * flits, is_write=True)
+    machine.wait(write)
+    there = 3.0 + 1.0  # three links of 1 ns a flit, and one that is 1 ns long
+    turn = 1.0 + 1.0 + 1.0 + 0.25
+    behind = (flits - 1) // room * max(turn, room) + (flits - 1) % room
+    assert write.t_done == pytest.approx(there + behind + 1.0, abs=1e-9)
+
+
+def test_back_pressure_is_a_cause_and_adds_up(tmp_path: Path) -> None:
+    links = {"router_mesh": {"buffer_flits": 1}, "router_to_hbm": {"buffer_flits": 1, "credit_ns": 20.0}}
+    run = kb.run(
+        "gemm-multi-pe",
+        store=tmp_path,
+        topo={"links": links, "sip.cube_mesh": {"w": 1, "h": 1}, "system.sips": 1},
+    )
+    path = run.critical_path()
+    assert path.by_cause()["back_pressure"] > 0.0
+    assert fsum(path.by_cause().values()) == pytest.approx(path.ns, abs=1e-6)
+    rows = kb.ask("contention/waits-by-resource", run.id, tmp_path, {"launch": "run", "limit": 1000})
+    assert any(str(row[0]).endswith(".buffer") for row in rows.rows)
+
+
+def test_fixed_priority_takes_the_first_input() -> None:
+    lane = Lane(Priority)
+    lane.send(0, "b", 2)
+    lane.send(1, "a", 2)
+    order: list[int] = []
+
+    class Seen:
+        def occupied(self, server: object, time: float, duration: float, start: float, owner: object) -> None:
+            order.append(owner.id)  # type: ignore[attr-defined]
+
+    lane.port.watcher = Seen()
+    lane.run()
+    assert order == [1, 1, 0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["buffers", "virtual channels", "buffers, one to one", "buffers, pipelined"])
+@pytest.mark.parametrize("seed", range(3))
+def test_long_queues_with_every_invariant(name: str, seed: int) -> None:
+    for pattern in ("merge", "hot spots", "crossing", "all to all"):
+        Agreement().compare(name, patterned(pattern, seed, 24, 3000))
