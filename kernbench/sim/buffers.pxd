@@ -108,5 +108,5 @@ cdef class BufferedPort(Port):
     @cython.locals(stay=Stay, transaction=Transaction, own=VirtualChannel, where=Buffer, here=double, total=double,
                    since=double, until=double, index=Py_ssize_t)
     cdef double note_waits(self, Lane lane, double now) except? -1.0
-    @cython.locals(lane=Lane, runs=Runs, oldest=double)
+    @cython.locals(lane=Lane, oldest=double)
     cdef object settle(self)

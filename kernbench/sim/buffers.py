@@ -515,15 +515,13 @@ class BufferedPort(Port):
 
     def settle(self) -> None:
         """Forget the runs that nobody stands behind any more."""
-        runs = self.runs
-        if not runs.count:
+        if not self.runs.count:
             return
         oldest = _INFINITY
         for lane in self.standing:
             if lane.head_since < oldest:
                 oldest = lane.head_since
-        while runs.count and runs.end(0) <= oldest:
-            runs.drop_oldest()
+        self.forget_until(oldest)
 
     def note_waits(self, lane: Lane, now: float) -> float:
         """The last flit at the head of ``lane`` goes: note whom it stood behind, and where. Returns the ns.

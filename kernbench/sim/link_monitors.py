@@ -134,17 +134,18 @@ class BufferMonitor(LinkQueue):
             raise self._wrong("capacity", owner, start, what)
         packet = flight.packet
         needed = self.takes_ns(packet, flit)
-        if abs(duration - needed) > allowed:
-            what = f"flit {flit} takes {duration:.6f} ns, expected {needed:.6f} ns"
+        taken = needed + self.issue_ns(packet, flit)
+        if abs(duration - taken) > allowed:
+            what = f"flit {flit} takes {duration:.6f} ns, expected {taken:.6f} ns"
             raise self._wrong("capacity", owner, start, what)
-        self.end = start + needed
-        there = self.end + self.link.delay_ns
+        self.end = start + taken
+        there = start + needed + self.link.delay_ns
         flight.due[hop + 1].append((flit, there))
         if self.link.port.buffer is not None:
             self._crosses(flight, hop, flit, start, there)
         before = flight.way.queues[hop - 1] if hop else None
         if isinstance(before, BufferMonitor) and not packet.path.sinks[hop]:
-            before.emptied(packet, hop - 1, self.end)
+            before.emptied(packet, hop - 1, start + needed)
 
     def emptied(self, packet: Packet, hop: int, time: float) -> None:
         """A flit has left the buffer at the far end at ``time``."""

@@ -36,7 +36,7 @@ LAST = 20 * PERIOD
 """Cycle after which no more packets are sent beside those that are still under way."""
 SATURATED = 3.0
 """A network is saturated where packets take so many times as long as without load."""
-_UP, _DOWN, _CLOSE = 1.25, 2.0, 1.02
+_UP, _DOWN, _CLOSE = 1.12, 1.25, 1.03
 """Factors between the rates that are tried: beyond one that is carried, below one that is not, at the end."""
 
 
