@@ -108,8 +108,13 @@ TO: dict[str, object] = {
     "components_file": "none.yaml",
 }
 """Values of keys that do not simply double."""
-REFUSED = {"schema_version", "cube.hbm.slices", "system.inter_sip.w", "system.inter_sip.h", "components_file"}
+REFUSED = {
+    "schema_version", "cube.hbm.slices", "system.inter_sip.w", "system.inter_sip.h", "components_file",
+    "links.*.dateline",
+}  # fmt: skip
 """Keys whose other value does not fit this machine: an error. So is an ``impl`` that is no class."""
+OF_BUFFERS = {"links.*.vcs", "links.*.credit_ns", "links.*.allocation_ns"}
+"""Keys that say more of finite buffers; what each does is in ``tests/exact/test_buffers.py``."""
 
 
 def keys(section: Section, path: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -233,6 +238,8 @@ def _windows(machine: Machine) -> Iterator[tuple[int, int, str]]:
 def of_links(key: str, value: object) -> dict[str, object]:
     """A key of links, set for the kinds of link at which messages meet."""
     said = {key.rpartition(".")[2]: value}
+    if key in OF_BUFFERS:
+        said["buffer_flits"] = 2
     return {"links": dict.fromkeys(("router_mesh", "router_to_hbm", "ucie_to_router"), said)}
 
 

@@ -58,8 +58,8 @@ def test_default_counts(default: PropertyGraph) -> None:
 
 
 def test_every_node_has_its_kinds_properties_and_no_others(default: PropertyGraph) -> None:
-    of_the_la_model = {"pe_baaw", "channel_router"}
-    assert {str(n.properties["kind"]) for n in default.nodes()} == set(COMPONENT_KINDS) - of_the_la_model
+    on_request = {"pe_baaw", "channel_router", "link_buffer"}
+    assert {str(n.properties["kind"]) for n in default.nodes()} == set(COMPONENT_KINDS) - on_request
     for node in default.nodes():
         kind = component_kind(node)
         assert tuple(node.properties) == COMMON + kind.properties
