@@ -104,6 +104,7 @@ TO: dict[str, object] = {
     "pe.pe_ipcq.credit_bytes": 4096,
     "routing.connection": "first",
     "links.*.arbiter": "oldest_first",
+    "links.*.buffer_flits": 1,
     "overrides": [{"where": "kind:pe_gemm", "speed": 2.0}],
     "components_file": "none.yaml",
 }
