@@ -23,6 +23,7 @@ _API = (
     "Sweep",
     "TrafficRun",
     "Tuning",
+    "advise",
     "annotate",
     "ask",
     "ask_cypher",

@@ -79,6 +79,8 @@ def questions_page(library: Mapping[str, Question]) -> str:
             out.append("")
         out += ["| column | type | unit | |", "|---|---|---|---|"]
         out += [f"| `{c.name}` | {c.type} | {c.unit} | {c.help} |" for c in question.returns]
+        if question.advice:
+            out += ["", f"Advice: {' '.join(question.advice.split())}"]
         if question.folds:
             out += ["", f"In tables symmetric parts are one row: {_list(question.folds)} names the first."]
         out += ["", "```cypher", question.cypher.rstrip(), "```\n"]

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kernbench.api.advising import advise
     from kernbench.api.annotating import annotate
     from kernbench.api.asking import ask, ask_cypher, print_question, question, questions
     from kernbench.api.comparing import compare
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, PropertyGraph
 
 _NAMES = {
+    "kernbench.api.advising": "advise",
     "kernbench.api.annotating": "annotate",
     "kernbench.api.asking": "ask ask_cypher print_question question questions",
     "kernbench.api.comparing": "compare",
@@ -102,6 +104,7 @@ __all__ = [
     "SweepPoint",
     "TrafficRun",
     "Tuning",
+    "advise",
     "annotate",
     "ask",
     "ask_cypher",

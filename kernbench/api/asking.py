@@ -38,12 +38,13 @@ def _library(folders: tuple[str, ...]) -> Mapping[str, Question]:
 
 
 def questions(queries: Folders = ()) -> list[dict[str, Any]]:
-    """The library as plain data: ``name title scope params returns folds notes rests_on``, in order of name.
+    """The library as plain data: ``name title scope params returns folds notes rests_on advice``.
 
-    Each parameter has ``name type default help choices minimum`` (without a default it must be given), each
-    returned column ``name type unit help``. ``folds`` are the columns that name parts of the machine, of
-    questions whose rows are shown as one where the parts are symmetric. ``rests_on`` names the analyses
-    that work out what it reads, beside what a run itself has.
+    In order of name. Each parameter has ``name type default help choices minimum`` (without a default it must
+    be given), each returned column ``name type unit help``. ``folds`` are the columns that name parts of the
+    machine, of questions whose rows are shown as one where the parts are symmetric. ``rests_on`` names the
+    analyses that work out what it reads, beside what a run itself has; ``advice`` says what to do about a
+    row, of those that look for something to improve.
     """
     return [_plain(found) for found in library(queries).values()]
 
@@ -65,6 +66,7 @@ def _plain(found: Question) -> dict[str, Any]:
         "folds": list(found.folds),
         "notes": found.notes,
         "rests_on": found.rests_on,
+        "advice": found.advice,
     }
 
 

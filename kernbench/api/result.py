@@ -394,6 +394,13 @@ class Run(Exports):
         params = {"by": by, "limit": _ALL_ROWS if limit is None else limit}
         return self.query("bottleneck/roofline", launch=launch, **params).dicts()
 
+    def advice(self, launch: int | str = "all", least: float = 0.01) -> list[dict[str, Any]]:
+        """What to do next, the largest saving first: see :func:`kernbench.advise`."""
+        from kernbench.api.advising import advise
+
+        found: list[dict[str, Any]] = advise(self, launch=launch, least=least)["advice"]
+        return found
+
     @property
     def _traced(self) -> bool:
         return "Transaction" in self.tables and self.tables["Transaction"].num_rows > 0

@@ -30,6 +30,7 @@ app = LazyGroup(
         "traffic": Entry(f"{_HERE}.traffic", "Run a list of flows, or a pattern of traffic, together."),
         "query": Entry(f"{_HERE}.query", "Ask a question of a kept run."),
         "why": Entry(f"{_HERE}.why", "Show what made the time of a kept run."),
+        "advise": Entry(f"{_HERE}.advise", "Say what to change next in a kernel, and what it saves."),
         "what-if": Entry(f"{_HERE}.what_if", "Estimate, then measure, a run on a faster machine."),
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
         "timeline": Entry(f"{_HERE}.timeline", "Show a kept run on a time line."),

@@ -28,6 +28,18 @@ def store_option(function: Function) -> Function:
     )(function)
 
 
+def queries_option(function: Function) -> Function:
+    """``--queries DIR``, passed as ``queries``: folders with questions of the user's own."""
+    return click.option(
+        "--queries",
+        multiple=True,
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False),
+        help="A folder with questions of your own, as <topic>/<name>.yaml; may be repeated. "
+        "$KERNBENCH_QUERIES names further ones.",
+    )(function)
+
+
 def topology_option(function: Function) -> Function:
     """``--topology FILE``, passed as ``topology``; None stands for the default topology."""
     return click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,17 @@ def print_run(fmt: str, run: Run, details: bool = False, **window: Any) -> None:
         print_csv(list(run.info), [list(run.info.values())])
     else:
         _print_for_people(run.summary(_MANY, **window))
+        if sys.stdout.isatty() and run.id and run.launches:
+            say(f"\n{_advised(run.advice())}")
         for by, rows in rooflines.items():
             _roofline(_ROOFLINES[by], rows, ("name",) if by == "pe" else ())
+
+
+def _advised(advice: list[dict[str, Any]]) -> str:
+    """One line on the advice about a run. It takes about a second, so that only people are told."""
+    if not advice:
+        return "advice: none"
+    return f"advice: {len(advice)}, the first saves about {advice[0]['share']:.0%}; see 'kernbench advise'"
 
 
 def _roofline(title: str, rows: list[dict[str, Any]], parts: tuple[str, ...]) -> None:

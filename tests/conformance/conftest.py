@@ -15,6 +15,7 @@ from tests.conformance.graph_records import made_here
 from tests.neo4j_server import empty
 
 SAME_IN_MEMORY = (
+    "test_store_advice.py",
     "test_measured_questions.py",
     "test_store_hostile.py",
     "test_store_routes.py",

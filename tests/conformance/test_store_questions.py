@@ -16,6 +16,7 @@ from kernbench_graph.query.library import ask
 from kernbench_graph.store import GraphStore, RunRecord
 
 from kernbench import api
+from tests.conformance.advice_oracle import ADVICE
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import LIBRARY, NAMES, SIZES, Case, made_up, planned, rows_asked
 from tests.conformance.graph_records import sample
@@ -30,7 +31,7 @@ LOTS = 4
 
 
 def test_every_question_is_checked() -> None:
-    assert sorted([*ORACLES, *HISTORY, *ROUTES, *CHAINS, *OVER_TIME]) == sorted(LIBRARY)
+    assert sorted([*ORACLES, *HISTORY, *ROUTES, *CHAINS, *OVER_TIME, *ADVICE]) == sorted(LIBRARY)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from string import Formatter
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -131,6 +132,11 @@ class Question(_Model):
     """
     notes: str = ""
     """Omissions and assumptions of the answer."""
+    advice: str = ""
+    """What to do about a row, where a row is something to improve: a sentence with columns in braces.
+
+    Such a question takes a ``launch`` and returns ``saves_ns``: time of the critical path that it saves.
+    """
 
     @field_validator("name")
     @classmethod
@@ -169,6 +175,12 @@ class Question(_Model):
         names = [column.name for column in self.returns]
         if len(set(names)) != len(names):
             raise ValueError(f"returns names a column twice: {names}")
+        if self.advice:
+            fields = {field for _, field, _, _ in Formatter().parse(self.advice) if field is not None}
+            if strange := fields - set(names):
+                raise ValueError(f"advice names {sorted(strange)}, which are not columns that it returns")
+            if "saves_ns" not in names or "launch" not in self.params:
+                raise ValueError("a question with advice takes a launch, and returns saves_ns: what it saves")
         if unknown := set(self.folds) - {column.name for column in self.returns if column.type == "string"}:
             raise ValueError(f"folds names {sorted(unknown)}, which are not columns of text that it returns")
         return self

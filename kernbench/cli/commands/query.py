@@ -10,7 +10,7 @@ import click
 from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import RUN_HELP, assignments, opened, store_option, window_options
+from kernbench.cli.options import RUN_HELP, assignments, opened, queries_option, store_option, window_options
 from kernbench.cli.output import emit, format_option, print_table, remark, say
 from kernbench.cli.progress import Progress
 from kernbench.pgraph import (
@@ -78,11 +78,7 @@ class _QueryCommand(Command):
     "--timeout", "timeout_s", type=click.FloatRange(min=0, min_open=True), metavar="S", default=60.0,
     show_default=True, help="Stop the query of --cypher after so many seconds.",
 )  # fmt: skip
-@click.option(
-    "--queries", multiple=True, metavar="DIR", type=click.Path(exists=True, file_okay=False),
-    help="A folder with questions of your own, as <topic>/<name>.yaml; may be repeated. $KERNBENCH_QUERIES "
-    "names further ones.",
-)  # fmt: skip
+@queries_option
 @click.option(
     "--no-fold", is_flag=True, help="Do not fold rows of a table that differ only in numbers of names."
 )

@@ -1,0 +1,52 @@
+"""``kernbench advise``: what to change next."""
+
+from __future__ import annotations
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import opened, queries_option, run_argument, store_option
+from kernbench.cli.output import emit, format_option, number, say
+
+_COLUMNS = ("saves_ns", "share", "rule", "advice")
+
+
+@click.command(
+    cls=Command,
+    examples=["kernbench advise", "kernbench advise last~1 --launch 0", "kernbench advise --format json"],
+)
+@run_argument
+@click.option(
+    "--launch", metavar="N|all", default="all", show_default=True, help="Look at one launch, or all of them."
+)
+@click.option(
+    "--least", type=click.FloatRange(0.0, 1.0), default=0.01, show_default=True, metavar="SHARE",
+    help="Leave out what would save less than this share of the time, 0 to 1.",
+)  # fmt: skip
+@queries_option
+@store_option
+@format_option
+def command(
+    run: str, launch: str, least: float, queries: tuple[str, ...], store: str | None, fmt: str
+) -> None:
+    """Say what to do next about RUN: the largest saving first, each with the evidence for it.
+
+    Savings are estimates from the critical path, and those of two pieces of advice may overlap: follow one,
+    run again, and ask again. 'kernbench query RULE' shows what a rule has found; rules are questions whose
+    file has a line 'advice', and a folder given with --queries may hold more.
+
+    JSON has run_id, bench, topology, launch, window, ns and advice (rule, title, advice, saves_ns, share,
+    evidence).
+    """
+    with opened(store) as kept_in:
+        found = api.advise(run, kept_in, launch=launch, least=least, queries=queries)
+    of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"
+    if fmt == "table":
+        say(of if found["advice"] else f"{of}; no rule has anything to say")
+        for one in found["advice"]:
+            say(f"\nsaves about {number(one['saves_ns'])} ns ({one['share']:.0%})  [{one['rule']}]")
+            say(one["advice"])
+    else:
+        rows = [tuple(one[column] for column in _COLUMNS) for one in found["advice"]]
+        emit(fmt, found, _COLUMNS, rows)

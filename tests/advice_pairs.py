@@ -1,0 +1,235 @@
+"""For each rule of advice two programs that differ by what it advises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import kernbench.tl as tl
+from kernbench.runtime import DPPolicy
+
+F16 = np.float16
+ONE = DPPolicy(num_cubes=1, num_pes=1)
+
+
+class Pair(NamedTuple):
+    """A ``rule``, a program that it finds something in, and one that has followed it."""
+
+    rule: str
+    worse: Callable[..., Any]
+    better: Callable[..., Any]
+    topology: str = "minimal"
+    topo: Mapping[str, Any] = {}
+    better_topo: Mapping[str, Any] | None = None
+    """Keys of the machine for ``better``, where the advice is to change the machine."""
+
+
+def program(
+    kernel: Callable[..., None],
+    shapes: list[tuple[int, ...]],
+    dps: list[DPPolicy] | None = None,
+    dtypes: list[Any] | None = None,
+    times: int = 1,
+    **constants: Any,
+) -> Callable[..., Any]:
+    """A bench that makes tensors of ones and launches a kernel on them ``times`` times."""
+
+    def bench(torch: Any) -> None:
+        given = [
+            torch.from_numpy(
+                np.ones(shape, dtypes[i] if dtypes else F16), dp=dps[i] if dps else ONE, name=f"x{i}"
+            )
+            for i, shape in enumerate(shapes)
+        ]
+        for _ in range(times):
+            torch.launch(kernel.__name__, kernel, *given, **constants).wait()
+
+    bench.__name__ = kernel.__name__
+    bench.__wrapped__ = kernel  # type: ignore[attr-defined]
+    return bench
+
+
+# -- one PE -----------------------------------------------------------------------------------------------
+
+
+def columns(x: Any, o: Any, WIDTH: Any) -> None:
+    """Blocks of columns of a row-major tensor of 256 columns."""
+    for n in tl.static_range(0, 256, WIDTH):
+        tl.store(o + n * 64 * 2, tl.load(x + n * 2, shape=(64, WIDTH), strides=(256, 1), dtype=x.dtype))
+
+
+def in_turn(a: Any, b: Any, o: Any) -> None:
+    right = tl.load(b)
+    for m in tl.static_range(0, 256, 32):
+        rows = tl.load(a + m * 128 * 2, shape=(32, 128), dtype=a.dtype)
+        tl.store(o + m * 64 * 2, tl.dot(rows, right))
+
+
+def pipelined(a: Any, b: Any, o: Any) -> None:
+    right = tl.load(b)
+    started = []
+    for m in tl.static_range(0, 256, 32):
+        rows = tl.load(a + m * 128 * 2, shape=(32, 128), dtype=a.dtype)
+        started.append(tl.composite("gemm", rows, right, out_ptr=o + m * 64 * 2, out_dtype="f16"))
+    tl.wait(started)
+
+
+def blocks(a: Any, b: Any, o: Any, ROWS: Any) -> None:
+    right, left = tl.load(b), tl.load(a)
+    started = []
+    for m in tl.static_range(0, 192, ROWS):
+        out = o + m * 64 * 2
+        started.append(tl.composite("gemm", left[m : m + ROWS], right, out_ptr=out, out_dtype="f16"))
+    tl.wait(started)
+
+
+def rereads(x: Any, o: Any) -> None:
+    for n in tl.static_range(0, 8):
+        tl.store(o + n * 8192, tl.load(x, shape=(64, 64), dtype=x.dtype))
+
+
+def reads_once(x: Any, o: Any) -> None:
+    value = tl.load(x, shape=(64, 64), dtype=x.dtype)
+    for n in tl.static_range(0, 8):
+        tl.store(o + n * 8192, value)
+
+
+def copies(x: Any, o: Any, N: Any) -> None:
+    for _ in tl.static_range(0, N):
+        tl.store(o, tl.load(x))
+
+
+def pieces(x: Any, o: Any, N: Any) -> None:
+    for n in tl.static_range(0, N):
+        at = n * (65536 // N)
+        tl.store(o + at, tl.load(x + at, shape=(1, 32768 // N), dtype=x.dtype))
+
+
+def through_memory(x: Any, y: Any, o: Any) -> None:
+    tl.store(y, tl.load(x) * 2.0)
+    tl.store(o, tl.load(y, volatile=True) + 1.0)
+
+
+def in_tcm(x: Any, y: Any, o: Any) -> None:
+    tl.store(o, tl.load(x) * 2.0 + 1.0)
+
+
+# -- several PEs ------------------------------------------------------------------------------------------
+
+
+def share(x: Any, o: Any, FIRST: Any) -> None:
+    """PE 0 carries out FIRST of 16 pieces of work, the others the rest."""
+    pid = tl.program_id(0)
+    mine = FIRST if pid == 0 else (16 - FIRST) // 3
+    value = tl.load(x)
+    for _ in range(int(mine)):
+        value = tl.exp(value)
+    tl.store(o, value)
+
+
+def from_zero(x: Any, o: Any, _: Any) -> None:
+    """Each of four PEs copies its part of whole tensors."""
+    at = tl.program_id(0) * 65536
+    tl.store(o + at, tl.load(x + at, shape=(256, 128), dtype=x.dtype))
+
+
+def from_zero_only(x: Any, o: Any, _: Any) -> None:
+    """Each of four PEs reads its part of a tensor and writes 1 KB."""
+    at = tl.program_id(0) * 65536
+    value = tl.load(x + at, shape=(256, 128), dtype=x.dtype)
+    tl.store(o + tl.program_id(0) * 1024, value[0:4])
+
+
+def doubled(x: Any, o: Any) -> None:
+    tl.store(o, tl.load(x) * 2.0)
+
+
+def halves(x: Any, o: Any, OTHER: Any) -> None:
+    """Each of two cubes copies half of a tensor: its own, or that of the other one."""
+    cube = tl.program_id(1)
+    at = (1 - cube if OTHER else cube) * 16384
+    tl.store(o + at, tl.load(x + at, shape=(64, 128), dtype=x.dtype))
+
+
+def skewed(x: Any, o: Any, LATE: Any) -> None:
+    """The last PE prepares something that takes LATE cycles, by itself or with three others."""
+    if LATE and tl.program_id(0) == 3:
+        tl.cycles(LATE)
+    tl.store(o, tl.load(x))
+
+
+def moved(x: Any, o: Any) -> None:
+    tl.store(o, tl.load(x))
+
+
+BLOCKED = DPPolicy(pe="row_wise", num_cubes=1, num_pes=4)
+CUBES = DPPolicy(cube="row_wise", num_cubes=2, num_pes=1)
+ROWS = [(1024, 128), (1024, 128), (4, 4)]
+PAIRS = [
+    Pair(
+        "short-runs",
+        program(columns, [(64, 256), (256, 64)], WIDTH=64),
+        program(columns, [(64, 256), (256, 64)], WIDTH=128),
+    ),
+    Pair(
+        "overlap",
+        program(in_turn, [(256, 128), (128, 64), (256, 64)]),
+        program(pipelined, [(256, 128), (128, 64), (256, 64)]),
+    ),
+    Pair(
+        "small-tiles",
+        program(blocks, [(192, 128), (128, 64), (192, 64)], ROWS=16),
+        program(blocks, [(192, 128), (128, 64), (192, 64)], ROWS=32),
+    ),
+    Pair("read-again", program(rereads, [(64, 64), (512, 64)]), program(reads_once, [(64, 64), (512, 64)])),
+    Pair(
+        "many-launches",
+        program(copies, [(4, 64), (4, 64)], times=4, N=1),
+        program(copies, [(4, 64), (4, 64)], N=4),
+    ),
+    Pair("round-trip", program(through_memory, [(128, 128)] * 3), program(in_tcm, [(128, 128)] * 3)),
+    Pair(
+        "imbalance",
+        program(share, [(256, 128)] * 2, [BLOCKED] * 2, FIRST=10),
+        program(share, [(256, 128)] * 2, [BLOCKED] * 2, FIRST=4),
+        "default",
+    ),
+    Pair(
+        "one-memory",
+        program(from_zero, ROWS, [ONE, ONE, BLOCKED]),
+        program(from_zero, ROWS, [BLOCKED] * 3),
+        "default",
+    ),
+    Pair(
+        "hot-slice",
+        program(from_zero_only, [(1024, 128), (16, 128), (4, 4)], [ONE, BLOCKED, BLOCKED]),
+        program(from_zero_only, [(1024, 128), (16, 128), (4, 4)], [BLOCKED] * 3),
+        "default",
+    ),
+    Pair(
+        "wide-dtype",
+        program(doubled, [(256, 128)] * 2, None, [np.float32, F16]),
+        program(doubled, [(256, 128)] * 2),
+    ),
+    Pair(
+        "start-skew",
+        program(skewed, [(256, 128)] * 2, [BLOCKED] * 2, LATE=500),
+        program(skewed, [(256, 128)] * 2, [BLOCKED] * 2, LATE=0),
+        "default",
+    ),
+    Pair(
+        "commands",
+        program(pieces, [(32, 1024), (32, 1024)], N=32),
+        program(pieces, [(32, 1024), (32, 1024)], N=1),
+        "minimal",
+        {"pe.pe_cpu.dispatch_cycles": 200},
+    ),
+    Pair(
+        "remote",
+        program(halves, [(128, 128)] * 2, [CUBES] * 2, OTHER=True),
+        program(halves, [(128, 128)] * 2, [CUBES] * 2, OTHER=False),
+        "default",
+    ),
+]

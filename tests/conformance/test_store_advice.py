@@ -1,0 +1,59 @@
+"""What the rules of advice find on every store, against plain Python, in runs that have something to find."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench import api
+from kernbench.api.kept_runs import copy_runs
+from tests.advice_pairs import PAIRS
+from tests.conformance.advice_oracle import ADVICE, Evidence, Rows
+from tests.conformance.conftest import NewStore
+
+
+@cache
+def runs() -> tuple[Any, list[kb.Run]]:
+    """A store in memory, and a run in it of the worse program of each pair."""
+    store = api.open_store("memory:")
+    return store, [
+        kb.run(pair.worse, pair.topology, topo=dict(pair.topo), store=store, verify=False) for pair in PAIRS
+    ]
+
+
+def same(row: dict[str, Any], expected: dict[str, Any]) -> bool:
+    return all(
+        math.isclose(row[name], value, rel_tol=1e-9, abs_tol=1e-6)
+        if isinstance(value, float)
+        else row[name] == value
+        for name, value in expected.items()
+    )
+
+
+def check(rule: str, rows: Rows, expected: Rows, run: kb.Run) -> None:
+    key = [name for name, value in expected[0].items() if isinstance(value, str)] if expected else []
+    order = sorted(rows, key=lambda row: [row[name] for name in key])
+    wanted = sorted(expected, key=lambda row: [row[name] for name in key])
+    assert len(rows) == len(expected), (rule, run.bench, rows, expected)
+    for row, one in zip(order, wanted, strict=True):
+        assert same(row, one), (rule, run.bench, row, one)
+    assert [row["saves_ns"] for row in rows] == sorted((row["saves_ns"] for row in rows), reverse=True)
+
+
+@pytest.mark.slow
+def test_rules_find_what_plain_python_finds(new_store: NewStore) -> None:
+    source, found = runs()
+    evidence = [Evidence(run) for run in found]
+    hits = dict.fromkeys(ADVICE, 0)
+    with new_store() as store:
+        copy_runs([run.id for run in found], source, store)
+        for one in evidence:
+            for rule, oracle in ADVICE.items():
+                rows = api.ask(rule, one.run.id, store, {"limit": 1000}).dicts()
+                check(rule, rows, oracle(one), one.run)
+                hits[rule] += bool(rows)
+    assert [rule for rule, count in hits.items() if not count] == []

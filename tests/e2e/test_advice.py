@@ -1,0 +1,96 @@
+"""Advice: what it says is right about runs that follow it, and how it is asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kernbench as kb
+from kernbench.cli.main import main
+from kernbench.pgraph import QueryError
+from tests.advice_pairs import PAIRS, Pair
+
+RULE = """\
+name: mine/stores
+title: Which lines write at all?
+scope: run
+advice: "{line} writes {bytes} bytes: perhaps it need not."
+params:
+  launch: {type: string, default: all, help: Number of a launch.}
+returns:
+  - {name: line, type: string}
+  - {name: bytes, type: int, unit: bytes}
+  - {name: saves_ns, type: float, unit: ns}
+cypher: |
+  MATCH (:Run {id: $run})-[:LAUNCHED]->(l:Launch)-[:DID]->(o:Op {name: 'dma_write'})
+  WHERE $launch IN ['all', toString(l.number)]
+  RETURN o.source AS line, sum(o.bytes) AS bytes, 1000000.0 AS saves_ns
+  ORDER BY line
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair.rule for pair in PAIRS])
+def test_following_advice_saves_what_it_said(pair: Pair) -> None:
+    rule = f"advice/{pair.rule}"
+    worse = kb.run(pair.worse, pair.topology, topo=dict(pair.topo))
+    better = kb.run(
+        pair.better,
+        pair.topology,
+        topo=dict(pair.topo if pair.better_topo is None else pair.better_topo),
+    )
+    said = next(one for one in worse.advice() if one["rule"] == rule)
+    saved = worse.latency_ns - better.latency_ns
+    assert saved == pytest.approx(said["saves_ns"], rel=0.25), said
+    assert [one["advice"] for one in better.advice() if one["rule"] == rule and one["share"] > 0.05] == []
+
+
+def test_advice_is_sorted_and_within_the_critical_path(tmp_path: Path) -> None:
+    pair = PAIRS[0]
+    run = kb.run(pair.worse, pair.topology, store=str(tmp_path))
+    found = kb.advise(run, least=0.0)
+    assert found["run_id"] == run.id
+    saves = [one["saves_ns"] for one in found["advice"]]
+    assert saves == sorted(saves, reverse=True)
+    assert 0.0 <= min(saves) <= max(saves) <= found["ns"] == run.latency_ns
+    best = found["advice"][0]
+    assert best["rule"] == "advice/short-runs"
+    assert "runs of 128 bytes" in best["advice"]
+    assert best["evidence"]["runs"] == 256
+    assert kb.advise("last", str(tmp_path), least=0.99)["advice"] == []
+
+
+def test_the_command_prints_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pair = PAIRS[0]
+    kb.run(pair.worse, pair.topology, store=".kernbench")
+    (tmp_path / "own" / "mine").mkdir(parents=True)
+    (tmp_path / "own" / "mine" / "stores.yaml").write_text(RULE, encoding="utf-8")
+    assert main(["advise", "--queries", "own", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["advice"][0]["rule"] == "mine/stores"
+    assert found["advice"][0]["saves_ns"] == found["ns"]  # never more than there is
+    assert main(["advise", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "saves_ns,share,rule,advice"
+    assert main(["advise"]) == 0
+    assert "[advice/short-runs]" in capsys.readouterr().out
+    assert main(["advise", "--launch", "7"]) == 2
+    assert "launch" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{line} writes", "{place} writes", r"stores\.yaml: .*advice names \['place'\]"),
+        ("saves_ns", "saved_ns", r"stores\.yaml: .*a question with advice takes a launch, and returns"),
+    ],
+)
+def test_a_rule_that_cannot_be_said_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "stores.yaml").write_text(RULE.replace(old, new), encoding="utf-8")
+    with pytest.raises(QueryError, match=message):
+        kb.questions(queries=[str(tmp_path)])
