@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from kernbench.components.base import Component
 from kernbench.components.hbm import HbmSlice
+from kernbench.components.hbm_dram import DramSlice
 from kernbench.components.memory import Memory
 from kernbench.components.pe_component import PeComponent
 from kernbench.errors import ConfigError
@@ -22,6 +23,7 @@ INSTEAD: dict[type, dict[str, str]] = {
     Component: {"crossed": "forward"},
     Memory: {"entry": "entry_ns", "served": "commit and fetch", "depart": "leave"},
     HbmSlice: {"burst": "commit and fetch"},
+    DramSlice: dict.fromkeys(("submit", "part_done", "over"), "commit and fetch"),
     PeComponent: {"part_of": "sibling", "hand": "pass_on"},
 }
 """By the class that defines it: the method, and what is called by its name."""
