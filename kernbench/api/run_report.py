@@ -91,7 +91,9 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
     asked = [
         question
         for question in answers.answer("questions", {})["questions"]
-        if question["scope"] == "run" and all(param["default"] is not None for param in question["params"])
+        if question["scope"] == "run"
+        and not question["advice"]  # rules: one view shows them together
+        and all(param["default"] is not None for param in question["params"])
     ]
     yield "questions", {"questions": asked}
     for question in asked:

@@ -19,6 +19,7 @@ from tools.made_up_run import made_up_run
 from tools.measure_store_page import first_rows, page
 
 
+@pytest.mark.slow
 def test_every_question_is_answered(
     new_store: NewStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,6 +25,7 @@ LONG = (
     "ask-questions.md",
     "browse-in-the-browser.md",
     "find-the-bottleneck.md",
+    "follow-advice.md",
     "regress-in-ci.md",
     "replay-traffic.md",
     "reproduce-the-milestones.md",
