@@ -5,9 +5,15 @@ from __future__ import annotations
 from kernbench.machine.machine import Machine
 from kernbench.replay import DataPlane
 from kernbench.runtime import Context, DPPolicy
-from tests.small_machines import minimal, small
+from tests.compiled import compiled
+from tests.small_machines import SMALL, minimal, small
 
-GRAPHS = {"va": small("va"), "pa": small("pa"), "minimal": minimal()}
+GRAPHS = {
+    "va": small("va"),
+    "pa": small("pa"),
+    "serial": compiled(None, SMALL | {"system.worker": "serial"}),
+    "minimal": minimal(),
+}
 ALL = DPPolicy("row_wise", "row_wise")
 
 

@@ -31,6 +31,7 @@ value on one line and nothing else.
 | `runs prune`, `runs rm` | `runs[]`: ids |
 | `runs tag` | `tags[]` |
 | `why` | `run_id launch window t_start t_end ns by_cause{} by_location{} by_line{} steps[]`, each step `t_start t_end ns cause location activity transaction hop line` |
+| `advise` | `run_id bench topology launch window ns advice[]`, each `rule title advice saves_ns share evidence{}` |
 | `timeline` | `run_id title start_ns ns left_out groups[]`, each group `place alike rows[]`, each row `place label occupancy bars[]`, each bar `begin end category name number source`; with `--out` `run_id files[]` |
 | `export` | `run_id to window files[]` |
 | `report` | `run_id files[]` |

@@ -230,7 +230,9 @@ def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:
         ("in-cube", how, 256) for how in ("dma", "queue", "queue-unread")
     ]
     dma, queue, unread = (row["latency_ns"] for row in rows)
-    assert dma < unread < queue
+    # A slot is written while it still crosses the link to the TCM, DMA's flit after that: 256 / 512 ns.
+    assert dma <= unread + 256 / 512
+    assert max(dma, unread) < queue
     assert [row["against_dma"] for row in rows] == pytest.approx([1.0, queue / dma, unread / dma])
 
 

@@ -129,7 +129,7 @@ def test_figures_of_the_default(default: PropertyGraph) -> None:
     assert own(default.node(f"{pe}.pe_mmu")) == {"page_bytes": 4096, "tlb_overhead_ns": 0.0}
     assert own(default.node(f"{pe}.pe_ipcq")) == {
         "slots": 4, "slot_bytes": 4096, "credit_bytes": 16, "buffer_kind": "tcm",
-        "backpressure": "sleep", "poll_ns": 10.0,
+        "backpressure": "sleep", "poll_ns": 10.0, "protocol_ns": 0.0,
         "tcm_gbs": 512.0, "tcm_overhead_ns": 0.0, "sram_gbs": 512.0, "sram_overhead_ns": 2.0,
         "hbm_gbs": 256.0, "hbm_overhead_ns": 6.0,
     }  # fmt: skip
