@@ -170,11 +170,12 @@ class ScratchFolder:
                 if _lock(handle) is True:
                     shutil.rmtree(path, ignore_errors=True)
         while True:
-            self.path = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
-            self._handle = os.open(self.path, os.O_RDONLY) if fcntl is not None else None
+            self.path, self._handle = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent)), None
             # A process that removes leftovers may take it for one before it is locked.
-            if _lock(self._handle) is not False and self.path.is_dir():
-                return
+            with suppress(FileNotFoundError):
+                self._handle = os.open(self.path, os.O_RDONLY) if fcntl is not None else None
+                if _lock(self._handle) is not False and self.path.is_dir():
+                    return
             self.remove()
 
     def remove(self) -> None:

@@ -54,8 +54,10 @@ def run_batches(run: RunRecord, topology: TopologyRecord, detail: str = "full") 
 
     The node of the run itself is a hidden one.
     """
-    parts = Projection(topology, run, by_id=True).parts("run", tuple(sorted(kept_names(detail))))
-    return batches_of(parts, HIDDEN)
+    kept = kept_names(detail)
+    parts = Projection(topology, run, by_id=True).parts("run", tuple(sorted(kept)))
+    # A type may lead from several labels, of which some are left out.
+    return batches_of((part for part in parts if kept.issuperset(part.ends or ())), HIDDEN)
 
 
 def topology_batches(topology: TopologyRecord) -> Iterator[Batch]:
