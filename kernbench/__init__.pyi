@@ -8,6 +8,7 @@ from kernbench.api import RunVerificationError as RunVerificationError
 from kernbench.api import Sweep as Sweep
 from kernbench.api import TrafficRun as TrafficRun
 from kernbench.api import Tuning as Tuning
+from kernbench.api import advise as advise
 from kernbench.api import annotate as annotate
 from kernbench.api import ask as ask
 from kernbench.api import ask_cypher as ask_cypher

@@ -37,7 +37,7 @@ def compare(store: GraphStore, run_id: str, engine: str) -> None:
             expected: Counter[tuple[Any, ...]] = Counter()
             for a, b, data in graph.edges(data=True):
                 if (data["type"], a[0], b[0]) == (rel.type, source, target):
-                    expected[graph.nodes[a]["id"], graph.nodes[b]["id"], *(data[n] for n in names)] += 1
+                    expected[graph.nodes[a]["id"], graph.nodes[b]["id"], *(data.get(n) for n in names)] += 1
             then = f"MATCH (n)-[r:`{rel.type}`]->(b:`{target}`) RETURN n.id AS a, b.id AS b"
             text = f"{nodes_of_run(source)} {then}" + (", " + columns("r", names) if names else "")
             rows = store.query(text, run=run_id, engine=engine, proved=True).rows

@@ -245,6 +245,7 @@ def test_rows_that_are_the_answer_stay(cli: Cli) -> None:
         *("bottleneck/busiest-engines", "bottleneck/busiest-links", "bottleneck/saturation"),
         *("bottleneck/seam-senders", "contention/costly-pairs", "contention/outstanding"),
         *("contention/waits-by-resource", "history/slower-where", "kernel/pe-time"),
+        "kernel/engine-follows",
     }
 
 

@@ -83,7 +83,7 @@ def test_finding_by_name() -> None:
     library = load_library(QUERIES)
     assert list(library) == sorted(library)
     assert find(library, "routing/path") is find(library, "path")
-    with pytest.raises(QueryError, match="no question 'nothing'; there are bottleneck/"):
+    with pytest.raises(QueryError, match=f"no question 'nothing'; there are {next(iter(library))}, "):
         find(library, "nothing")
 
 
@@ -148,8 +148,12 @@ WHOLE = {
     "CASE WHEN b.ns <= a.ns AND b.price <= a.price AND (b.ns < a.ns OR b.price < a.price) THEN 1 ELSE 0 END",
     "CASE WHEN other.nth < part.nth THEN other.taken ELSE 0 END",
     "CASE WHEN c.kind <> 'pe_scheduler' THEN 1 ELSE 0 END",
+    "CASE WHEN u.resource = m.resource THEN a.bytes ELSE 0 END", "ops", "size",
+    "CASE WHEN one.stage = longest THEN 0 ELSE one.ops END",
+    "ceil(1.0 * t.bytes / c.burst_bytes) * c.burst_bytes", "asked", "done",
+    "CASE WHEN u.dtype IN ['f16', 'bf16'] THEN 0 ELSE 1 END",
 }  # fmt: skip
-"""What the library adds up that is whole: counts, bytes, and femtoseconds that a sum gave."""
+"""What the library adds up that is whole: counts, bytes, multiplications, femtoseconds that a sum gave."""
 OF_TWO = {
     "side * busy", "side * waited", "side * moved",
     "CASE WHEN x.id = r.id THEN u.busy_ns ELSE -u.busy_ns END",

@@ -35,9 +35,6 @@ def command(
     Savings are estimates from the critical path, and those of two pieces of advice may overlap: follow one,
     run again, and ask again. 'kernbench query RULE' shows what a rule has found; rules are questions whose
     file has a line 'advice', and a folder given with --queries may hold more.
-
-    JSON has run_id, bench, topology, launch, window, ns and advice (rule, title, advice, saves_ns, share,
-    evidence).
     """
     with opened(store) as kept_in:
         found = api.advise(run, kept_in, launch=launch, least=least, queries=queries)

@@ -211,7 +211,7 @@ def _list(fmt: str, queries: tuple[str, ...]) -> None:
         (q["name"], q["title"], " ".join(_signature(p) for p in q["params"]), ", ".join(q["rests_on"]))
         for q in questions
     ]
-    emit(fmt, {"questions": questions}, ("name", "title", "params", "rests on"), rows)
+    emit(fmt, {"questions": questions}, ("name", "title", "params", "rests_on"), rows)
 
 
 def _help(question: dict[str, Any]) -> list[str]:
