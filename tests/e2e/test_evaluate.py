@@ -313,10 +313,9 @@ def test_gqa_counts_panels(cli: Cli, machine: Path) -> None:
         if number == 1:
             assert row["latency_ns"] == one[panel]["latency_ns"]
             assert row["run_id"] == one[panel]["run_id"]
-        else:  # heads on cubes of their own meet on the way to them alone, heads on the same cubes in it
-            apart = panel.startswith("single")
+        else:  # heads on the same cubes queue for what a prefill sends; the few messages of a decode hardly meet
             assert row["latency_ns"] > one[panel]["latency_ns"]
-            assert (row["latency_ns"] < 1.1 * one[panel]["latency_ns"]) == apart
+            assert (row["latency_ns"] > 1.1 * one[panel]["latency_ns"]) == (panel == "multi-user prefill")
     images = [Path(file).stem for file in found["files"] if file.endswith(".png")]
     assert images[-3:] == ["panels", "scaling", "kv-heads"]
 

@@ -33,7 +33,7 @@ with kb.open_store(sys.argv[1]) as store:
     for name, question in LIBRARY.items():
         given = question.params
         needed = [k for k, p in given.items() if p.default is None or p.refers == "run"]
-        known = {"before": run, "after": run, "bench": "qkv-gemm"}
+        known = {"before": run, "after": run, "bench": "qkv-gemm", "key": "seed"}
         params = {key: known.get(key) or NEEDED[key] for key in needed}
         kb.ask(name, run, store, params)
         asked += 1
