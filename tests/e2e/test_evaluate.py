@@ -313,7 +313,7 @@ def test_gqa_counts_panels(cli: Cli, machine: Path) -> None:
         if number == 1:
             assert row["latency_ns"] == one[panel]["latency_ns"]
             assert row["run_id"] == one[panel]["run_id"]
-        else:  # heads on the same cubes queue for what a prefill sends; the few messages of a decode hardly meet
+        else:  # heads on the same cubes queue for what a prefill sends; messages of a decode hardly meet
             assert row["latency_ns"] > one[panel]["latency_ns"]
             assert (row["latency_ns"] > 1.1 * one[panel]["latency_ns"]) == (panel == "multi-user prefill")
     images = [Path(file).stem for file in found["files"] if file.endswith(".png")]
