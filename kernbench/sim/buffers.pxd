@@ -98,8 +98,10 @@ cdef class BufferedPort(Port):
     cdef object allocate(self, double now)
     @cython.locals(buffer=Buffer, channel=VirtualChannel, packet=Packet)
     cdef object give(self, Lane lane, Stay stay, double now)
-    @cython.locals(buffer=Buffer, channel=VirtualChannel, first=VirtualChannel, again=double, number=Py_ssize_t, low=Py_ssize_t)
+    @cython.locals(buffer=Buffer, first=VirtualChannel)
     cdef double without_channel(self, Lane lane, Stay stay, double now) except? -1.0
+    @cython.locals(buffer=Buffer, channel=VirtualChannel, number=Py_ssize_t, again=double)
+    cdef double next_channel(self, Stay stay) except? -1.0
     @cython.locals(
         stay=Stay, packet=Packet, flit="long long", hop=Py_ssize_t, taken=VirtualChannel, own=VirtualChannel,
         inside=Buffer, following=Stay, port=BufferedPort, path=Path, link=Link,

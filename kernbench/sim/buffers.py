@@ -425,6 +425,9 @@ class BufferedPort(Port):
                     if asking is None:
                         asking = []
                     asking.append(lane)
+                else:
+                    # The link may be taken for longer than the channel (issue_ns).
+                    self.wake(self.next_channel(stay))
             if asking is None:
                 return
             chosen: Lane = asking[self.pick(asking, self.allocated)]
@@ -449,16 +452,20 @@ class BufferedPort(Port):
 
     def without_channel(self, lane: Lane, stay: Stay, now: float) -> float:
         """The head of ``lane`` has no channel: note who has them; returns when one is free, if known."""
+        if lane.blocked < 0.0:
+            buffer: Buffer = self.buffer
+            first: VirtualChannel = buffer.channels[self.low(stay)]
+            lane.hold_up(now, first.holder, buffer)
+        return self.next_channel(stay)
+
+    def next_channel(self, stay: Stay) -> float:
+        """When the first of the channels that a packet may have is free: infinity where all are taken."""
         buffer: Buffer = self.buffer
         again = _INFINITY
-        low = self.low(stay)
-        for number in range(low, self.high(stay)):
+        for number in range(self.low(stay), self.high(stay)):
             channel: VirtualChannel = buffer.channels[number]
             if not channel.taken and channel.free_from < again:
                 again = channel.free_from
-        if lane.blocked < 0.0:
-            first: VirtualChannel = buffer.channels[low]
-            lane.hold_up(now, first.holder, buffer)
         return again
 
     def beyond(self, stay: Stay) -> bool:

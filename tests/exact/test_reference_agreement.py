@@ -75,6 +75,14 @@ def test_cases_that_once_disagreed(case: Case) -> None:
         Agreement().compare(name, case)
 
 
+CHANNEL_BEFORE_LINK = [Flow(0, "hbm", 5, 0, 1792, False, 0.0), Flow(0, "hbm", 5, 768, 256, False, 0.0)]
+"""A request comes while the last flit of another leaves: it gets the channel before the link is free."""
+
+
+def test_a_channel_is_given_before_the_link_is_free() -> None:
+    Agreement().compare("buffers, pipelined", CHANNEL_BEFORE_LINK)
+
+
 def _book_early(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PeDma, "sends", False)
 
