@@ -180,6 +180,31 @@ def test_a_process_that_dies_is_replaced(asked: EmbeddedStore) -> None:
         assert asked.query(COUNT, run="a").rows == [(2,)]
 
 
+@pytest.mark.parametrize(("crashes", "is_answered"), [(1, True), (2, False)])
+def test_a_query_is_asked_again_after_one_crash(
+    asked: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, crashes: int, is_answered: bool
+) -> None:
+    ask = arcade.ArcadeProcess.ask
+    left = crashes
+
+    def crash(self: arcade.ArcadeProcess, *request: object, timeout_s: float | None = None) -> object:
+        nonlocal left
+        if request[0] == "query" and left:
+            left -= 1
+            assert self._process is not None
+            self._process.kill()
+            self._process.wait()
+        return ask(self, *request, timeout_s=timeout_s)
+
+    monkeypatch.setattr(arcade.ArcadeProcess, "ask", crash)
+    with asked:
+        if is_answered:
+            assert asked.query(COUNT, run="a").rows == [(2,)]
+        else:
+            with pytest.raises(arcade.ArcadeEndedError, match="has ended"):
+                asked.query(COUNT, run="a")
+
+
 def test_a_fork_asks_on_its_own(asked: EmbeddedStore) -> None:
     with asked:
         child = os.fork()

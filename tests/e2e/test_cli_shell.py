@@ -60,6 +60,7 @@ def test_questions_of_ones_own(cli: Cli, workdir: Path, monkeypatch: pytest.Monk
     (workdir / "own" / "mine" / "writes.yaml").write_text(QUESTION, encoding="utf-8")
     assert cli(*RUN).status == 0
     asked = cli("query", "mine/writes", "--queries", "own", "--format", "json")
+    assert (asked.status, asked.err) == (0, "")
     assert json.loads(asked.out)["rows"] == [["sip0.cube0.hbm_ctrl.pe0", 1]]
     assert "mine/writes" in cli("query", "--list", "--queries", "own").out
     assert cli("query", "writes").status == 2

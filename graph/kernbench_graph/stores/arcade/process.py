@@ -34,6 +34,10 @@ class ArcadeError(StoreError):
         self.chain = chain or []
 
 
+class ArcadeEndedError(ArcadeError):
+    """The process ended by itself in the middle of a request."""
+
+
 class ArcadeTimeoutError(ArcadeError):
     """The request took longer than it was allowed to; the process was ended."""
 
@@ -93,7 +97,7 @@ class ArcadeProcess:
                 self._stop()
                 if expired.is_set():
                     raise ArcadeTimeoutError("the request took too long") from error
-                raise ArcadeError(
+                raise ArcadeEndedError(
                     f"the process of ArcadeDB has ended (status {process.returncode}); ask again, "
                     "or use the engine 'ladybug'"
                 ) from error

@@ -20,6 +20,7 @@ from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result, resolve_ref
 from kernbench_graph.stores.arcade.plan import refuse_profile
+from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
@@ -84,14 +85,20 @@ class LocalStore(RunGraphs, ABC):
             self._check_computed(cypher)
             runs = tuple(dict.fromkeys(named_runs(cypher, run, values, self._is_kept).values()))
         names = looked_at(asked)
+        crashes = 0
         try:
             while True:
                 running.check()
-                database = self._database(names, runs, chosen)
+                database = None
                 try:
+                    database = self._database(names, runs, chosen)
                     result = database.query(f"{word} {asked}" if word else asked, values, timeout_s)
+                except ArcadeEndedError:
+                    crashes += 1
+                    if crashes > 1:  # once is an accident of a pre-release, twice is this query
+                        raise
                 except StoreError:
-                    if not database.is_closed:  # else it has gone meanwhile: ask again
+                    if database is None or not database.is_closed:  # else it has gone meanwhile: ask again
                         raise
                 else:
                     for note in result.notes:
