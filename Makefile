@@ -11,6 +11,7 @@
 #   make contracts   import-linter: which package may import which
 #   make wheel-test  a wheel, installed in an empty environment, runs the default job and a query
 #   make docs        rewrite the pages under docs/reference that are made from the code
+#   make site        build the documentation as a site into site/, with strict links
 #   make validation  measure the model beside references, write docs/reference/validation.md
 #   make measure     run every bench and question, write docs/reference/measured.md
 #   make measure-store  measure the stores on a million hops, write docs/reference/measured-stores.md (as make neo4j)
@@ -39,7 +40,7 @@ SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled e
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
 
-.PHONY: run test slow pure core golden lint types contracts wheel-test docs validation measure measure-store diagrams screens figures neo4j clean help
+.PHONY: run test slow pure core golden lint types contracts wheel-test docs site validation measure measure-store diagrams screens figures neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -83,6 +84,9 @@ docs: $(DEV)
 	$(BIN)/python -m kernbench.kernels.reference docs/reference/tl.md
 	$(BIN)/python -m kernbench.runtime.reference docs/reference/torch.md
 	$(BIN)/python -m kernbench_graph.reference docs/reference
+
+site: $(DEV)
+	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
 
 validation: $(DEV)
 	$(BIN)/kernbench validate --page docs/reference/validation.md

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,11 @@ from kernbench.cli.reference import page
 from tests.e2e.doc_pages import run_page
 
 ROOT = Path(__file__).resolve().parents[2]
-RUN = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+RUN = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs" / "learn").glob("*.md")),
+    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+]
 ALL = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -68,11 +74,20 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
-def test_every_page_is_in_the_index() -> None:
-    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    for path in sorted((ROOT / "docs").rglob("*.md")):
-        if path.name != "index.md":
-            assert f"({path.relative_to(ROOT / 'docs').as_posix()})" in index
+def test_every_page_is_in_the_contents() -> None:
+    """docs/SUMMARY.md is the order of pages, on a forge and on the site."""
+    listed = re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "SUMMARY.md").read_text(encoding="utf-8"))
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert sorted(listed) == sorted(pages - {"SUMMARY.md"})
+
+
+@pytest.mark.slow
+def test_the_site_builds_and_all_of_its_links_and_anchors_lead_somewhere(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "KernBench" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert (tmp_path / "search" / "search_index.json").exists()
 
 
 def test_command_line_reference_is_up_to_date() -> None:
