@@ -144,10 +144,15 @@ def select(
             raise UsageError(
                 f"there is no time from {begin:g} to {end:g} ns; the run goes from 0 to {sim_ns:.3f} ns"
             )
+        whole = ", ".join(f"{a:.3f} to {b:.3f}" for a, b in spans[:3]) + (", ..." if len(spans) > 3 else "")
+        asked = name
         spans = [(max(a, begin), min(b, end)) for a, b in spans if min(b, end) > max(a, begin)]
         name, number = f"{name} from {begin:.3f} to {end:.3f} ns", None
         if not spans:
-            raise UsageError(f"nothing is there in {name}; choose another time, or --launch run")
+            raise UsageError(
+                f"nothing is there in {name}: {asked} is {whole} ns of the run; "
+                "choose a time within it, or --launch run"
+            )
     return Window(name, tuple(spans), number)
 
 

@@ -27,7 +27,7 @@ def changed(checkout: Path) -> str:
         if block["file"]:
             (checkout / block["file"]).write_text(block["body"], encoding="utf-8")
         elif block["language"] == "diff":
-            apply = ["git", "apply", "--recount", "-C1", "--unidiff-zero", "-"]
+            apply = ["git", "apply", "-"]
             # Outside any repository, or git would take the paths for those of that one.
             env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(checkout.parent)}
             subprocess.run(apply, cwd=checkout, input=block["body"], text=True, check=True, env=env)
@@ -54,15 +54,21 @@ def test_a_component_is_added_as_the_page_says(tmp_path: Path) -> None:
         assert same, f"{command}\nexpected:\n{expected}\ngot:\n{printed}"
         ran += 1
     assert ran == 5
+    test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_pe_mpu.py"]
+    subprocess.run(test, cwd=checkout, env=environment(checkout, tmp_path), check=True)
+
+
+def environment(checkout: Path, folder: Path) -> dict[str, str]:
+    path = os.pathsep.join(map(str, (checkout, checkout / "graph")))
+    return {**os.environ, "PYTHONPATH": path, "KERNBENCH_STORE": str(folder / "store")}
 
 
 def _kernbench(arguments: list[str], checkout: Path, folder: Path) -> str:
     """The output of the command, run on the copy."""
-    path = os.pathsep.join(map(str, (checkout, checkout / "graph")))
     done = subprocess.run(
         [sys.executable, "-m", "kernbench", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": path, "KERNBENCH_STORE": str(folder / "store")},
+        env=environment(checkout, folder),
         capture_output=True,
         text=True,
         check=False,
