@@ -164,7 +164,41 @@ def moved(x: Any, o: Any) -> None:
     tl.store(o, tl.load(x))
 
 
+def talk(x: Any, o: Any, N: Any) -> None:
+    """PE 0 sends N messages of 8 KB, PE 1 keeps the last one."""
+    if tl.program_id(0) == 0:
+        value = tl.load(x + 0, shape=(32, 128), dtype=x.dtype)
+        for _ in tl.static_range(0, N):
+            tl.send("pe_E", value)
+    elif tl.program_id(0) == 1:
+        for _ in tl.static_range(0, N):
+            value = tl.recv("pe_W")
+        tl.store(o + 32768, value)
+
+
+def talking(slots: int) -> Callable[..., Any]:
+    """A bench of :func:`talk` over rings of so many slots."""
+
+    def bench(torch: Any) -> None:
+        torch.install_ipcq("intracube_pe_ring", slots=slots)
+        program(talk, [(512, 128)] * 2, [BLOCKED] * 2, N=16)(torch)
+
+    bench.__name__ = "talking"
+    bench.__wrapped__ = talk  # type: ignore[attr-defined]
+    return bench
+
+
+def gathered(x: Any, o: Any, PUSH: Any) -> None:
+    """What lies with PEs 7 and 6 comes to PEs 0 and 1, which read it; with PUSH PE 6 writes its part."""
+    pid = tl.program_id(0)
+    if pid == 0:
+        tl.store(o + 0, tl.load(x + 7 * 65536, shape=(256, 128), dtype=x.dtype))
+    elif pid == (6 if PUSH else 1):
+        tl.store(o + 65536, tl.load(x + 6 * 65536, shape=(256, 128), dtype=x.dtype))
+
+
 BLOCKED = DPPolicy(pe="row_wise", num_cubes=1, num_pes=4)
+EIGHT = DPPolicy(pe="row_wise", num_cubes=1, num_pes=8)
 CUBES = DPPolicy(cube="row_wise", num_cubes=2, num_pes=1)
 ROWS = [(1024, 128), (1024, 128), (4, 4)]
 PAIRS = [
@@ -231,5 +265,20 @@ PAIRS = [
         program(halves, [(128, 128)] * 2, [CUBES] * 2, OTHER=True),
         program(halves, [(128, 128)] * 2, [CUBES] * 2, OTHER=False),
         "default",
+    ),
+    Pair(
+        "hot-link",
+        program(gathered, [(2048, 128)] * 2, [EIGHT] * 2, PUSH=False),
+        program(gathered, [(2048, 128)] * 2, [EIGHT] * 2, PUSH=True),
+        "default",
+    ),
+    Pair("ring-slots", talking(slots=1), talking(slots=8), "default"),
+    Pair(
+        "credits",
+        program(copies, [(256, 128)] * 2, N=1),
+        program(copies, [(256, 128)] * 2, N=1),
+        "minimal",
+        {"links": {"router_to_hbm": {"buffer_flits": 1, "credit_ns": 8.0}}},
+        {"links": {"router_to_hbm": {"buffer_flits": 16, "credit_ns": 8.0}}},
     ),
 ]

@@ -14,7 +14,9 @@ from kernbench.api.asking import ask, library
 from kernbench.api.names import Folders
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError, Question
+from kernbench.report.advice import Advice
 from kernbench.report.cells import number
 
 LEAST = 0.01
@@ -63,8 +65,22 @@ def advise(
         "launch": window.launch,
         "window": window.name,
         "ns": window.ns,
-        "advice": sorted(worth, key=lambda one: (-round(one["saves_ns"], 6), one["rule"], one["advice"])),
+        "advice": Advice(
+            sorted(worth, key=lambda one: (-round(one["saves_ns"], 6), one["rule"], one["advice"]))
+        ),
     }
+
+
+def advise_window(
+    run: Run, launch: int | str | None = "all", from_ns: float | None = None, to_ns: float | None = None
+) -> Advice:
+    """The advice about a window that a screen shows; the whole run is that of its launches.
+
+    ``UsageError``: the window is not one of whole launches.
+    """
+    if from_ns is not None or to_ns is not None or launch == "setup":
+        raise UsageError("advice is about whole launches; choose all of them, or one")
+    return run.advice("all" if launch in (None, "run") else launch)
 
 
 def rules(queries: Folders = ()) -> list[Question]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kernbench.analysis.critical_path import CriticalPath
     from kernbench.analysis.time_window import Window
     from kernbench.analysis.trace_index import TraceIndex
+    from kernbench.report.advice import Advice
 
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
@@ -394,11 +395,11 @@ class Run(Exports):
         params = {"by": by, "limit": _ALL_ROWS if limit is None else limit}
         return self.query("bottleneck/roofline", launch=launch, **params).dicts()
 
-    def advice(self, launch: int | str = "all", least: float = 0.01) -> list[dict[str, Any]]:
-        """What to do next, the largest saving first: see :func:`kernbench.advise`."""
+    def advice(self, launch: int | str = "all", least: float = 0.01) -> Advice:
+        """What to do next, the largest saving first, as a list: see :func:`kernbench.advise`."""
         from kernbench.api.advising import advise
 
-        found: list[dict[str, Any]] = advise(self, launch=launch, least=least)["advice"]
+        found: Advice = advise(self, launch=launch, least=least)["advice"]
         return found
 
     @property

@@ -35,9 +35,9 @@ def write_report(
 
     It is the page of ``kernbench web`` without what needs a store to ask: the machine's four views with
     utilisation over time, of the busiest SIPs, cubes and PEs also by name, the time line, where the time went
-    by cause and by source line, the longest waits, the roofline, and the answers of the questions that need
-    no parameter. All are of the launches, or of the window that ``launch``, ``from_ns`` and ``to_ns`` choose
-    (:meth:`kernbench.Run.window`). The file says what is not in it.
+    by cause and by source line, the longest waits, advice, the roofline, and the answers of the questions
+    that need no parameter. All are of the launches, or of the window that ``launch``, ``from_ns`` and
+    ``to_ns`` choose (:meth:`kernbench.Run.window`). The file says what is not in it.
 
     Args:
         run: A run, or a reference to one, such as ``last``.
@@ -87,7 +87,8 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
         for name in _busiest(answers, params, found["picture"]["instances"]):
             one = answers.answer("machine", {**params, "view": view, "of": name})
             yield f"machine?of={name}&view={view}", one
-    yield "roofline", _or_why_not(answers, "roofline", params)
+    for name in ("advice", "roofline"):
+        yield name, _or_why_not(answers, name, params)
     asked = [
         question
         for question in answers.answer("questions", {})["questions"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kernbench.cli.output import fold, number, print_csv, print_json, print_table, say
+from kernbench.report.advice import one_line
 from kernbench.report.cells import PART, launch_columns, share
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 _MANY, _SHOWN = 100_000, 5
 """Resources that are looked at, and rows that are shown once those that are alike are one row."""
+_ADVISED = 20_000
+"""Hops of a run up to which its summary tells people of advice: that takes about a second."""
 _VERIFIED = {True: "yes", False: "NO", None: "not asked"}
 
 _ROOFLINES = {"launch": "launches", "pe": "PEs", "operation": "operations"}
@@ -38,17 +41,10 @@ def print_run(fmt: str, run: Run, details: bool = False, **window: Any) -> None:
         print_csv(list(run.info), [list(run.info.values())])
     else:
         _print_for_people(run.summary(_MANY, **window))
-        if sys.stdout.isatty() and run.id and run.launches:
-            say(f"\n{_advised(run.advice())}")
+        if sys.stdout.isatty() and run.id and run.launches and run.info["hops"] <= _ADVISED:
+            say(f"\n{one_line(run.advice())}")
         for by, rows in rooflines.items():
             _roofline(_ROOFLINES[by], rows, ("name",) if by == "pe" else ())
-
-
-def _advised(advice: list[dict[str, Any]]) -> str:
-    """One line on the advice about a run. It takes about a second, so that only people are told."""
-    if not advice:
-        return "advice: none"
-    return f"advice: {len(advice)}, the first saves about {advice[0]['share']:.0%}; see 'kernbench advise'"
 
 
 def _roofline(title: str, rows: list[dict[str, Any]], parts: tuple[str, ...]) -> None:

@@ -26,7 +26,7 @@ _COLUMNS: Mapping[str, Sort] = {
          "waiter_src", "holder_src", "busiest_link", "bottleneck"),
         "resource",
     ),
-    "question": "question",
+    **dict.fromkeys(("question", "rule"), "question"),
 }  # fmt: skip
 _LABELS: Mapping[str, tuple[Sort, str]] = {
     "Run": ("run", "id"),

@@ -313,8 +313,106 @@ def round_trip(e: Evidence) -> Rows:
     return rows
 
 
+def room(e: Evidence, link: str) -> str | None:
+    """Flits for which the configuration has room in a link's buffers; None where it has no limit."""
+    said = json.loads(json.loads(e.run.topology_record().properties).get("links") or "{}")
+    part = said.get(link) or said.get(e.kind(link)) or {}
+    return None if part.get("buffer_flits") is None else str(part["buffer_flits"])
+
+
+def credits(e: Evidence) -> Rows:
+    use = e.run.use("all")
+    at: dict[str, list[Step]] = defaultdict(list)
+    for s in e.in_kernels("queue", "link", "back_pressure"):
+        at[s.location.removesuffix(".buffer")].append(s)
+    kinds: dict[str, Rows] = defaultdict(list)
+    for link, steps in at.items():
+        if link not in e.links or link not in e.used or (flits := room(e, link)) is None:
+            continue
+        busy, occupied = (float(use[name][e.used[link]]) for name in ("busy_ns", "occupied_ns"))
+        if occupied > 1.25 * busy:
+            path_ns = math.fsum(s.ns for s in steps)
+            kinds[e.kind(link)].append({
+                "line": min(s.line for s in steps), "flits": flits, "busy_ns": busy, "occupied_ns": occupied,
+                "path_ns": path_ns, "saves_ns": path_ns * (1 - busy / occupied),
+            })  # fmt: skip
+    return [
+        {"line": min(one["line"] for one in of), "kind": kind, "links": len(of), "flits": of[0]["flits"],
+         **{name: math.fsum(one[name] for one in of) for name in
+            ("busy_ns", "occupied_ns", "path_ns", "saves_ns")}}
+        for kind, of in kinds.items()
+    ]  # fmt: skip
+
+
+def ring_slots(e: Evidence) -> Rows:
+    kind = {number: t["kind"] for number, t in e.transactions.items()}
+    steps = [s for s in e.steps if s.line]
+    waited = [s for s in steps if kind.get(s.transaction) == "ipcq_credit"]
+    senders = [t["src"] for t in e.transactions.values() if t["kind"] == "ipcq_token" and t["launch"] >= 0]
+    if len({s.transaction for s in waited}) < 2:
+        return []
+    messages = max(senders.count(one) for one in set(senders))
+    copies = [s for s in steps if s.op >= 0 and e.ops[s.op]["name"] == "ipcq_copy"]
+    each = {
+        place: math.fsum(s.ns for s in copies if s.location == place and s.cause != "queue")
+        / len({s.op for s in copies if s.location == place})
+        for place in {s.location for s in copies}
+    }
+    slowest_ns, path_ns = max(each.values()), math.fsum(s.ns for s in copies)
+    if path_ns <= messages * slowest_ns:
+        return []
+    return [{"line": min(s.line for s in waited), "credits": len({s.transaction for s in waited}),
+             "messages": messages, "slowest": min(p for p in each if each[p] >= slowest_ns),
+             "slowest_ns": slowest_ns, "path_ns": path_ns,
+             "saves_ns": path_ns - messages * slowest_ns}]  # fmt: skip
+
+
+def hot_link(e: Evidence) -> Rows:
+    """Corners by the transactions' own paths, and the ways around them by the table of links."""
+    hops: dict[int, list[str]] = defaultdict(list)
+    for hop in e.run.tables["Hop"].to_pylist():
+        hops[hop["txn"]].append(hop["resource"])
+    paths = set(map(tuple, hops.values()))
+    wires = {(one["src"], one["dst"]): one for one in e.links.values()}
+    use, rows = e.run.use("all"), []
+    moved = {name: int(use["bytes"][i]) for name, i in e.used.items()}
+    at: dict[str, list[Step]] = defaultdict(list)
+    for s in e.in_kernels("queue", "link"):
+        if e.kind(s.location) == "router_mesh":
+            at[s.location].append(s)
+    for link, steps in at.items():
+        if all(s.cause != "queue" for s in steps):
+            continue
+        around: dict[str, int] = {}
+        for path in paths:
+            for i in (n for n, one in enumerate(path) if one == link):
+                for a, m, b in (path[i - 3 : i + 2 : 2], path[i - 1 : i + 4 : 2]):
+                    if any(e.kind(one) != "router" for one in (a, m, b)):
+                        continue
+                    weight = wires[a, m]["routing_weight"] + wires[m, b]["routing_weight"]
+                    for (src, q), first in wires.items():
+                        second = wires.get((q, b))
+                        if src != a or q == m or second is None:
+                            continue
+                        if abs(first["routing_weight"] + second["routing_weight"] - weight) < 1e-9:
+                            around[q] = max(moved.get(first["name"], 0), moved.get(second["name"], 0))
+        around = {q: nbytes for q, nbytes in around.items() if moved[link] > 2 * nbytes}
+        if around:
+            least = min(around.values())
+            path_ns = math.fsum(s.ns for s in steps)
+            rows.append({
+                "line": min(s.line for s in steps), "link": link, "bytes": moved[link],
+                "other": min(q for q in around if around[q] == least), "other_bytes": least,
+                "path_ns": path_ns,
+                "saves_ns": min(path_ns, (moved[link] - least) / 2 / e.links[link]["bw_gbs"]),
+            })  # fmt: skip
+    return rows
+
+
 ADVICE: dict[str, Callable[[Evidence], Rows]] = {
     "advice/commands": commands,
+    "advice/credits": credits,
+    "advice/hot-link": hot_link,
     "advice/hot-slice": hot_slice,
     "advice/imbalance": imbalance,
     "advice/many-launches": many_launches,
@@ -322,6 +420,7 @@ ADVICE: dict[str, Callable[[Evidence], Rows]] = {
     "advice/overlap": overlap,
     "advice/read-again": read_again,
     "advice/remote": remote,
+    "advice/ring-slots": ring_slots,
     "advice/round-trip": round_trip,
     "advice/short-runs": short_runs,
     "advice/small-tiles": small_tiles,

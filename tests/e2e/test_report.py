@@ -19,7 +19,7 @@ from kernbench.report.browser import files
 Cli = Callable[..., Any]
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
 VOID = {"meta", "br", "img", "link"}
-INSIDE = {"overview", "timeline", "path", "waits", "roofline", "questions"}
+INSIDE = {"overview", "advice", "timeline", "path", "waits", "roofline", "questions"}
 
 
 class Page(HTMLParser):

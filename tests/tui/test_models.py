@@ -64,6 +64,17 @@ def test_the_time_of_a_run_adds_up_to_its_window(opened: OpenRun) -> None:
         assert np.isclose(sum(row["ns"] for row in records(steps)), length)  # type: ignore[misc]
 
 
+def test_advice_is_in_lines_that_fit_and_leads_to_its_rule(opened: OpenRun) -> None:
+    said = opened.run.advice()
+    table = section(run_page(opened, Window()), "Advice")
+    rows = records(table)
+    assert " ".join(str(row["advice"]) for row in rows) == " ".join(one["advice"] for one in said)
+    assert [row["rule"] for row in rows if row["rule"]] == [one["rule"] for one in said]
+    assert table.targets(0) == [Target("question", said[0]["rule"])]
+    with pytest.raises(UsageError, match="whole launches"):
+        section(run_page(opened, Window("setup")), "Advice")
+
+
 def test_a_run_lists_exactly_the_transactions_and_operations_of_its_window(opened: OpenRun) -> None:
     every = run_page(opened, WHOLE)
     assert len(section(every, "Transactions")) == len(opened.run.transactions["number"])

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.slow
 
 VIEWS = {
     "overview": "Where the time went",
+    "advice": "Savings are estimates from the critical path",
     "topology": "Utilisation: the share of what a link or part could have done",
     "timeline": "time 0 is",
     "path": "the chain of work and waiting",
@@ -392,6 +393,7 @@ def test_what_the_readme_says_leads_to_the_page(desk: Page, workdir: Path) -> No
             desk.goto(address)
             desk.wait_for_selector("h1:has-text('qkv-gemm on default')")
             for name in (
+                "Advice",
                 "Topology",
                 "Time line",
                 "Critical path",

@@ -151,7 +151,7 @@ def test_a_question_must_be_json(client: Client) -> None:
     assert large.status_code in (400, 413)
 
 
-WINDOWED = ("overview", "machine", "timeline", "path", "waits", "roofline")
+WINDOWED = ("overview", "advice", "machine", "timeline", "path", "waits", "roofline")
 
 
 def test_every_answer_says_nothing_of_the_disk(client: Client, kept: tuple[Path, list[str]]) -> None:
@@ -189,6 +189,7 @@ def test_answers_are_what_the_program_gives(client: Client, ids: list[str], name
         ("/api/machine?view=cube&of=sip9.cube9", "sip9.cube9"),
         ("/api/timeline?rows=-1", "rows '-1' is no number"),
         ("/api/roofline?launch=setup", "a roofline is of whole launches"),
+        ("/api/advice?from=10", "advice is about whole launches"),
         ("/api/compare?before=last", "a comparison is of two runs"),
         ("/api/nosuch", "there is no answer 'nosuch'"),
     ],
@@ -221,6 +222,13 @@ def test_a_question_looks_at_the_window_of_the_page(client: Client, ids: list[st
     )
     shown = [row[0] for row in launch["table"]["rows"]]
     assert shown[0] == result.rows[0][0]
+
+
+def test_advice_is_what_the_run_says(client: Client, kept: tuple[Path, list[str]]) -> None:
+    said = kb.open_run(kept[1][2], kept[0]).advice()
+    rows = ask(client, f"/api/advice?run={kept[1][2]}").json["table"]["rows"]
+    assert [row[2:] for row in rows] == [[one["rule"], one["advice"]] for one in said]
+    assert said
 
 
 def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path, list[str]]) -> None:

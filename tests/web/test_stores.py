@@ -14,7 +14,7 @@ from kernbench.pgraph import GraphStore
 from kernbench.web.app import App
 
 BASE = "http://127.0.0.1:8765"
-ANSWERS = ("overview", "machine", "timeline", "path", "waits", "roofline", "runs")
+ANSWERS = ("overview", "advice", "machine", "timeline", "path", "waits", "roofline", "runs")
 
 
 def answers(store: GraphStore) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def of_folder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         return answers(store)
 
 
-TIMES = ("machine", "timeline", "path", "waits", "roofline", "ask")
+TIMES = ("advice", "machine", "timeline", "path", "waits", "roofline", "ask")
 
 
 def test_a_store_in_memory(of_folder: dict[str, Any]) -> None:

@@ -145,6 +145,10 @@ def _waits(answers: Answers, params: Params) -> Any:
     return sections.waits(answers.run(params).run, **window_of(params))
 
 
+def _advice(answers: Answers, params: Params) -> Any:
+    return sections.advised(answers.run(params).run, **window_of(params))
+
+
 def _roofline(answers: Answers, params: Params) -> Any:
     window = window_of(params)
     if window["from_ns"] is not None or window["to_ns"] is not None or window["launch"] == "setup":
@@ -226,6 +230,7 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     "path": _path,
     "waits": _waits,
     "roofline": _roofline,
+    "advice": _advice,
     "questions": _questions,
     "ask": _ask,
     "cypher": _cypher,

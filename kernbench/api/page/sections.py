@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from kernbench.api import asking
+from kernbench.api.advising import advise_window
 from kernbench.api.page.tables import Col, of_dicts, table
 from kernbench.api.result import Run
 from kernbench.pgraph import Result
+from kernbench.report import advice
 from kernbench.report.cells import PART, launch_columns, number
 from kernbench.report.cells import plain as plain
 
@@ -131,6 +133,12 @@ def waits(run: Run, **window: Any) -> dict[str, Any]:
         "pairs": table(pairs.columns, pairs.rows, empty=nothing),
         "places": table(places.columns, places.rows, empty=nothing, first=_PLACES, parts=("resource",)),
     }
+
+
+def advised(run: Run, **window: Any) -> dict[str, Any]:
+    """What to do next: ``table`` with a row for each piece of advice, and a ``note``."""
+    found = of_dicts(advise_window(run, **window), [Col(*one) for one in advice.COLUMNS], advice.EMPTY)
+    return {"table": found, "note": advice.NOTE}
 
 
 def roofline(run: Run, launch: int | str | None = "all") -> dict[str, Any]:

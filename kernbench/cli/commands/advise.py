@@ -8,8 +8,9 @@ from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, queries_option, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
+from kernbench.report.advice import COLUMNS, EMPTY, share_of
 
-_COLUMNS = ("saves_ns", "share", "rule", "advice")
+_COLUMNS = tuple(name for name, _ in COLUMNS)
 
 
 @click.command(
@@ -40,9 +41,9 @@ def command(
         found = api.advise(run, kept_in, launch=launch, least=least, queries=queries)
     of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"
     if fmt == "table":
-        say(of if found["advice"] else f"{of}; no rule has anything to say")
+        say(of if found["advice"] else f"{of}; {EMPTY}")
         for one in found["advice"]:
-            say(f"\nsaves about {number(one['saves_ns'])} ns ({one['share']:.0%})  [{one['rule']}]")
+            say(f"\nsaves about {number(one['saves_ns'])} ns ({share_of(one)})  [{one['rule']}]")
             say(one["advice"])
     else:
         rows = [tuple(one[column] for column in _COLUMNS) for one in found["advice"]]

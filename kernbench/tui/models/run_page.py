@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernbench.api.advising import advise_window
 from kernbench.kinds import COMPONENT_KINDS
+from kernbench.report import advice
 from kernbench.report.cells import number
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
@@ -18,6 +20,8 @@ from kernbench.tui.models.window import Window
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_ADVICE = 40
+"""Characters of a line of advice: with the other columns beside it, 80."""
 _VERIFIED = {True: "verified", False: "WRONG VALUES", None: "not verified"}
 
 RUNS = (
@@ -119,6 +123,7 @@ def run_page(opened: OpenRun, window: Window) -> Page:
     ]
     sections = [
         Section("Launches", lambda: Table.of_dicts(run.launches, _LAUNCHES, "this run launched no kernel")),
+        Section("Advice", lambda: advised(opened, window)),
         Section("Time", lambda: _time(opened, window)),
         Section("Critical path", lambda: _steps(opened, window)),
         Section("Resources", lambda: resources(opened, window)),
@@ -147,6 +152,13 @@ def _time(opened: OpenRun, window: Window) -> Table:
     rows += [("line", line, ns, ns / total) for line, ns in path.by_line().items() if line]
     rows += [("location", name, ns, ns / total) for name, ns in list(path.by_location().items())[:20]]
     return Table.of_rows(rows, _TIME, "no time in this window")
+
+
+def advised(opened: OpenRun, window: Window) -> Table:
+    """What to do next, in lines short enough for a terminal of 80 characters."""
+    columns = [Column(name, unit, percent=name == "share") for name, unit in advice.COLUMNS]
+    rows = advice.lines(advise_window(opened.run, **window.arguments), _ADVICE)
+    return Table.of_dicts(rows, columns, advice.EMPTY)
 
 
 def _steps(opened: OpenRun, window: Window) -> Table:

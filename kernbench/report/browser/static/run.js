@@ -25,6 +25,11 @@ export async function overview(root, ctx) {
     ctx.source.live ? null : panel("Not in this file", h("p", {}, `${LEFT_OUT} 'kernbench web', where run ${ctx.source.run} is kept, shows them.`)));
 }
 
+export async function advice(root, ctx) {
+  const data = await ctx.get("advice");
+  put(root, h("p", { class: "faint" }, data.note), table(data.table, ctx, "advice"));
+}
+
 export async function path(root, ctx) {
   const data = await ctx.get("path");
   const order = data.causes.map(([name]) => name);

@@ -12,6 +12,7 @@ function target(column, value, ctx) {
   if (column.leads === "launch") return ctx.source.live && value >= 0 ? ctx.href("overview", { launch: value }) : null;
   if (column.leads === "transaction") return value >= 0 ? ctx.href("timeline", { find: `transaction ${value}` }) : null;
   if (column.leads === "operation") return value >= 0 ? ctx.href("timeline", { find: `op ${value}` }) : null;
+  if (column.leads === "question") return ctx.source.live && value ? ctx.href("questions", { question: value }) : null;
   if (column.leads === "resource" && typeof value === "string" && value) return ctx.href("topology", { part: value });
   return null;
 }
