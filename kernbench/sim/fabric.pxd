@@ -69,7 +69,7 @@ cdef class Fabric(Carrier):
     cpdef object flit_arrives(self, double time, Packet packet, long long hop, long long flit)
     @cython.locals(
         path=Path, link=Link, transaction=Transaction, times=Doubles, stride=Py_ssize_t, last="long long",
-        alone=bint,
+        alone=bint, out=double,
     )
     cdef object overlap(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
     @cython.locals(link=Link, path=Path, times=Doubles, stride=Py_ssize_t, last="long long")
