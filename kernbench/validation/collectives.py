@@ -25,12 +25,15 @@ FLITS = (16, 64)
 
 
 def npus_ns(case: Case) -> float:
-    """Time of an all-reduce of ``bytes`` over ``ranks`` packages, ns; ``algorithm`` says how."""
+    """Time of an all-reduce of ``bytes`` over ``ranks`` packages, ns; ``algorithm`` says how.
+
+    ``slots`` of a ring: the machine's own where the case has none.
+    """
     ranks, link = int(case["ranks"]), float(case["link_bytes_per_ns"])
     piece, nbytes = int(case["piece"]), int(case["bytes"])
     scale = _scale(nbytes / ranks / piece, case)
     latency = float(case["link_latency_ns"])
-    flit = _flit_bytes(nbytes / scale / ranks, latency * link / scale)
+    flit = min(piece, _flit_bytes(nbytes / scale / ranks, latency * link / scale))
     # The link is two wires, and what a flit takes to be on the second one is part of its latency.
     wire = max(0.0, latency - flit / (link / scale)) / 2
     overrides = {
@@ -39,6 +42,7 @@ def npus_ns(case: Case) -> float:
         "system.switch.link_gbs": link / scale,
         "system.switch.wire_mm": wire / NS_PER_MM,
         "pe.pe_ipcq.slot_bytes": piece,
+        **({"pe.pe_ipcq.slots": int(case["slots"])} if "slots" in case else {}),
     }
     graph = load_topology(str(folder() / "machines" / "npus.yaml"), overrides)
     return _all_reduce_ns(graph, str(case["algorithm"]), bool(case["by_steps"]), nbytes // scale)

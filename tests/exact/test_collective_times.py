@@ -15,6 +15,7 @@ from kernbench.kinds import Traffic
 from kernbench.runtime import DPPolicy
 from kernbench.topology import names
 from kernbench.topology.neighbours import ring
+from kernbench.validation.collectives import npus_ns
 from tests.exact.message_times import message_ns
 from tests.ranked_machines import context, machine, run_ranks
 
@@ -128,3 +129,29 @@ def test_the_page_about_collectives_has_the_times_of_its_commands() -> None:
         for root, time in zip((-1, 0, 15), times, strict=True):
             run = kb.run("ccl-allreduce", graph, params={"elements": 256, "root": root}, trace=False)
             assert f"{run.latency_ns:,.0f}" == time
+
+
+@pytest.mark.slow
+def test_the_page_of_records_has_the_sum_over_six_packages() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "records.md").read_text("utf-8")
+    rows = re.findall(r"^\| `?(default|as-recorded)`? \| (\d) \| (.*) \| (.*) \| (.*) \|$", page, re.M)
+    assert len(rows) == 4
+    for topology, slots, *times in rows[:1]:  # the others take as long again
+        torus = {"pattern": "torus_2d", "w": 2, "h": 3}
+        changes = {"system.sips": 6, "system.inter_sip": torus, "pe.pe_ipcq.slots": int(slots)}
+        graph = kb.load_topology(topology, changes)
+        for root, time in zip((-1, 0, 15), times, strict=True):
+            run = kb.run("ccl-allreduce", graph, params={"elements": 49152, "root": root}, trace=False)
+            assert f"{run.latency_ns / 1000:.1f}" == time
+
+
+@pytest.mark.slow
+def test_the_page_of_queues_has_the_times_of_rings_with_few_slots() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "queues.md").read_text("utf-8")
+    (slots,), (times,) = (re.findall(rf"^\| {name} \| (.*) \|$", page, re.M) for name in ("slots", "us"))
+    case = {
+        "algorithm": "ring", "by_steps": False, "ranks": 4, "bytes": 1 << 20, "piece": 4096, "pieces": 256,
+        "link_bytes_per_ns": 53.687, "link_latency_ns": 500.0,
+    }  # fmt: skip
+    for number, time in zip(slots.split(" | "), times.split(" | "), strict=True):
+        assert f"{npus_ns({**case, 'slots': int(number)}) / 1000:.1f}" == time

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +84,28 @@ def test_at_64_kib_tcm_beats_hbm_beats_sram(machine: str) -> None:
         for kind in ("tcm", "hbm", "sram")
     }
     assert took["tcm"] < took["hbm"] < took["sram"]
+
+
+PRINTED = {
+    "PE to PE in a cube": "in-cube", "to the next cube": "next-cube", "to the farthest cube": "far-cube",
+    "to the next SIP": "next-sip",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_page_of_queues_has_what_messages_take() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "queues.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([a-zA-Z ]*) ?\| ([\d,]+) \| (\S+) \| (\S+) \| (\S+) \|$", page, re.M)
+    assert len(rows) == 9
+    path = ""
+    for name, size, *times in rows:
+        path = PRINTED[name.strip()] if name.strip() else path
+        took = latencies("default", "tcm", int(size.replace(",", "")))
+        assert [f"{took[how, path]:,.1f}" for how in ("dma", "queue-unread", "queue")] == times
+    kinds = re.search(r"TCM take (\d+) ns, in HBM (\d+) ns and in SRAM ([\d,]+) ns", page)
+    assert kinds is not None
+    for kind, time in zip(("tcm", "hbm", "sram"), kinds.groups(), strict=True):
+        assert f"{latencies('default', kind, 65_536, 'in-cube')['queue', 'in-cube']:,.0f}" == time
 
 
 @pytest.mark.parametrize(
