@@ -26,6 +26,7 @@ ANALYSES = {
 ON_MACHINES = {
     ("Kept",): "tcm_facts.kept_tables",
     ("Work",): "roofline.work_tables",
+    ("Energy", "Spent"): "energy.energy_tables",
 }
 """The same, of functions that take the topology which the run was kept with as well."""
 

@@ -11,6 +11,7 @@ from kernbench.hints import did_you_mean
 from kernbench.kinds import COMMON, COMPONENT_KINDS, LINK_KINDS, LINK_PROPERTIES
 from kernbench.topology.cube_spec import HbmZone
 from kernbench.topology.dram import table as dram_table
+from kernbench.topology.energy import wrong as energy_problems
 from kernbench.topology.fields import Part
 from kernbench.topology.marked_yaml import Path
 from kernbench.topology.mesh import Zone, deal, min_height_mm
@@ -33,6 +34,7 @@ def problems(spec: TopologySpec) -> list[Problem]:
         *_gemm(spec),
         *_attributes(spec),
         *_links(spec),
+        *_energy(spec),
         *_overrides(spec),
     ]
 
@@ -286,6 +288,11 @@ def _links(spec: TopologySpec) -> Iterator[Problem]:
             if name in LINK_PROPERTIES:
                 message = "is a property that the compiler sets, expected another name"
                 yield Problem(("links", where, "attributes", name), message)
+
+
+def _energy(spec: TopologySpec) -> Iterator[Problem]:
+    for path, message in energy_problems(spec.energy_figures()):
+        yield Problem(("energy", *path), message)
 
 
 def _overrides(spec: TopologySpec) -> Iterator[Problem]:

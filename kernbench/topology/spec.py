@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from kernbench.topology.cube_spec import Cube
+from kernbench.topology.energy import KindEnergy
 from kernbench.topology.fields import (
     FIFO,
     Gbs,
@@ -187,6 +188,9 @@ class TopologySpec(Section):
     links: dict[str, LinkPart] = Field(
         default_factory=dict, description="who is next on links, by kind (router_mesh) or link (a->b)"
     )
+    energy: dict[str, KindEnergy] = Field(
+        default_factory=dict, description="energy and area of parts by kind, in place of configs/energy.yaml"
+    )
     overrides: Annotated[tuple[Override, ...], Field(strict=False)] = Field(
         default=(), description="parts that are faster or slower than the rest of their kind"
     )
@@ -254,6 +258,11 @@ class TopologySpec(Section):
                 found[where] = said
         return found
 
+    def energy_figures(self) -> dict[str, dict[str, object]]:
+        """What :attr:`energy` says, by kind; nothing of what it leaves out."""
+        said = {kind: part.model_dump(exclude_unset=True, exclude_none=True) for kind, part in self.energy.items()}
+        return {kind: figures for kind, figures in said.items() if figures}
+
     def layout(self, zone: Zone | None = None) -> CubeLayout:
         """The layout of every cube; ``zone`` in place of the file's HBM zone."""
         cube = self.cube
@@ -273,11 +282,14 @@ class TopologySpec(Section):
         """The one text of this content: JSON with sorted keys.
 
         ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
-        of which nothing is said that is not so anyway, and DRAM where none is modelled.
+        of which nothing is said that is not so anyway, ``energy`` of which nothing is said, and DRAM where none
+        is modelled.
         """
-        content = self.model_dump(mode="json", exclude={"components_file", "links"})
+        content = self.model_dump(mode="json", exclude={"components_file", "links", "energy"})
         if self.cube.hbm.model == "channels":
             del content["cube"]["hbm"]["model"], content["cube"]["hbm"]["dram"]
         if links := self.link_parts():
             content["links"] = links
+        if energy := self.energy_figures():
+            content["energy"] = energy
         return json.dumps(content, sort_keys=True, separators=(",", ":"))

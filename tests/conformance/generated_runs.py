@@ -140,6 +140,7 @@ def parameters(draw: Any, name: str, run: RunRecord, topology: TopologyRecord) -
         "other": st.integers(0, 8),
         "steps": st.integers(int(name.startswith("causes/")), 4),
         "kind": st.sampled_from(kinds),
+        "cause": st.sampled_from(["", "memory", "transit"]),
         "measure": st.sampled_from(["betweenness", "pagerank"]),
         "by": st.sampled_from(["operation", "pe", "launch"]),
         "limit": st.integers(0, 5) | st.just(1000),

@@ -12,6 +12,7 @@ from kernbench_graph.store import RunRecord, TopologyRecord
 from tests.conformance.causes_oracle import CAUSES
 from tests.conformance.centrality_oracle import CENTRALITY
 from tests.conformance.distance_oracle import DISTANCE
+from tests.conformance.energy_oracle import ENERGY
 from tests.conformance.launch_oracle import LAUNCHES
 from tests.conformance.oracle_columns import Oracle, Rows, columns, first, kinds_of
 from tests.conformance.roofline_oracle import ROOFLINE
@@ -340,6 +341,7 @@ ORACLES: dict[str, Oracle] = {
     **DISTANCE,
     **CAUSES,
     **LAUNCHES,
+    **ENERGY,
     **ROOFLINE,
     **TENSORS,
 }
