@@ -28,6 +28,7 @@ _API = (
     "ask",
     "ask_cypher",
     "diagram",
+    "energy",
     "evaluate",
     "figures",
     "load_topology",

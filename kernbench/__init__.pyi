@@ -13,6 +13,7 @@ from kernbench.api import annotate as annotate
 from kernbench.api import ask as ask
 from kernbench.api import ask_cypher as ask_cypher
 from kernbench.api import diagram as diagram
+from kernbench.api import energy as energy
 from kernbench.api import evaluate as evaluate
 from kernbench.api import figures as figures
 from kernbench.api import load_topology as load_topology

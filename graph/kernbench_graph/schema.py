@@ -312,8 +312,8 @@ LABELS = (
            "it is first asked for.", "step", "{cause} {number}"),
     _label("Work", "An operation, a PE in a launch, or a launch, against what its hardware allows. Worked "
            "out when it is first asked for.", "work"),
-    _label("Energy", "Energy of the run, or of a part, line or launch. Worked out when it is first asked for.",
-           "energy"),
+    _label("Energy", "Energy of the run, or of a part, line or launch. Worked out when it is first asked "
+           "for.", "energy"),
     _label("Window", "A window of a run's time that questions choose by its name.", "window:"),
     _label("Span", "A stretch of time that belongs to a window.", "span", "stretch {number}"),
     _label("Line", "A line of source. Worked out when it is first asked for.", "line:"),

@@ -77,12 +77,12 @@ WORKED_OUT_TABLES = (
         _P("share", "double", "`light_ns` by `ns`, 0 to 1."),
         _P("bound", "string", "What takes `light_ns`: `gemm`, `hbm`, `sram` or `tcm`; empty if nothing."),
     ), key="number", computed="roofline"),
-    Table("Energy", "run", "Energy of the run, of its parts, lines and launches: the rows of each level add up "
-          "to the same.", (
+    Table("Energy", "run", "Energy of the run, of its parts, lines and launches: the rows of each level "
+          "add up to the same.", (
         _P("number", "int64", "Number of the row, from 0."),
         _P("level", "string", "`run`, `part`, `line` or `launch`."),
-        _P("name", "string", "The part; the line, empty for what comes from none, or `static`; the kernel, or "
-           "`outside of launches`."),
+        _P("name", "string", "The part; the line, empty for what comes from none, or `static`; the kernel, "
+           "or `outside of launches`."),
         _P("kind", "string", "Kind of the part; `launch` of a launch, else empty."),
         _P("launch", "int64", "Number of the launch; -1 for others.", to="Launch", absent=-1, shown=True),
         _P("dynamic_fj", "int64", "Energy of its bytes, messages and operations.", "fJ"),
@@ -92,8 +92,8 @@ WORKED_OUT_TABLES = (
         _P("resource", "string", "The part; empty of others, and where the run has no use of it.", to="Use",
            absent=""),
     ), key="number", computed="energy"),
-    Table("Spent", "run", "Dynamic energy by operation and part; of what has no operation by launch and part, "
-          "and of what has neither by part.", (
+    Table("Spent", "run", "Dynamic energy by operation and part; of what has no operation by launch and "
+          "part, and of what has neither by part.", (
         _P("op", "int64", "The operation.", to="Op", absent=-1),
         _P("launch", "int64", "The launch, where there is no operation.", to="Launch", absent=-1),
         _P("of_run", "bool", "Whether there is neither.", hidden=True),

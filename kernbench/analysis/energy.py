@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,7 +93,9 @@ class Energy:
     def _launches(self, static: int) -> Iterator[Row]:
         launches = self._run.tables["Launch"].to_pylist()
         of = self.charges.launch
-        spent = summed(of + 1, self.charges.fj, max([0, *(one["number"] for one in launches), *of.tolist()]) + 2)
+        spent = summed(
+            of + 1, self.charges.fj, max([0, *(one["number"] for one in launches), *of.tolist()]) + 2
+        )
         shares = shared_out(static, shares_of_time(launches, self.sim_ns))
         for one, share in zip(launches, shares[1:], strict=True):
             yield Row("launch", one["kernel"], "launch", one["number"], spent[one["number"] + 1], share)
@@ -108,11 +111,11 @@ def summed(keys: Ints, fj: Ints, count: int) -> list[int]:
 
 
 def shares_of_time(launches: Sequence[Mapping[str, Any]], sim_ns: float) -> list[float]:
-    """The ns of a run outside of launches, then of each launch; time of several at once is dealt out evenly."""
+    """The ns of a run outside of launches, then of each launch; several at once share their time evenly."""
     spans = [(max(one["t_start"], 0.0), one["t_done"] if one["t_done"] >= 0 else sim_ns) for one in launches]
     times = sorted({0.0, sim_ns, *(time for span in spans for time in span)})
     found = [0.0] * (len(spans) + 1)
-    for begin, end in zip(times, times[1:], strict=False):
+    for begin, end in pairwise(times):
         there = [n for n, (first, last) in enumerate(spans, 1) if first <= begin and end <= last] or [0]
         for number in there:
             found[number] += (end - begin) / len(there)

@@ -99,7 +99,12 @@ class Machine:
 
 def charges(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
     """Everything that a run spent energy for, not yet added up."""
-    found = [_hops(tables, machine), _dma_in_tcm(tables, machine), _macs(tables, machine), _math(tables, machine)]
+    found = [
+        _hops(tables, machine),
+        _dma_in_tcm(tables, machine),
+        _macs(tables, machine),
+        _math(tables, machine),
+    ]
     return Charges(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
@@ -107,7 +112,7 @@ def in_fj(pj: NDArray[np.float64]) -> Ints:
     """Whole femtojoules, halves to even."""
     fj = np.rint(pj * FJ_PER_PJ)
     if fj.size and (fj.sum() >= _OVERFLOW):
-        raise UsageError("the energy of the run is beyond 1,150 J, the most that is added up; look at the figures")
+        raise UsageError("the energy of the run is beyond 1,150 J, the most that is added up")
     return fj.astype(np.int64)
 
 
@@ -123,7 +128,8 @@ class _Sent(NamedTuple):
 def _sent(tables: Mapping[str, pa.Table]) -> _Sent:
     sent = tables["Transaction"]
     reads = Texts(sent["kind"]).rows(lambda kind: kind.endswith("read"))
-    return _Sent(*(sent[name].to_numpy() for name in ("number", "op", "launch")), reads)
+    number, op, launch = (sent[name].to_numpy() for name in ("number", "op", "launch"))
+    return _Sent(number, op, launch, reads)
 
 
 def _hops(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
@@ -188,7 +194,7 @@ def _macs(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
 
 
 def _math(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
-    """MATH: elements times passes; of a composite's stages the lanes of each cycle, since no shapes are kept."""
+    """MATH: elements times passes; all lanes each cycle of a composite's stages, which have no shapes."""
     op = tables["Op"]
     on = machine.of(op["component"])
     rows = np.flatnonzero(machine.is_kind(on, "pe_math"))
@@ -233,7 +239,7 @@ def _operands(tables: Mapping[str, pa.Table]) -> dict[int, list[_Operand]]:
 
 
 def _widest(operands: Any, otherwise: str) -> str:
-    """The type in which the first two operands are multiplied: the wider one, a floating one before integers."""
+    """The type in which the first two operands are multiplied: the wider one, floats before integers."""
     inputs = [dtype for position, _, dtype in operands if position in (0, 1) and dtype in DTYPES]
     return max(inputs, key=lambda name: (DTYPES[name].is_float, SIZES[name]), default=otherwise)
 

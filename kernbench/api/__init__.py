@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kernbench.api.asking import ask, ask_cypher, print_question, question, questions
     from kernbench.api.comparing import compare
     from kernbench.api.diagnosis import doctor
+    from kernbench.api.energy_use import ENERGY_BY, energy
     from kernbench.api.evaluating import Evaluated, evaluate, evaluations
     from kernbench.api.folding import ask_folded
     from kernbench.api.kept_runs import copy_runs, listed, prune, remove, tag, tagged
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         check_routes,
         load_topology,
         route,
+        topology_area,
         topology_counts,
         topology_overrides,
     )
@@ -59,6 +61,7 @@ _NAMES = {
     "kernbench.api.asking": "ask ask_cypher print_question question questions",
     "kernbench.api.comparing": "compare",
     "kernbench.api.diagnosis": "doctor",
+    "kernbench.api.energy_use": "ENERGY_BY energy",
     "kernbench.api.evaluating": "Evaluated evaluate evaluations",
     "kernbench.api.folding": "ask_folded",
     "kernbench.api.kept_runs": "copy_runs listed prune remove tag tagged",
@@ -74,7 +77,9 @@ _NAMES = {
     "kernbench.api.stores": "borrowed default_store open_run open_store runs",
     "kernbench.api.sweep_result": "Sweep SweepPoint",
     "kernbench.api.sweeping": "Standing sweep",
-    "kernbench.api.topologies": "TRAFFIC check_routes load_topology route topology_counts topology_overrides",
+    "kernbench.api.topologies": (
+        "TRAFFIC check_routes load_topology route topology_area topology_counts topology_overrides"
+    ),
     "kernbench.api.traffic_runs": "TrafficRun traffic traffic_patterns",
     "kernbench.api.tuning": "Point Tuning tune",
     "kernbench.api.what_if_runs": "what_if what_if_candidates",
@@ -86,6 +91,7 @@ __all__ = [
     "BANDWIDTH_BYTES",
     "DIAGRAM_FORMATS",
     "DIAGRAM_VIEWS",
+    "ENERGY_BY",
     "LATENCY_BYTES",
     "RUN_FIGURES",
     "TRAFFIC",
@@ -119,6 +125,7 @@ __all__ = [
     "diagram_frames",
     "diagram_suffix",
     "doctor",
+    "energy",
     "evaluate",
     "evaluations",
     "figures",
@@ -143,6 +150,7 @@ __all__ = [
     "sweep_figure",
     "tag",
     "tagged",
+    "topology_area",
     "topology_counts",
     "topology_overrides",
     "traffic",

@@ -402,6 +402,12 @@ class Run(Exports):
         found: Advice = advise(self, launch=launch, least=least)["advice"]
         return found
 
+    def energy(self, by: str = "kind", figures: Mapping[str, object] | None = None) -> dict[str, Any]:
+        """Its energy by ``part``, ``kind``, ``line`` or ``launch``: see :func:`kernbench.energy`."""
+        from kernbench.api.energy_use import energy
+
+        return energy(self, by=by, figures=figures)
+
     @property
     def _traced(self) -> bool:
         return "Transaction" in self.tables and self.tables["Transaction"].num_rows > 0

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,6 +174,23 @@ def topology_counts(graph: PropertyGraph) -> dict[str, dict[str, int]]:
     components = Counter(str(node.properties["kind"]) for node in graph.nodes() if node.properties["impl"])
     links = Counter(str(edge.properties["kind"]) for edge in graph.edges("LINK"))
     return {"components": dict(components.most_common()), "links": dict(links.most_common())}
+
+
+def topology_area(graph: PropertyGraph) -> dict[str, float]:
+    """mm2 of all parts of each kind whose area is known, largest first: see ``configs/energy.yaml``.
+
+    Kinds without a figure are left out, so the sum is less than the machine's area.
+    """
+    from kernbench.topology.energy import area_mm2, figures_of
+
+    figures = figures_of(str(graph.properties["spec"]))
+    found: dict[str, list[float]] = {}
+    for node in graph.nodes():
+        area = area_mm2(str(node.properties["kind"]), node.properties, figures)
+        if area is not None:
+            found.setdefault(str(node.properties["kind"]), []).append(area)
+    sums = {kind: fsum(areas) for kind, areas in found.items()}
+    return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
 
 
 def topology_overrides(graph: PropertyGraph) -> list[dict[str, Any]]:

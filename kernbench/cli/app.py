@@ -31,6 +31,7 @@ app = LazyGroup(
         "query": Entry(f"{_HERE}.query", "Ask a question of a kept run."),
         "why": Entry(f"{_HERE}.why", "Show what made the time of a kept run."),
         "advise": Entry(f"{_HERE}.advise", "Say what to change next in a kernel, and what it saves."),
+        "energy": Entry(f"{_HERE}.energy", "Show where the energy of a kept run went."),
         "what-if": Entry(f"{_HERE}.what_if", "Estimate, then measure, a run on a faster machine."),
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
         "timeline": Entry(f"{_HERE}.timeline", "Show a kept run on a time line."),

@@ -1,4 +1,4 @@
-"""Energy and area of parts, by kind: the section ``energy`` of a topology file over ``configs/energy.yaml``."""
+"""Energy and area of parts by kind: the section ``energy`` of a topology over ``configs/energy.yaml``."""
 
 from __future__ import annotations
 
@@ -68,8 +68,11 @@ def wrong(said: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[tuple[str, ..
         else:
             for key, value in figures.items():
                 if key not in keys_of(kind):
-                    yield (kind, key), f"is not known of a {kind}, {did_you_mean(key, keys_of(kind))}"
-                for name in value if isinstance(value, dict) else ():
+                    yield (kind, key), f"is not a figure of {kind}, {did_you_mean(key, keys_of(kind))}"
+                elif (key in _TYPED.values()) != isinstance(value, Mapping):
+                    expected = "one figure for each type" if key in _TYPED.values() else "one figure"
+                    yield (kind, key), f"is {value!r}, expected {expected}"
+                for name in value if isinstance(value, Mapping) else ():
                     if name not in DTYPES:
                         yield (kind, key, name), f"is not a type, {did_you_mean(name, DTYPES)}"
 

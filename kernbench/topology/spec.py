@@ -260,7 +260,9 @@ class TopologySpec(Section):
 
     def energy_figures(self) -> dict[str, dict[str, object]]:
         """What :attr:`energy` says, by kind; nothing of what it leaves out."""
-        said = {kind: part.model_dump(exclude_unset=True, exclude_none=True) for kind, part in self.energy.items()}
+        said = {
+            kind: part.model_dump(exclude_unset=True, exclude_none=True) for kind, part in self.energy.items()
+        }
         return {kind: figures for kind, figures in said.items() if figures}
 
     def layout(self, zone: Zone | None = None) -> CubeLayout:
@@ -282,7 +284,7 @@ class TopologySpec(Section):
         """The one text of this content: JSON with sorted keys.
 
         ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
-        of which nothing is said that is not so anyway, ``energy`` of which nothing is said, and DRAM where none
+        of which nothing is said that is not so anyway, ``energy`` where nothing is said, and DRAM where none
         is modelled.
         """
         content = self.model_dump(mode="json", exclude={"components_file", "links", "energy"})

@@ -57,7 +57,9 @@ def spent(run: RunRecord, topology: TopologyRecord) -> Spent:
         return next((n for n, c in components.items() if c["parent"] == parent and c["kind"] == kind), "")
 
     def memory(txn: Mapping[str, Any], part: str, way: str, nbytes: int) -> None:
-        charge(txn, txn["op"], part, "memory", nbytes * figure(components[part]["kind"], f"pj_per_byte_{way}"))
+        charge(
+            txn, txn["op"], part, "memory", nbytes * figure(components[part]["kind"], f"pj_per_byte_{way}")
+        )
 
     for hop in run.tables["Hop"].to_pylist():
         txn, name, nbytes = sent[hop["txn"]], hop["resource"], hop["bytes"]
@@ -121,12 +123,12 @@ def by_part(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any])
         dynamic[part] += fj
     leaked = static(run, topology)
     total = sum(dynamic.values()) + sum(leaked.values())
-    kinds = {row["name"]: row["kind"] for name in ("Component", "Link") for row in topology.tables[name].to_pylist()}
-    rows = [
-        (part, kinds[part], (fj := dynamic[part] + leaked.get(part, 0)) / 1000, fj / total, dynamic[part] / 1000,
-         leaked.get(part, 0) / 1000)
-        for part in {*dynamic, *leaked} if params["kind"] in ("", kinds[part])
-    ]  # fmt: skip
+    parts = [row for name in ("Component", "Link") for row in topology.tables[name].to_pylist()]
+    rows: Rows = []
+    for name, kind in ((row["name"], row["kind"]) for row in parts if params["kind"] in ("", row["kind"])):
+        if fj := dynamic[name] + leaked.get(name, 0):
+            shown = (fj / 1000, fj / total, dynamic[name] / 1000, leaked.get(name, 0) / 1000)
+            rows.append((name, kind, *shown))
     return first(rows, lambda row: (-row[2], row[0]), params)
 
 
@@ -151,7 +153,10 @@ def by_launch(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any
     leaked = sum(static(run, topology).values())
     assert not leaked, "static energy by launch is tested in tests/unit/test_energy.py"
     total = sum(dynamic.values()) or 1
-    rows = [(n, name, dynamic[n] / 1000, dynamic[n] / total, dynamic[n] / 1000, 0.0) for n, name in kernels.items()]
+    rows = [
+        (n, name, dynamic[n] / 1000, dynamic[n] / total, dynamic[n] / 1000, 0.0)
+        for n, name in kernels.items()
+    ]
     return first(rows, lambda row: (-row[2], row[0]), params)
 
 

@@ -1,0 +1,130 @@
+"""Where the energy of a run went: by part, kind of part, line or launch, also with other figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kernbench.api.result import Run
+from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from kernbench.analysis.energy import Energy, Row
+
+ENERGY_BY = ("part", "kind", "line", "launch")
+Figures = Mapping[str, object]
+"""Figures by dotted key, such as ``{"hbm_ctrl.pj_per_byte_read": 28.0}``."""
+
+
+def energy(
+    run: str | Run = "last", store: Store = None, *, by: str = "kind", figures: Figures | None = None
+) -> dict[str, Any]:
+    """The energy of a run, worked out from its trace: nothing is simulated.
+
+    Args:
+        run: A run, or a reference to one, such as ``last~1``.
+        store: Where the run is kept, for a reference.
+        by: ``part``, ``kind`` (all parts of a kind together), ``line`` or ``launch``: what ``rows`` are. The
+            rows add up to ``energy_pj`` whatever it is.
+        figures: Figures to use in place of the machine's own and of ``configs/energy.yaml``, by dotted key.
+
+    Returns:
+        ``run_id bench topology latency_ns sim_ns energy_pj dynamic_pj static_pj launches_pj edp_pj_ns by
+        rows``. ``energy_pj`` is that of the whole run, ``launches_pj`` that of its launches, and
+        ``edp_pj_ns`` the latter times ``latency_ns``. Each row has ``name kind energy_pj share dynamic_pj
+        static_pj``, and those of launches have ``launch`` as well; the largest comes first.
+
+    Raises:
+        UsageError: There is no such run, it has no trace, or there are no such figures.
+    """
+    if by not in ENERGY_BY:
+        raise UsageError(f"by is '{by}', expected one of {', '.join(ENERGY_BY)}")
+    with borrowed(run._kept_in() if isinstance(run, Run) else store) as kept_in:
+        kept = run if isinstance(run, Run) else open_run(run, kept_in)
+        rows = list(energy_of(kept, figures).rows())
+    whole = next(row for row in rows if row.level == "run")
+    shown = _by_kind(rows) if by == "kind" else [_row(row) for row in rows if row.level == by]
+    total = whole.dynamic + whole.static
+    launched = sum(row.dynamic + row.static for row in rows if row.level == "launch" and row.launch >= 0)
+    for row in shown:
+        row["share"] = row["energy_pj"] * 1000.0 / total if total else 0.0
+    return {
+        "run_id": kept.id,
+        "bench": kept.bench,
+        "topology": kept.topology,
+        "latency_ns": kept.latency_ns,
+        "sim_ns": kept.sim_ns,
+        "energy_pj": total / 1000.0,
+        "dynamic_pj": whole.dynamic / 1000.0,
+        "static_pj": whole.static / 1000.0,
+        "launches_pj": launched / 1000.0,
+        "edp_pj_ns": launched / 1000.0 * kept.latency_ns,
+        "by": by,
+        "rows": sorted(shown, key=lambda row: (-row["energy_pj"], row["name"])),
+    }
+
+
+def energy_of(run: Run, figures: Figures | None = None) -> Energy:
+    """The energy of a run, charge by charge. ``UsageError`` for one without a trace, or for wrong figures."""
+    from kernbench.analysis.energy import Energy
+    from kernbench.pgraph import RunRecord
+
+    run._check_traced()
+    record = RunRecord(run.properties, run.tables)
+    return Energy(record, run.topology_record(), nested(figures or {}))
+
+
+def launches_pj(run: Run) -> list[float]:
+    """The energy of each launch of a run, in order, pJ."""
+    rows = (row for row in energy_of(run).rows() if row.level == "launch" and row.launch >= 0)
+    return [(row.dynamic + row.static) / 1000.0 for row in sorted(rows, key=lambda row: row.launch)]
+
+
+def nested(figures: Figures) -> dict[str, dict[str, Any]]:
+    """Figures by kind and key; ``UsageError`` for one that no kind has."""
+    from kernbench.topology.energy import wrong
+
+    found: dict[str, dict[str, Any]] = {}
+    for dotted, value in figures.items():
+        kind, _, key = dotted.partition(".")
+        key, _, dtype = key.partition(".")
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = -1.0
+        if not 0 <= number <= 1e12:
+            raise UsageError(f"figure '{dotted}' is {value!r}, expected a number from 0 to 1e12")
+        if dtype:
+            found.setdefault(kind, {}).setdefault(key, {})[dtype] = number
+        else:
+            found.setdefault(kind, {})[key] = number
+    for path, message in wrong(found):
+        raise UsageError(f"figure '{'.'.join(path)}' {message}")
+    return found
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        **({"launch": row.launch} if row.level == "launch" else {}),
+        "name": row.name,
+        "kind": row.kind,
+        "energy_pj": (row.dynamic + row.static) / 1000.0,
+        "share": 0.0,
+        "dynamic_pj": row.dynamic / 1000.0,
+        "static_pj": row.static / 1000.0,
+    }
+
+
+def _by_kind(rows: list[Row]) -> list[dict[str, Any]]:
+    from kernbench.analysis.energy import Row
+
+    kinds: dict[str, tuple[int, int, int]] = {}
+    for row in rows:
+        if row.level == "part":
+            parts, dynamic, static = kinds.get(row.kind, (0, 0, 0))
+            kinds[row.kind] = parts + 1, dynamic + row.dynamic, static + row.static
+    return [
+        {"parts": parts, **_row(Row("part", kind, kind, dynamic=dynamic, static=static))}
+        for kind, (parts, dynamic, static) in kinds.items()
+    ]

@@ -1,0 +1,72 @@
+"""``kernbench energy``: where the energy of a run went."""
+
+from __future__ import annotations
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import assignments, opened, run_argument, store_option
+from kernbench.cli.output import emit, format_option, number, say
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "kernbench energy",
+        "kernbench energy last --by line",
+        "kernbench energy --set hbm_ctrl.pj_per_byte_read=20 --set pe_gemm.pj_per_mac.f16=0.4",
+    ],
+)
+@run_argument
+@click.option(
+    "--by", type=click.Choice(api.ENERGY_BY), default="kind", show_default=True,
+    help="A row for each part, kind of part, source line or launch.",
+)  # fmt: skip
+@click.option(
+    "--set", "figures", multiple=True, metavar="KIND.KEY=VALUE",
+    help="Use another figure than the machine's, without a new run; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Rows at most."
+)
+@store_option
+@format_option
+def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str | None, fmt: str) -> None:
+    """Show where the energy of RUN went: wires, memories, arithmetic, the host's own traffic.
+
+    It is counted from the bytes, messages and operations of the run, with the figures that the topology gives
+    under 'energy' and those of configs/energy.yaml. These are published figures of other chips: use them to
+    compare kernels and machines, or give your own. The rows of each --by add up to the energy of the run.
+
+    JSON has run_id, bench, topology, latency_ns, sim_ns, energy_pj, dynamic_pj, static_pj, launches_pj,
+    edp_pj_ns (energy-delay product of the launches), by and rows.
+    """
+    with opened(store) as kept_in:
+        found = api.energy(run, kept_in, by=by, figures=assignments("--set", figures))
+    rows = found["rows"][:limit]
+    columns = [name for name in ("launch", "name", "parts", "kind") if any(name in row for row in rows)]
+    if by != "part" and "kind" in columns:
+        columns.remove("kind")
+    columns += ["energy_pj", "share", *(["dynamic_pj", "static_pj"] if found["static_pj"] else [])]
+    cells = [[row[name] for name in columns] for row in rows]
+    if fmt == "table":
+        say(f"{found['bench']} on {found['topology']}: {_joules(found['energy_pj'])}, of which launches took "
+            f"{_joules(found['launches_pj'])} in {number(found['latency_ns'])} ns")  # fmt: skip
+        if not found["static_pj"]:
+            say("static energy is not in these figures: no part of the machine has static_mw")
+        say("")
+        cells = [
+            [f"{c:.1%}" if name == "share" else c for name, c in zip(columns, row, strict=True)]
+            for row in cells
+        ]
+    emit(fmt, {**found, "rows": rows}, columns, cells)
+    if fmt == "table" and len(rows) < len(found["rows"]):
+        say(f"and {len(found['rows']) - len(rows)} more, with --limit {len(found['rows'])}")
+
+
+def _joules(pj: float) -> str:
+    for unit, size in (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3)):
+        if pj >= size:
+            return f"{number(pj / size)} {unit}"
+    return f"{number(pj)} pJ"
