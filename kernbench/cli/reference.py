@@ -35,6 +35,7 @@ value on one line and nothing else.
 | `timeline` | `run_id title start_ns ns left_out groups[]`, each group `place alike rows[]`, each row `place label occupancy bars[]`, each bar `begin end category name number source`; with `--out` `run_id files[]` |
 | `export` | `run_id to window files[]` |
 | `report` | `run_id files[]` |
+| `energy` | `run_id bench topology latency_ns sim_ns energy_pj dynamic_pj static_pj launches_pj edp_pj_ns by rows[]`, each `name kind energy_pj share dynamic_pj static_pj`, with `parts` by kind and `launch` by launch |
 | `what-if` | `run_id bench topology launch window`; without `--speed` `ns candidates[]`, each `where on_path_ns twice_ns twice_saved_ns free_ns free_saved_ns`; with it `changes[] before{} estimate{} measured{} saved_ns difference_ns` |
 | `probe` | `topology ok bytes largest_difference_ns cases[] left_out[] invariants[] notes[]`; each case `name category op src dst links bytes actual_ns formula_ns difference_ns effective_gbs bottleneck_gbs utilisation breakdown{} bottleneck sweep[] hops[]` |
 | `validate` | `counts{} rows[] sources{}`, each row `table row reference measured unit difference relative limit verdict source needs note`; with `--list` `tables[]` |
@@ -45,7 +46,7 @@ value on one line and nothing else.
 | `traffic` | as `run` without `launches` and `most_waited_for`, and `makespan_ns total_bytes bandwidth_gbs peak_path_gbs peak_fair_gbs flows[] link_kinds[]`, each flow with `name src dst op bytes offset count start_ns end_ns bandwidth_gbs wait_ns peak_path_gbs peak_fair_gbs`; with `--list` `patterns[]` |
 | `list` | `benches[]` |
 | `topology check` | `topology id components links overrides` |
-| `topology show` | the topology's properties, `components` and `links` by kind; with `--from` and `--to` `src dst traffic weight_mm hops[]` |
+| `topology show` | the topology's properties, `components` and `links` by kind, `overrides[]`, `area_mm2` by kind; with `--from` and `--to` `src dst traffic weight_mm hops[]` |
 | `topology diagram` | `files[]`: `view file` |
 | `figures` | `files[] latency[] bandwidth[] left_out[]`; keys of the rows as in the CSV files; with `--run` `run_id files[] left_out[]` |
 | `doctor` | `ok checks[]` |

@@ -52,9 +52,10 @@ def spent(run: RunRecord, topology: TopologyRecord) -> Spent:
         if fj := round(pj * 1000):
             found[op, row["launch"], part, cause] += fj
 
+    of_parent = {(c["parent"], c["kind"]): n for n, c in components.items()}
+
     def sibling(name: str, kind: str) -> str:
-        parent = components[name]["parent"] if name in components else None
-        return next((n for n, c in components.items() if c["parent"] == parent and c["kind"] == kind), "")
+        return of_parent.get((components[name]["parent"], kind), "") if name in components else ""
 
     def memory(txn: Mapping[str, Any], part: str, way: str, nbytes: int) -> None:
         charge(
