@@ -6,7 +6,7 @@ Nothing here imports numpy, pydantic or a store's library where the names can be
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,23 @@ def pattern_names() -> list[str]:
 def topology_names() -> list[str]:
     """The names of the shipped topologies."""
     return sorted(path.stem for path in (data_dir("configs") / "topologies").glob("*.yaml"))
+
+
+def topology_keys() -> list[str]:
+    """The dotted keys of the default topology's file, such as ``cube.hbm.channel_gbs``."""
+    import yaml
+
+    file = data_dir("configs") / "topologies" / "default.yaml"
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return list(_keys("", yaml.load(file.read_text(encoding="utf-8"), loader)))
+
+
+def _keys(begun: str, section: Any) -> Iterator[str]:
+    for key, value in section.items():
+        if isinstance(value, dict) and value:
+            yield from _keys(f"{begun}{key}.", value)
+        else:
+            yield f"{begun}{key}"
 
 
 def question_folders(queries: Folders = ()) -> tuple[str, ...]:

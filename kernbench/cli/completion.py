@@ -40,10 +40,9 @@ def _words() -> list[str]:
 
 
 def _bench_settings(_ctx: click.Context) -> Iterable[str]:
-    words, chosen = _words(), None
-    if "--bench" in words[:-1]:
-        chosen = words[words.index("--bench") + 1]
-    params = (param for bench, own in names.bench_names().items() if chosen in (None, bench) for param in own)
+    words, known = _words(), names.bench_names()
+    chosen = [bench for bench in known if bench in words]
+    params = (param for bench in chosen or known for param in known[bench])
     return dict.fromkeys(f"{param}=" for param in params)
 
 
@@ -72,6 +71,27 @@ def _topologies(_ctx: click.Context) -> Iterable[str]:
     return names.topology_names()
 
 
+def _topology_keys(_ctx: click.Context) -> Iterable[str]:
+    return [f"{key}=" for key in names.topology_keys()]
+
+
+def _exports(ctx: click.Context) -> Iterable[str]:
+    return ["perfetto", "chakra", "csv", "parquet", "npe", "graphml", "gexf", "json", *_runs(ctx)]
+
+
+def parts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Names of parts of the topology ``file``, one level further than what is typed."""
+    from kernbench.api import load_topology
+
+    try:
+        graph = load_topology(ctx.params.get("file") or "default")
+    except (KernBenchError, OSError):
+        return []
+    begun = [node.id for node in graph.nodes() if node.properties["impl"] and node.id.startswith(incomplete)]
+    level = incomplete.count(".") + 1
+    return sorted({".".join(name.split(".")[:level]) + "." * (name.count(".") >= level) for name in begun})
+
+
 def _patterns(_ctx: click.Context) -> Iterable[str]:
     return [f"pattern:{name}" for name in names.pattern_names()]
 
@@ -91,5 +111,7 @@ questions = _starting(_questions)
 question_parameters = _starting(_question_parameters)
 runs = _starting(_runs)
 topologies = _starting(_topologies)
+topology_keys = _starting(_topology_keys)
+exports = _starting(_exports)
 patterns = _starting(_patterns)
 tables = _starting(_tables)

@@ -52,9 +52,17 @@ class Command(_WithExamples):
 class LazyGroup(_WithExamples, click.Group):
     """A command that only holds others, which are imported when needed."""
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        entries: Mapping[str, Entry],
+        elsewhere: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """``elsewhere`` has what other tools call a command, and what it is called here."""
         super().__init__(*args, no_args_is_help=False, subcommand_metavar="COMMAND ...", **kwargs)
         self.entries = entries
+        self.elsewhere = elsewhere or {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As Click does; without any argument, print the help."""
@@ -96,8 +104,21 @@ class LazyGroup(_WithExamples, click.Group):
             return name, command, args[1:]
         if name.startswith("-"):
             raise click.NoSuchOption(name, ctx=ctx)
-        hint = suggestion(name, self.entries)
-        raise click.UsageError(f"no command '{name}'; {hint}there are {', '.join(self.entries)}", ctx)
+        raise click.UsageError(
+            f"no command '{name}'; {self._meant(ctx, name)}there are {', '.join(self.entries)}", ctx
+        )
+
+    def _meant(self, ctx: click.Context, name: str) -> str:
+        """``did you mean 'x'? ``: another tool's name for one, a command of a group, one like it."""
+        within = [
+            f"{group} {name}"
+            for group in self.entries
+            if isinstance(command := self.get_command(ctx, group), LazyGroup) and name in command.entries
+        ]
+        found = [self.elsewhere[name]] if name in self.elsewhere else within
+        if not found:
+            return suggestion(name, self.entries)
+        return f"did you mean {' or '.join(repr(f'{ctx.command_path} {one}') for one in found)}? "
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing any."""

@@ -40,6 +40,35 @@ def queries_option(function: Function) -> Function:
     )(function)
 
 
+def bench_argument(text: str) -> Callable[[Function], Function]:
+    """``BENCH`` or ``--bench NAME``, passed as ``bench``; ``text`` says what may be named."""
+
+    def decorate(function: Function) -> Function:
+        argument = click.argument(
+            "given", metavar="[BENCH]", required=False, shell_complete=completion.benches
+        )
+        option = click.option(
+            "--bench", "named", metavar="NAME", shell_complete=completion.benches, help=f"As BENCH: {text}"
+        )
+
+        @functools.wraps(function)
+        def command(*args: Any, given: str | None, named: str | None, **kwargs: Any) -> Any:
+            if given is not None and named is not None:
+                raise click.UsageError(
+                    f"the bench is given twice, as '{given}' and as --bench {named}; give it once"
+                )
+            if given is None and named is None:
+                raise click.UsageError(
+                    "name a bench, as BENCH or with --bench: a name or index from 'kernbench list', or "
+                    "file.py[:name]"
+                )
+            return function(*args, bench=given or named, **kwargs)
+
+        return argument(option(command))  # type: ignore[return-value]
+
+    return decorate
+
+
 def topology_option(function: Function) -> Function:
     """``--topology FILE``, passed as ``topology``; None stands for the default topology."""
     return click.option(
@@ -57,6 +86,7 @@ def change_options(function: Function) -> Function:
         multiple=True,
         metavar="KEY=VALUE",
         callback=lambda _ctx, _param, items: assignments("--topo", items),
+        shell_complete=completion.topology_keys,
         help="Change a key of the topology, such as cube.hbm.channel_gbs=64; may be repeated.",
     )
     components = click.option(

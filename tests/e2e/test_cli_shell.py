@@ -199,6 +199,13 @@ def test_names_are_completed(cli: Cli, workdir: Path) -> None:
     assert "m=" in completed("kernbench run --bench gemm-single-pe --set ", cwd=workdir)
     assert completed("kernbench query bottleneck/busiest-l", cwd=workdir) == ["bottleneck/busiest-links"]
     assert completed("kernbench query busiest-links --param l", cwd=workdir) == ["launch=", "limit="]
+    assert completed("kernbench run gemm-s", cwd=workdir) == ["gemm-single-pe"]
+    assert completed("kernbench export perf", cwd=workdir) == ["perfetto"]
+    keys = completed("kernbench run gemm-single-pe --topo cube.hbm.ch", cwd=workdir)
+    assert keys == ["cube.hbm.channel_gbs="]
+    parts = completed("kernbench topology show minimal --from sip0.cube0.pe0.pe_d", cwd=workdir)
+    assert parts == ["sip0.cube0.pe0.pe_dma"]
+    assert completed("kernbench topology show minimal --from sip", cwd=workdir) == ["sip0."]
     assert completed("kernbench why base", cwd=workdir) == ["baseline"]
     assert completed("kernbench topology check mini", cwd=workdir) == ["minimal"]
     assert completed("kernbench why --store nowhere/at/all x", cwd=workdir) == []

@@ -46,7 +46,7 @@ def test_tables_are_of_the_whole_run_unless_a_window_is_given(cli: Any, workdir:
     [
         (("export", "--to", "csv", "--links"), "--links is for --to perfetto"),
         (("export", "--to", "perfetto", "--launch", "9"), "the run has no launch 9"),
-        (("export",), "missing option '--to'"),
+        (("export",), "say what to write"),
         (("export", "nothing", "--to", "csv"), "no run 'nothing'"),
         (("timeline", "--out", "x.jpg"), "end it in .svg or .png"),
         (("timeline", "--from", "5", "--to", "4"), "there is no time"),

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from kernbench import api
+from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, run_argument, store_option, window_until_options
+from kernbench.cli.options import RUN_HELP, opened, store_option, window_until_options
 from kernbench.cli.output import emit, format_option
 
 _FILES = {
@@ -21,6 +22,7 @@ _FILES = {
 }
 """How files end by format; tables are a folder of files."""
 _GRAPHS = ("graphml", "gexf", "json")
+_FORMATS = ("perfetto", "chakra", "csv", "parquet", "npe", *_GRAPHS)
 _WHOLE = ("csv", "parquet", *_GRAPHS)
 """Formats that hold the whole run where no window is given."""
 
@@ -28,21 +30,21 @@ _WHOLE = ("csv", "parquet", *_GRAPHS)
 @click.command(
     cls=Command,
     examples=[
-        "kernbench export last --to perfetto",
-        "kernbench export last --to perfetto --launch 0 --links --waits --out links.pftrace",
-        "kernbench export last --to csv --out tables",
-        "kernbench export last --to chakra --out trace",
+        "kernbench export perfetto",
+        "kernbench export perfetto last --launch 0 --links --waits --out links.pftrace",
+        "kernbench export csv --out tables",
+        "kernbench export chakra --out trace",
         "kernbench export last --to graphml --out run.graphml",
     ],
 )
-@run_argument
+@click.argument("given", nargs=-1, metavar="[FORMAT] [RUN]", shell_complete=completion.exports)
+@click.option("--run", "named", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
 @click.option(
     "--to",
-    type=click.Choice(["perfetto", "chakra", "csv", "parquet", "npe", *_GRAPHS]),
-    required=True,
-    help="perfetto: a trace for ui.perfetto.dev; chakra: execution traces, OUT.0.et for SIP 0, ...; csv, "
-    "parquet: a folder with a file for each table; npe: meshes of routers over time, for TT-NN Visualizer; "
-    "graphml, gexf, json: the property graph, for Gephi, yEd, networkx and others.",
+    type=click.Choice(_FORMATS),
+    help="As FORMAT. perfetto: a trace for ui.perfetto.dev; chakra: execution traces, OUT.0.et for SIP 0, "
+    "...; csv, parquet: a folder with a file for each table; npe: meshes of routers over time, for "
+    "TT-NN Visualizer; graphml, gexf, json: the property graph, for Gephi, yEd, networkx and others.",
 )
 @click.option(
     "--out",
@@ -66,8 +68,9 @@ _WHOLE = ("csv", "parquet", *_GRAPHS)
 @format_option
 def command(
     ctx: click.Context,
-    run: str,
-    to: str,
+    given: tuple[str, ...],
+    named: str | None,
+    to: str | None,
     out: str | None,
     links: bool,
     waits: bool,
@@ -83,9 +86,10 @@ def command(
     In Perfetto, time 0 is the window's begin; arguments of events hold exact times and the numbers that
     questions take: op, transaction, launch. Rows of tables are those of which a part lies within the window.
     """
-    given = ctx.get_parameter_source("launch") is not click.core.ParameterSource.DEFAULT
+    run, to = _what(given, named, to)
+    chosen = ctx.get_parameter_source("launch") is not click.core.ParameterSource.DEFAULT
     window: dict[str, Any] = {
-        "launch": launch if given or to not in _WHOLE else "run",
+        "launch": launch if chosen or to not in _WHOLE else "run",
         "from_ns": from_ns,
         "to_ns": to_ns,
     }
@@ -112,3 +116,16 @@ def command(
         name = kept.window(**window).name
     payload = {"run_id": kept.id, "to": to, "window": name, "files": files}
     emit(fmt, payload, ("file",), [(file,) for file in files], lambda: [f"{kept.bench}, {name}"])
+
+
+def _what(given: tuple[str, ...], named: str | None, to: str | None) -> tuple[str, str]:
+    """The run and the format, of up to two words in any order; with ``--to`` each of them is a run."""
+    formats = [] if to else [word for word in given if word in _FORMATS][:1]
+    runs = [word for word in given if word not in formats] + ([named] if named else [])
+    if len(runs) > 1:
+        raise click.UsageError(f"several runs are given, {' and '.join(runs)}; give one")
+    if not to and not formats:
+        raise click.UsageError(
+            f"say what to write, such as 'kernbench export perfetto': {', '.join(_FORMATS)}"
+        )
+    return (runs[0] if runs else "last"), to or formats[0]

@@ -46,14 +46,17 @@ class _QueryCommand(Command):
     examples=[
         "kernbench query --list",
         "kernbench query busiest-links --help",
-        "kernbench query bottleneck/busiest-links --run last",
+        "kernbench query busiest-links limit=3 --run last",
         "kernbench query --cypher 'MATCH (t:Transaction) RETURN t.kind AS kind, count(*) AS n ORDER BY kind'",
     ],
 )
 @click.argument("name", required=False, shell_complete=completion.questions)
+@click.argument(
+    "settings", nargs=-1, metavar="[PARAM=VALUE]...", shell_complete=completion.question_parameters
+)
 @click.option("--run", "run", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
 @click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.",
+    "--param", "params", multiple=True, metavar="NAME=VALUE", help="As PARAM=VALUE; may be repeated.",
     shell_complete=completion.question_parameters,
 )  # fmt: skip
 @window_options
@@ -86,6 +89,7 @@ class _QueryCommand(Command):
 @format_option
 def command(
     name: str | None,
+    settings: tuple[str, ...],
     run: str | None,
     params: tuple[str, ...],
     launch: str | None,
@@ -104,12 +108,17 @@ def command(
 ) -> None:
     """Ask the question NAME of a kept run, by default the last; 'query NAME --help' shows its parameters.
 
+    With --cypher, texts such as limit=3 are the query's own parameters, $limit in its text.
+
     A question that can look at a window of the run looks at its launches, unless --launch, --from or --to
     say otherwise. In tables of what parts of the machine did, symmetric parts are one row, with their count
-    as alike; --param limit=N counts the rows that are then left. Free Cypher without --run is asked of the
+    as alike; limit=N counts the rows that are then left. Free Cypher without --run is asked of the
     graph over all runs where that has what it names (Run, Topology, USED), and of the last run where it does
     not.
     """
+    if name is not None and "=" in name:  # with --cypher or --list, where there is no NAME
+        name, settings = None, (name, *settings)
+    params = (*params, *settings)
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
     windowed = _given("launch") or from_ns is not None or to_ns is not None
@@ -120,7 +129,7 @@ def command(
             raise click.UsageError("--list takes neither --run, --param, --explain nor a window")
         _list(fmt, queries)
         return
-    values = assignments("--param", params)
+    values = assignments("parameter", params)
     if cypher is not None and windowed:
         raise click.UsageError("--cypher takes no --launch, --from or --to; write the window into the text")
     if cypher is None and (engine is not None or _given("timeout_s")):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from kernbench import api
-from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
     assignments,
+    bench_argument,
     change_options,
     check_option,
     details_option,
@@ -38,19 +38,13 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     examples=[
-        "kernbench run --bench qkv-gemm --verify-data",
-        "kernbench run --bench gemm-single-pe --topology minimal --format json",
-        "kernbench run --bench gemm-single-pe --topology minimal --check --details",
-        "kernbench run --bench gemm-single-pe --topo cube.hbm.channel_gbs=64 --topo pe.pe_dma.read_engines=2",
+        "kernbench run qkv-gemm --verify-data",
+        "kernbench run gemm-single-pe --topology minimal --format json",
+        "kernbench run gemm-single-pe --topology minimal --check --details",
+        "kernbench run gemm-single-pe --topo cube.hbm.channel_gbs=64 --topo pe.pe_dma.read_engines=2",
     ],
 )
-@click.option(
-    "--bench",
-    required=True,
-    metavar="NAME",
-    shell_complete=completion.benches,
-    help="Name or index from 'kernbench list', or file.py[:name].",
-)
+@bench_argument("a name or index from 'kernbench list', or file.py[:name].")
 @topology_option
 @change_options
 @device_option
@@ -96,7 +90,7 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Run a bench and print its times, its busiest links and engines, and the id its trace is kept under.
+    """Run BENCH and print its times, its busiest links and engines, and the id its trace is kept under.
 
     A run that fails or is interrupted is not kept, unless --keep-partial: then transactions and operations
     that had ended are, with status partial. One whose results are wrong is kept: its trace tells which

@@ -1,4 +1,4 @@
-"""``kernbench runs compare``."""
+"""``kernbench compare``, which is ``kernbench runs compare`` too."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _percent(change: float | None) -> str | None:
 @click.command(
     cls=Command,
     examples=[
-        "kernbench runs compare last~1 last",
-        "kernbench runs compare last~1 last --threshold 2% --format json",
+        "kernbench compare last~1 last",
+        "kernbench compare last~1 last --threshold 2% --format json",
     ],
 )
 @click.argument("before", shell_complete=completion.runs)

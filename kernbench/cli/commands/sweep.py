@@ -41,15 +41,15 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 @click.command(
     cls=Command,
     examples=[
-        "kernbench sweep --bench gemm-single-pe --topology minimal --set m=16..64*2",
-        "kernbench sweep --bench gemm-single-pe --topology minimal --set m=16,32 "
+        "kernbench sweep gemm-single-pe --topology minimal --set m=16..64*2",
+        "kernbench sweep gemm-single-pe --topology minimal --set m=16,32 "
         "--topo cube.hbm.channel_gbs=16,32 --jobs 2 --out sweep.parquet --plot sweep.png",
     ],
 )
-@click.argument("file", required=False, metavar="[FILE]")
+@click.argument("file", required=False, metavar="[BENCH|FILE.yaml]", shell_complete=completion.benches)
 @click.option(
     "--bench", metavar="NAME", shell_complete=completion.benches,
-    help="Name or index from 'kernbench list', or file.py[:name].",
+    help="As BENCH: a name or index from 'kernbench list', or file.py[:name].",
 )  # fmt: skip
 @click.option(
     "--topology", "topologies", multiple=True, metavar="FILE", shell_complete=completion.topologies,
@@ -109,8 +109,14 @@ def command(
     JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
     verified, run_id, kept_before, error).
     """
+    if file is not None and not file.endswith((".yaml", ".yml")):
+        if bench is not None:
+            raise click.UsageError(
+                f"the bench is given twice, as '{file}' and as --bench {bench}; give it once"
+            )
+        file, bench = None, file
     if file is None and bench is None:
-        raise click.UsageError("name a bench with --bench, or a file that describes the sweep")
+        raise click.UsageError("name a bench, or a .yaml file that describes the sweep")
     for topology in topologies:
         topology_file(topology)
     if plot is not None:

@@ -61,8 +61,14 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     ],
 )
 @click.argument("file", shell_complete=completion.topologies)
-@click.option("--from", "src", metavar="A", help="Where the route begins: a component's name, or host.")
-@click.option("--to", "dst", metavar="B", help="Where it ends.")
+@click.option(
+    "--from",
+    "src",
+    metavar="A",
+    shell_complete=completion.parts,
+    help="Where the route begins: a component's name, or host.",
+)
+@click.option("--to", "dst", metavar="B", shell_complete=completion.parts, help="Where it ends.")
 @click.option(
     "--traffic",
     type=click.Choice(api.TRAFFIC, case_sensitive=False),

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import click
 
 from kernbench import api
-from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
     assignments,
+    bench_argument,
     change_options,
     device_option,
     limit_options,
@@ -29,17 +29,11 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
 @click.command(
     cls=Command,
     examples=[
-        "kernbench tune --bench scale.py --topology minimal",
-        "kernbench tune --bench scale.py --topology minimal --set n=4096 --verify-data --format csv",
+        "kernbench tune scale.py --topology minimal",
+        "kernbench tune scale.py --topology minimal --set n=4096 --verify-data --format csv",
     ],
 )
-@click.option(
-    "--bench",
-    required=True,
-    metavar="NAME",
-    shell_complete=completion.benches,
-    help="A bench that launches kernels with @kb.autotune: file.py[:name], or a name from 'kernbench list'.",
-)
+@bench_argument("launches kernels with @kb.autotune; file.py[:name], or a name from 'kernbench list'.")
 @topology_option
 @change_options
 @device_option
