@@ -79,12 +79,14 @@ def _exports(ctx: click.Context) -> Iterable[str]:
     return ["perfetto", "chakra", "csv", "parquet", "npe", "graphml", "gexf", "json", *_runs(ctx)]
 
 
-def parts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """Names of parts of the topology ``file``, one level further than what is typed."""
+def parts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Names of parts of the topology on the command line, one level further than what is typed."""
     from kernbench.api import load_topology
 
+    known = names.topology_names()
+    file = next((word for word in _words() if word in known or word.endswith((".yaml", ".yml"))), "default")
     try:
-        graph = load_topology(ctx.params.get("file") or "default")
+        graph = load_topology(file)
     except (KernBenchError, OSError):
         return []
     begun = [node.id for node in graph.nodes() if node.properties["impl"] and node.id.startswith(incomplete)]

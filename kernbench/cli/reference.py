@@ -26,7 +26,7 @@ value on one line and nothing else.
 |---|---|
 | `run`, `runs show` | `run_id bench params topology topology_id sim_ns latency_ns verified status races[] wall_s events hops flit_crossings started_at version config_hash tags launches[] window{} by_cause{} by_line{} busiest[] busiest_links[] busiest_engines[] most_waited_for[]`; with `--details` `roofline{}`: `launch[] pe[] operation[]`, rows as of the question `bottleneck/roofline` |
 | `runs list` | `runs[]`, each as above up to `tags`, and `changed[]`: what was configured otherwise than for the run before, null for a bench's first |
-| `runs compare` | `before{} after{} same_config configured[] window figures[] causes[] resources[] threshold slower` |
+| `compare`, `runs compare` | `before{} after{} same_config configured[] window figures[] causes[] resources[] threshold slower` |
 | `runs export`, `runs import` | `runs[]`: `run_id copied` |
 | `runs prune`, `runs rm` | `runs[]`: ids |
 | `runs tag` | `tags[]` |

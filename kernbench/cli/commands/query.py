@@ -117,7 +117,7 @@ def command(
     not.
     """
     if name is not None and "=" in name:  # with --cypher or --list, where there is no NAME
-        name, settings = None, (name, *settings)
+        settings, name = (name, *settings), None
     params = (*params, *settings)
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
