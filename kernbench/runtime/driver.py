@@ -1,4 +1,4 @@
-"""Submits the host's messages to the machine, and remembers which are unanswered.
+"""Submits the host's requests to the machine, and remembers which are unanswered.
 
 The driver is the only part of the runtime that talks to the machine. It knows no route: the machine
 fans out what it is given (ADR-0007).
@@ -13,18 +13,7 @@ import numpy as np
 
 from kernbench.errors import KernBenchError, LaunchError
 from kernbench.program.operations import Op, Operand, Region
-from kernbench.runtime.messages import (
-    Completion,
-    Envelope,
-    KernelLaunch,
-    MapRequest,
-    MemoryRead,
-    MemoryWrite,
-    Pattern,
-    Response,
-    ShardRef,
-    check_tags,
-)
+from kernbench.runtime.messages import Completion, MapEntry, Response, ShardRef, check_tags
 from kernbench.runtime.placement import TensorShard
 
 if TYPE_CHECKING:
@@ -35,6 +24,7 @@ if TYPE_CHECKING:
     from kernbench.runtime.scheduler import Scheduler
 
 Array = np.ndarray[Any, Any]
+Place = tuple[int, int, int]
 
 
 def shard_ref(shard: TensorShard) -> ShardRef:
@@ -54,12 +44,8 @@ def response(request: Request) -> Response | None:
     return Response(*request.ids, Completion(False, code, str(error)))
 
 
-def _ids(envelope: Envelope) -> tuple[str, str]:
-    return envelope.correlation_id, envelope.request_id
-
-
 class Driver:
-    """Submits messages of one run, for the program that is running; each waits for its own.
+    """Submits requests of one run, for the program that is running; each waits for its own.
 
     ``on_wait`` is called whenever a program has waited.
     """
@@ -83,15 +69,16 @@ class Driver:
         """Simulated time, ns."""
         return float(self.machine.clock.now)
 
-    def envelope(self, device: str) -> Envelope:
-        """The envelope of the next request."""
-        return Envelope(self._correlation_id, f"r{self.submitted}", device)
+    @property
+    def _ids(self) -> tuple[str, str]:
+        """Correlation id and request id of the next request."""
+        return self._correlation_id, f"r{self.submitted}"
 
     def write(self, shard: TensorShard, block: Array, dtype: str) -> Request:
         """Write ``block`` (the shard's local shape) to the shard's memory."""
-        message = MemoryWrite(self.envelope(f"sip:{shard.sip}"), shard_ref(shard))
-        self._check([message.target], "memory write", message.envelope)
-        region = Region(message.target.pa, message.target.nbytes)
+        target = shard_ref(shard)
+        self._check([target], "memory write")
+        region = Region(target.pa, target.nbytes)
         op = Op(
             self.machine.next_op_id(),
             "memory",
@@ -100,55 +87,39 @@ class Driver:
             params={"data": block},
             nbytes=region.nbytes,
         )
-        ids = _ids(message.envelope)
-        return self._sent(self.machine.host_write(message.target.sip, [region], op, ids=ids))
+        return self._sent(self.machine.host_write(target.sip, [region], op, ids=self._ids))
 
     def deploy(self, name: str, code: ShardRef) -> Request:
         """Write the code of kernel ``name`` to device memory."""
-        pattern = Pattern("zero")
-        message = MemoryWrite(
-            self.envelope(f"sip:{code.sip}"), code, "pattern", pattern, debug_label=f"code of '{name}'"
-        )
-        self._check([message.target], f"code of kernel '{name}'", message.envelope)
-        ids = _ids(message.envelope)
-        return self._sent(self.machine.host_write(code.sip, [Region(code.pa, code.nbytes)], ids=ids))
+        self._check([code], f"code of kernel '{name}'")
+        return self._sent(self.machine.host_write(code.sip, [Region(code.pa, code.nbytes)], ids=self._ids))
 
     def read(self, sources: Sequence[ShardRef]) -> Request:
         """Move the bytes of ``sources``, all of one SIP, to the host."""
-        message = MemoryRead(self.envelope(f"sip:{sources[0].sip}"), tuple(sources))
-        self._check(message.sources, "memory read", message.envelope)
-        regions = [Region(source.pa, source.nbytes) for source in message.sources]
-        ids = _ids(message.envelope)
-        return self._sent(self.machine.host_read(message.sources[0].sip, regions, ids=ids))
+        self._check(sources, "memory read")
+        regions = [Region(source.pa, source.nbytes) for source in sources]
+        return self._sent(self.machine.host_read(sources[0].sip, regions, ids=self._ids))
 
-    def map(self, message: MapRequest) -> Request:
-        """Install or remove the entries of ``message``."""
-        if message.install:
-            entries = [(e.va, e.pa, e.nbytes) for e in message.entries]
-            return self._sent(self.machine.map(message.sip, message.pes, entries, ids=_ids(message.envelope)))
-        ranges = [(e.va, e.nbytes) for e in message.entries]
-        return self._sent(self.machine.unmap(message.sip, message.pes, ranges, ids=_ids(message.envelope)))
+    def map(self, sip: int, pes: Sequence[tuple[int, int]], entries: Sequence[MapEntry]) -> Request:
+        """Install ``entries`` in the MMUs (BAAWs) of ``pes``, each ``(cube, pe)``, of one SIP."""
+        return self._sent(self.machine.map(sip, pes, entries, ids=self._ids))
+
+    def unmap(self, sip: int, pes: Sequence[tuple[int, int]], va: int, nbytes: int) -> Request:
+        """Remove what is mapped in the ``nbytes`` from virtual address ``va``."""
+        return self._sent(self.machine.unmap(sip, pes, [(va, nbytes)], ids=self._ids))
 
     def set_up_queues(
         self, sip: int, rings: Mapping[tuple[int, int], tuple[RingEntry, ...]], *, install: bool
     ) -> Request:
         """Install directions of queues in PEs (cube, pe) of one SIP, or remove them."""
-        ids = _ids(self.envelope(f"sip:{sip}"))
-        return self._sent(self.machine.set_up_queues(sip, rings, install=install, ids=ids))
+        return self._sent(self.machine.set_up_queues(sip, rings, install=install, ids=self._ids))
 
-    def launch(self, message: KernelLaunch, call: BoundKernel) -> Request:
-        """Start ``call`` on the PEs that ``message`` names by its shards."""
-        for tensor in message.tensors:
-            self._check(tensor.shards, f"argument '{tensor.name}'", message.envelope)
-        self._check(message.kernel.deployments, "the kernel's code", message.envelope)
-        return self._sent(
-            self.machine.launch(
-                call,
-                message.targets,
-                fail_fast=message.failure_policy == "fail_fast",
-                ids=_ids(message.envelope),
-            )
-        )
+    def launch(
+        self, call: BoundKernel, targets: Sequence[Place], code: Sequence[ShardRef], *, fail_fast: bool
+    ) -> Request:
+        """Start ``call`` on the PEs ``targets``; ``code`` is where a deployed kernel lies."""
+        self._check(code, "the kernel's code")
+        return self._sent(self.machine.launch(call, targets, fail_fast=fail_fast, ids=self._ids))
 
     def wait(self, requests: Sequence[Request]) -> None:
         """Let time run until all of ``requests`` are answered; the first error is raised."""
@@ -176,8 +147,8 @@ class Driver:
         """Wait for every request of the current program that is unanswered, in the order of submission."""
         self.wait(list(self.scheduler.current.open))
 
-    def _check(self, shards: Sequence[ShardRef], what: str, envelope: Envelope) -> None:
-        check_tags(shards, self.machine.addresses, f"{what} of request {envelope.request_id}")
+    def _check(self, shards: Sequence[ShardRef], what: str) -> None:
+        check_tags(shards, self.machine.addresses, f"{what} of request {self._ids[1]}")
 
     def _sent(self, request: Request) -> Request:
         self.submitted += 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
 from kernbench.hints import shown
 from kernbench.kernels import KernelCall
 from kernbench.runtime.driver import response
-from kernbench.runtime.messages import KernelLaunch, KernelRef, Response
+from kernbench.runtime.messages import Response, ShardRef
 from kernbench.runtime.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kernbench.runtime.driver import Driver
 
 Place = tuple[int, int, int]
+FAILURE_POLICIES = ("fail_fast", "run_on")
+"""``fail_fast`` stops the kernels of a launch at its first failure, ``run_on`` lets the others end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +110,14 @@ def submit(
     args: Sequence[object],
     constexpr: Mapping[str, object],
     failure_policy: str,
-    deploy: Callable[[Sequence[Place]], KernelRef],
+    deploy: Callable[[Sequence[Place]], Sequence[ShardRef]],
 ) -> LaunchHandle:
     """Check a launch, wait until its tensors are mapped and written, and send it.
 
     It runs on every PE that holds a shard of one of its tensors. A mistake is a :class:`UsageError`
     (or :class:`KernelError` where arguments do not fit the kernel) before anything is sent.
     """
-    if not isinstance(name, str):
+    if not isinstance(name, str) or not name:
         raise UsageError(
             f"launch({shown(name)}, ...): the first argument is the launch's name, then the kernel"
         )
@@ -130,14 +132,14 @@ def submit(
                 "pass every tensor as an argument of its own"
             )
     tensors = list({id(v): v for v in labelled.values() if isinstance(v, Tensor)}.values())
-    message = KernelLaunch(
-        driver.envelope(_device(tensors)),
-        KernelRef(name),
-        tuple(t.reference for t in tensors),
-        {label: value for label, value in labelled.items() if not isinstance(value, Tensor)},
-        failure_policy,
-    )
-    targets = message.targets
+    targets = sorted({shard.place for tensor in tensors for shard in tensor.allocation.shards})
+    if not targets:
+        raise UsageError(f"launch '{name}': no tensor argument, so no PE to run on; pass at least one tensor")
+    if failure_policy not in FAILURE_POLICIES:
+        raise UsageError(
+            f"launch '{name}': failure_policy is {failure_policy!r}; it must be one of "
+            f"{', '.join(map(repr, FAILURE_POLICIES))}"
+        )
     for tensor in tensors:
         _check_reach(name, tensor, targets)
     call = KernelCall(
@@ -145,19 +147,14 @@ def submit(
     )
     for tensor in tensors:
         tensor.settle_writes()
-    deployed = deploy(targets)
-    message = replace(message, envelope=driver.envelope(message.envelope.target_device), kernel=deployed)
+    code = deploy(targets)
     data.races.launch_submitted(targets)
-    return LaunchHandle(name, targets, driver.launch(message, call), tensors, driver)
+    request = driver.launch(call, targets, code, fail_fast=failure_policy == "fail_fast")
+    return LaunchHandle(name, targets, request, tensors, driver)
 
 
 def _bound(value: object) -> object:
     return value.kernel_arg if isinstance(value, Tensor) else value
-
-
-def _device(tensors: Sequence[Tensor]) -> str:
-    sips = sorted({sip for tensor in tensors for sip in tensor.sips})
-    return ",".join(f"sip:{sip}" for sip in sips) or "none"
 
 
 def _check_reach(name: str, tensor: Tensor, targets: Sequence[Place]) -> None:

@@ -19,7 +19,7 @@ from kernbench.hints import shown
 from kernbench.program.operations import Region
 from kernbench.runtime.device_memory import Allocation, DeviceMemory, Memory
 from kernbench.runtime.indexing import Box, intersect, runs
-from kernbench.runtime.messages import KernelRef, MapEntry, MapRequest, ShardRef
+from kernbench.runtime.messages import ShardRef
 from kernbench.runtime.placement import TensorShard, cut
 
 if TYPE_CHECKING:
@@ -65,20 +65,24 @@ class Storage:
             self.flush()
             allocation = self.memory.allocate(copies, memory)
         return allocation, [
-            self.driver.map(MapRequest(self.driver.envelope(f"sip:{sip}"), sip, pes, entries))
+            self.driver.map(sip, pes, entries)
             for sip, pes, entries in self.memory.mappings(allocation)
         ]
 
     def deploy(
         self, name: str, kernel: object, nbytes_code: int, targets: Sequence[tuple[int, int, int]]
-    ) -> KernelRef:
+    ) -> tuple[ShardRef, ...]:
         """Have the code of ``kernel`` in the memory of each SIP of ``targets``; returns when it is there.
 
-        It goes to the HBM of the first PE of each SIP, once a run, and stays.
+        It goes to the HBM of the first PE of each SIP, once a run, and stays. The result says where it is;
+        it is empty for a kernel that every PE has, which is one of 0 bytes.
         """
+        if isinstance(nbytes_code, bool) or not isinstance(nbytes_code, int) or nbytes_code < 0:
+            raise UsageError(
+                f"launch '{name}': nbytes_code is {nbytes_code!r}; it must be a whole number of 0 or more"
+            )
         if not nbytes_code:
-            return KernelRef(name)
-        KernelRef(name, nbytes_code=nbytes_code)  # refuses what is no number of bytes
+            return ()
         first: dict[int, tuple[int, int, int]] = {}
         for target in sorted(targets):
             first.setdefault(target[0], target)
@@ -90,8 +94,7 @@ class Storage:
                 self._code[key] = kernel, code
                 written.append(self.driver.deploy(name, code))
         self.driver.wait(written)
-        found = tuple(self._code[id(kernel), nbytes_code, sip][1] for sip in first)
-        return KernelRef(name, "deployed", found, nbytes_code)
+        return tuple(self._code[id(kernel), nbytes_code, sip][1] for sip in first)
 
     def write(self, shards: Sequence[TensorShard], values: Array, dtype: str) -> list[Request]:
         """Submit the writes of ``values`` (global shape, right dtype) to every shard of one copy."""
@@ -209,10 +212,7 @@ class Storage:
         for allocation, _ in released:
             for sip, pes, _ in self.memory.mappings(allocation):
                 assert allocation.va is not None
-                # The physical address of an entry means nothing when it is removed.
-                whole = (MapEntry(allocation.va, 0, allocation.nbytes),)
-                envelope = self.driver.envelope(f"sip:{sip}")
-                unmaps.append(self.driver.map(MapRequest(envelope, sip, pes, whole, install=False)))
+                unmaps.append(self.driver.unmap(sip, pes, allocation.va, allocation.nbytes))
         self.driver.wait(unmaps)
         for allocation, _ in released:
             self.memory.free(allocation)

@@ -18,7 +18,6 @@ from kernbench.kernels.thread import KernelGreenlet
 from kernbench.replay.numeric import cast
 from kernbench.runtime.driver import shard_ref
 from kernbench.runtime.indexing import Box, box_of, intersect, span
-from kernbench.runtime.messages import TensorArgRef
 from kernbench.runtime.placement import TensorShard, distinct
 from kernbench.runtime.values import real_numbers, repeated
 
@@ -76,7 +75,6 @@ class Tensor:
         self._writes = writes
         self._freed = False
         self._kernel_arg: TensorArg | None = None
-        self._reference: TensorArgRef | None = None
         self._release = storage.watch(self, allocation, writes)
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -276,14 +274,6 @@ class Tensor:
                 self.name, self.shape, self.dtype, self._storage.memory.placements(allocation)
             )
         return self._kernel_arg
-
-    @property
-    def reference(self) -> TensorArgRef:
-        """The reference to this tensor in launch messages."""
-        if self._reference is None or self._freed:
-            refs = tuple(shard_ref(shard) for shard in self.allocation.shards)
-            self._reference = TensorArgRef(self.name, refs, self.va)
-        return self._reference
 
     def settle_writes(self) -> None:
         """Wait until the tensor is mapped and written, as a kernel that uses it must find it."""
