@@ -65,8 +65,7 @@ class Storage:
             self.flush()
             allocation = self.memory.allocate(copies, memory)
         return allocation, [
-            self.driver.map(sip, pes, entries)
-            for sip, pes, entries in self.memory.mappings(allocation)
+            self.driver.map(sip, pes, entries) for sip, pes, entries in self.memory.mappings(allocation)
         ]
 
     def deploy(
