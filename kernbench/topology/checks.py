@@ -231,7 +231,8 @@ def _dram(spec: TopologySpec) -> Iterator[Problem]:
     hbm, path = spec.cube.hbm, ("cube", "hbm")
     also: tuple[Path, ...] = ((*path, "model"),)
     if hbm.mapping == "one_to_one":
-        yield Problem((*path, "mapping"), "is one_to_one with model dram, expected n_to_one", also)
+        message = "is one_to_one with cube.hbm.model: dram, expected n_to_one, or model: channels"
+        yield Problem((*path, "mapping"), message, also)
     if hbm.switch_penalty_ns:
         message = f"is {hbm.switch_penalty_ns:g} with model dram, expected 0: the timing has tWTR and tRTW"
         yield Problem((*path, "switch_penalty_ns"), message, also)

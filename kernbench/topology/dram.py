@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from kernbench.data_files import data_dir
 from kernbench.hints import did_you_mean, shown
 from kernbench.topology.fields import PowerOfTwo, Section
+from kernbench.topology.problems import message_of
 
 Cycles = Annotated[int, Field(ge=1, le=1 << 24)]
 """Cycles of the command clock."""
@@ -72,27 +73,33 @@ class DramTable(Section):
 
     def contradictions(self) -> Iterator[str]:
         """What cannot be: ``tRC is 60, expected at least tRAS + tRP = 71``."""
-        for key, names in _AT_LEAST:
+        for keys, names in _AT_LEAST:
+            given = sum(getattr(self, key) for key in keys)
             least = sum(getattr(self, name) for name in names)
-            if getattr(self, key) < least:
-                yield f"{key} is {getattr(self, key)}, expected at least {' + '.join(names)} = {least}"
+            if given < least:
+                yield f"{' + '.join(keys)} is {given}, expected at least {' + '.join(names)} = {least}"
+        all_banks = self.ranks * self.bank_groups * self.banks
+        if all_banks * self.tREFIpb < self.tRFCpb + self.tRP:
+            least = -(-(self.tRFCpb + self.tRP) // all_banks)
+            yield f"tREFIpb is {self.tREFIpb}, expected at least (tRFCpb + tRP) / {all_banks} banks = {least}"
         if not self.half_cycles and (self.act_cycles % 1 or self.row_cycles % 1):
             yield "act_cycles and row_cycles are not whole, expected half_cycles: true"
 
 
 _AT_LEAST = (
-    ("tRC", ("tRAS", "tRP")),
-    ("tRAS", ("tRCDRD", "tRTP")),
-    ("tCCD_S", ("tBL",)),
-    ("tCCD_L", ("tCCD_S",)),
-    ("tCCD_R", ("tBL",)),
-    ("tRRD_L", ("tRRD_S",)),
-    ("tFAW", ("tRRD_S",)),
-    ("tWTR_L", ("tWTR_S",)),
-    ("tREFI", ("tRFC", "tRP")),
-    ("tREFIpb", ("tRREFD",)),
+    (("tRC",), ("tRAS", "tRP")),
+    (("tRAS",), ("tRCDRD", "tRTP")),
+    (("tCCD_S",), ("tBL",)),
+    (("tCCD_L",), ("tCCD_S",)),
+    (("tCCD_R",), ("tBL",)),
+    (("tRRD_L",), ("tRRD_S",)),
+    (("tFAW",), ("tRRD_S",)),
+    (("tWTR_L",), ("tWTR_S",)),
+    (("tRTW", "tCWL"), ("tCL", "tBL")),  # a write's data follow those of the read before it
+    (("tREFI",), ("tRFC", "tRP")),
+    (("tREFIpb",), ("tRREFD",)),
 )
-"""Figures that are at least the sum of others."""
+"""Sums of figures that are at least sums of others."""
 
 
 def names() -> list[str]:
@@ -133,7 +140,7 @@ def table(timing: object) -> DramTable:
             raise ValueError(f"has {key!r}, {did_you_mean(key, (*DramTable.model_fields, 'like'))}") from None
         if first["type"] == "missing":
             raise ValueError(f"has no {key}, expected all figures, or 'like' with a table's name") from None
-        raise ValueError(f"has {key} set to {shown(given.get(key))}: {first['msg']}") from None
+        raise ValueError(f"{key} {message_of(first, DramTable)}") from None
     for contradiction in found.contradictions():
         raise ValueError(f"contradicts itself: {contradiction}")
     return found

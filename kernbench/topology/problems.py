@@ -28,7 +28,7 @@ def from_pydantic(error: ValidationError, model: type[BaseModel]) -> list[Proble
     errors = error.errors(include_url=False)
     paths = [tuple(e["loc"]) for e in errors]
     return [
-        Problem(path, _message(e, model))
+        Problem(path, message_of(e, model))
         for path, e in zip(paths, errors, strict=True)
         # A list whose only item is wrong is reported as too short as well; the item says it all.
         if e["type"] != "too_short" or not any(p != path and p[: len(path)] == path for p in paths)
@@ -97,7 +97,8 @@ _BOUNDS = {
 }
 
 
-def _message(error: ErrorDetails, model: type[BaseModel]) -> str:
+def message_of(error: ErrorDetails, model: type[BaseModel]) -> str:
+    """What is wrong with a value, and what was expected."""
     kind, given, context = error["type"], error.get("input"), error.get("ctx", {})
     key = str(error["loc"][-1]) if error["loc"] else ""
     if kind == "extra_forbidden":

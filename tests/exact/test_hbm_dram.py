@@ -96,6 +96,9 @@ def test_a_machine_without_dram_says_nothing_of_it() -> None:
     ("keys", "message"),
     [
         ("timing: {like: hbm3_6400, tRC: 60}", "contradicts itself: tRC is 60, expected at least tRAS + tRP = 71"),
+        ("timing: {like: hbm3_6400, tRTW: 11}", "contradicts itself: tRTW + tCWL is 21, expected at least tCL + tBL = 22"),
+        ("timing: {like: hbm3_6400, tREFIpb: 10}", "contradicts itself: tREFIpb is 10, expected at least (tRFCpb + tRP) / 32 banks = 11"),
+        ("timing: {like: hbm3_6400, tCL: 0}", "tCL is 0, expected at least 1"),
         ("timing: hbm3", "is 'hbm3', did you mean 'hbm3_6400'?, or a table of figures"),
         ("timing: {tRC: 60}", "has no tck_ps, expected all figures, or 'like' with a table's name"),
         ("timing: {like: hbm3_6400, tRX: 1}", "has 'tRX', did you mean"),
@@ -114,7 +117,7 @@ def test_a_wrong_table_is_one_line(keys: str, message: str) -> None:
         ("system: {flit_bytes: 16}\ncube: {hbm: {model: dram}}\n", "f.yaml:2: system.flit_bytes: is 16, expected at least the 32"),
         ("cube: {hbm: {model: dram, switch_penalty_ns: 1.0}}\n", "f.yaml:2: cube.hbm.switch_penalty_ns: is 1 with model dram"),
         ("cube: {hbm: {model: dram, dram: {drain_low: 0.9}}}\n", "f.yaml:2: cube.hbm.dram.drain_low: is 0.9, expected less"),
-        ("system: {address_model: la}\ncube: {hbm: {model: dram, mapping: one_to_one}}\n", "f.yaml:3: cube.hbm.mapping: is one_to_one with model dram"),
+        ("system: {address_model: la}\ncube: {hbm: {model: dram, mapping: one_to_one}}\n", "f.yaml:3: cube.hbm.mapping: is one_to_one with cube.hbm.model: dram, expected n_to_one, or model: channels"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_with_dram_is_refused(text: str, message: str) -> None:
