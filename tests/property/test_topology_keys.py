@@ -16,11 +16,13 @@ import pytest
 
 from kernbench.components.registry import problems
 from kernbench.errors import ConfigError
+from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
 from kernbench.runtime import Context, DPPolicy
 from kernbench.topology import compile_topology, load
+from kernbench.topology.energy import KindEnergy, figures_of, keys_of
 from kernbench.topology.fields import LinkPart, Section
 from kernbench.topology.neighbours import MachineShape, neighbours
 
@@ -128,6 +130,8 @@ def keys(section: Section, path: str = "") -> Iterator[tuple[str, Any, Any]]:
             yield from keys(value[0], f"{key}.0.")
         elif field.annotation == dict[str, LinkPart]:
             yield from keys(LinkPart(), f"{key}.*.")
+        elif field.annotation == dict[str, KindEnergy]:
+            yield from keys(KindEnergy(), f"{key}.*.")
         else:
             yield key, field.annotation, value
 
@@ -225,6 +229,7 @@ def observed(graph: PropertyGraph) -> dict[str, object]:
         "drawn": [(n.id, n.properties["x_mm"], n.properties["y_mm"]) for n in graph.nodes()],
         "classes": sorted({type(c).__name__ for c in machine.components.values()}),
         "attributes": sorted({key for n in graph.nodes() for key in n.properties}),
+        "energy": figures_of(str(p["spec"])),
     }
 
 
@@ -242,6 +247,13 @@ def of_links(key: str, value: object) -> dict[str, object]:
     if key in OF_BUFFERS:
         said["buffer_flits"] = 2
     return {"links": dict.fromkeys(("router_mesh", "router_to_hbm", "ucie_to_router"), said)}
+
+
+def of_energy(key: str, value: object) -> dict[str, object]:
+    """A figure of energy or area, set for a kind that has it; what each comes to is in other tests."""
+    name = key.rpartition(".")[2]
+    kind = next(kind for kind in (*COMPONENT_KINDS, *LINK_KINDS) if name in keys_of(kind))
+    return {"energy": {kind: {name: {"f16": value} if name in ("pj_per_mac", "pj_per_op") else value}}}
 
 
 @cache
@@ -263,7 +275,8 @@ EVERY_DAY = 3
 def test_a_key_acts_or_is_refused(key: str) -> None:
     beside = next((more for start, more in BESIDE.items() if key.startswith(start)), {})
     value = other(key, *KEYS[key])
-    changes = {**beside, **of_links(key, value)} if key.startswith("links.") else {**beside, key: value}
+    by_kind = {"links": of_links, "energy": of_energy}.get(key.partition(".*.")[0])
+    changes = {**beside, **(by_kind(key, value) if by_kind else {key: value})}
     try:
         graph = compiled(changes)
     except (ConfigError, AssertionError):

@@ -1,0 +1,156 @@
+"""Invariants, and right results, on machines with every option of the model in generated combinations.
+
+Invariant mode checks bytes, order, capacity, work, times, waits and credits as the machine runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given
+from hypothesis import strategies as st
+
+from kernbench.api import check_routes
+from kernbench.benches import resolve
+from kernbench.errors import KernBenchError
+from kernbench.machine.machine import Machine
+from kernbench.pgraph import PropertyGraph
+from kernbench.runtime import run_bench
+from kernbench.topology.dram import ADDRESS_MAPS
+from tests.compiled import compiled
+from tests.examples import examples
+
+SMALL: dict[str, object] = {
+    "system.sips": 2,
+    "sip.cube_mesh": {"w": 2, "h": 1},
+    "cube.pes": {"count": 2, "corners": ["NW", "SE"]},
+    "cube.hbm.pseudo_channels": 8,
+}
+ARBITERS = ("fifo", "round_robin", "oldest_first", "priority")
+BUFFERED = ("router_mesh", "pe_to_router", "router_to_hbm", "router_to_sram", "ucie_mesh", "ucie_to_router")
+TIMES = st.sampled_from([0.0, 0.75, 5.0])
+
+
+def links() -> st.SearchStrategy[dict[str, dict[str, object]]]:
+    """Arbiters, and buffers with or without virtual channels, of some kinds of links."""
+    arbiter = st.fixed_dictionaries({}, optional={"arbiter": st.sampled_from(ARBITERS)})
+    more = {"vcs": st.integers(1, 4), "credit_ns": TIMES, "allocation_ns": TIMES}
+    buffers = st.fixed_dictionaries({"buffer_flits": st.integers(1, 8)}, optional=more)
+    both = st.builds(lambda a, b: a | b, arbiter, buffers)
+    return st.dictionaries(st.sampled_from(BUFFERED), st.one_of(arbiter, both), max_size=len(BUFFERED))
+
+
+def memory() -> st.SearchStrategy[dict[str, object]]:
+    """Pseudo-channels as servers, mapped either way, or as DRAM."""
+    channels = st.fixed_dictionaries(
+        {"cube.hbm.switch_penalty_ns": TIMES},
+        optional={"cube.hbm.efficiency": st.sampled_from([0.5, 0.9])},
+    )
+    one_to_one = {"system.address_model": "la", "cube.hbm.mapping": "one_to_one"}
+    table = st.fixed_dictionaries(
+        {
+            "timing": st.sampled_from(["hbm3_6400", "hbm2_2000"]),
+            "address_map": st.sampled_from(sorted(ADDRESS_MAPS)),
+            "page": st.sampled_from(["open", "closed"]),
+            "refresh": st.sampled_from(["all_bank", "per_bank", "none"]),
+            "read_window": st.integers(1, 64),
+            "write_window": st.integers(1, 64),
+        }
+    )
+    dram = table.map(lambda keys: {"cube.hbm.model": "dram", "cube.hbm.dram": keys})
+    return st.one_of(channels, channels.map(lambda keys: keys | one_to_one), dram)
+
+
+def compute() -> st.SearchStrategy[dict[str, object]]:
+    """How arrays are used, what a launch and a protocol cost, how many slots queues have."""
+    way = st.sampled_from(["tile", "os", "ws", "is"])
+    return st.fixed_dictionaries(
+        {
+            "pe.pe_gemm.dataflow": way,
+            "pe.pe_gemm.rows": st.sampled_from([8, 16]),
+            "pe.pe_gemm.cols": st.sampled_from([8, 16]),
+            "pe.pe_math.latency_cycles": st.integers(0, 20),
+            "pe.pe_scheduler.compute_slots": st.integers(1, 2),
+            "system.host.launch_ns": TIMES,
+            "pe.pe_ipcq.protocol_ns": TIMES,
+            "pe.pe_ipcq.slots": st.integers(1, 8),
+            "pe.pe_dma.outstanding": st.integers(1, 8),
+        }
+    )
+
+
+def transit() -> st.SearchStrategy[dict[str, object]]:
+    """Workers of routers and ports, their times, and those of memories."""
+    worker = st.sampled_from(["pipelined", "serial"])
+    parts = ("cube.router", "cube.ucie")
+    return st.fixed_dictionaries(
+        {
+            "system.worker": worker,
+            "cube.hbm.access_ns": TIMES,
+            "cube.sram.access_ns": TIMES,
+            "pe.pe_tcm.access_ns": TIMES,
+            **{f"{part}.issue_ns": TIMES for part in parts},
+        },
+        optional={f"{part}.worker": worker for part in parts},
+    )
+
+
+OPTIONS = st.builds(
+    lambda one, *others: one | dict(pair for other in others for pair in other.items()),
+    transit(), memory(), compute(), links().map(lambda said: {"links": said}),
+)  # fmt: skip
+PLACES = [f"sip{s}.cube{c}.{part}" for s in range(2) for c in range(2) for part in (
+    "hbm_ctrl.pe0", "hbm_ctrl.pe1", "sram")]  # fmt: skip
+PES = [f"sip{s}.cube{c}.pe{p}" for s in range(2) for c in range(2) for p in range(2)]
+FLOWS = st.lists(
+    st.tuples(
+        st.sampled_from(PES), st.sampled_from(PLACES), st.integers(0, 1 << 16), st.integers(1, 4000),
+        st.booleans(), st.integers(0, 300),
+    ),
+    min_size=1, max_size=25,
+)  # fmt: skip
+
+
+def machine_of(options: dict[str, object]) -> PropertyGraph:
+    """The compiled machine; those whose routes can deadlock are another test's."""
+    graph = compiled(None, {**SMALL, **options})
+    try:
+        check_routes(graph)
+    except KernBenchError:
+        assume(False)
+    return graph
+
+
+@pytest.mark.slow
+@examples(200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(OPTIONS, FLOWS)
+def test_transfers_keep_every_invariant(options: dict[str, object], flows: list[Any]) -> None:
+    machine = Machine(machine_of(options), [], check=True)
+    sent = [
+        machine.flow(source, memory, address, nbytes, is_write=write, start_ns=float(start))
+        for source, memory, address, nbytes, write, start in flows
+    ]
+    machine.wait(*sent)
+    assert all(one.t_done >= one.t_submit for one in sent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("bench", "params"),
+    [
+        ("gemm-single-pe", {"m": 96, "k": 64, "n": 64}),
+        ("matmul-composite", {}),
+        ("pe2pe", {"nbytes": 6144}),
+        ("ccl-allreduce", {"elements": 3000}),
+    ],
+)
+@examples(24, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(OPTIONS)
+def test_benches_keep_every_invariant_and_are_right(
+    bench: str, params: dict[str, object], options: dict[str, object]
+) -> None:
+    one = resolve(bench)
+    outcome = run_bench(machine_of(options), one, one.resolve_params(params), verify=True, check=True)
+    outcome.raise_for_error()
+    assert outcome.verified == "yes"
