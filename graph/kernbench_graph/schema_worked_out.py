@@ -10,7 +10,7 @@ from kernbench_graph.schema_types import Property, Table
 
 _P = Property
 
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 """Raised whenever the same record would give other facts, or more, so that those kept are made anew."""
 
 WORKED_OUT_TABLES = (
@@ -161,10 +161,12 @@ WORKED_OUT_TABLES = (
         _P("present", "int32", "Transactions there when it arrives, itself included; 0 of a hop without "
            "length, -1 where operations are what is served.", default=-1),
     ), fact=True),
-    Table("Served", "run", "Operations at the engines whose use is that of operations.", (
-        _P("op", "int64", "The operation.", to="Op"),
+    Table("Served", "run", "Operations at the engines whose use is that of operations, and transactions at "
+          "pseudo-channels.", (
+        _P("op", "int64", "The operation; -1 of a transaction.", to="Op", absent=-1, default=-1),
+        _P("txn", "int64", "The transaction; -1 of an operation.", to="Transaction", absent=-1, default=-1),
         _P("resource", "string", "Name of the component.", to="Use"),
-        _P("t_in", "double", "When the component received it.", "ns"),
+        _P("t_in", "double", "When the component received it; of a transaction its slice.", "ns"),
         _P("t_start", "double", "When it began.", "ns"),
         _P("t_out", "double", "When it was done.", "ns"),
         _P("t_busy", "double", "From when on no other one that began before it was under way there.", "ns"),
@@ -175,7 +177,8 @@ WORKED_OUT_TABLES = (
         _P("busy_ns", "double", "Its part of the component's busy time.", "ns"),
         _P("wait_ns", "double", "Time from its arrival until it began.", "ns"),
         _P("bytes", "int64", "Bytes moved or produced.", "bytes"),
-        _P("present", "int32", "Operations there when it arrives, itself included; 0 without length."),
+        _P("present", "int32", "Operations, or transactions, there when it arrives, itself included; 0 without "
+           "length."),
     ), fact=True),
     Table("Measured", "run", "The place by whose hops or operations the use of each is spread over time.", (
         _P("resource", "string", "Name of the component or link.", to="Use"),

@@ -36,7 +36,7 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
     hop, op = run.tables["Hop"], run.tables["Op"]
     at, on = rows_of(hop["resource"], index), rows_of(op["component"], index)
 
-    hops, ops = usage.entries
+    hops, ops, dealt = usage.entries
     busy, present = np.zeros(len(at)), np.full(len(at), -1, np.int32)
     busy[usage.of_hop] = usage.hop_weight * per_weight[hops.where]
     present[usage.of_hop] = present_at_arrival(hops.where, hops.arrived, hops.end)
@@ -55,16 +55,27 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
     traced = np.array([has_times(kind) for kind in used["kind"].tolist()], bool)
     return {
         "HopUse": pa.table({"sole_ns": hop["t_out"].to_numpy() - alone, "busy_ns": busy, "present": present}),
-        "Served": pa.table({
-            "op": op["number"].to_numpy()[some],
-            "resource": op["component"].take(pa.array(some)),
-            "t_in": ready, "t_start": begin, "t_out": end, "t_busy": since,
-            "t_compute": _among(np.isin(kind, COMPUTING), pe, begin, end),
-            "t_pe": _among(np.isin(kind, ENGINES), pe, begin, end),
-            "busy_ns": np.where(counted, (end - since) * per_weight[on[some]], 0.0),
-            "wait_ns": begin - ready, "bytes": op["bytes"].to_numpy()[some],
-            "present": there,
-        }),
+        "Served": pa.concat_tables([
+            pa.table({
+                "op": op["number"].to_numpy()[some], "txn": np.full(len(some), -1),
+                "resource": pa.array(used["resource"][on[some]].tolist(), pa.string()),
+                "t_in": ready, "t_start": begin, "t_out": end, "t_busy": since,
+                "t_compute": _among(np.isin(kind, COMPUTING), pe, begin, end),
+                "t_pe": _among(np.isin(kind, ENGINES), pe, begin, end),
+                "busy_ns": np.where(counted, (end - since) * per_weight[on[some]], 0.0),
+                "wait_ns": begin - ready, "bytes": op["bytes"].to_numpy()[some],
+                "present": there,
+            }),
+            pa.table({
+                "op": np.full(len(dealt.where), -1), "txn": usage.dealt_of,
+                "resource": pa.array(used["resource"][dealt.where].tolist(), pa.string()),
+                "t_in": dealt.arrived, "t_start": dealt.begin, "t_out": dealt.end, "t_busy": dealt.begin,
+                "t_compute": dealt.end, "t_pe": dealt.end,
+                "busy_ns": dealt.nbytes * per_weight[dealt.where],
+                "wait_ns": dealt.wait, "bytes": dealt.nbytes.astype(np.int64),
+                "present": present_at_arrival(dealt.where, dealt.arrived, dealt.end),
+            }),
+        ]),
         "Measured": pa.table({
             "resource": pa.array(names, pa.string()),
             "by": pa.array(used["resource"][by].tolist(), pa.string()),

@@ -8,10 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernbench.analysis.occupancy import united
 from kernbench.analysis.time_window import Window
-from kernbench.analysis.window_use import BY_OPERATION, rows_of, stands_for
-from kernbench.kinds import COMPONENT_KINDS
+from kernbench.analysis.window_use import Usage
 
 Floats = NDArray[np.float64]
 
@@ -35,45 +33,20 @@ def use_over_time(
         Names of the resources that were used in the run; the ``bins + 1`` edges of the stretches, ns of
         simulated time; utilisation, 0 to 1, a row for each stretch and a column for each resource.
     """
-    used = {name: tables["Use"][name].to_numpy() for name in ("resource", "is_link", "kind", "busy_ns")}
-    names, kinds = used["resource"], used["kind"]
-    index = {name: number for number, name in enumerate(names.tolist())}
+    usage = Usage(tables)
+    names = usage.recorded["resource"]
     begin = window.spans[0][0] if window.spans else 0.0
     end = window.spans[-1][1] if window.spans else begin
     edges = np.linspace(begin, end, bins + 1)
     busy = np.zeros((bins, len(names)))
-    whole = np.zeros(len(names))
-    for where, weight, first, last in _entries(tables, used, index):
-        whole += np.bincount(where, weight, minlength=len(names))
+    for where, weight, first, last in usage.busy:
         busy += spread(window, edges, where, weight, first, last, len(names))
-    parts = np.arange(len(names))
-    for number in np.flatnonzero(whole == 0).tolist():
-        parts[number] = stands_for(number, names[number], kinds, index)
+    whole = usage.whole["busy"]
     scale = np.where(whole > 0, 1.0 / np.where(whole > 0, whole, 1.0), 0.0)
-    busy_ns = (busy * scale)[:, parts] * used["busy_ns"]
+    busy_ns = (busy * scale)[:, usage.parts] * usage.recorded["busy_ns"]
     lengths = np.diff(window.covered(edges))[:, np.newaxis]
     shares = np.divide(busy_ns, lengths, out=np.zeros_like(busy_ns), where=lengths > 0)
     return names.tolist(), edges, np.minimum(shares, 1.0)
-
-
-def _entries(
-    tables: Mapping[str, pa.Table], used: Mapping[str, NDArray[np.generic]], index: Mapping[str, int]
-) -> list[tuple[NDArray[np.int64], Floats, Floats, Floats]]:
-    """Where, weight, begin and end of what keeps resources busy: hops, and the operations of engines."""
-    kinds = used["kind"]
-    by_op = np.array([kind in BY_OPERATION for kind in kinds], dtype=bool)
-    memory = np.array([k in COMPONENT_KINDS and COMPONENT_KINDS[str(k)].memory for k in kinds], dtype=bool)
-    at = rows_of(tables["Hop"]["resource"], index)
-    hop = (at >= 0) & ~by_op[at]
-    where = at[hop]
-    weighs = used["is_link"].astype(bool) | memory
-    weight = np.where(weighs[where], tables["Hop"]["bytes"].to_numpy()[hop], 1.0)
-    begin, end = (tables["Hop"][name].to_numpy()[hop] for name in ("t_start", "t_out"))
-    on = rows_of(tables["Op"]["component"], index)
-    op = (on >= 0) & by_op[on]
-    starts, ends = (tables["Op"][name].to_numpy()[op] for name in ("t_start", "t_end"))
-    at, starts, ends = united(on[op], starts, ends)
-    return [(where, weight, begin, end), (at, ends - starts, starts, ends)]
 
 
 def spread(

@@ -39,7 +39,9 @@ def tables_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, p
         table = tables[name]
         found[name] = table.filter(pa.array(window.touches(table[begin].to_numpy(), table[end].to_numpy())))
     # A last hop without length at the window's begin belongs to a transaction that was over by then.
-    for name in ("Hop", "WaitedFor"):
+    for name in ("Hop", "WaitedFor", "Dealt"):
+        if name not in found:
+            continue  # runs of versions that did not keep it
         found[name] = _where(found[name], "txn", found["Transaction"]["number"])
     for name in _OF_OPERATIONS:
         found[name] = _where(tables[name], "op", found["Op"]["number"])

@@ -2,7 +2,7 @@
 
 A resource's recorded busy time is distributed over its hops, or over its operations, in proportion to what
 determines their service: bytes on links and in memories, the time during which operations are under way, the
-same overhead for every message elsewhere.
+same overhead for every message elsewhere. A pseudo-channel has its own bytes of each hop at its slice.
 """
 
 from __future__ import annotations
@@ -75,18 +75,26 @@ class Usage:
         starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
         self.of_hop, self.of_op = hop, op
         """Which hops and operations count: at an engine its operations do, elsewhere the hops."""
+        self.dealt_of, dealt = _dealt(tables, index)
+        """The transaction of each entry of a pseudo-channel."""
         self.entries = (
             Entries(where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop]),
             Entries(on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
+            dealt,
         )
         self.hop_weight = weight
         """What determines the busy time of each hop that counts: its bytes, or the same for all."""
         # Operations of one engine overlap where it has several in flight; its time is busy once.
         at, begun, ended = united(on[op], starts, ends)
-        self._busy = ((where, weight, begin, end), (at, ended - begun, begun, ended))
+        self.busy = (
+            (where, weight, begin, end),
+            (at, ended - begun, begun, ended),
+            (dealt.where, dealt.nbytes, dealt.begin, dealt.end),
+        )
+        """Where, weight, begin and end of what keeps resources busy."""
 
         self.whole = {key: np.zeros(count) for key in ("busy", "wait", "bytes", "n")}
-        for place, busy, _, _ in self._busy:
+        for place, busy, _, _ in self.busy:
             self.whole["busy"] += np.bincount(place, busy, minlength=count)
         for entries in self.entries:
             for key, values in (
@@ -109,7 +117,7 @@ class Usage:
         used, parts, count = self.recorded, self.parts, len(self.recorded["resource"])
         found = {key: np.zeros(count) for key in self.whole}
         queue = np.zeros(count, dtype=np.int64)
-        for where, weight, begin, end in self._busy:
+        for where, weight, begin, end in self.busy:
             near = window.near(begin, end)
             share = window.share(begin[near], end[near])
             found["busy"] += np.bincount(where[near], weight[near] * share, minlength=count)
@@ -175,6 +183,41 @@ def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, 
     ends = (source, target) if arrow else (name.rpartition(".")[0],)
     found = [index[end] for end in ends if end in index]
     return next((one for one in found if not arrow or kinds[one] in _CARRIERS), number)
+
+
+def _dealt(tables: Mapping[str, pa.Table], index: Mapping[str, int]) -> tuple[NDArray[np.int64], Entries]:
+    """What pseudo-channels had of the hops at their slices, and whose hops these are; none in older records."""
+    if "Dealt" not in tables or not tables["Dealt"].num_rows:
+        none = np.zeros(0)
+        return np.zeros(0, np.int64), Entries(np.zeros(0, np.int64), none, none, none, none, none)
+    dealt, count = tables["Dealt"], len(index)
+    slice_of = np.array([index.get(name.rpartition(".")[0], -1) for name in index], np.int64)
+    channel, txn = rows_of(dealt["resource"], index), dealt["txn"].to_numpy()
+    hop = {name: tables["Hop"][name].to_numpy() for name in ("txn", "t_in", "t_start", "t_out")}
+    at = rows_of(tables["Hop"]["resource"], index)
+    there = np.flatnonzero(np.isin(at, np.unique(slice_of[channel])))
+    there = there[np.argsort(hop["txn"][there] * count + at[there], kind="stable")]
+    keys, wanted = hop["txn"][there] * count + at[there], txn * count + slice_of[channel]
+    some = np.flatnonzero(np.isin(wanted, keys))  # a window's tables have those of its hops alone
+    row = there[np.searchsorted(keys, wanted[some])]
+    wait = tables["WaitedFor"]
+    stood = rows_of(wait["resource"], index)
+    behind = np.flatnonzero(stood >= 0)
+    own = txn[some] * count + channel[some]
+    order = np.argsort(own, kind="stable")
+    waits = wait["txn"].to_numpy()[behind] * count + stood[behind]
+    found = np.minimum(np.searchsorted(own[order], waits), max(len(own) - 1, 0))
+    hit = own[order][found] == waits if len(own) else np.zeros(len(waits), bool)
+    wait_ns = np.zeros(len(own))
+    np.add.at(wait_ns, order[found[hit]], wait["ns"].to_numpy()[behind][hit])
+    return txn[some], Entries(
+        channel[some],
+        dealt["bytes"].to_numpy()[some],
+        hop["t_in"][row],
+        hop["t_start"][row],
+        hop["t_out"][row],
+        wait_ns,
+    )
 
 
 class Entries(NamedTuple):

@@ -14,6 +14,7 @@ cdef class HbmSlice(Memory):
     cdef public double burst_ns, penalty_ns
     cdef int shift
     cdef long long mask, flit_bytes
+    cdef public long long period
     cdef double entry_busy_ns
     cdef Doubles channels_busy
     cdef bint stale

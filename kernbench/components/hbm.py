@@ -45,6 +45,8 @@ class HbmSlice(Memory):
         self.shift = self.integer("burst_bytes").bit_length() - 1
         self.mask = len(self.channels) - 1
         self.flit_bytes = system.flit_bytes
+        self.period = len(self.channels) << self.shift
+        """Addresses so far apart are dealt alike, bytes."""
         self.burst_ns = self.integer("burst_bytes") / self.number("channel_gbs")
         """Time that a channel takes for a burst, ns."""
         self.penalty_ns = self.number("switch_penalty_ns")
@@ -116,6 +118,16 @@ class HbmSlice(Memory):
             channel.leave(done, 0, 0.0, 0.0)
         self.by = channel
         return done
+
+    def dealt(self, address: int, nbytes: int, channel: int) -> dict[int, int]:
+        """Bytes of a transaction at each channel that it uses, by number: see :meth:`burst`."""
+        if channel >= 0:
+            return {channel: nbytes}
+        found: dict[int, int] = {}
+        for at in range(0, max(nbytes, 1), self.flit_bytes):
+            index = ((address + at) >> self.shift) & self.mask
+            found[index] = found.get(index, 0) + min(self.flit_bytes, nbytes - at)
+        return found
 
     def leave(self, time: float, nbytes: int, busy_ns: float, wait_ns: float) -> None:
         """See :meth:`Server.leave`; ``busy_ns`` is that of the entry."""

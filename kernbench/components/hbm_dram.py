@@ -251,6 +251,7 @@ class DramSlice(HbmSlice):
         self.places = places(self.figures["address_map"], table, self.width)
         self.low_mask = len(self.places) - 1
         self.low_bits = self.low_mask.bit_length()
+        self.period = 1 << (self.low_bits + self.channel_bits + self.burst_shift)
         self.on_visit: Callable[[Visit], None] | None = None
         """Called for each message when its last flit is served."""
 
@@ -326,6 +327,21 @@ class DramSlice(HbmSlice):
                 visit.touched |= 1 << number
                 server.arrive(time)
             line += 1
+
+    def dealt(self, address: int, nbytes: int, channel: int) -> dict[int, int]:
+        """See :meth:`HbmSlice.dealt`; the address alone says where each burst lies, as in :meth:`submit`."""
+        shift = self.shift - self.burst_shift
+        end = address + nbytes
+        found: dict[int, int] = {}
+        for line in range(address >> self.burst_shift, ((max(end - 1, address)) >> self.burst_shift) + 1):
+            index = (line >> shift) & self.channel_mask
+            inner = ((line >> shift >> self.channel_bits) << shift) | (line & ((1 << shift) - 1))
+            bank: Bank = self.dram[index].banks[self.places[inner & self.low_mask] >> COLUMN_BITS]
+            number = bank.pseudo.number + index * self.width
+            first = max(address, line << self.burst_shift)
+            last = min(end, (line + 1) << self.burst_shift)
+            found[number] = found.get(number, 0) + last - first
+        return found
 
     def part_done(self, part: Part) -> None:
         """All bursts of a flit are issued: when it is served is known."""

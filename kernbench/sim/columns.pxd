@@ -41,6 +41,8 @@ cdef struct Number:
     long long launch
     long long nbytes
     long long hops
+    long long address
+    long long channel
     double t_submit
     double t_done
 
@@ -63,5 +65,5 @@ cdef class Waits(Block):
 cdef class Numbers(Block):
     cpdef int add(
         self, long long id, long long parent, long long op, long long launch, long long nbytes, long long hops,
-        double t_submit, double t_done,
+        long long address, long long channel, double t_submit, double t_done,
     ) except -1

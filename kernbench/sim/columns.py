@@ -173,8 +173,8 @@ class Waits(_Rows):
 class Numbers(_Rows):
     """Transactions that have ended: what is a number of theirs."""
 
-    _NAMES = ("id", "parent", "op", "launch", "nbytes", "hops", "t_submit", "t_done")
-    _FLOATS = frozenset(_NAMES[6:])
+    _NAMES = ("id", "parent", "op", "launch", "nbytes", "hops", "address", "channel", "t_submit", "t_done")
+    _FLOATS = frozenset(_NAMES[8:])
 
     def add(
         self,
@@ -184,9 +184,11 @@ class Numbers(_Rows):
         launch: int,
         nbytes: int,
         hops: int,
+        address: int,
+        channel: int,
         t_submit: float,
         t_done: float,
     ) -> None:
         """One more."""
-        self._rows.append((id, parent, op, launch, nbytes, hops, t_submit, t_done))
+        self._rows.append((id, parent, op, launch, nbytes, hops, address, channel, t_submit, t_done))
         self._grown()

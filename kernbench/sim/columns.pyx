@@ -98,7 +98,7 @@ HOPS = np.dtype([("resource", "i8"), ("t_in", "f8"), ("t_start", "f8"), ("t_out"
 WAITS = np.dtype([("of", "i8"), ("holder", "i8"), ("resource", "i8"), ("holders", "i8"), ("seq", "i8"),
                   ("ns", "f8"), ("t_from", "f8"), ("t_to", "f8")])
 NUMBERS = np.dtype([("id", "i8"), ("parent", "i8"), ("op", "i8"), ("launch", "i8"), ("nbytes", "i8"),
-                    ("hops", "i8"), ("t_submit", "f8"), ("t_done", "f8")])
+                    ("hops", "i8"), ("address", "i8"), ("channel", "i8"), ("t_submit", "f8"), ("t_done", "f8")])
 
 
 def columns(block, layout):
@@ -192,11 +192,11 @@ cdef class Waits(Block):
 cdef class Numbers(Block):
     cpdef int add(
         self, long long id, long long parent, long long op, long long launch, long long nbytes, long long hops,
-        double t_submit, double t_done,
+        long long address, long long channel, double t_submit, double t_done,
     ) except -1:
         cdef Number n
         n.id, n.parent, n.op, n.launch, n.nbytes, n.hops = id, parent, op, launch, nbytes, hops
-        n.t_submit, n.t_done = t_submit, t_done
+        n.address, n.channel, n.t_submit, n.t_done = address, channel, t_submit, t_done
         return self.append(&n, sizeof(n))
 
     def columns(self):

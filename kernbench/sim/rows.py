@@ -29,7 +29,9 @@ class Rows:
         self.dst.append(t.dst)
         self.request.append(t.ids[1])
         hops = 0 if t.hop_rows is None else t.hop_rows.count
-        self.numbers.add(t.id, t.parent, t.op, launch, t.nbytes, hops, t.t_submit, t.t_done)
+        self.numbers.add(
+            t.id, t.parent, t.op, launch, t.nbytes, hops, t.address, t.channel, t.t_submit, t.t_done
+        )
         if t.hop_rows is not None:
             self.hops.extend(t.hop_rows)
         if t.wait_rows is not None:

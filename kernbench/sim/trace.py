@@ -54,7 +54,8 @@ class TraceRecorder(Instrument):
         tables, which a trace of millions has no room for twice, and the recorder has none any more.
         """
         rows = self._rows
-        ids, parents, ops, launches, nbytes, counts, submit, done = rows.numbers.columns().values()
+        numbers = rows.numbers.columns()
+        ids, parents, ops, launches, nbytes, counts, *_, submit, done = numbers.values()
         order = np.argsort(ids, kind="stable")
         names = [r.resource for r in resources]
         hops = rows.hops.columns()
@@ -99,6 +100,7 @@ class TraceRecorder(Instrument):
             },
             "Hop": found,
             "WaitedFor": waits,
+            "Dealt": _dealt(rows.dst, numbers, order, resources),
         }
 
 
@@ -196,6 +198,46 @@ def _routes(place: Any, counts: Any, resources: Sequence[Server]) -> tuple[Colum
     }
     mm = np.array([math.fsum(length[way].tolist()) for way in ways], np.float64)
     return {"number": np.arange(len(ways)), "hops": hops, "mm": mm}, route, via
+
+
+def _dealt(dst: Sequence[str], numbers: Columns, order: Any, resources: Sequence[Server]) -> Columns:
+    """The table Dealt: what each part of a memory had of the transactions that were traced at it.
+
+    A memory that deals its bytes has a method ``dealt`` and ``channels``. One of a user's class may deal them
+    otherwise: where a part would have more than it has counted, that memory has no rows.
+    """
+    dealing: dict[str, Any] = {r.resource: r for r in resources if hasattr(r, "dealt")}
+    some = [n for n in order.tolist() if dst[n] in dealing and numbers["hops"][n]]
+    address, nbytes, chosen = (numbers[name][some].tolist() for name in ("address", "nbytes", "channel"))
+    known: dict[tuple[str, int, int, int], int] = {}
+    deals: list[tuple[Server, int]] = []
+    begins, lengths, of = [], [], []
+    for at, n in enumerate(some):
+        memory = dealing[dst[n]]
+        key = (dst[n], address[at] % memory.period, nbytes[at], chosen[at])
+        if key not in known:
+            known[key] = len(known)
+            dealt = memory.dealt(*key[1:])
+            begins.append(len(deals))
+            lengths.append(len(dealt))
+            deals += [(memory.channels[channel], part) for channel, part in sorted(dealt.items())]
+        of.append(known[key])
+    pattern = np.array(of, np.int64)
+    count = np.array(lengths, np.int64)[pattern]
+    row = np.repeat(np.array(begins, np.int64)[pattern] - np.cumsum(count) + count, count)
+    row += np.arange(len(row))
+    place = np.array([channel.index for channel, _ in deals], np.int64)[row]
+    part = np.array([part for _, part in deals], np.int64)[row]
+    more = np.bincount(place, part, len(resources)) > np.array([r.bytes for r in resources], np.float64)
+    otherwise = {
+        r.index for m in dealing.values() if any(more[c.index] for c in m.channels) for r in m.channels
+    }
+    fits = ~np.isin(place, list(otherwise))
+    return {
+        "txn": np.repeat(numbers["id"][some], count)[fits],
+        "resource": coded([r.resource for r in resources], place[fits]),
+        "bytes": part[fits],
+    }
 
 
 def use(

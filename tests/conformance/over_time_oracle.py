@@ -58,6 +58,10 @@ class Busy:
                 weighs = use["is_link"] or use["kind"] in BY_BYTES
                 weight = float(hop["bytes"]) if weighs else 1.0
                 served.setdefault(hop["resource"], []).append((hop["t_start"], hop["t_out"], weight))
+        hops = {(hop["txn"], hop["resource"]): hop for hop in run.tables["Hop"].to_pylist()}
+        for row in run.tables["Dealt"].to_pylist() if "Dealt" in run.tables else ():
+            hop = hops[row["txn"], row["resource"].rpartition(".")[0]]
+            served.setdefault(row["resource"], []).append((hop["t_start"], hop["t_out"], float(row["bytes"])))
         by_engine: dict[str, list[tuple[float, float]]] = {}
         for op in run.tables["Op"].to_pylist():
             if self.used.get(op["component"], {}).get("kind") in BY_OPERATION:

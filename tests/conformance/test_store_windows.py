@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +117,56 @@ def test_a_run_kept_without_what_works_facts_out_has_them_when_it_is_opened_with
             "MATCH (:Run)-[:IN_WINDOW]->(w:Window) RETURN w.name AS name ORDER BY name", run="last"
         )
         assert [name for (name,) in names.rows] == ["0", "all", "run", "setup"]
+
+
+READS = ((0, 768), (3, 5 * 256 + 128))
+"""First burst of 256 bytes, and bytes: three bursts, then the five after them and half of one more."""
+
+
+def reading(*reads: tuple[int, int]) -> Callable[[Any], None]:
+    """A bench with a launch for each of ``reads``, one after the other, and no other traffic of memories."""
+
+    def read(x: Any, tl: Any, first: int, count: int) -> None:
+        tl.load(x + 256 * first, (count,), "i8")
+
+    def bench(torch: Any) -> None:
+        x = torch.empty((4096,), dtype="i8")
+        for number, (first, count) in enumerate(reads):
+            torch.launch(f"read {number}", read, x, first=first, count=count)
+            torch.wait_all()
+
+    return bench
+
+
+OF_CHANNELS = """
+    MATCH (:Run {id: $run})-[:IN_WINDOW]->(:Window {name: $launch})-[d:TOUCHED]->(u:Use)
+    WHERE u.kind = 'pseudo_channel'
+    RETURN u.resource AS channel, d.bytes AS bytes, d.transactions AS transactions ORDER BY channel"""
+
+
+@pytest.mark.parametrize("model", ["channels", "dram"])
+def test_a_channel_has_its_own_bytes_in_a_window(model: str, new_store: NewStore) -> None:
+    """Not a share of its slice's: in the window of a launch what the channel counts where nothing else is run."""
+    machine = kb.load_topology("minimal", {"cube.hbm.model": model})
+    alone = []
+    for one in READS:
+        used = kb.run(reading(one), machine, store="memory:").used
+        channels = used["kind"] == "pseudo_channel"
+        alone.append(
+            sorted(
+                zip(
+                    *(used[name][channels].tolist() for name in ("resource", "bytes", "transactions")),
+                    strict=True,
+                )
+            )
+        )
+        assert sum(nbytes for _, nbytes, _ in alone[-1]) == one[1]
+    with new_store() as store:
+        run = kb.run(reading(*READS), machine, store=store)
+        for launch, expected in enumerate(alone):
+            assert store.query(OF_CHANNELS, {"launch": str(launch)}, run=run.id).rows == expected
+            start, end = (float(run.launches[launch][name]) for name in ("t_start", "t_done"))
+            cut = {"launch": "run", "from_ns": start, "to_ns": end + 1.0}
+            rows = run.query("busiest-engines", kind="pseudo_channel", **cut).dicts()
+            found = [(row["component"], row["bytes"], row["transactions"]) for row in rows]
+            assert sorted(found) == expected

@@ -42,7 +42,7 @@ def test_the_stretches_add_up_to_the_window(run: kb.Run) -> None:
     # No stretch is busy for more than its length, so what comes faster than bytes are spread is cut there.
     cut = {name for name, most in zip(names, shares.max(axis=0).tolist(), strict=True) if most >= 1.0}
     assert len(cut) < len(names) / 2
-    assert all(0 <= whole[name] - means[name] < 0.01 for name in cut & whole.keys())
+    assert all(-1e-12 < whole[name] - means[name] < 0.02 for name in cut & whole.keys())
     want = {name: whole.get(name, 0.0) for name in names if name not in cut}
     assert {name: means[name] for name in want} == pytest.approx(want, abs=1e-9)
 
