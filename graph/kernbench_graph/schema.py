@@ -172,7 +172,7 @@ TABLES = (
         _P("wait_ns", "double", "Time that the last flit stood behind other transactions.", "ns"),
         _P("bytes", "int64", "Bytes that went through.", "bytes"),
     )),
-    Table("Dealt", "run", "Bytes of transactions at the pseudo-channels of the HBM slice that they went to.", (
+    Table("Dealt", "run", "Bytes of transactions at the pseudo-channels of their HBM slice.", (
         _P("txn", "int64", "The transaction.", to="Transaction"),
         _P("resource", "string", "Name of the pseudo-channel.", to="Use"),
         _P("bytes", "int64", "Bytes of it there.", "bytes"),
@@ -445,8 +445,8 @@ RELATIONSHIPS = (
     _relationship("TOUCHED", "The use of a component or link within a window.",
                   Rows("Touched", ("Window", "window"), ("Use", "resource")),
                   carries="bytes busy_ns wait_ns utilisation occupied_ns occupancy transactions max_queue"),
-    _relationship("SERVED", "An operation at the engine that carried it out, as a hop is of a transaction; or a "
-                  "transaction at a pseudo-channel of the HBM slice that a hop names.",
+    _relationship("SERVED", "An operation at the engine that carried it out, as a hop is of a transaction; "
+                  "or a transaction at a pseudo-channel of the HBM slice that a hop names.",
                   Rows("Served", ("Op", "op"), ("Use", "resource")),
                   Rows("Served", ("Transaction", "txn"), ("Use", "resource")),
                   carries="t_in t_start t_out t_busy t_compute t_pe busy_ns wait_ns bytes present"),

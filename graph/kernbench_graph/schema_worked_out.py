@@ -177,8 +177,8 @@ WORKED_OUT_TABLES = (
         _P("busy_ns", "double", "Its part of the component's busy time.", "ns"),
         _P("wait_ns", "double", "Time from its arrival until it began.", "ns"),
         _P("bytes", "int64", "Bytes moved or produced.", "bytes"),
-        _P("present", "int32", "Operations, or transactions, there when it arrives, itself included; 0 without "
-           "length."),
+        _P("present", "int32", "Operations, or transactions, there when it arrives, itself included; 0 "
+           "without length."),
     ), fact=True),
     Table("Measured", "run", "The place by whose hops or operations the use of each is spread over time.", (
         _P("resource", "string", "Name of the component or link.", to="Use"),

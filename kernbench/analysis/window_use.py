@@ -186,7 +186,7 @@ def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, 
 
 
 def _dealt(tables: Mapping[str, pa.Table], index: Mapping[str, int]) -> tuple[NDArray[np.int64], Entries]:
-    """What pseudo-channels had of the hops at their slices, and whose hops these are; none in older records."""
+    """What pseudo-channels had of hops at their slices, and whose these are; none in older records."""
     if "Dealt" not in tables or not tables["Dealt"].num_rows:
         none = np.zeros(0)
         return np.zeros(0, np.int64), Entries(np.zeros(0, np.int64), none, none, none, none, none)

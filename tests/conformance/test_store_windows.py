@@ -146,7 +146,7 @@ OF_CHANNELS = """
 
 @pytest.mark.parametrize("model", ["channels", "dram"])
 def test_a_channel_has_its_own_bytes_in_a_window(model: str, new_store: NewStore) -> None:
-    """Not a share of its slice's: in the window of a launch what the channel counts where nothing else is run."""
+    """Not a share of its slice's: what it counts where nothing but that launch is run."""
     machine = kb.load_topology("minimal", {"cube.hbm.model": model})
     alone = []
     for one in READS:
