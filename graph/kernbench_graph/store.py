@@ -266,8 +266,9 @@ class GraphStore(Protocol):
                 that may answer wrongly asks any other text to pass its check first.
 
         Returns:
-            Columns and rows; those of its plan (:data:`kernbench_graph.query.plans.PLAN_COLUMNS`) when
-            ``EXPLAIN`` stands before the statement, and of the plan as it was run for ``PROFILE``.
+            Columns and rows; for ``EXPLAIN`` before the statement those of its plan instead: its text, a row
+            a line, from the embedded engines, and a row an operator from a server; for ``PROFILE`` the same
+            of the plan as it was run.
 
         Raises:
             ReadOnlyError: the statement does more than read.

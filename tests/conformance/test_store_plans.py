@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from kernbench_graph.errors import QueryError
-from kernbench_graph.query.plans import PLAN_COLUMNS
 from kernbench_graph.store import GraphStore
 
 from tests.conformance.graph_records import sample
@@ -27,22 +28,20 @@ def filled(store: GraphStore) -> GraphStore:
     return store
 
 
-def test_a_plan_is_rows(filled: GraphStore) -> None:
+SERVERS = ["depth", "operator", "details", "estimated_rows"]
+
+
+def test_a_plan_is_what_the_engine_says(filled: GraphStore) -> None:
     for engine in filled.engines:
         for text in TEXTS:
             found = filled.query(f"EXPLAIN {text}", {"kind": "x"}, "a", engine=engine)
-            assert tuple(found.columns) == PLAN_COLUMNS
-            assert found.rows[0][0] == 0, (engine, text)
-            before = -1
-            for depth, operator, details, rows in found.rows:
-                assert 0 <= depth <= before + 1, (engine, text, found.rows)
-                assert operator, (engine, text, found.rows)
-                assert isinstance(details, str)
-                assert rows is None or (isinstance(rows, float) and rows >= 0)
-                before = depth
+            assert found.columns == (SERVERS if engine == "neo4j" else ["plan"])
+            shown = " ".join(str(value) for row in found.rows for value in row)
+            assert len(found) >= 2, (engine, text)
             if "HOP" in text:
-                assert any("HOP" in details or "[h]" in details for _, _, details, _ in found.rows)
-                assert any(rows is not None for *_, rows in found.rows)
+                assert "HOP" in shown or "[h]" in shown, (engine, text)
+            if "ORDER BY" in text:
+                assert re.search("order|sort|top", shown, re.IGNORECASE), (engine, text, shown)
 
 
 def test_all_runs_have_plans_too(filled: GraphStore) -> None:
@@ -85,7 +84,7 @@ def test_a_dialect_is_planned_as_it_is_asked(filled: GraphStore) -> None:
         pytest.skip("a server has one engine and no dialect")
     text = "MATCH (t:Transaction) WITH t.kind AS k ORDER BY t.wait_ns RETURN k"
     plan = filled.query(f"EXPLAIN {text}", run="a", engine="arcadedb").dicts()
-    assert [row for row in plan if "order 0" in row["details"]]
+    assert [row for row in plan if "order 0" in row["plan"]]
     with pytest.raises(QueryError, match="may answer wrongly"):
         filled.query("EXPLAIN RETURN all(x IN [1] WHERE x > 0) AS y", run="a", engine="ladybug")
 
@@ -93,16 +92,15 @@ def test_a_dialect_is_planned_as_it_is_asked(filled: GraphStore) -> None:
 def test_profile_counts_or_says_who_does(filled: GraphStore) -> None:
     text = f"PROFILE {TEXTS[0]}"
     if filled.engines == ("neo4j",):
-        assert filled.query(text, run="a").columns == [*PLAN_COLUMNS, "rows", "db_hits"]
+        assert filled.query(text, run="a").columns == [*SERVERS, "rows", "db_hits"]
         return
     with pytest.raises(QueryError, match="write EXPLAIN for its plan, or PROFILE with --engine ladybug"):
         filled.query(text, run="a", engine="arcadedb")
     found = filled.query(text, run="a", engine="ladybug")
-    assert found.columns == [*PLAN_COLUMNS[:3], "tuples", "ms"]
-    assert found.rows[0][:2] == (0, "RESULT_COLLECTOR")
-    rows = filled.query(TEXTS[0], run="a", engine="ladybug").rows
-    assert found.rows[0][3] == len(rows)
-    assert [note for note in found.notes if note.startswith("the query took ")]
+    shown = "\n".join(line for (line,) in found.rows)
+    assert "RESULT_COLLECTOR" in shown
+    assert re.search(r"NumOutputTuples: [1-9]", shown)
+    assert "ExecutionTime" in shown
 
 
 def test_without_the_first_engine_the_other_explains(
@@ -112,4 +110,4 @@ def test_without_the_first_engine_the_other_explains(
         pytest.skip("a server has one engine")
     monkeypatch.setattr("kernbench_graph.stores.arcade.process.is_installed", lambda: False)
     for word in ("EXPLAIN", "PROFILE"):
-        assert filled.query(f"{word} {TEXTS[0]}", run="a").rows[0][0] == 0
+        assert filled.query(f"{word} {TEXTS[0]}", run="a").columns == ["plan"]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from kernbench_graph.query.guard import tokens
+from kernbench_graph.store import Result
 
 EXPLAIN = "EXPLAIN"
 PROFILE = "PROFILE"
-PLAN_COLUMNS = ("depth", "operator", "details", "estimated_rows")
-"""Columns of a plan, an operator a row: the last one first, and each takes its rows from those one deeper.
+PLAN = "plan"
+"""The one column of a plan that an engine gives as text: a row is a line of it."""
 
-``estimated_rows`` is null where an engine says nothing of it.
-"""
+
+def as_text(plan: str) -> Result:
+    """The answer that shows a plan in the engine's own words."""
+    return Result([PLAN], [(line.rstrip(),) for line in plan.strip("\n").splitlines()])
 
 
 def asked_for_plan(cypher: str) -> tuple[str, str]:

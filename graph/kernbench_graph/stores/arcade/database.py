@@ -24,11 +24,10 @@ from kernbench_graph.json_text import parsed
 from kernbench_graph.query.columns import columns_of, has_path
 from kernbench_graph.query.guard import bound, check_read_only
 from kernbench_graph.query.names import Names, check_names
-from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
+from kernbench_graph.query.plans import EXPLAIN, as_text, asked_for_plan
 from kernbench_graph.store import Result
 from kernbench_graph.stores.arcade.dialect import dialect
-from kernbench_graph.stores.arcade.messages import translated
-from kernbench_graph.stores.arcade.plan import plan_result, refuse_profile
+from kernbench_graph.stores.arcade.messages import plan_of, refuse_profile, translated
 from kernbench_graph.stores.arcade.process import (
     ArcadeError,
     ArcadeProcess,
@@ -158,8 +157,7 @@ class ArcadeDatabase:
                 raise
             raise translated(error) from error
         if word:
-            plan = plan_result(found, rows)
-            return replace(plan, notes=[*plan.notes, *notes])
+            return replace(as_text(plan_of(found, rows)), notes=notes)
         columns = columns_of(text)
         if columns is None or (rows and len(columns) != len(found)):
             columns = found

@@ -19,7 +19,7 @@ from kernbench_graph.query.looked_at import looked_at
 from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result, resolve_ref
-from kernbench_graph.stores.arcade.plan import refuse_profile
+from kernbench_graph.stores.arcade.messages import refuse_profile
 from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import dialect

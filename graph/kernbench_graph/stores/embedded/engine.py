@@ -19,13 +19,15 @@ from kernbench_graph import running
 from kernbench_graph.errors import QueryError, QueryTimeoutError, ReadOnlyError, StoreError, UnknownNameError
 from kernbench_graph.query.columns import columns_of
 from kernbench_graph.query.guard import bound, check_read_only
-from kernbench_graph.query.plans import asked_for_plan
+from kernbench_graph.query.plans import EXPLAIN, PROFILE, as_text, asked_for_plan
 from kernbench_graph.store import Result
 from kernbench_graph.stores.embedded.entities import Entities
-from kernbench_graph.stores.embedded.plan import ASKING, plan_result, without
 
 LONGEST_PATH = 1000
 """Most relationships that a recursive pattern may follow; the engine's default of 30 is less than a route."""
+_ASKING = {EXPLAIN: "EXPLAIN LOGICAL ", PROFILE: "PROFILE "}
+"""The words before a query: only the logical plan has estimates."""
+_PLACE = re.compile(r"(?<=\(line: 1, offset: )\d+")
 _FILE_POOL = 1 << 30
 _LITTLE = 1 << 24
 _SMALLEST_POOL = 1 << 28
@@ -150,11 +152,14 @@ class LadybugDatabase:
         return Result(columns, Entities(self._all).converted(rows))
 
     def _plan(self, word: str, text: str, values: dict[str, Any]) -> Result:
+        asking = _ASKING[word]
         try:
-            ((drawing,),) = self._all(ASKING[word] + text, values)
-        except RuntimeError as error:
-            raise RuntimeError(without(ASKING[word], str(error))) from error
-        return plan_result(word, str(drawing))
+            ((plan,),) = self._all(asking + text, values)
+        except RuntimeError as error:  # with its place counted from the query on
+            raise RuntimeError(
+                _PLACE.sub(lambda at: str(max(0, int(at.group()) - len(asking))), str(error))
+            ) from error
+        return as_text(str(plan))
 
     def _all(self, statement: str, params: dict[str, Any]) -> list[list[Any]]:
         answer: Any = self._connection.execute(statement, params)

@@ -14,7 +14,7 @@ from typing import Any
 
 from kernbench_graph.errors import QueryError, ReadOnlyError
 from kernbench_graph.query.guard import check_read_only, words
-from kernbench_graph.query.plans import EXPLAIN, PLAN_COLUMNS, asked_for_plan
+from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result
 from kernbench_graph.stores.neo4j.entities import converted
@@ -136,7 +136,7 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
 
 def _plan_rows(plan: Mapping[str, Any], profiled: bool) -> Result:
     """A plan as rows, an operator each, the last one first; each takes its rows from those one deeper."""
-    columns = [*PLAN_COLUMNS, *(["rows", "db_hits"] if profiled else [])]
+    columns = ["depth", "operator", "details", "estimated_rows", *(["rows", "db_hits"] if profiled else [])]
     found: list[tuple[Any, ...]] = []
 
     def add(of: Mapping[str, Any], depth: int) -> None:
