@@ -20,6 +20,7 @@ cdef class HbmSlice(Memory):
     cdef bint stale
 
     cdef double served(self, Packet packet, long long flit, double time, bint writing) except? -1.0
+    cdef long long channel_at(self, long long address) except -1
     @cython.locals(
         transaction=Transaction, channel=Channel, index="long long", step="long long", direction=int,
     )

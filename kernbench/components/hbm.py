@@ -92,13 +92,17 @@ class HbmSlice(Memory):
             return Memory.served(self, packet, flit, time, writing)
         return self.burst(packet, flit, time, writing)
 
+    def channel_at(self, address: int) -> int:
+        """Number of the channel that has the burst at an address."""
+        return (address >> self.shift) & self.mask
+
     def burst(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
         """When the channel of a flit, which is then ``by``, has served it."""
         transaction = packet.transaction
         index = transaction.channel
         step = 1
         if index < 0:
-            index = ((transaction.address + flit * self.flit_bytes) >> self.shift) & self.mask
+            index = self.channel_at(transaction.address + flit * self.flit_bytes)
             step = self.mask + 1
         elif index > self.mask:
             raise IndexError(f"'{self.resource}' has no channel {index}")
@@ -125,7 +129,7 @@ class HbmSlice(Memory):
             return {channel: nbytes}
         found: dict[int, int] = {}
         for at in range(0, max(nbytes, 1), self.flit_bytes):
-            index = ((address + at) >> self.shift) & self.mask
+            index = self.channel_at(address + at)
             found[index] = found.get(index, 0) + min(self.flit_bytes, nbytes - at)
         return found
 
