@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         diagram_frames,
         diagram_suffix,
         figures,
+        pareto_figure,
         require_figures,
         roofline_figure,
         save_figure,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
         topology_overrides,
     )
     from kernbench.api.traffic_runs import TrafficRun, traffic, traffic_patterns
-    from kernbench.api.tuning import Point, Tuning, tune
+    from kernbench.api.tuning import TUNING_GOALS, Point, Tuning, tune
     from kernbench.api.what_if_runs import what_if, what_if_candidates
     from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, PropertyGraph
 
@@ -68,7 +69,8 @@ _NAMES = {
     "kernbench.api.kernel": "KernelRun run_kernel",
     "kernbench.api.pictures": (
         "BANDWIDTH_BYTES DIAGRAM_FORMATS DIAGRAM_VIEWS LATENCY_BYTES RUN_FIGURES diagram "
-        "diagram_frames diagram_suffix figures require_figures roofline_figure save_figure sweep_figure"
+        "diagram_frames diagram_suffix figures pareto_figure require_figures roofline_figure save_figure "
+        "sweep_figure"
     ),
     "kernbench.api.probing": "probe",
     "kernbench.api.result": "Frame Run",
@@ -81,7 +83,7 @@ _NAMES = {
         "TRAFFIC check_routes load_topology route topology_area topology_counts topology_overrides"
     ),
     "kernbench.api.traffic_runs": "TrafficRun traffic traffic_patterns",
-    "kernbench.api.tuning": "Point Tuning tune",
+    "kernbench.api.tuning": "TUNING_GOALS Point Tuning tune",
     "kernbench.api.what_if_runs": "what_if what_if_candidates",
     "kernbench.pgraph": "GraphNode GraphPath GraphRelationship PropertyGraph",
 }
@@ -95,6 +97,7 @@ __all__ = [
     "LATENCY_BYTES",
     "RUN_FIGURES",
     "TRAFFIC",
+    "TUNING_GOALS",
     "Evaluated",
     "Frame",
     "GraphNode",
@@ -133,6 +136,7 @@ __all__ = [
     "load_topology",
     "open_run",
     "open_store",
+    "pareto_figure",
     "print_question",
     "probe",
     "prune",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,12 @@ from kernbench.written_files import writing
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from kernbench.api.stores import Store
+
 FIGURES = ("latency_ns", "sim_ns", "verified", "run_id", "kept_before", "error")
 """Columns of a sweep's table behind the number of the point and the swept keys."""
+ENERGY = ("energy_pj", "edp_pj_ns")
+"""Columns behind ``latency_ns``, in a sweep with energy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class SweepPoint:
 
     ``latency_ns`` is the time of its launches and ``sim_ns`` of the whole run; both None where there is no
     run. ``run_id`` is the kept run, else empty. ``kept_before``: the run was there already. ``error`` is
-    empty unless the point failed.
+    empty unless the point failed. ``energy_pj`` is the energy of its launches, where that was asked for.
     """
 
     point: int
@@ -37,10 +42,19 @@ class SweepPoint:
     run_id: str = ""
     kept_before: bool = False
     error: str = ""
+    energy_pj: float | None = None
+
+    @property
+    def edp_pj_ns(self) -> float | None:
+        """Energy-delay product of its launches."""
+        known = self.energy_pj is not None and self.latency_ns is not None
+        return (self.energy_pj or 0.0) * (self.latency_ns or 0.0) if known else None
 
     def as_dict(self) -> dict[str, Any]:
         """The point as JSON shows it."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        names = [name for name in self.__slots__ if name != "energy_pj"]
+        energy = {} if self.energy_pj is None else {name: getattr(self, name) for name in ENERGY}
+        return {name: getattr(self, name) for name in names} | energy
 
     def value(self, key: str) -> Any:
         """The value of a swept key: ``topology``, a bench parameter or a key of the topology."""
@@ -83,15 +97,49 @@ class Sweep:
         good = [p for p in self.points if p.latency_ns is not None and not p.error]
         return min(good, key=lambda point: round(point.latency_ns or 0.0, 6), default=None)
 
+    def with_energy(self, store: Store = None) -> Sweep:
+        """The same with the energy of each point's launches, worked out from its run in ``store``."""
+        from kernbench.api.energy_use import launches_pj
+        from kernbench.api.stores import borrowed, open_run
+
+        with borrowed(store) as kept_in:
+            return Sweep(
+                self.bench,
+                tuple(
+                    replace(point, energy_pj=fsum(launches_pj(open_run(point.run_id, kept_in))))
+                    if point.run_id and not point.error
+                    else point
+                    for point in self.points
+                ),
+            )
+
+    @property
+    def front(self) -> list[SweepPoint]:
+        """The Pareto front: points than which no other has both less latency and less energy, by latency."""
+        good = [
+            p for p in self.points if p.latency_ns is not None and p.energy_pj is not None and not p.error
+        ]
+        by_latency = sorted(good, key=lambda p: (round(p.latency_ns or 0.0, 6), p.energy_pj, p.point))
+        found: list[SweepPoint] = []
+        for point in by_latency:
+            if not found or (point.energy_pj or 0.0) < (found[-1].energy_pj or 0.0):
+                found.append(point)
+        return found
+
+    @property
+    def _figures(self) -> tuple[str, ...]:
+        energy = ENERGY if any(point.energy_pj is not None for point in self.points) else ()
+        return (FIGURES[0], *energy, *FIGURES[1:])
+
     def columns(self) -> list[str]:
         """Names of the columns of :meth:`rows`."""
-        return ["point", *self.swept, *FIGURES]
+        return ["point", *self.swept, *self._figures]
 
     def rows(self) -> list[list[Any]]:
         """A row for each point."""
-        swept = self.swept
+        swept, figures = self.swept, self._figures
         return [
-            [point.point, *(point.value(key) for key in swept), *(getattr(point, name) for name in FIGURES)]
+            [point.point, *(point.value(key) for key in swept), *(getattr(point, name) for name in figures)]
             for point in self.points
         ]
 
@@ -128,7 +176,7 @@ class Sweep:
 def _array(column: Sequence[Any], name: str) -> pa.Array:
     import pyarrow as pa
 
-    types = {"latency_ns": pa.float64(), "sim_ns": pa.float64(), "verified": pa.bool_()}
+    types = {**dict.fromkeys(("latency_ns", "sim_ns", *ENERGY), pa.float64()), "verified": pa.bool_()}
     if name in types:
         return pa.array(column, types[name])
     kinds = {type(value) for value in column if value is not None}

@@ -27,6 +27,7 @@ class Point:
 
     ``latency_ns`` adds up the kernel's launches with that key, each from its common start to its last
     answer; None where the run failed, and then ``error`` says why. ``run_id`` is the kept run, else empty.
+    ``energy_pj`` is the energy of these launches, where that is what was tuned for.
     """
 
     kernel: str
@@ -36,11 +37,22 @@ class Point:
     run_id: str
     best: bool = False
     error: str = ""
+    energy_pj: float | None = None
+
+    def cost(self, goal: str) -> float | None:
+        """What is least at the best point: time, energy, or their product; None where the run failed."""
+        energy, latency = self.energy_pj, self.latency_ns
+        if goal == "latency" or latency is None or energy is None:
+            return latency if goal == "latency" else None
+        return energy if goal == "energy" else energy * latency
 
     def as_dict(self) -> dict[str, Any]:
         """The point as JSON shows it."""
         names = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
-        return {name: getattr(self, name) for name in names} | {"key": dict(self.key)}
+        energy = (
+            {} if self.energy_pj is None else {"energy_pj": self.energy_pj, "edp_pj_ns": self.cost("edp")}
+        )
+        return {name: getattr(self, name) for name in names} | {"key": dict(self.key)} | energy
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +116,9 @@ def tune(
     topo: Mapping[str, object] | None = None,
     max_ns: float | None = None,
     max_events: int | None = None,
+    goal: str = "latency",
 ) -> Tuning:
-    """Find the fastest configuration, in simulated time, of each autotuned kernel that a bench launches.
+    """Find the best configuration, by default the fastest in simulated time, of each autotuned kernel.
 
     The bench is run once for each configuration of a kernel, and each run is kept like one of
     :func:`kernbench.run`, which has the same arguments. Several kernels are tuned one after the other, the
@@ -115,10 +128,15 @@ def tune(
 
     Args:
         on_point: Called with every point as it is measured; none is ``best`` yet.
+        goal: What is least at the best: ``latency``, ``energy`` (:func:`kernbench.energy`, of the kernel's
+            launches) or ``edp``, the product of both.
 
     Raises:
-        UsageError: The bench launches no kernel with configurations (:func:`kernbench.autotune`).
+        UsageError: The bench launches no kernel with configurations (:func:`kernbench.autotune`), or there
+            is no such goal.
     """
+    if goal not in TUNING_GOALS:
+        raise UsageError(f"goal is '{goal}', expected one of {', '.join(TUNING_GOALS)}")
     program = program_of(bench, params or {})
     if program.settings:
         raise UsageError(f"parameter '{next(iter(program.settings))}' is what tune looks for; leave it out")
@@ -147,9 +165,11 @@ def tune(
                 raise nothing_checked(program.name)
             return run
 
-        return Tuner(program, measure, on_point or (lambda _point: None)).tune()
+        return Tuner(program, measure, on_point or (lambda _point: None), goal=goal).tune()
 
 
+TUNING_GOALS = ("latency", "energy", "edp")
+"""What a kernel can be tuned for."""
 Measured = tuple["Run | None", KernBenchError | None, "Choices"]
 
 
@@ -166,6 +186,7 @@ class Tuner:
     on_point: Callable[[Point], None]
     points: list[Point] = field(default_factory=list)
     errors: list[KernBenchError] = field(default_factory=list)
+    goal: str = "latency"
     _known: dict[str, Autotuned] = field(default_factory=dict)
     _keys: dict[str, dict[Key, None]] = field(default_factory=dict)
     _chosen: dict[str, Any] = field(default_factory=dict)
@@ -226,14 +247,25 @@ class Tuner:
         run, error, choices = measured
         for key in self._keys[name]:
             launches = [c.launch for c in choices.made if c.kernel.name == name and c.key == key]
-            latency = None
+            latency = energy = None
             if run is not None and error is None and launches:
                 latency = fsum(float(run.launches[n]["latency_ns"]) for n in launches)
+                energy = self._energy(run, launches)
             missing = "not launched with this key" if error is None else headline(error)
             problem = "" if latency is not None else missing
-            point = Point(name, key, dict(config), latency, run.id if run else "", error=problem)
+            point = Point(
+                name, key, dict(config), latency, run.id if run else "", error=problem, energy_pj=energy
+            )
             self.points.append(point)
             self.on_point(point)
+
+    def _energy(self, run: Run, launches: Sequence[int]) -> float | None:
+        if self.goal == "latency":
+            return None
+        from kernbench.api.energy_use import launches_pj
+
+        each = launches_pj(run)
+        return fsum(each[n] for n in launches)
 
     def _mark(self, name: str) -> None:
         """Mark the best point of each key, and let later launches take it."""
@@ -243,15 +275,15 @@ class Tuner:
             good = [i for i in own if self.points[i].latency_ns is not None]
             if not good:
                 continue
-            best = min(good, key=self._latency)
+            best = min(good, key=self._cost)
             self.points[best] = replace(self.points[best], best=True)
             kernel.best[key] = self.points[best].config
             self._chosen |= settings_of(name, self.points[best].config, key)
 
-    def _latency(self, index: int) -> float:
-        latency = self.points[index].latency_ns
-        assert latency is not None
-        return round(latency, 6)  # of equal times the first, whatever the last bits are
+    def _cost(self, index: int) -> float:
+        cost = self.points[index].cost(self.goal)
+        assert cost is not None
+        return round(cost, 6)  # of equal ones the first, whatever the last bits are
 
 
 def settings_of(name: str, config: Config, key: Key = ()) -> dict[str, Any]:

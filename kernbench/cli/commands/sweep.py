@@ -44,6 +44,8 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
         "kernbench sweep gemm-single-pe --topology minimal --set m=16..64*2",
         "kernbench sweep gemm-single-pe --topology minimal --set m=16,32 "
         "--topo cube.hbm.channel_gbs=16,32 --jobs 2 --out sweep.parquet --plot sweep.png",
+        "kernbench sweep flash-attention --topology minimal --set block_n=16,32,64 "
+        "--energy --pareto front.png",
     ],
 )
 @click.argument("file", required=False, metavar="[BENCH|FILE.yaml]", shell_complete=completion.benches)
@@ -74,6 +76,11 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 @click.option(
     "--plot", metavar="F.png", callback=_ends_in(".png"), help="Draw lines for one key, a heat map for two."
 )
+@click.option("--energy", is_flag=True, help="Add energy and energy-delay product of each point's launches.")
+@click.option(
+    "--pareto", metavar="F.png", callback=_ends_in(".png"),
+    help="Draw energy over latency with its Pareto front; with --energy.",
+)  # fmt: skip
 @click.option("--max-ns", type=float, metavar="NS", help="End each point after so much simulated time.")
 @click.option("--max-events", type=int, metavar="N", help="End each point after so many events.")
 @store_option
@@ -94,6 +101,8 @@ def command(
     fresh: bool,
     out: str | None,
     plot: str | None,
+    energy: bool,
+    pareto: str | None,
     max_ns: float | None,
     max_events: int | None,
     store: str | None,
@@ -107,7 +116,7 @@ def command(
     is a row with its error; then the exit status is 1.
 
     JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
-    verified, run_id, kept_before, error).
+    verified, run_id, kept_before, error; with --energy also energy_pj and edp_pj_ns).
     """
     if file is not None and not file.endswith((".yaml", ".yml")):
         if bench is not None:
@@ -119,7 +128,9 @@ def command(
         raise click.UsageError("name a bench, or a .yaml file that describes the sweep")
     for topology in topologies:
         topology_file(topology)
-    if plot is not None:
+    if pareto is not None and not energy:
+        raise click.UsageError("--pareto draws energy; add --energy")
+    if plot is not None or pareto is not None:
         api.require_figures()
     measured: list[api.SweepPoint] = []
     found = None
@@ -145,6 +156,7 @@ def command(
                 max_ns=max_ns,
                 max_events=max_events,
             )
+            found = found.with_energy(kept_in) if energy else found
     except KeyboardInterrupt:
         if measured:
             done = api.Sweep(bench or "", tuple(sorted(measured, key=lambda point: point.point)))
@@ -156,6 +168,8 @@ def command(
         found.to_parquet(out)
     if plot is not None:
         api.sweep_figure(found, plot)
+    if pareto is not None:
+        api.pareto_figure(found, pareto)
     if found.failed:
         raise click.ClickException(_failure(found))
     if verify_data and any(point.verified is None for point in found.points):
@@ -186,6 +200,9 @@ def _print(fmt: str, found: api.Sweep) -> None:
         if found.best is not None and len(found.points) > 1:
             at = " ".join(f"{key}={found.best.value(key)}" for key in found.swept)
             say(f"\nfastest: {number(found.best.latency_ns)} ns at {at or 'every point'}")
+        if found.front:
+            points = ", ".join(str(point.point) for point in found.front)
+            say(f"Pareto front of latency and energy, the fastest first: point {points}")
 
 
 def _wrong(rows: list[list[object]], index: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 
 import click
 
@@ -31,12 +32,17 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
     examples=[
         "kernbench tune scale.py --topology minimal",
         "kernbench tune scale.py --topology minimal --set n=4096 --verify-data --format csv",
+        "kernbench tune scale.py --topology minimal --for energy",
     ],
 )
 @bench_argument("launches kernels with @kb.autotune; file.py[:name], or a name from 'kernbench list'.")
 @topology_option
 @change_options
 @device_option
+@click.option(
+    "--for", "goal", type=click.Choice(api.TUNING_GOALS), default="latency", show_default=True,
+    help="What is to be least: latency, energy, or edp, the energy-delay product.",
+)  # fmt: skip
 @click.option("--verify-data", is_flag=True, help="Leave out configurations that give wrong values.")
 @settings_option
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")
@@ -49,6 +55,7 @@ def command(
     topo: dict[str, str],
     components: str | None,
     device: str | None,
+    goal: str,
     verify_data: bool,
     settings: tuple[str, ...],
     tags: tuple[str, ...],
@@ -57,14 +64,16 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Run a bench once with each configuration of its kernels, and print which is fastest in simulated time.
+    """Run a bench once with each configuration of its kernels, and print which is best.
+
+    The best is the fastest in simulated time, or the one with the least energy: see --for.
 
     The kernels are those that the bench launches and that @kb.autotune gives configurations. Each run is
     kept. A configuration that fails is a row with its error; exit status 1 where no configuration of a
     kernel works. When interrupted, prints what was measured so far.
 
-    JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error), best_run,
-    and settings: what 'kernbench run --set' takes to run with the best.
+    JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error; with another goal also
+    energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run --set' takes to run with the best.
     """
     params = assignments("--set", settings)
     file = topology_file(topology)
@@ -85,22 +94,24 @@ def command(
                 on_point=measured.append,
                 max_ns=max_ns,
                 max_events=max_events,
+                goal=goal,
             )
     except KeyboardInterrupt:
         if measured:
-            _print(fmt, api.Tuning(bench, tuple(measured)))
+            _print(fmt, api.Tuning(bench, tuple(measured)), goal)
         raise
-    _print(fmt, found)
+    _print(fmt, found, goal)
     if found.untuned:
         raise click.ClickException(f"no configuration of kernel '{found.untuned[0]}' works")
 
 
-def _print(fmt: str, found: api.Tuning) -> None:
-    rows = [_row(fmt, point) for point in sorted(found.points, key=_order)]
-    empty = {i for i, name in enumerate(_COLUMNS) if name in ("key", "error") and not any(r[i] for r in rows)}
+def _print(fmt: str, found: api.Tuning, goal: str) -> None:
+    columns = _COLUMNS if goal == "latency" else (*_COLUMNS[:4], "energy_pj", "edp_pj_ns", *_COLUMNS[4:])
+    rows = [_row(fmt, point, goal) for point in sorted(found.points, key=partial(_order, goal=goal))]
+    empty = {i for i, name in enumerate(columns) if name in ("key", "error") and not any(r[i] for r in rows)}
     if fmt != "table":
         empty = set()
-    shown = [name for i, name in enumerate(_COLUMNS) if i not in empty]
+    shown = [name for i, name in enumerate(columns) if i not in empty]
     emit(fmt, found.as_dict(), shown, [[c for i, c in enumerate(row) if i not in empty] for row in rows])
     if fmt == "table" and found.settings:
         chosen = " ".join(f"--set {shlex.quote(f'{name}={value}')}" for name, value in found.settings.items())
@@ -109,19 +120,20 @@ def _print(fmt: str, found: api.Tuning) -> None:
         say(f"the run with the best: {found.best_run} ('last' is the one that was measured last)")
 
 
-def _order(point: api.Point) -> tuple[str, str, bool, float]:
-    """Kernel by kernel and key by key, the fastest first, those that failed last."""
-    ns = point.latency_ns
-    return point.kernel, str(point.key), ns is None, 0.0 if ns is None else round(ns, 6)
+def _order(point: api.Point, goal: str) -> tuple[str, str, bool, float]:
+    """Kernel by kernel and key by key, the best first, those that failed last."""
+    cost = point.cost(goal)
+    return point.kernel, str(point.key), cost is None, 0.0 if cost is None else round(cost, 6)
 
 
-def _row(fmt: str, point: api.Point) -> Sequence[object]:
+def _row(fmt: str, point: api.Point, goal: str) -> Sequence[object]:
     best = ("*" if point.best else "") if fmt == "table" else point.best
     return (
         point.kernel,
         ", ".join(f"{name}={value}" for name, value in point.key),
         " ".join(f"{name}={value}" for name, value in point.config.items()),
         point.latency_ns,
+        *(() if goal == "latency" else (point.energy_pj, point.cost("edp"))),
         best,
         point.run_id,
         point.error,
