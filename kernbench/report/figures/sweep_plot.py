@@ -63,8 +63,8 @@ def pareto_figure(rows: Sequence[Row], front: Sequence[Row], title: str) -> Figu
         )  # fmt: skip
     axes.set_xlabel("latency of the launches, ns")
     axes.set_ylabel("energy of the launches, nJ")
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
+    axes.set_xlim(0, max(r["latency_ns"] for r in rows) * 1.15)
+    axes.set_ylim(0, max(r["energy_pj"] for r in rows) / 1e3 * 1.15 or 1.0)
     axes.grid(color="#e4e7eb", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
