@@ -1,0 +1,105 @@
+"""``kernbench energy``, and energy as a figure of sweeps and a goal of tuning."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.api.sweep_result import Sweep, SweepPoint
+from kernbench.errors import UsageError
+
+Cli = Callable[..., Any]
+GEMM = ("gemm-single-pe", "--topology", "minimal")
+TUNED = """
+import kernbench as kb, numpy as np
+from kernbench.benches import bench
+
+@kb.autotune(configs=[{"N": 1}, {"N": 8}])
+def add(x, out, N, tl):
+    tl.cycles(2000 // N)
+    for _ in range(N):
+        value = tl.load(x)
+    tl.store(out, value)
+
+@bench(name="reads", description="Reads again or waits.")
+def run(torch):
+    x = torch.from_numpy(np.ones((2, 4), np.float32))
+    torch.launch("add", add, x, torch.empty(2, 4, dtype="f32"))
+"""
+
+
+def test_energy_is_printed_in_every_format(cli: Cli, workdir: Path) -> None:
+    cli("run", *GEMM)
+    table = cli("energy").out.splitlines()
+    assert table[0].startswith("gemm-single-pe on minimal: ")
+    assert table[1].startswith("static energy is not in these figures")
+    found = json.loads(cli("energy", "--by", "part", "--format", "json").out)
+    assert sum(row["energy_pj"] for row in found["rows"]) == pytest.approx(found["energy_pj"])
+    assert found["edp_pj_ns"] == found["launches_pj"] * found["latency_ns"]
+    rows = list(csv.DictReader(cli("energy", "--by", "launch", "--format", "csv").out.splitlines()))
+    assert {row["name"] for row in rows} == {"gemm", "outside of launches"}
+
+
+def test_other_figures_change_the_energy_and_nothing_else(cli: Cli, workdir: Path) -> None:
+    cli("run", *GEMM)
+    before, after = (
+        json.loads(cli("energy", *more, "--format", "json").out)
+        for more in ((), ("--set", "pe_gemm.pj_per_mac.f16=7.2"))
+    )
+    old, new = ({row["name"]: row["energy_pj"] for row in found["rows"]} for found in (before, after))
+    assert new.pop("pe_gemm") == pytest.approx(10 * old.pop("pe_gemm"))
+    assert new == old
+    wrong = cli("energy", "--set", "pe_gemm.pj_per_mac.f61=1")
+    assert wrong.status == 1
+    assert "'pe_gemm.pj_per_mac.f61' is not a type, did you mean 'f16'" in wrong.err
+
+
+def test_a_sweep_has_energy_where_it_is_asked_for(cli: Cli, workdir: Path) -> None:
+    sweep = ("sweep", *GEMM, "--set", "m=32,64")
+    assert "energy_pj" not in json.loads(cli(*sweep, "--format", "json").out)["points"][0]
+    points = json.loads(cli(*sweep, "--energy", "--format", "json", "--out", "rows.parquet").out)["points"]
+    assert all(point["kept_before"] for point in points)
+    for point in points:
+        energy = kb.open_run(point["run_id"]).energy()
+        assert (point["energy_pj"], point["edp_pj_ns"]) == (energy["launches_pj"], energy["edp_pj_ns"])
+    assert cli(*sweep, "--energy").out.splitlines()[-1].endswith("the fastest first: point 1")
+    assert "--pareto draws energy; add --energy" in cli(*sweep, "--pareto", "front.png").err
+
+
+def test_the_front_has_what_nothing_beats() -> None:
+    figures = [(5.0, 9.0), (4.0, 9.0), (3.0, 12.0), (6.0, 8.0), (6.0, 8.0), (7.0, 8.5)]
+    points = tuple(SweepPoint(n, "t", {"m": n}, {}, ns, energy_pj=pj) for n, (ns, pj) in enumerate(figures))
+    failed = SweepPoint(9, "t", {"m": 9}, {}, 1.0, error="wrong", energy_pj=1.0)
+    assert [point.point for point in Sweep("b", (*points, failed)).front] == [2, 1, 3]
+
+
+def test_the_front_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from kernbench import api
+
+    points = tuple(SweepPoint(n, "t", {"m": n}, {}, 5.0 - n, energy_pj=9.0 + n) for n in range(3))
+    api.pareto_figure(Sweep("b", points), tmp_path / "front.png")
+    assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match="no point of the sweep has energy"):
+        api.pareto_figure(Sweep("b", (SweepPoint(1, "t", {}, {}, 5.0),)), tmp_path / "none.png")
+
+
+def test_tuning_for_energy_finds_another_kernel_than_tuning_for_time(cli: Cli, workdir: Path) -> None:
+    (workdir / "reads.py").write_text(TUNED, encoding="utf-8")
+    best = {}
+    for goal in ("latency", "energy", "edp"):
+        done = cli("tune", "reads.py", "--topology", "minimal", "--for", goal, "--format", "json")
+        points = json.loads(done.out)["points"]
+        (best[goal],) = [point for point in points if point["best"]]
+        costs = {"latency": "latency_ns", "energy": "energy_pj", "edp": "edp_pj_ns"}
+        assert best[goal][costs[goal]] == min(point[costs[goal]] for point in points)
+        assert ("energy_pj" in points[0]) == (goal != "latency")
+    assert (best["latency"]["config"], best["energy"]["config"]) == ({"N": 8}, {"N": 1})
+    with pytest.raises(UsageError, match="goal is 'time', expected one of latency, energy, edp"):
+        kb.tune("gemm-single-pe", goal="time")
