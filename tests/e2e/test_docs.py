@@ -31,6 +31,7 @@ LONG = (
     "ask-questions.md",
     "browse-in-the-browser.md",
     "find-the-bottleneck.md",
+    "find-the-energy.md",
     "follow-advice.md",
     "regress-in-ci.md",
     "replay-traffic.md",

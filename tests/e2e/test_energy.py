@@ -56,7 +56,7 @@ def test_other_figures_change_the_energy_and_nothing_else(cli: Cli, workdir: Pat
     assert new.pop("pe_gemm") == pytest.approx(10 * old.pop("pe_gemm"))
     assert new == old
     wrong = cli("energy", "--set", "pe_gemm.pj_per_mac.f61=1")
-    assert wrong.status == 1
+    assert wrong.status == 2
     assert "'pe_gemm.pj_per_mac.f61' is not a type, did you mean 'f16'" in wrong.err
 
 
