@@ -12,6 +12,7 @@
 #   make wheel-test  a wheel, installed in an empty environment, runs the default job and a query
 #   make docs        rewrite the pages under docs/reference that are made from the code
 #   make site        build the documentation as a site into site/, with strict links
+#   make pictures    redraw docs/pictures: the machine, the way from a file to an answer
 #   make validation  measure the model beside references, write docs/reference/validation.md
 #   make measure     run every bench and question, write docs/reference/measured.md
 #   make measure-store  measure the stores on a million hops, write docs/reference/measured-stores.md (as make neo4j)
@@ -40,7 +41,7 @@ SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled e
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
 
-.PHONY: run test slow pure core golden lint types contracts wheel-test docs site validation measure measure-store diagrams screens figures neo4j clean help
+.PHONY: run test slow pure core golden lint types contracts wheel-test docs site pictures validation measure measure-store diagrams screens figures neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -83,10 +84,15 @@ docs: $(DEV)
 	$(BIN)/python -m kernbench.cli.reference docs/reference/cli.md
 	$(BIN)/python -m kernbench.kernels.reference docs/reference/tl.md
 	$(BIN)/python -m kernbench.runtime.reference docs/reference/torch.md
+	$(BIN)/python -m kernbench.api.reference docs/reference/python.md
+	$(BIN)/python -m kernbench.topology.reference docs/reference/topology-keys.md
 	$(BIN)/python -m kernbench_graph.reference docs/reference
 
 site: $(DEV)
 	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
+
+pictures: $(DEV)
+	$(BIN)/python tools/draw_docs.py docs/pictures
 
 validation: $(DEV)
 	$(BIN)/kernbench validate --page docs/reference/validation.md

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         topology_area,
         topology_counts,
         topology_overrides,
+        topology_schema,
     )
     from kernbench.api.traffic_runs import TrafficRun, traffic, traffic_patterns
     from kernbench.api.tuning import TUNING_GOALS, Point, Tuning, tune
@@ -80,7 +81,8 @@ _NAMES = {
     "kernbench.api.sweep_result": "Sweep SweepPoint",
     "kernbench.api.sweeping": "Standing sweep",
     "kernbench.api.topologies": (
-        "TRAFFIC check_routes load_topology route topology_area topology_counts topology_overrides"
+        "TRAFFIC check_routes load_topology route topology_area topology_counts topology_overrides "
+        "topology_schema"
     ),
     "kernbench.api.traffic_runs": "TrafficRun traffic traffic_patterns",
     "kernbench.api.tuning": "TUNING_GOALS Point Tuning tune",
@@ -157,6 +159,7 @@ __all__ = [
     "topology_area",
     "topology_counts",
     "topology_overrides",
+    "topology_schema",
     "traffic",
     "traffic_patterns",
     "tune",

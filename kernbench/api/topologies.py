@@ -156,6 +156,13 @@ def as_graph(topology: Topology) -> PropertyGraph:
     return described_machine(topology)[0]
 
 
+def topology_schema() -> dict[str, Any]:
+    """The JSON Schema of topology files."""
+    from kernbench.topology.reference import schema
+
+    return schema()
+
+
 def check_routes(topology: Topology = None) -> None:
     """See that the routes of a topology cannot deadlock where the buffers of its links are finite.
 

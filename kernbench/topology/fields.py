@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _SIZE = re.compile(r"(\d+)\s*(B|KiB|MiB|GiB)")
@@ -38,7 +38,9 @@ def _scalars(value: object) -> object:
     return value
 
 
-Size = Annotated[int, BeforeValidator(_size)]
+_SIZE_SCHEMA = {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": rf"^\s*{_SIZE.pattern}\s*$"}]}
+
+Size = Annotated[int, BeforeValidator(_size), WithJsonSchema(_SIZE_SCHEMA)]
 """Bytes: an integer, or a text with a binary unit such as ``"48 GiB"``."""
 PowerOfTwo = Annotated[int, AfterValidator(_power_of_two)]
 Gbs = Annotated[float, Field(gt=0)]

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "add-a-component.md").read_text(encoding="utf-8")
-_BLOCK = re.compile(r"^```(?P<language>\S+)(?: file=\"(?P<file>[^\"]+)\")?\n(?P<body>.*?)^```$", re.M | re.S)
+_BLOCK = re.compile(r"^```(?P<language>\S+)(?: title=\"(?P<file>[^\"]+)\")?\n(?P<body>.*?)^```$", re.M | re.S)
 
 
 def changed(checkout: Path) -> str:

@@ -30,9 +30,12 @@ LONG = (
     "add-a-question.md",
     "ask-questions.md",
     "browse-in-the-browser.md",
+    "contention.md",
+    "export-a-run.md",
     "find-the-bottleneck.md",
     "find-the-energy.md",
     "follow-advice.md",
+    "ranks.md",
     "regress-in-ci.md",
     "replay-traffic.md",
     "reproduce-the-milestones.md",
@@ -45,6 +48,7 @@ LONG = (
     "vary-a-topology.md",
     "write-a-bench.md",
     "write-a-collective.md",
+    "your-chip.md",
 )
 """Run in CI alone."""
 
@@ -94,6 +98,31 @@ def test_the_site_builds_and_all_of_its_links_and_anchors_lead_somewhere(tmp_pat
 def test_command_line_reference_is_up_to_date() -> None:
     kept = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
     assert kept.split() == page().split(), "run 'make docs'"
+
+
+def test_reference_of_the_python_interface_is_up_to_date() -> None:
+    from kernbench.api import reference
+
+    kept = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    assert kept == reference.page(), "run 'make docs'"
+
+
+def test_reference_of_the_keys_of_a_topology_is_up_to_date() -> None:
+    from kernbench.topology import reference
+
+    kept = (ROOT / "docs" / "reference" / "topology-keys.md").read_text(encoding="utf-8")
+    assert kept == reference.page(), "run 'make docs'"
+
+
+def test_the_page_on_the_environment_has_every_variable_that_is_read() -> None:
+    page = (ROOT / "docs" / "reference" / "environment.md").read_text(encoding="utf-8")
+    sources = [
+        path.read_text("utf-8") for top in ("kernbench", "graph") for path in (ROOT / top).rglob("*.py")
+    ]
+    read = {
+        name for text in sources for name in re.findall(r'"((?:KERNBENCH|MILESTONE|GQA)_[A-Z0-9_]+)"', text)
+    }
+    assert read == set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
 
 
 def test_reference_of_the_kernel_language_is_up_to_date() -> None:

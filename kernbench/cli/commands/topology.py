@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from kernbench import api
@@ -18,6 +20,7 @@ command = LazyGroup(
     entries={
         "check": Entry(f"{_HERE}.topology:check", "Say whether a file is a valid topology."),
         "show": Entry(f"{_HERE}.topology:show", "Count its parts, or show the route between two of them."),
+        "schema": Entry(f"{_HERE}.topology:schema", "Print the JSON Schema of topology files, for editors."),
         "diagram": Entry(f"{_HERE}.topology_diagram", "Draw it, on request with a run's utilisation."),
     },
     examples=["kernbench topology show default --from sip0.cube0.pe0 --to sip0.cube5.hbm_ctrl.pe0"],
@@ -50,6 +53,16 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
         say(f"{file}: valid, {counted}, id {facts['id']}")
     else:
         emit(fmt, facts, list(facts), [list(facts.values())])
+
+
+@click.command("schema", cls=Command, examples=["kernbench topology schema > topology.schema.json"])
+def schema() -> None:
+    """Print the JSON Schema of topology files.
+
+    An editor completes and checks keys with it: see the page on keys of a topology. Rules between keys
+    are not in it; 'kernbench topology check' has them.
+    """
+    say(json.dumps(api.topology_schema(), indent=2))
 
 
 @click.command(

@@ -1,0 +1,137 @@
+"""Writes the reference of a topology file's keys from its models, and their JSON Schema for editors.
+
+``python -m kernbench.topology.reference FILE``; ``kernbench topology schema`` prints the schema.
+"""
+
+# ruff: noqa: E501 - a row of a table, and a paragraph of a page, is one line
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from kernbench.topology.fields import Section
+from kernbench.topology.loader import DEFAULT, find
+from kernbench.topology.marked_yaml import dotted, load_marked
+from kernbench.topology.spec import TopologySpec
+
+_HEAD = """# Keys of a topology
+
+Made from the models that check a file, by `make docs`; do not edit. `kernbench topology schema` prints the same as a JSON
+Schema. An editor with the YAML language server completes and checks keys where a file begins with
+
+```yaml
+# yaml-language-server: $schema=topology.schema.json
+```
+
+after `kernbench topology schema > topology.schema.json`.
+
+A key that is left out has its default, which is that of the default machine. `--topo KEY=VALUE` and `topo={KEY: VALUE}` take
+the dotted key, items of lists by position: `sip.io_chiplets.0.side`. Bytes may be written with a binary unit, `48 GiB`. GB/s is
+10^9 bytes a second, each way of a link.
+
+**Source** says where a default comes from. `R` and a number is a design record of the chip that the model was first made for; the
+records are not published, so take such a figure as an assumption like any other. `C` is chosen here because the records leave
+it open. Neither is a measurement: vary what your result hangs on. The comments of `configs/topologies/default.yaml` give the
+reason for each. No source: off, or a matter of naming.
+
+Every part (a section with `overhead_ns`) also takes `impl`, the name of an implementation of your own, and `attributes`, its
+further properties: see [vary a topology](../how-to/vary-a-topology.md#classes-of-your-own).
+"""
+_UNITS = {
+    "ns_per_mm": "ns/mm",
+    "_gbs": "GB/s",
+    "_ns": "ns",
+    "_mm": "mm",
+    "_bytes": "bytes",
+    "_ghz": "GHz",
+    "_cycles": "cycles",
+}
+_SOURCE = re.compile(r"\[(R\b[^]]*|C)\]")
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a topology file. Rules between keys are not in it; ``topology check`` has them."""
+    made = TopologySpec.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "KernBench topology"}
+
+
+def page() -> str:
+    """The whole page."""
+    sources = _sources()
+    parts = [_HEAD]
+    for title, model, rows in _sections():
+        parts.append(f"## {title}\n\n{(model.__doc__ or '').strip().splitlines()[0]}\n")
+        parts.append("| key | meaning | unit | default | source |\n|---|---|---|---|---|")
+        for key, info in rows:
+            meaning = (info.description or "").replace("|", "\\|")
+            unit = next((unit for end, unit in _UNITS.items() if key.endswith(end)), "")
+            default = "" if info.is_required() else f"`{_shown(info.get_default(call_default_factory=True))}`"
+            parts.append(f"| `{key}` | {meaning} | {unit} | {default} | {sources.get(key, '')} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _sections() -> Iterator[tuple[str, type[Section], list[tuple[str, FieldInfo]]]]:
+    """Each section of the file by title, with its own keys; small sections are keys of the one above."""
+    pending: list[tuple[str, type[Section]]] = [("", TopologySpec)]
+    while pending:
+        path, model = pending.pop(0)
+        rows, inner = [], []
+        for name, info in model.model_fields.items():
+            key = f"{path}.{name}" if path else name
+            below = _model(info.annotation)
+            if below is not None:
+                inner.append((key + _many(info.annotation), below))
+            elif name not in _OF_EVERY_PART:
+                rows.append((key, info))
+        if rows:
+            yield (f"`{path}`" if path else "Top level"), model, rows
+        pending[:0] = inner
+
+
+_OF_EVERY_PART = ("impl", "attributes")
+
+
+def _many(annotation: Any) -> str:
+    """How the key of one of many sections is written."""
+    kinds = {get_origin(annotation), *map(get_origin, get_args(annotation))}
+    return "[]" if tuple in kinds else ".NAME" if dict in kinds else ""
+
+
+def _model(annotation: Any) -> type[Section] | None:
+    """The section that a field holds, or holds several of."""
+    if isinstance(annotation, type):
+        return annotation if issubclass(annotation, Section) else None
+    return next((found for inner in get_args(annotation) if (found := _model(inner))), None)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and value >= 1 << 10 and value % (1 << 10) == 0:
+        unit, size = max((u, s) for u, s in ((3, 1 << 30), (2, 1 << 20), (1, 1 << 10)) if value % s == 0)
+        return f"{value // size} {('KiB', 'MiB', 'GiB')[unit - 1]}"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_shown(item) for item in value)}]"
+    return "none" if value is None else '""' if value == "" else str(value)
+
+
+def _sources() -> dict[str, str]:
+    """What the comments of ``default.yaml`` say of each figure: ``C``, or the number of a record."""
+    text = find(DEFAULT).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    found = {}
+    for path, number in load_marked(text, DEFAULT).lines.items():
+        if match := _SOURCE.search(lines[number - 1].partition("#")[2]):
+            found[re.sub(r"\.\d+", "[]", dotted(path))] = match[1].rstrip(",")
+    return found
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

@@ -1,0 +1,36 @@
+"""The JSON Schema of topology files takes what the loader takes, and finds misspelt keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from kernbench.topology.loader import shipped
+from kernbench.topology.reference import schema
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    return jsonschema.Draft202012Validator(schema())
+
+
+@pytest.mark.parametrize("path", shipped().values(), ids=list(shipped()))
+def test_shipped_topologies_fit_it(path: Path, validator: Any) -> None:
+    validator.validate(yaml.safe_load(path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("cube", "at"),
+    [
+        ({"router": {"link_gbps": 128.0}}, ["cube", "router"]),
+        ({"hbm": {"capacity_bytes": "6 GB"}}, ["cube", "hbm", "capacity_bytes"]),
+        ({"hbm": {"model": "dramm"}}, ["cube", "hbm", "model"]),
+    ],
+)
+def test_it_says_where_a_mistake_is(cube: dict[str, Any], at: list[str], validator: Any) -> None:
+    (error,) = validator.iter_errors({"name": "wrong", "cube": cube})
+    assert list(error.absolute_path) == at
