@@ -37,8 +37,10 @@ LONG = (
     "follow-advice.md",
     "ranks.md",
     "regress-in-ci.md",
+    "run-a-sweep.md",
+    "keep-runs-in-order.md",
     "replay-traffic.md",
-    "reproduce-the-milestones.md",
+    "run-an-evaluation.md",
     "run-ranks.md",
     "scale-a-sweep-out.md",
     "see-a-run-on-a-time-line.md",
@@ -93,6 +95,17 @@ def test_the_site_builds_and_all_of_its_links_and_anchors_lead_somewhere(tmp_pat
     assert done.returncode == 0, done.stderr
     assert "KernBench" in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "search" / "search_index.json").exists()
+
+
+def test_decisions_are_complete_in_number() -> None:
+    """Each number is a record, or is named as one that was never used."""
+    folder = ROOT / "docs" / "explanation" / "decisions"
+    numbers = {int(path.name[:4]) for path in folder.glob("[0-9]*.md")}
+    (unused,) = re.findall(r"numbers \*\*([^*]+)\*\*", (folder / "README.md").read_text(encoding="utf-8"))
+    assert numbers.isdisjoint(named := {int(number) for number in re.findall(r"\d+", unused)})
+    assert numbers | named == set(range(1, max(numbers) + 1))
+    for path in folder.glob("[0-9]*.md"):
+        assert path.read_text(encoding="utf-8").startswith(f"# {int(path.name[:4])}. ")
 
 
 def test_command_line_reference_is_up_to_date() -> None:
