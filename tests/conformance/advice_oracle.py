@@ -101,13 +101,23 @@ def overlap(e: Evidence) -> Rows:
             return {"compute": "compute", "memory": "tcm"}[step.cause]
         return "write" if e.ops[step.op]["name"] == "dma_write" else "read"
 
-    steps = [s for s in e.in_kernels("compute", "memory", *MOVES) if s.op >= 0]
+    needed = {
+        e.ops[row["on"]]["source"]
+        for row in e.run.tables["DependsOn"].to_pylist()
+        if row["hazard"] == "handle"
+        and (e.ops[row["op"]]["kind"], e.ops[row["on"]]["kind"]) == ("math", "gemm")
+    }
+    steps = [
+        s
+        for s in e.in_kernels("compute", "memory", *MOVES)
+        if s.op >= 0 and e.ops[s.op]["kind"] != "math" and s.line not in needed
+    ]
     ns = summed((stage(s), s.ns) for s in steps)
     ops: dict[tuple[str, str], set[int]] = defaultdict(set)
     for s in steps:
         ops[stage(s), s.line].add(s.op)
     by_line = summed(((stage(s), s.line), s.ns) for s in steps)
-    if not ns:
+    if "compute" not in ns:
         return []
     longest = min(name for name, value in ns.items() if value >= max(ns.values()) - 1e-9)
     others = {key: value for key, value in by_line.items() if key[0] != longest}
@@ -141,24 +151,19 @@ def small_tiles(e: Evidence) -> Rows:
 
 def read_again(e: Evidence) -> Rows:
     rows = []
-    of = summed(
-        (s.line, s.ns) for s in e.in_kernels(*MOVES) if s.op >= 0 and e.ops[s.op]["name"] == "dma_read"
-    )
-    for line, path_ns in of.items():
-        reads = [
-            a
-            for a in e.accesses
-            if a["op"]["source"] == line and a["op"]["name"] == "dma_read" and a["op"]["launch"] >= 0
-        ]
-        total = sum(a["bytes"] for a in reads)
-        for tensor in {a["tensor"]["name"] for a in reads}:
-            own = [a for a in reads if a["tensor"]["name"] == tensor]
-            first = {(a["op"]["launch"], a["op"]["component"], a["offset"], a["bytes"]) for a in own}
-            nbytes, needed = sum(a["bytes"] for a in own), sum(size for *_, size in first)
-            if needed < nbytes:
-                saves = path_ns * (nbytes - needed) / total
-                rows.append({"line": line, "tensor": tensor, "bytes": nbytes, "needed": needed,
-                             "path_ns": path_ns, "saves_ns": saves})  # fmt: skip
+    reads = [a for a in e.accesses if a["op"]["name"] == "dma_read" and a["op"]["launch"] >= 0]
+    on_path = [s for s in e.in_kernels(*MOVES) if s.op >= 0 and e.ops[s.op]["name"] == "dma_read"]
+    for tensor in {a["tensor"]["number"] for a in reads}:
+        own = [a for a in reads if a["tensor"]["number"] == tensor]
+        ops = {a["op"]["number"] for a in own}
+        steps = [s for s in on_path if s.op in ops]
+        first = {(a["op"]["launch"], a["op"]["component"], a["offset"], a["bytes"]) for a in own}
+        nbytes, needed = sum(a["bytes"] for a in own), sum(size for *_, size in first)
+        if steps and needed < nbytes:
+            path_ns = math.fsum(s.ns for s in steps)
+            rows.append({"line": min(s.line for s in steps), "tensor": own[0]["tensor"]["name"],
+                         "bytes": nbytes, "needed": needed, "path_ns": path_ns,
+                         "saves_ns": path_ns * (nbytes - needed) / nbytes})  # fmt: skip
     return rows
 
 

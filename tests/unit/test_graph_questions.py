@@ -153,6 +153,7 @@ WHOLE = {
     "CASE WHEN one.stage = longest THEN 0 ELSE one.ops END",
     "ceil(1.0 * t.bytes / c.burst_bytes) * c.burst_bytes", "asked", "done",
     "CASE WHEN x.cause = 'queue' THEN 1 ELSE 0 END", "waits",
+    "CASE WHEN one.stage = 'compute' THEN 1 ELSE 0 END",
     "CASE WHEN u.dtype IN ['f16', 'bf16'] THEN 0 ELSE 1 END",
 }  # fmt: skip
 """What the library adds up that is whole: counts, bytes, multiplications, femtoseconds that a sum gave."""
