@@ -243,6 +243,12 @@ class GraphStore(Protocol):
     def added(self, run_id: str) -> dict[str, Mapping[str, pa.Table]]:
         """The tables of all that was added to a run by its name, in alphabetical order."""
 
+    def expect(self, run: str, texts: Sequence[str], engine: str) -> None:
+        """Say which texts an engine is asked next of a run.
+
+        A store that makes a graph with what a text looks at makes one for all of them. Others do nothing.
+        """
+
     def query(
         self,
         cypher: str,

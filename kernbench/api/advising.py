@@ -53,7 +53,11 @@ def advise(
         kept = run if isinstance(run, Run) else open_run(run, kept_in)
         window = kept.window(launch)
         kept._check_traced()
-        found = [one for rule in rules(queries) for one in _found(rule, kept, kept_in, launch, queries)]
+        asked = rules(queries)
+        for engine in kept_in.engines:
+            if texts := [rule.text(engine) for rule in asked if rule.engine == engine]:
+                kept_in.expect(kept.id, texts, engine)
+        found = [one for rule in asked for one in _found(rule, kept, kept_in, launch, queries)]
     for one in found:
         one["saves_ns"] = min(one["saves_ns"], window.ns)
         one["share"] = one["saves_ns"] / window.ns if window.ns else 0.0

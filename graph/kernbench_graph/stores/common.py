@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from kernbench_graph.errors import RunNotFoundError, StoreError
@@ -45,6 +45,10 @@ class OpenedStore(ABC):
         """Let go of everything; queries that are running are cancelled. The store must not be used after."""
         self._closed = True
         self.queries.cancel_all()
+
+    def expect(self, run: str, texts: Sequence[str], engine: str) -> None:
+        """As asked of a store that has its graphs already: nothing to be made."""
+        self._check_open()
 
     def query(
         self,

@@ -7,7 +7,7 @@ answers many shapes wrongly, answers the shipped texts that are proved on it, an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,6 +53,10 @@ class LocalStore(RunGraphs, ABC):
     def resolve(self, ref: str) -> str:
         """The id meant by ``last``, ``last~N``, an id or a unique prefix of one."""
         return resolve_ref(ref, [info["id"] for info in self.runs()])
+
+    def expect(self, run: str, texts: Sequence[str], engine: str) -> None:
+        """Make the graph that all of the texts look at, rather than a larger one for each of them."""
+        self._database(frozenset[str]().union(*map(looked_at, texts)), (self.resolve(run),), engine)
 
     def _answer(
         self,
