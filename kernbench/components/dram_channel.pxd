@@ -4,6 +4,7 @@ from kernbench.components.dram_timing cimport Ticks
 cimport cython
 
 cdef long long _FAR
+cdef int _HIT, _MISS, _CONFLICT
 cdef int _COLUMN, _ACTIVATE, _PRECHARGE, _CLOSE_ALL, _REFRESH
 
 cdef class DramChannel:
@@ -25,6 +26,7 @@ cdef class DramChannel:
     cdef readonly long long hits, misses, conflicts, refreshes
     cdef public object log
 
+    @cython.locals(burst=Burst)
     cpdef Burst add(self, long long came, Bank bank, long long row, long long mask, bint write, object part)
     cpdef object served(self, Burst burst, long long at)
     @cython.locals(at="long long", first=Burst, head=Burst)
@@ -50,7 +52,7 @@ cdef class DramChannel:
     @cython.locals(
         order="long long", burst=Burst, at="long long", writing=bint, active_at="long long", row_at="long long",
         row_what=int, row_order="long long", row_on=Burst, bank=Bank, hit=Burst, miss=Burst, older=Burst,
-        banks=list, line=list,
+        looked_for=int,
     )
     cdef object choose(self)
     @cython.locals(bank=Bank, at="long long", closes=bint, earliest="long long")

@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from kernbench.components.dram_state import Bank, Burst, Group, Pseudo
+from kernbench.components.dram_state import CONFLICT, HIT, MISS, Bank, Burst, Group, Pseudo
 from kernbench.components.dram_timing import Ticks
 
 FAR = 1 << 60
 _NEVER = -FAR
 _FAR = FAR
+_HIT, _MISS, _CONFLICT = HIT, MISS, CONFLICT
 _COLUMN, _ACTIVATE, _PRECHARGE, _CLOSE_ALL, _REFRESH = 1, 2, 3, 4, 5
 COMMANDS = ("", "column", "activate", "precharge", "precharge_all", "refresh")
 
@@ -94,12 +95,13 @@ class DramChannel:
     def add(self, came: int, bank: Bank, row: int, mask: int, write: bool, part: Any) -> Burst:
         """A burst comes at tick ``came``, which never falls; others of its row and flit may join it."""
         self.ordered += 1
-        burst = Burst(self.ordered, came, bank, row, mask, 1, write, part)
+        burst: Burst = Burst.__new__(Burst)
+        burst.prepare(self.ordered, came, bank, row, mask, write, part)
         self.waiting.append(burst)
         return burst
 
     def served(self, burst: Burst, at: int) -> None:
-        """A column of ``burst`` is issued at tick ``at``."""
+        """A column of ``burst`` is issued at tick ``at``; ``burst.found`` says how it found its row."""
         raise NotImplementedError
 
     def advance(self, to: int) -> int:
@@ -156,6 +158,7 @@ class DramChannel:
     def enter(self, burst: Burst) -> None:
         """``burst`` is in the window, behind all that reads what it writes, or writes what it reads."""
         bank = burst.bank
+        bank.looked_for = 0
         active: Burst = bank.active
         older = bank.reads if burst.write else bank.writes
         for other in older:
@@ -181,6 +184,7 @@ class DramChannel:
     def leave(self, burst: Burst) -> None:
         """``burst`` is no longer in the window: its last column is served, or it is active."""
         bank = burst.bank
+        bank.looked_for = 0
         if burst.write:
             self.writes -= burst.left
             bank.writes.remove(burst)
@@ -195,6 +199,7 @@ class DramChannel:
     def free_those_behind(self, burst: Burst) -> None:
         """``burst`` has been served: what was behind it may go."""
         bank = burst.bank
+        bank.looked_for = 0
         for other in bank.reads if burst.write else bank.writes:
             if other.behind is burst:
                 other.behind = None
@@ -271,24 +276,17 @@ class DramChannel:
             self.choose_refresh(self.due[0])
             return
         writing = self.drains()
+        looked_for = 2 if writing else 1
         active_at = self.at
         row_at = _FAR
         row_what = 0
         row_order = _FAR
         row_on: Any = None
         for bank in self.write_banks if writing else self.read_banks:
-            hit: Any = None
-            miss: Any = None
-            for burst in bank.writes if writing else bank.reads:
-                if burst.behind is not None:
-                    continue
-                if burst.row == bank.row:
-                    if hit is None:
-                        hit = burst
-                elif miss is None:
-                    miss = burst
-                if bank.row < 0 or (hit is not None and miss is not None):
-                    break
+            if bank.looked_for != looked_for:
+                bank.look(writing)
+            hit: Any = bank.hit
+            miss: Any = bank.miss
             if hit is not None:
                 burst = hit
                 at = self.column_at(burst)
@@ -368,8 +366,8 @@ class DramChannel:
             burst: Burst = self.on
             if not burst.begun:
                 burst.begun = True
+                burst.found = _CONFLICT
                 self.conflicts += 1
-                burst.part.visit.conflicts += 1
             self.close(burst.bank, at)
             burst.bank.pseudo.pre = at + self.t.ppd
             self.paired(at, burst.bank.pseudo, burst.bank)
@@ -399,9 +397,10 @@ class DramChannel:
         t = self.t
         if not burst.begun:
             burst.begun = True
+            burst.found = _MISS
             self.misses += 1
-            burst.part.visit.misses += 1
         bank.row = burst.row
+        bank.looked_for = 0
         bank.act = at + t.rc
         bank.read = at + t.rcd_read
         bank.write = at + t.rcd_write
@@ -428,14 +427,12 @@ class DramChannel:
         group = bank.group
         t = self.t
         self.col_free = at + self.col_len
-        visit = burst.part.visit
         if not burst.begun:
             burst.begun = True
             self.hits += 1
-            visit.hits += 1
         elif burst.left < burst.count:
+            burst.found = _HIT
             self.hits += 1
-            visit.hits += 1
         if burst.write:
             pseudo.last_write = at
             pseudo.write_rank = bank.rank
@@ -491,6 +488,7 @@ class DramChannel:
         t = self.t
         pseudo = bank.pseudo
         bank.row = -1
+        bank.looked_for = 0
         bank.act = max(bank.act, at + t.rp)
         if not self.single:
             pseudo.refresh = max(pseudo.refresh, at + t.pre_ref)

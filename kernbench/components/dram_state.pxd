@@ -1,10 +1,16 @@
+cimport cython
+
 cdef class Burst:
     cdef public long long order, came, row, mask
-    cdef public int count, left
+    cdef public int count, left, found
     cdef public bint write, begun
     cdef public Bank bank
     cdef public object part
     cdef public Burst behind
+
+    cpdef object prepare(
+        self, long long order, long long came, Bank bank, long long row, long long mask, bint write, object part
+    )
 
 cdef class Bank:
     cdef public Pseudo pseudo
@@ -12,7 +18,11 @@ cdef class Bank:
     cdef public int rank, number
     cdef public long long row, act, read, write, pre
     cdef public list reads, writes
-    cdef public Burst active
+    cdef public Burst active, hit, miss
+    cdef public int looked_for
+
+    @cython.locals(burst=Burst)
+    cpdef object look(self, bint writing)
 
 cdef class Group:
     cdef public long long read, write, act

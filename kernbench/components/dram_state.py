@@ -5,27 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 _NEVER = -(1 << 60)
+HIT, MISS, CONFLICT = 0, 1, 2
 
 
 class Burst:
     """Bursts of a flit that lie in one row: ``count`` columns, a bit of ``mask`` for each, of ``part``."""
 
-    def __init__(
-        self, order: int, came: int, bank: Bank, row: int, mask: int, count: int, write: bool, part: Any
-    ) -> None:
+    def prepare(self, order: int, came: int, bank: Bank, row: int, mask: int, write: bool, part: Any) -> None:
+        """Make it one of a single column: not ``__init__``, whose call would cost as much as the rest."""
         self.order = order
         self.came = came
         """When it came; later, when the window had room for it."""
         self.bank = bank
         self.row = row
         self.mask = mask
-        self.count = count
-        self.left = count
+        self.count = 1
+        self.left = 1
         """Columns that have not been served."""
         self.write = write
         self.part = part
         self.begun = False
         """Whether a command has been issued for it."""
+        self.found = HIT
+        """How the column that is served found its row: :data:`HIT`, :data:`MISS` or :data:`CONFLICT`."""
         self.behind: Any = None
         """An older burst that reads or writes the same bytes: it goes first."""
 
@@ -48,6 +50,27 @@ class Bank:
         self.writes: list[Burst] = []
         self.active: Any = None
         """The burst for which its row was opened, until it is served."""
+        self.looked_for = 0
+        """What ``hit`` and ``miss`` are of: 1 the reads, 2 the writes, 0 neither: look again."""
+        self.hit: Any = None
+        self.miss: Any = None
+        """The oldest burst that may go and has its row open, and the oldest one that has not."""
+
+    def look(self, writing: bool) -> None:
+        """Find ``hit`` and ``miss`` among the writes or the reads. With no row open there is no hit."""
+        self.hit = None
+        self.miss = None
+        for burst in self.writes if writing else self.reads:
+            if burst.behind is not None:
+                continue
+            if burst.row == self.row:
+                if self.hit is None:
+                    self.hit = burst
+            elif self.miss is None:
+                self.miss = burst
+            if self.row < 0 or (self.hit is not None and self.miss is not None):
+                break
+        self.looked_for = 2 if writing else 1
 
 
 class Group:

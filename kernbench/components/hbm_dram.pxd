@@ -11,6 +11,7 @@ from kernbench.sim.transaction cimport Packet, Transaction
 cimport cython
 
 cdef long long _FAR
+cdef int _HIT, _MISS
 cdef int _FORGET_EVERY, _LOOKED_AT
 
 cdef class Visit:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kernbench.components.dram_channel import FAR, DramChannel
 from kernbench.components.dram_places import COLUMN_BITS, COLUMN_MASK, places
-from kernbench.components.dram_state import Bank, Burst
+from kernbench.components.dram_state import HIT, MISS, Bank, Burst
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.system import System
 from kernbench.pgraph import Node
@@ -22,6 +22,7 @@ from kernbench.sim.clock import Step
 from kernbench.sim.transaction import Packet
 
 _FAR = FAR
+_HIT, _MISS = HIT, MISS
 _FORGET_EVERY = 256
 _LOOKED_AT = 64
 """Runs of a data bus that a wait is made out from one by one."""
@@ -175,6 +176,12 @@ class SliceChannel(DramChannel):
         server.occupy(issued, self.burst_ns, visit.packet.transaction)
         server._busy_ns += self.burst_ns
         visit.uses[server.place] += 1
+        if burst.found == _HIT:
+            visit.hits += 1
+        elif burst.found == _MISS:
+            visit.misses += 1
+        else:
+            visit.conflicts += 1
         self.count += 1
         if self.count == _FORGET_EVERY:
             self.forget()

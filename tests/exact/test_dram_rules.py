@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.components.dram_channel import FAR, DramChannel
-from kernbench.components.dram_state import Burst
+from kernbench.components.dram_state import CONFLICT, HIT, MISS, Burst
 from kernbench.topology.dram import Dram, shipped
 from tests.exact.dram_rules import Rules
 from tests.examples import examples
@@ -24,19 +24,12 @@ REQUESTS = st.lists(
 """Ticks since the one before, bank, row, column, whether it is a write."""
 
 
-class Visit:
-    """Counts what a message meets."""
-
-    def __init__(self) -> None:
-        self.hits = self.misses = self.conflicts = 0
-
-
 class Asked:
-    """A request."""
+    """A request, and how many of its columns found their row in which way."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.visit = Visit()
+        self.found: Counter[int] = Counter()
 
 
 class Watched(DramChannel):
@@ -49,6 +42,7 @@ class Watched(DramChannel):
 
     def served(self, burst: Burst, at: int) -> None:
         self.order.append((at, burst.part.number))
+        burst.part.found[burst.found] += 1
 
 
 def figures(table: str, **more: object) -> dict[str, Any]:
@@ -89,7 +83,9 @@ def test_every_command_is_legal_and_all_is_served(table, requests, page, refresh
     asked, absolute = run(channel, requests)
     assert Rules(made["timing"]).broken(channel.log) == []
     assert sorted(number for _, number in channel.order) == list(range(len(requests)))
-    assert sum(a.visit.hits + a.visit.misses + a.visit.conflicts for a in asked) == len(requests)
+    found = sum((one.found for one in asked), Counter())
+    assert [found[how] for how in (HIT, MISS, CONFLICT)] == [channel.hits, channel.misses, channel.conflicts]
+    assert found.total() == len(requests)
     served = {number: at for at, number in channel.order}
     for i, (came, bank, row, column, write) in enumerate(absolute):
         assert served[i] >= came
@@ -102,7 +98,10 @@ def test_every_command_is_legal_and_all_is_served(table, requests, page, refresh
 @examples(40)
 @given(REQUESTS, st.lists(st.integers(1, 400), min_size=1, max_size=40))
 def test_how_often_it_is_asked_changes_nothing(table, requests, steps):
-    """Commands are issued as late as the data of the next are through, or tick by tick: they are the same."""
+    """Commands are issued as late as the data of the next are through, or tick by tick: they are the same.
+
+    Tick by tick, banks look for their oldest bursts anew each time, instead of when something has changed.
+    """
     at_once, step_by_step = (Watched(figures(table), 1.0) for _ in range(2))
     run(at_once, requests)
     came, now = 0, 0
@@ -117,6 +116,8 @@ def test_how_often_it_is_asked_changes_nothing(table, requests, steps):
                     came, step_by_step.banks[bank % len(step_by_step.banks)], row, 1 << column, write, one
                 )
         pending = [request for request in pending if request[0] > now]
+        for bank in step_by_step.banks:
+            bank.looked_for = 0
         step_by_step.advance(now)
         now += steps[now % len(steps)] if not pending else 1
     assert step_by_step.order == at_once.order
