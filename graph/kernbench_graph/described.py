@@ -111,7 +111,14 @@ def _configured(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
 def _submitted(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
     for number, launch in enumerate(info.get("launches") or ()):
         rank, spans = launch.get("rank"), launched_ns([launch])
-        yield {"number": number, "rank": -1 if rank is None else rank, "latency_ns": spans}
+        packages = {pe.partition(".")[0] for pe in launch.get("pe_times") or ()}
+        sip = packages.pop().removeprefix("sip") if len(packages) == 1 else ""
+        yield {
+            "number": number,
+            "rank": -1 if rank is None else rank,
+            "sip": int(sip) if sip.isdecimal() else -1,
+            "latency_ns": spans,
+        }
 
 
 def _repeated(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:

@@ -29,6 +29,7 @@ CONFIGURED = Table("Configured", "run", "Everything that was configured for a ru
 SUBMITTED = Table("Submitted", "run", "What the host knows of launches.", (
     _P("number", "int64", "Number of the launch within its run, from 0."),
     _P("rank", "int64", "Rank that submitted it; -1 for a bench without ranks.", default=-1),
+    _P("sip", "int32", "SIP whose PEs ran it; -1 where those of several did, or unknown.", default=-1),
     _P("latency_ns", "double", "From the common start to the last answer at the host.", "ns", default=0.0),
 ), key="number", described=True)  # fmt: skip
 REPEATED = Table("Repeated", "run", "Launches of a kernel that was launched before.", (

@@ -198,8 +198,9 @@ def ask_cypher(
 
     Args:
         text: one statement. ``$run`` in it is the run's id. After ``EXPLAIN`` its plan comes instead of its
-            rows, an operator each, the last one first: ``depth operator details estimated_rows``; after
-            ``PROFILE`` the plan with what was counted, on a server and from ``ladybug``.
+            rows: a line of the engine's text each, in the column ``plan``; from a server an operator each,
+            ``depth operator details estimated_rows``, the last one first. After ``PROFILE`` the plan has
+            what was counted, on a server and from ``ladybug``.
         run: an id, a unique beginning of one, a tag, ``last`` or ``last~N``.
         store: a store, its URL, or None for the default one.
         params: values of the other parameters by name.

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from kernbench_graph.entities import GraphPath
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.library import load_library
 from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
@@ -172,12 +173,18 @@ def parameters(draw: Any, name: str, run: RunRecord, topology: TopologyRecord) -
     return {key: draw(values[key]) for key in LIBRARY[name].params}
 
 
+def _named(value: Any) -> Any:
+    """A path as the names of its nodes, any other value as it is."""
+    return [node["name"] for node in value.nodes] if isinstance(value, GraphPath) else value
+
+
 def rows_asked(
     name: str, run: str | None, store: GraphStore, params: dict[str, Any]
 ) -> list[tuple[Any, ...]]:
     """The rows of an answer; none where a parameter names what does not exist, which an error must say."""
     try:
-        return api.ask(name, run, store, params).rows
+        rows = api.ask(name, run, store, params).rows
+        return [tuple(_named(value) for value in row) for row in rows]
     except QueryError as error:
         if ": there is no " in str(error) or ": the run has no " in str(error):
             return []

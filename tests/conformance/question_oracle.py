@@ -149,9 +149,11 @@ def taken(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]) -
     t, h, kinds = columns(run.tables["Transaction"]), columns(run.tables["Hop"]), kinds_of(topology)
     found = t["number"][(t["src"] == params["src"]) & (t["dst"] == params["dst"])
                     & ((t["kind"] == params["kind"]) | (params["kind"] == ""))]  # fmt: skip
+    sent = dict(zip(t["number"], t["kind"], strict=True))
     rows = [
         (int(h["txn"][n]), int(h["seq"][n]), h["resource"][n], kinds[h["resource"][n]], h["t_in"][n],
-         h["t_out"][n], h["service_ns"][n], h["wait_ns"][n])
+         h["t_out"][n], h["service_ns"][n], h["wait_ns"][n],
+         [f"{sent[h['txn'][n]]} {h['txn'][n]}", h["resource"][n], h["resource"][n]])
         for n in range(len(h["txn"]))
         if len(found) and h["txn"][n] == found.min()
     ]  # fmt: skip

@@ -11,8 +11,15 @@ import kernbench as kb
 from tests.conformance.graph_records import sample
 
 LAUNCHES = [
-    {"kernel": kernel, "rank": rank, "t_start": 10.0 * number, "t_done": 10.0 * number + 4.0}
-    for number, (kernel, rank) in enumerate([("a", 0), ("a", 1), ("b", 0), ("a", 0)])
+    {"kernel": kernel, "rank": rank, "pe_times": pes, "t_start": 10.0 * number, "t_done": 10.0 * number + 4.0}
+    for number, (kernel, rank, pes) in enumerate(
+        [
+            ("a", 0, {"sip0.cube0.pe0": {}, "sip0.cube1.pe0": {}}),
+            ("a", 1, {"sip12.cube0.pe0": {}}),
+            ("b", 0, {"sip0.cube0.pe0": {}, "sip1.cube0.pe0": {}}),
+            ("a", 0, {}),
+        ]
+    )
 ]
 
 
@@ -65,15 +72,19 @@ def test_tags_that_are_changed_are_changed_in_the_graph(store: GraphStore) -> No
             assert [row[0] for row in asked(store, used, run)] == left
 
 
-def test_launches_say_their_rank_and_which_one_they_repeat(store: GraphStore) -> None:
+def test_launches_say_their_rank_their_sip_and_which_one_they_repeat(store: GraphStore) -> None:
     run, machine = sample(id="one", launches=LAUNCHES)
     (launch,) = run.tables["Launch"].to_pylist()
     table = pa.Table.from_pylist([{**launch, "number": number} for number in range(len(LAUNCHES))])
     store.keep(RunRecord(run.info, {**run.tables, "Launch": table}), machine)
     rows = asked(
-        store, "MATCH (l:Launch) RETURN l.number AS n, l.rank AS rank, l.latency_ns AS ns ORDER BY n"
+        store,
+        "MATCH (l:Launch) RETURN l.number AS n, l.rank AS rank, l.sip AS sip, l.latency_ns AS ns ORDER BY n",
     )
-    assert rows == [(number, one["rank"], 4.0) for number, one in enumerate(LAUNCHES)]
+    assert rows == [
+        (number, one["rank"], sip, 4.0)
+        for number, (one, sip) in enumerate(zip(LAUNCHES, (0, 12, -1, -1), strict=True))
+    ]
     repeated = "MATCH (l:Launch)-[:REPEATS]->(m:Launch) RETURN l.number AS n, m.number AS m"
     assert asked(store, repeated) == [(3, 0)]
 

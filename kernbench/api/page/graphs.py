@@ -23,12 +23,13 @@ def graph(columns: Sequence[str], rows: Sequence[Sequence[Any]], question: str =
     number of nodes that are too many. ``facts`` are lines for people.
     """
     found = _Graph()
+    if question in _CHAINS:
+        _chain(found, columns, rows, *_CHAINS[question])
+        return found.plain() if found.edges else None
     for row in rows:
         for value in row:
             found.add(value)
-    if not found.edges and question in _CHAINS:
-        _chain(found, columns, rows, *_CHAINS[question])
-    elif not found.nodes and question:
+    if not found.nodes and question:
         _pairs(found, columns, rows)
     return found.plain() if found.edges or len(found.nodes) > 1 else None
 

@@ -16,6 +16,7 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -23,7 +24,8 @@ from kernbench_graph import running
 from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, remove_folder
 from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.json_text import parsed
-from kernbench_graph.schema import SCHEMA_VERSION
+from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
+from kernbench_graph.schema_worked_out import FACTS_VERSION
 from kernbench_graph.store import Result
 
 LIMIT_VARIABLE = "KERNBENCH_CACHE_MB"
@@ -89,9 +91,17 @@ class Base(NamedTuple, Generic[D]):
 _PROBE = "MATCH (r:Run) RETURN count(r) AS runs"
 
 
+@cache
+def _schema() -> str:
+    """What tells graphs of another schema apart: its version, and everything that is in a graph."""
+    in_graph = [(one.name, [prop.name for prop in one.properties]) for one in SCHEMA.labels]
+    between = [(one.type, [prop.name for prop in one.properties], one.rows) for one in SCHEMA.relationships]
+    return f"{SCHEMA_VERSION} {FACTS_VERSION} {in_graph} {between}"
+
+
 def entry_name(version: str, prefix: str, *contents: str) -> str:
     """The name of an entry made from records of these ``contents`` by this version of an engine."""
-    text = "\n".join((str(SCHEMA_VERSION), version, *contents))
+    text = "\n".join((_schema(), version, *contents))
     return f"{prefix}~{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 

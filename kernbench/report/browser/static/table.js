@@ -24,7 +24,8 @@ function cell(column, value, ctx, right) {
   const bar = column.percent && column.name !== "change" && typeof value === "number" && value > 0
     ? h("i", { class: "bar", style: { width: `${Math.min(value, 1) * 100}%` } }) : null;
   const wraps = text.length > WRAPS && text.includes(" ");
-  return h("td", { class: right ? "number" : wraps ? "prose" : null }, bar, inner);
+  const kind = column.name === "plan" ? "plan" : wraps ? "prose" : null; // a plan is drawn with characters
+  return h("td", { class: right ? "number" : kind }, bar, inner);
 }
 
 // "busy_ns" says its unit already.
