@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 
 from kernbench.topology.loader import shipped
 from kernbench.topology.reference import schema
+
+jsonschema = pytest.importorskip("jsonschema")
 
 
 @pytest.fixture(scope="module")
