@@ -15,7 +15,7 @@ from kernbench.data_files import data_dir
 
 _NEEDED = (
     *("simpy", "greenlet", "numpy", "ml_dtypes", "networkx", "scipy", "pydantic", "pyyaml", "pyarrow"),
-    *("ladybug", "click"),
+    *("ladybug", "click", "rich", "textual", "werkzeug", "waitress"),
 )
 _BACKENDS = (("memory:", "ladybug"), ("folder", "ladybug"), ("neo4j:", "neo4j"))
 
@@ -39,8 +39,8 @@ def doctor(store: str | None = None) -> dict[str, Any]:
         _row("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         *(_package(name) for name in _NEEDED),
         *(_backend(name, library) for name, library in _BACKENDS),
-        _extra("terminal UI", "tui", "textual"),
-        _extra("page in the browser", "web", "werkzeug", "waitress"),
+        _extra("any Cypher text", "cypher", "arcadedb"),
+        _extra("figures", "figures", "matplotlib"),
         _extra("sweeps on a cluster", "dask", "distributed"),
         _compiled_core(),
         _attempt("topologies", _topologies),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernbench.errors import MissingExtraError, UsageError
+from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore
 from kernbench.written_files import writing
 
@@ -20,9 +20,8 @@ Progress = Callable[[float, int], None]
 def browse(store: GraphStore, run: str | None = None) -> None:
     """Show the runs of an open store until the user leaves; ``run`` is opened at once.
 
-    ``MissingExtraError`` when Textual is not installed, ``RunNotFoundError`` when there is no such run.
+    ``RunNotFoundError`` when there is no such run.
     """
-    require()
     from kernbench.tui.app import KernBenchApp
     from kernbench.tui.models.browser import Browser
 
@@ -32,7 +31,6 @@ def browse(store: GraphStore, run: str | None = None) -> None:
 
 def draw(store: GraphStore, run: str | None, keys: Sequence[str], size: tuple[int, int], file: str) -> None:
     """Write the screen after ``keys`` into an SVG file, ``size`` in columns and rows; errors as above."""
-    require()
     from kernbench.tui.models.browser import Browser
     from kernbench.tui.pictures import picture
 
@@ -48,7 +46,6 @@ def watch(name: str, start: Callable[[Progress], Run], store: GraphStore, max_ns
     What ``start`` raises is raised here, once the terminal is as it was; ``KeyboardInterrupt`` where the user
     stopped the run.
     """
-    require()
     from kernbench.tui.app import KernBenchApp
     from kernbench.tui.models.browser import Browser
     from kernbench.tui.models.watch import Watched
@@ -66,13 +63,3 @@ def require_terminal(instead: str) -> None:
     # Textual draws on stderr.
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UsageError(f"the terminal UI needs a terminal; {instead}")
-
-
-def require() -> None:
-    """:class:`~kernbench.errors.MissingExtraError` when Textual is not installed."""
-    try:
-        import textual  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "the terminal UI needs textual, which is not installed; run: pip install 'kernbench[tui]'"
-        ) from None

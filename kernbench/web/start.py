@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from kernbench.errors import MissingExtraError, UsageError
+from kernbench.errors import UsageError
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -46,11 +46,9 @@ def serve(
         say: Is called with the page's address once the server listens.
 
     Raises:
-        MissingExtraError: werkzeug or waitress is not installed.
         RunNotFoundError: There is no such run.
         UsageError: The port is taken, or the address is none of this machine.
     """
-    require()
     from waitress.server import create_server
 
     from kernbench.api.stores import open_run
@@ -91,17 +89,6 @@ def _end_promptly(dispatcher: Any, store: GraphStore) -> None:
         return whole(cancel_pending, min(timeout, _PATIENCE_S))
 
     dispatcher.shutdown = shutdown
-
-
-def require() -> None:
-    """:class:`~kernbench.errors.MissingExtraError` when the server's libraries are not installed."""
-    try:
-        import waitress  # noqa: F401
-        import werkzeug  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "the page needs werkzeug and waitress, which are not installed; run: pip install 'kernbench[web]'"
-        ) from None
 
 
 def _address(host: str) -> str:

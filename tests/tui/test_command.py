@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,6 @@ def test_an_unknown_run_is_an_error_before_anything_is_drawn(cli: Cli, store: Pa
     assert ended.status == 2
     assert "nosuch" in ended.err
     assert not (workdir / "x.svg").exists()
-
-
-def test_without_textual_the_remedy_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "textual", None)
-    ended = cli("tui")
-    assert ended.status == 1
-    assert "pip install 'kernbench[tui]'" in ended.err
 
 
 @pytest.mark.slow

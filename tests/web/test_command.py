@@ -35,16 +35,6 @@ def test_wrong_usage_says_what_to_do(cli: Cli, store: Path, argv: tuple[str, ...
     assert said in ended.err
 
 
-@pytest.mark.parametrize("library", ["werkzeug", "waitress"])
-def test_without_the_extra_the_remedy_is_named(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, library: str
-) -> None:
-    monkeypatch.setitem(sys.modules, library, None)
-    ended = cli("web", "--no-open")
-    assert ended.status == 1
-    assert "pip install 'kernbench[web]'" in ended.err
-
-
 def test_a_taken_port_is_an_error(cli: Cli, store: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

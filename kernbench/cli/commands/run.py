@@ -140,9 +140,8 @@ def _watched(
     bench: str, start: Callable[..., api.Run], store: GraphStore | str | None, max_ns: float | None
 ) -> api.Run:
     """The run, once the user has left the screens that show it as it goes."""
-    from kernbench.tui.start import require, require_terminal, watch
+    from kernbench.tui.start import require_terminal, watch
 
-    require()
     require_terminal("leave out --watch")
     with api.borrowed(store) as kept_in:
         return watch(bench, lambda progress: start(store=kept_in, progress=progress), kept_in, max_ns=max_ns)

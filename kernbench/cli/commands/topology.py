@@ -112,19 +112,22 @@ def show(
 
 def _show_counts(graph: api.PropertyGraph, fmt: str) -> None:
     counts = api.topology_counts(graph)
-    rows = [(what, kind, count) for what in ("components", "links") for kind, count in counts[what].items()]
     properties = {key: value for key, value in graph.properties.items() if key != "spec"}
     overrides, area = api.topology_overrides(graph), api.topology_area(graph)
+    rows = [
+        (what, kind, count, area.get(kind) if what == "components" else None)
+        for what in ("components", "links")
+        for kind, count in counts[what].items()
+    ]
     emit(
         fmt,
         {**properties, **counts, "overrides": overrides, "area_mm2": area},
-        ("what", "kind", "count"),
+        ("what", "kind", "count", "area_mm2"),
         rows,
         heading=lambda: (f"{key}: {value}" for key, value in properties.items()),
     )
     if area and fmt == "table":
-        say(f"\narea of the kinds that have a figure: {number(sum(area.values()))} mm2")
-        print_table(("kind", "mm2"), list(area.items()))
+        say(f"area of the kinds that have a figure: {number(sum(area.values()))} mm2")
     if overrides and fmt == "table":
         say("\noverrides")
         print_table(list(overrides[0]), [list(override.values()) for override in overrides])

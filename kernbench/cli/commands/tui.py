@@ -39,15 +39,14 @@ def command(
     """Browse kept runs in the terminal: launches, critical path, waits, topology, questions, comparison.
 
     Opens RUN, or the list of all runs. Every row leads on with Enter; ? shows the keys. Nothing is written
-    to the store. Needs the extra: pip install 'kernbench[tui]'.
+    to the store.
     """
-    from kernbench.tui.start import browse, draw, require, require_terminal
+    from kernbench.tui.start import browse, draw, require_terminal
 
     if given is not None and named is not None:
         raise click.UsageError(f"the run is given twice, as '{given}' and as --run {named}; give it once")
     if keys and svg is None:
         raise click.UsageError("--keys is for --svg; name a file to draw the screen into")
-    require()
     if svg is None:
         require_terminal("draw a screen with --svg FILE instead")
     with opened(store) as kept_in:

@@ -34,13 +34,12 @@ def command(
     """Browse kept runs in the browser: machine, time line, critical path, questions, comparison.
 
     Serves one page until Ctrl-C, on this machine alone. It shows RUN, by default the last, and leads to all
-    others of the store. Nothing is written to the store. Needs the extra: pip install 'kernbench[web]'.
+    others of the store. Nothing is written to the store.
     """
-    from kernbench.web.start import require, serve
+    from kernbench.web.start import serve
 
     if given is not None and named is not None:
         raise click.UsageError(f"the run is given twice, as '{given}' and as --run {named}; give it once")
-    require()
 
     def say(url: str) -> None:
         click.echo(f"serving {url} until Ctrl-C")

@@ -6,7 +6,7 @@ from kernbench_graph.errors import QueryError
 
 Token = tuple[str, str, int]
 """Kind, text and start; see :func:`kernbench_graph.query.guard.tokens`."""
-INSTEAD = "or install arcadedb, which answers it"
+INSTEAD = "or pip install 'kernbench[cypher]', whose engine answers it"
 
 
 def refused(shape: str, instead: str) -> QueryError:
