@@ -124,10 +124,11 @@ def _show_counts(graph: api.PropertyGraph, fmt: str) -> None:
         {**properties, **counts, "overrides": overrides, "area_mm2": area},
         ("what", "kind", "count", "area_mm2"),
         rows,
-        heading=lambda: (f"{key}: {value}" for key, value in properties.items()),
+        heading=lambda: [
+            *(f"{key}: {value}" for key, value in properties.items()),
+            f"area of the kinds that have a figure: {number(sum(area.values()))} mm2",
+        ],
     )
-    if area and fmt == "table":
-        say(f"area of the kinds that have a figure: {number(sum(area.values()))} mm2")
     if overrides and fmt == "table":
         say("\noverrides")
         print_table(list(overrides[0]), [list(override.values()) for override in overrides])
