@@ -141,7 +141,7 @@ class Exports:
 
         ``roofline``: how near launches and operations came to what GEMM engines and memories allow; of whole
         launches only. ``links``: the occupancy of links, memories, routers and CPUs over time.
-        ``timeline``: see :meth:`timeline`.
+        ``timeline``: see :meth:`timeline`. ``energy``: by kind of part and by line, of the whole run.
 
         Raises:
             UsageError: There is no such figure or window, or nothing to draw; or the run is not kept.

@@ -155,7 +155,7 @@ def pareto_figure(sweep: Sweep, path: str | os.PathLike[str]) -> None:
     drawing.save(figure, os.fspath(path))
 
 
-RUN_FIGURES = ("roofline", "links", "timeline")
+RUN_FIGURES = ("roofline", "links", "timeline", "energy")
 """Figures of a run."""
 
 
@@ -177,6 +177,13 @@ def run_figure(
         window = run.window(launch).name
         title = f"{run.bench} on {run.topology}, {window}: roofline"
         return roofline_figure(run.roofline("launch", of), run.roofline("operation", of), title)
+    if name == "energy":
+        from kernbench.report.figures.energy_plot import energy_figure
+
+        if from_ns is not None or to_ns is not None or launch not in (None, "all"):
+            raise UsageError("the figure of energy is of the whole run; leave launch and times out")
+        title = f"{run.bench} on {run.topology}: energy"
+        return energy_figure(run.energy("kind")["rows"], run.energy("line")["rows"], title)
     line = run.timeline(launch, from_ns, to_ns, links=name == "links", rows=40).drawn
     if name == "links":
         from kernbench.report.figures.link_heat import link_heat_figure

@@ -63,3 +63,13 @@ def test_where_nothing_was_multiplied_there_is_no_roofline() -> None:
     softmax = kb.run("softmax", "minimal", store="memory:", params={"rows": 2, "columns": 16, "block": 1})
     with pytest.raises(UsageError, match="nothing there multiplied matrices"):
         softmax.figure("roofline")
+
+
+def test_energy_has_a_bar_for_each_kind_and_line(gemm: kb.Run) -> None:
+    parts, lines = gemm.figure("energy").axes
+    for axes, by in ((parts, "kind"), (lines, "line")):
+        rows = [row for row in gemm.energy(by)["rows"] if row["energy_pj"]]
+        widths = [bar.get_width() for bar in axes.patches[: len(rows)]]
+        assert widths == [row["energy_pj"] / 1e3 for row in reversed(rows)]
+    with pytest.raises(UsageError, match="leave launch and times out"):
+        gemm.figure("energy", 0)
