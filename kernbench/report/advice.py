@@ -36,7 +36,7 @@ def lines(advice: Sequence[Mapping[str, Any]], width: int) -> list[dict[str, Any
     for one in advice:
         first, *rest = textwrap.wrap(one["advice"], width)
         rows.append({**one, "advice": first})
-        rows += [{"saves_ns": None, "share": None, "advice": text, "rule": ""} for text in rest]
+        rows += [{"saves_ns": "", "share": "", "advice": text, "rule": ""} for text in rest]
     return rows
 
 
