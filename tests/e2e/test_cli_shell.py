@@ -254,6 +254,7 @@ def test_rows_that_are_the_answer_stay(cli: Cli) -> None:
         *("bottleneck/seam-senders", "contention/costly-pairs", "contention/outstanding"),
         *("contention/waits-by-resource", "history/slower-where", "kernel/pe-time"),
         "kernel/engine-follows",
+        "energy/by-part",
     }
 
 
