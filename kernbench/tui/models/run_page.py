@@ -123,13 +123,13 @@ def run_page(opened: OpenRun, window: Window) -> Page:
     ]
     sections = [
         Section("Launches", lambda: Table.of_dicts(run.launches, _LAUNCHES, "this run launched no kernel")),
-        Section("Advice", lambda: advised(opened, window)),
         Section("Time", lambda: _time(opened, window)),
         Section("Critical path", lambda: _steps(opened, window)),
         Section("Resources", lambda: resources(opened, window)),
         Section("Waits", lambda: waits(opened, window)),
         Section("Transactions", lambda: transactions(opened, _within(opened, window, "t_submit"))),
         Section("Operations", lambda: operations(opened, _within(opened, window, "t_start"))),
+        Section("Advice", lambda: advised(opened, window)),
     ]
     return Page(f"run {run.id}", facts, sections, Target("run", run.id), run.id, _steps_of)
 
