@@ -19,18 +19,20 @@ def library(queries: Folders = ()) -> Mapping[str, Question]:
 
     ``QueryError`` names the file of a question that is wrong, or whose name another one has already.
     """
-    return _library(question_folders(queries))
+    folders = question_folders(queries)
+    return _library(folders, tuple(map(os.path.abspath, folders)))
 
 
 @cache
-def _library(folders: tuple[str, ...]) -> Mapping[str, Question]:
+def _library(folders: tuple[str, ...], places: tuple[str, ...]) -> Mapping[str, Question]:
+    """The questions of ``folders``, which lie at ``places``: a relative name means another one elsewhere."""
     from kernbench.pgraph import QueryError, load_library
 
     found = dict(load_library(data_dir("queries"), proved=True))
-    for folder in folders:
-        if not os.path.isdir(folder):
+    for folder, place in zip(folders, places, strict=True):
+        if not os.path.isdir(place):
             raise UsageError(f"'{folder}' is no folder of questions; check --queries and ${QUERIES_VARIABLE}")
-        own = load_library(folder)
+        own = load_library(place)
         if taken := sorted(own.keys() & found.keys()):
             raise QueryError(f"{folder}: there is a question '{taken[0]}' already; give yours another name")
         found |= own

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 QUERIES_VARIABLE = "KERNBENCH_QUERIES"
 """Names folders with questions of a user's own, separated like those of ``PATH``."""
 
-Folders = Sequence[str | os.PathLike[str]]
+Folders = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -69,6 +69,7 @@ def _keys(begun: str, section: Any) -> Iterator[str]:
 def question_folders(queries: Folders = ()) -> tuple[str, ...]:
     """Folders of questions of a user's own: those of ``$KERNBENCH_QUERIES``, then ``queries``."""
     named = os.environ.get(QUERIES_VARIABLE, "").split(os.pathsep)
+    queries = [queries] if isinstance(queries, str | os.PathLike) else queries
     return tuple(dict.fromkeys(os.fspath(folder) for folder in [*named, *queries] if folder))
 
 

@@ -22,7 +22,7 @@ INSTEAD: dict[type, dict[str, str]] = {
     FabricNode: {"overhead": "overhead_ns"},
     Component: {"crossed": "forward"},
     Memory: {"entry": "entry_ns", "served": "commit and fetch", "depart": "leave"},
-    HbmSlice: {"burst": "commit and fetch"},
+    HbmSlice: dict.fromkeys(("burst", "channel_at"), "commit and fetch"),
     DramSlice: dict.fromkeys(("submit", "part_done", "over"), "commit and fetch"),
     PeComponent: {"part_of": "sibling", "hand": "pass_on"},
 }

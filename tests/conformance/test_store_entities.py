@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pyarrow as pa
@@ -26,10 +27,26 @@ def kept(store: GraphStore) -> GraphStore:
     tables["Launch"] = table("Launch", [launch, {**launch, "number": 1}])
     (first, *_) = tables["Op"].to_pylist()
     extra = [{**first, "number": 2, "launch": -1, "parent": 0}]
-    tables["Op"] = pa.concat_tables([tables["Op"], pa.Table.from_pylist(extra, schema=tables["Op"].schema)])
+    tables["Op"] = with_rows(tables["Op"], extra)
+    (sent, *_), hops = tables["Transaction"].to_pylist(), tables["Hop"].to_pylist()
+    alone = [{**sent, "number": 2, "op": -1}, {**sent, "number": 3, "op": -1, "launch": -1}]
+    tables["Transaction"] = with_rows(tables["Transaction"], alone)
+    again = [{**hop, "txn": one["number"]} for one in alone for hop in hops if hop["txn"] == 0]
+    tables["Hop"] = with_rows(tables["Hop"], again)
+    (used,) = (row for row in tables["Use"].to_pylist() if row["resource"] == "hbm")
+    (placed,) = (row for row in topology.tables["Component"].to_pylist() if row["name"] == "hbm")
+    channel = [{**placed, "name": "hbm.pc0", "parent": "hbm"}]
+    parts = {**topology.tables, "Component": with_rows(topology.tables["Component"], channel)}
+    topology = dataclasses.replace(topology, tables=parts)
+    tables["Use"] = with_rows(tables["Use"], [{**used, "resource": "hbm.pc0"}])
+    tables["Dealt"] = table("Dealt", [{"txn": 0, "resource": "hbm.pc0", "bytes": 256}])
     store.keep(RunRecord(run.info, tables), topology)
     add_to(store, "a")
     return store
+
+
+def with_rows(some: pa.Table, rows: list[dict[str, Any]]) -> pa.Table:
+    return pa.concat_tables([some, pa.Table.from_pylist(rows, schema=some.schema)])
 
 
 def test_a_path_between_every_pair_of_labels(kept: GraphStore) -> None:

@@ -75,6 +75,19 @@ def test_questions_of_ones_own(cli: Cli, workdir: Path, monkeypatch: pytest.Monk
     assert (twice.status, "a question 'history/runs' already" in twice.err) == (2, True)
 
 
+def test_a_folder_of_questions_is_found_from_where_one_is(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("here", "there"):
+        (workdir / place / "own").mkdir(parents=True)
+        text = QUESTION.replace("mine/writes", f"mine/{place}")
+        (workdir / place / "own" / f"{place}.yaml").write_text(text, encoding="utf-8")
+    for place in ("here", "there"):
+        monkeypatch.chdir(workdir / place)
+        own = [found["name"] for found in kb.questions("own") if found["name"].startswith("mine/")]
+        assert own == [f"mine/{place}"]
+
+
 def test_a_run_is_named_alike_everywhere(cli: Cli) -> None:
     first = json.loads(cli(*RUN, "--tag", "baseline", "--format", "json").out)["run_id"]
     cli(*RUN, "--set", "m=16")
