@@ -1,4 +1,4 @@
-"""Draws the pictures of the terminal UI and of the time line that docs show, as SVG files.
+"""Draws the pictures of the terminal UI and of the timeline that docs show, as SVG files.
 
 Runs two benches, and presses keys.
 """

@@ -207,7 +207,7 @@ TABLES = (
         _P("t_start", "double", "When it began.", "ns"),
         _P("t_end", "double", "When it was done.", "ns"),
         _P("source", "string", "File and line of the call that issued it; empty when unknown.", default=""),
-        _P("label", "string", "The operation with its shapes, as time lines show it."),
+        _P("label", "string", "The operation with its shapes, as timelines show it."),
     ), key="number"),
     Table("Operand", "run", "Arrays that operations read or write.", (
         _P("op", "int64", "The operation.", to="Op"),

@@ -100,7 +100,7 @@ CONE = Table("Cone", "run", "Transactions whose causes were asked for.", (
     _key("The transaction, in words."),
     _P("txn", "int64", "The late transaction.", to="Transaction", shown=True),
 ), key="name", added=True)  # fmt: skip
-BEHIND = Table("Behind", "run", "Transactions that stand behind another one, directly or through others.", (
+BEHIND = Table("Behind", "run", "Transactions that delayed another one, directly or through others.", (
     _P("cone", "string", "The cone of the late one.", to="Cone"),
     _P("txn", "int64", "The transaction.", to="Transaction"),
     _P("depth", "int64", "Fewest steps that lead there from the late one."),
@@ -174,7 +174,7 @@ ADDED_LABELS = (
     label_of(SINGLE_POINTS, f"Two sets of components and all that each path between them needs. {_WHEN}",
              "points:"),
     label_of(CUT, f"Two parts of the machine and the links between them. {_WHEN}", "cut:"),
-    label_of(CONE, f"A late transaction and all that stands behind it. {_WHEN}", "cone:"),
+    label_of(CONE, f"A late transaction and all that delayed it. {_WHEN}", "cone:"),
     label_of(MEETINGS, f"A component or link at which transactions met. {_WHEN}", "meetings:"),
     label_of(MEETING, "Two transactions that were at a place at the same time.", "meeting:"),
     label_of(LINEAGE, f"An operation and all that its value comes from. {_WHEN}", "lineage:"),
@@ -208,7 +208,7 @@ ADDED_RELATIONSHIPS = (
     ), (_seq("In the order in which they are passed, from 1."),)),
     Relationship("CROSSES", "A link from one part of the machine to another, or back.",
                  (Rows("Crossed", ("Cut", "cut"), ("Link", "link")),), (CROSSED.column("back"),)),
-    Relationship("LEADS_BACK_TO", "A transaction that stands behind a late one.",
+    Relationship("LEADS_BACK_TO", "A transaction that delayed a late one.",
                  (Rows("Behind", ("Cone", "cone"), ("Transaction", "txn")),),
                  tuple(BEHIND.column(name)
                        for name in ("depth", "relation", "through", "resource", "lost_ns"))),

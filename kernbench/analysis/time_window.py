@@ -118,8 +118,8 @@ def select(
         info: The run's properties: ``sim_ns`` and ``launches``.
         launch: A launch's number (from 0; text too), ``all`` launches, ``setup``: the time outside of them,
             or ``run`` or None: all of the run. ``all`` is the whole run where there are no launches.
-        from_ns: Leave out what is before this simulated time.
-        to_ns: Leave out what is after it.
+        from_ns: Start of the time range.
+        to_ns: End of the time range.
 
     Raises:
         UsageError: There is no such launch, or nothing lies between ``from_ns`` and ``to_ns``.

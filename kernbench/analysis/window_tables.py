@@ -38,7 +38,7 @@ def tables_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, p
             continue  # steps, where nothing has asked for them
         table = tables[name]
         found[name] = table.filter(pa.array(window.touches(table[begin].to_numpy(), table[end].to_numpy())))
-    # A last hop without length at the window's begin belongs to a transaction that was over by then.
+    # A last hop without length at the window's start belongs to a transaction that was over by then.
     for name in ("Hop", "WaitedFor", "Dealt"):
         if name not in found:
             continue  # runs of versions that did not keep it

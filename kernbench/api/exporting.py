@@ -69,7 +69,7 @@ class Exports:
         """Write a window (:meth:`window`, by default the launches) as a trace that ui.perfetto.dev opens.
 
         Tracks are the machine's: host, packages, cubes, PEs and their engines, with launches, kernels,
-        operations, messages, and counters of bandwidth, queues and TCM. Time 0 is the window's begin;
+        operations, messages, and counters of bandwidth, queues and TCM. Time 0 is the window's start;
         ``t_start`` and ``t_end`` among the arguments are the run's own times, exact.
 
         Args:
@@ -107,7 +107,7 @@ class Exports:
         fold: bool = True,
         rows: int = 16,
     ) -> TimeLine:
-        """The time line of a window (:meth:`window`, by default the launches). A notebook shows it.
+        """The timeline of a window (:meth:`window`, by default the launches). A notebook shows it.
 
         Args:
             launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.

@@ -15,7 +15,7 @@ from kernbench.errors import KernBenchError, UsageError
 from kernbench.report.browser import files
 
 _BARS = 30_000
-"""Bars of the time line: what keeps the file below 5 MB."""
+"""Bars of the timeline: what keeps the file below 5 MB."""
 _BY_NAME = 3
 """SIPs, cubes and PEs that are in the file by name, of each."""
 
@@ -34,7 +34,7 @@ def write_report(
     """Write a run into one HTML file that opens without a network, and give the file's name.
 
     It is the page of ``kernbench web`` without what needs a store to ask: the machine's four views with
-    utilisation over time, of the busiest SIPs, cubes and PEs also by name, the time line, where the time went
+    utilisation over time, of the busiest SIPs, cubes and PEs also by name, the timeline, where the time went
     by cause and by source line, the longest waits, advice, the roofline, and the answers of the questions
     that need no parameter. All are of the launches, or of the window that ``launch``, ``from_ns`` and
     ``to_ns`` choose (:meth:`kernbench.Run.window`). The file says what is not in it.

@@ -1,4 +1,4 @@
-"""A run's time line, as Python has it."""
+"""A run's timeline, as Python has it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TimeLine:
 
         columns = width or shutil.get_terminal_size((110, 24)).columns
         if columns < 40:
-            raise UsageError(f"a time line needs 40 characters; {columns} are too few")
+            raise UsageError(f"a timeline needs 40 characters; {columns} are too few")
         return text(self.drawn, columns, plain=ascii_only)
 
     def svg(self) -> str:
@@ -64,7 +64,7 @@ class TimeLine:
             return written(path, lambda out: out.write(data))[0]
         if ending == ".png":
             return written(path, lambda out: png(self.drawn, out))[0]
-        raise UsageError(f"'{os.fspath(path)}': no picture ends so; end it in .svg or .png")
+        raise UsageError(f"'{os.fspath(path)}': unsupported file type; use .svg or .png")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: ``title start_ns ns left_out groups[]``; times of bars are ns since ``start_ns``.

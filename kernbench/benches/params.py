@@ -48,7 +48,7 @@ class Param:
         if self.type not in (int, float, str, bool):
             raise BenchError(f"parameter '{self.name}': type {self.type!r}; use int, float, str or bool")
         if not self.help.strip():
-            raise BenchError(f"parameter '{self.name}': help is empty; say in a few words what it is")
+            raise BenchError(f"parameter '{self.name}' needs a help text")
         try:
             self.accept(self.default)
         except ValueError as error:

@@ -18,7 +18,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
 
 app = LazyGroup(
     "kernbench",
-    help="Simulate kernels on multi-chiplet AI accelerators and ask the traces questions.",
+    help="Simulate kernels on multi-chiplet AI accelerators and query the traces.",
     entries={
         "run": Entry(f"{_HERE}.run", "Run a bench; print its times; keep its trace."),
         "tune": Entry(f"{_HERE}.tune", "Find the fastest configuration of a bench's kernels."),
@@ -35,7 +35,7 @@ app = LazyGroup(
         "what-if": Entry(f"{_HERE}.what_if", "Estimate, then measure, a run on a faster machine."),
         "compare": Entry(f"{_HERE}.runs_compare", "Show what got slower from one run to another."),
         "runs": Entry(f"{_HERE}.runs", "List, compare, tag, copy and remove kept runs."),
-        "timeline": Entry(f"{_HERE}.timeline", "Show a kept run on a time line."),
+        "timeline": Entry(f"{_HERE}.timeline", "Show the timeline of a run."),
         "export": Entry(f"{_HERE}.export", "Write a kept run for Perfetto or Chakra, or as tables."),
         "report": Entry(f"{_HERE}.report", "Write a kept run as one HTML page to send on."),
         "topology": Entry(f"{_HERE}.topology", "Check a topology file, look into it, draw it."),
@@ -43,7 +43,7 @@ app = LazyGroup(
         "web": Entry(f"{_HERE}.web", "Browse kept runs in the browser."),
         "figures": Entry(f"{_HERE}.figures", "Draw where the time and the bandwidth of DMA transfers go."),
         "completion": Entry(f"{_HERE}.completion", "Print a script for tab completion in bash, zsh or fish."),
-        "doctor": Entry(f"{_HERE}.doctor", "Say what is installed and whether the store can be used."),
+        "doctor": Entry(f"{_HERE}.doctor", "Check the installation and the store."),
     },
     params=[
         click.Option(

@@ -141,7 +141,7 @@ def kept_options(function: Function) -> Function:
     tag = click.option(
         "--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept run; may be repeated."
     )
-    no_trace = click.option("--no-trace", is_flag=True, help="Keep nothing; times are the same.")
+    no_trace = click.option("--no-trace", is_flag=True, help="Do not record a trace; times are the same.")
     return tag(no_trace(detail_option(function)))
 
 
@@ -199,10 +199,8 @@ def _window(function: Function, *until: str) -> Function:
         "--launch", metavar="N|all|setup|run", default="all", show_default=True,
         help="Look at one launch, all of them, the time outside of them, or the whole run.",
     )  # fmt: skip
-    begin = click.option(
-        "--from", "from_ns", type=float, metavar="NS", help="Leave out what is before this simulated time."
-    )
-    end = click.option(*until, "to_ns", type=float, metavar="NS", help="Leave out what is after it.")
+    begin = click.option("--from", "from_ns", type=float, metavar="NS", help="Start of the time range.")
+    end = click.option(*until, "to_ns", type=float, metavar="NS", help="End of the time range.")
     return launch(begin(end(function)))
 
 

@@ -74,13 +74,15 @@ def _print_for_people(summary: dict[str, Any]) -> None:
     causes = [
         {"cause": cause, "ns": ns, "share": f"{ns / total:.1%}"} for cause, ns in summary["by_cause"].items()
     ]
-    _section(f"where the time of {window['name']} went, {number(total)} ns", ("cause", "ns", "share"), causes)
+    _section(
+        f"critical path of {window['name']} by cause, {number(total)} ns", ("cause", "ns", "share"), causes
+    )
     lines = [
         {"line": line, "ns": ns, "share": f"{ns / total:.1%}"}
         for line, ns in summary["by_line"].items()
         if line
     ]
-    _section("lines of the kernels that it went into", ("line", "ns", "share"), lines[:_SHOWN])
+    _section("critical path by source line", ("line", "ns", "share"), lines[:_SHOWN])
     _parts("busiest parts", summary["busiest"])
     _parts("parts that were waited for longest", summary["most_waited_for"])
 

@@ -204,7 +204,7 @@ class QueueCalls(MemoryCalls):
     ) -> Received:
         """As ``recv``, but the slots are freed unread: no time for reading them, no way to their bank.
 
-        For measuring how long a message takes to be there. Hardware cannot have its value so cheaply.
+        Use it to measure how long a message takes to arrive. Hardware cannot read the value at this cost.
         """
         wanted = self._wanted(dir, shape, dtype, space, None, None)
         wanted.command.consume = False

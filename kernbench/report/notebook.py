@@ -27,7 +27,7 @@ def run_html(summary: Mapping[str, Any]) -> str:
         parts.append(html_table(columns, [[row[name] for name in columns] for row in summary["launches"]]))
     if summary["by_cause"]:
         window = summary["window"]
-        caption = f"where the time of {window['name']} went, {number(window['ns'])} ns"
+        caption = f"critical path of {window['name']} by cause, {number(window['ns'])} ns"
         parts.append(causes_html(summary["by_cause"], window["ns"], caption))
     for key, title in _PARTS:
         rows = [[row[name] for name in PART] for row in summary.get(key, ())]

@@ -43,7 +43,7 @@ class KernBenchApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "runs", "Runs"),
         Binding("t", "topology", "Topology"),
-        Binding("i", "timeline", "Time line"),
+        Binding("i", "timeline", "Timeline"),
         Binding("a", "questions", "Ask"),
         Binding("c", "cypher", "Cypher"),
         Binding("W", "window_line", "Window ...", show=False),
@@ -188,7 +188,7 @@ class KernBenchApp(App[None]):
         self._push_of_run(TopologyScreen)
 
     def action_timeline(self) -> None:
-        """Its time line."""
+        """Its timeline."""
         self._push_of_run(TimelineScreen)
 
     def action_questions(self) -> None:
@@ -213,7 +213,7 @@ class KernBenchApp(App[None]):
         """The palette: everything that a key does, by name."""
         yield SystemCommand("Runs", "All runs of the store", self.action_runs)
         yield SystemCommand("Topology", "The machine of this run, with its map", self.action_topology)
-        yield SystemCommand("Time line", "PEs, engines and links over time", self.action_timeline)
+        yield SystemCommand("Timeline", "PEs, engines and links over time", self.action_timeline)
         yield SystemCommand("Questions", "The library of questions", self.action_questions)
         yield SystemCommand("Cypher", "Free Cypher with completion", self.action_cypher)
         yield SystemCommand("Running", "The queries that are running, to be cancelled", self.action_running)

@@ -79,13 +79,20 @@ def test_a_folder_of_questions_is_found_from_where_one_is(
     workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for place in ("here", "there"):
-        (workdir / place / "own").mkdir(parents=True)
+        (workdir / place / "own" / "mine").mkdir(parents=True)
         text = QUESTION.replace("mine/writes", f"mine/{place}")
-        (workdir / place / "own" / f"{place}.yaml").write_text(text, encoding="utf-8")
+        (workdir / place / "own" / "mine" / f"{place}.yaml").write_text(text, encoding="utf-8")
     for place in ("here", "there"):
         monkeypatch.chdir(workdir / place)
         own = [found["name"] for found in kb.questions("own") if found["name"].startswith("mine/")]
         assert own == [f"mine/{place}"]
+
+
+def test_a_question_outside_of_a_group_is_an_error(cli: Cli, workdir: Path) -> None:
+    (workdir / "own").mkdir()
+    (workdir / "own" / "writes.yaml").write_text(QUESTION, encoding="utf-8")
+    asked = cli("query", "writes", "--queries", "own")
+    assert (asked.status, "own/writes.yaml" in asked.err) == (2, True)
 
 
 def test_a_run_is_named_alike_everywhere(cli: Cli) -> None:
@@ -281,5 +288,5 @@ def test_an_empty_answer_says_that_it_is_empty(cli: Cli) -> None:
     ended = cli(*asked)
     assert ended.status == 0
     assert len(ended.out.splitlines()) == 1
-    assert ended.err == "kernbench: note: no rows: nothing there fits what was asked for\n"
+    assert ended.err == "kernbench: note: no matching rows\n"
     assert cli(*asked, "--format", "json").err == ""

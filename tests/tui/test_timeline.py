@@ -1,4 +1,4 @@
-"""Tracks of the time line: shares of time, overlaps counted once, against a sum over every instant."""
+"""Tracks of the timeline: shares of time, overlaps counted once, against a sum over every instant."""
 
 from __future__ import annotations
 

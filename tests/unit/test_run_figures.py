@@ -1,4 +1,4 @@
-"""``Run.figure``: the roofline, links over time, the time line."""
+"""``Run.figure``: the roofline, links over time, the timeline."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_files_by_their_ending(qkv: kb.Run, tmp_path: Path) -> None:
     assert Path(line.save(tmp_path / "a.svg")).read_text(encoding="utf-8") == line.svg()
     assert Path(line.save(tmp_path / "a.png")).read_bytes().startswith(b"\x89PNG")
     assert line.svg() in line._repr_html_()
-    with pytest.raises(UsageError, match=r"end it in \.svg or \.png"):
+    with pytest.raises(UsageError, match=r"use \.svg or \.png"):
         line.save(tmp_path / "a.pdf")
 
 

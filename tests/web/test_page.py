@@ -31,7 +31,7 @@ VIEWS = {
     "waits": "Which transactions stood behind which others",
     "roofline": "light_ns is the speed-of-light time",
     "questions": "Choose a question",
-    "cypher": "It may only read",
+    "cypher": "Read-only",
     "compare": "Configured differently",
     "runs": "qkv-gemm",
 }
@@ -205,7 +205,7 @@ def test_the_time_line_zooms_and_searches(desk: Page, server: str, kept: tuple[P
     begin, end = seen(desk)
     assert begin <= min(wanted)[0] <= end
     assert end - begin < line.ns
-    desk.get_by_text("what stands behind it").click()
+    desk.get_by_text("show its causes").click()
     desk.wait_for_selector("#view .answer table")
     assert "causes/" in desk.url.replace("%2F", "/")
 
@@ -330,7 +330,7 @@ def test_the_page_can_be_used_with_keys_alone(desk: Page, server: str) -> None:
         desk.keyboard.press("Tab")
         reached.append(desk.evaluate("document.activeElement.textContent"))
         assert desk.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-    assert {"Overview", "Topology", "Time line"} <= set(reached)
+    assert {"Overview", "Topology", "Timeline"} <= set(reached)
     desk.get_by_role("link", name="Critical path").focus()
     desk.keyboard.press("Enter")
     desk.wait_for_selector(".path-strip")
@@ -394,7 +394,7 @@ def test_what_the_readme_says_leads_to_the_page(desk: Page, workdir: Path) -> No
             for name in (
                 "Advice",
                 "Topology",
-                "Time line",
+                "Timeline",
                 "Critical path",
                 "Waits",
                 "Roofline",

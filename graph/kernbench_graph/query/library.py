@@ -18,6 +18,8 @@ from kernbench_graph.query.plans import EXPLAIN
 from kernbench_graph.query.question import Question, is_a
 from kernbench_graph.store import QUERY_TIMEOUT_S, GraphStore, Result
 
+_PARTS = "parts.yaml"
+
 
 def load_library(folder: Path | str, *, proved: bool = False) -> dict[str, Question]:
     """All questions below ``folder``, in order of name. ``QueryError`` names the file that is wrong.
@@ -25,7 +27,9 @@ def load_library(folder: Path | str, *, proved: bool = False) -> dict[str, Quest
     ``proved`` says that they are the shipped ones, whose texts the conformance suite has proved.
     """
     root = Path(folder)
-    parts = _parts(root / "parts.yaml")
+    if stray := sorted(path for path in root.glob("*.yaml") if path.name != _PARTS):
+        raise QueryError(f"{stray[0]}: a question lies in a folder named as its group; move it there")
+    parts = _parts(root / _PARTS)
     questions = [load_question(path, root, parts, proved=proved) for path in sorted(root.glob("*/*.yaml"))]
     return {question.name: question for question in sorted(questions, key=lambda question: question.name)}
 

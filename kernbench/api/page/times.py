@@ -1,4 +1,4 @@
-"""A time line as the page draws it: columns of bars, short ones joined where there are too many."""
+"""A timeline as the page draws it: columns of bars, short ones joined where there are too many."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FINE = (0.0, 1 / 20000, 1 / 4000, 1 / 1000, 1 / 300)
 
 
 def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
-    """The time line with ``most`` bars at most, so far as joining short ones leads there.
+    """The timeline with ``most`` bars at most, so far as joining short ones leads there.
 
     Gives ``title start_ns ns remarks left_out joined categories waiting texts groups``. ``joined`` is the
     length in ns below which bars that touch or nearly so are one. A group has ``place alike rows``, a row

@@ -60,7 +60,7 @@ _WHOLE = ("csv", "parquet", *_GRAPHS)
     type=click.Choice(["ns", "ps"]),
     default="ns",
     show_default=True,
-    help="perfetto: simulated time that is shown as a ns. It knows whole ns only: ps is exact.",
+    help="perfetto: what one ns on its screen stands for. It keeps whole ns, so ps loses nothing.",
 )
 @window_until_options
 @click.pass_context
@@ -83,7 +83,7 @@ def command(
 ) -> None:
     """Write RUN for another tool. Traces are of the launches, tables are of the whole run.
 
-    In Perfetto, time 0 is the window's begin; arguments of events hold exact times and the numbers that
+    In Perfetto, time 0 is the window's start; arguments of events hold exact times and the numbers that
     questions take: op, transaction, launch. Rows of tables are those of which a part lies within the window.
     """
     run, to = _what(given, named, to)

@@ -42,7 +42,7 @@ def _bytes(option: str, default: int, text: str) -> Callable[[Function], Functio
 @_bytes("--latency-bytes", api.LATENCY_BYTES, "Bytes of a transfer whose time is taken apart.")
 @_bytes("--bandwidth-bytes", api.BANDWIDTH_BYTES, "Bytes of each transfer whose bandwidth is measured.")
 @click.option(
-    "--run", metavar="RUN", help="Draw this run instead: its roofline, its links over time, its time line.",
+    "--run", metavar="RUN", help="Draw this run instead: its roofline, its links over time, its timeline.",
     shell_complete=completion.runs,
 )  # fmt: skip
 @window_options

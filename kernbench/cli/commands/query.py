@@ -66,7 +66,7 @@ class _QueryCommand(Command):
 @click.option(
     "--cypher",
     metavar="TEXT",
-    help="Ask this instead of a question of the library. It may only read; after EXPLAIN its plan is shown.",
+    help="Ask this instead of a question of the library. Read-only; after EXPLAIN its plan is shown.",
 )
 @click.option(
     "--print", "form", type=click.Choice(["neo4j", "cypher-shell"]), is_flag=False, flag_value="neo4j",
@@ -82,9 +82,7 @@ class _QueryCommand(Command):
     show_default=True, help="Stop the query of --cypher after so many seconds.",
 )  # fmt: skip
 @queries_option
-@click.option(
-    "--no-fold", is_flag=True, help="Do not fold rows of a table that differ only in numbers of names."
-)
+@click.option("--no-fold", is_flag=True, help="Do not merge rows that differ only in an index.")
 @store_option
 @format_option
 def command(
@@ -171,7 +169,7 @@ def command(
     if explain:
         remark(f"{result.engine or 'no engine'} answers this")
     if fmt == "table" and not rows:
-        remark("no rows: nothing there fits what was asked for")
+        remark("no matching rows")
 
 
 def _print_folded(
@@ -181,7 +179,7 @@ def _print_folded(
     columns, rows, notes = api.ask_folded(ask, values, question)
     print_table(columns, rows)
     if not rows:
-        notes.append("no rows: nothing there fits what was asked for")
+        notes.append("no matching rows")
     for note in notes:
         remark(note)
 

@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Write RUN as one HTML file to send to somebody: the page of 'kernbench web' with its data inside.
 
-    The machine with its use over time, the time line, where the time went, the critical path, waits,
+    The machine with its use over time, the timeline, where the time went, the critical path, waits,
     roofline, and the answers of the questions that need no parameter. It loads nothing and opens in any
     browser.
     """

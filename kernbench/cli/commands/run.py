@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 @settings_option
 @limit_options
 @click.option(
-    "--keep-partial", is_flag=True, help="Keep what there is of a run that fails or is interrupted, marked."
+    "--keep-partial", is_flag=True, help="Save the partial results of a run that fails or is interrupted."
 )
 @instrument_option
 @details_option
@@ -92,8 +92,8 @@ def command(
 ) -> None:
     """Run BENCH and print its times, its busiest links and engines, and the id its trace is kept under.
 
-    A run that fails or is interrupted is not kept, unless --keep-partial: then transactions and operations
-    that had ended are, with status partial. One whose results are wrong is kept: its trace tells which
+    A run that fails or is interrupted is not kept. With --keep-partial, its finished transactions and
+    operations are kept, with status partial. A run whose results are wrong is kept: its trace tells which
     operation wrote the first wrong value. Exit status 1 in all these cases, 130 when interrupted.
     """
     params = assignments("--set", settings)

@@ -18,7 +18,7 @@ command = LazyGroup(
     "topology",
     help="Check a topology file, look into it, draw it.",
     entries={
-        "check": Entry(f"{_HERE}.topology:check", "Say whether a file is a valid topology."),
+        "check": Entry(f"{_HERE}.topology:check", "Validate a topology file."),
         "show": Entry(f"{_HERE}.topology:show", "Count its parts, or show the route between two of them."),
         "schema": Entry(f"{_HERE}.topology:schema", "Print the JSON Schema of topology files, for editors."),
         "diagram": Entry(f"{_HERE}.topology_diagram", "Draw it, on request with a run's utilisation."),

@@ -31,7 +31,7 @@ _PORT = 8765
 def command(
     given: str | None, named: str | None, port: int, host: str, open_browser: bool, store: str | None
 ) -> None:
-    """Browse kept runs in the browser: machine, time line, critical path, questions, comparison.
+    """Browse kept runs in the browser: machine, timeline, critical path, questions, comparison.
 
     Serves one page until Ctrl-C, on this machine alone. It shows RUN, by default the last, and leads to all
     others of the store. Nothing is written to the store.

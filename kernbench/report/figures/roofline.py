@@ -95,7 +95,7 @@ def _panel(axes: Axes, rows: Sequence[tuple[Row, int]], name: str, left_out: str
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_locator(NullLocator())
     axes.set_title(name, fontsize=11)
-    axes.set_xlabel(f"flops for each byte of the memory that binds{more}{left_out}", fontsize=9)
+    axes.set_xlabel(f"arithmetic intensity, FLOP/byte of the memory that binds{more}{left_out}", fontsize=9)
     axes.set_ylabel("TFLOP/s", fontsize=9)
     axes.grid(color="#e4e7eb", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -38,7 +38,7 @@ class Options:
 def write(
     out: BinaryIO, info: Mapping[str, Any], tables: Mapping[str, pa.Table], window: Window, options: Options
 ) -> int:
-    """Write the window of a run to ``out``; gives the number of slices. Time 0 is the window's begin."""
+    """Write the window of a run to ``out``; gives the number of slices. Time 0 is the window's start."""
     builder = _Builder(info, tables, window, options)
     slices = list(builder.slices())
     counted = list(builder.counters())

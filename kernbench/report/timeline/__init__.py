@@ -1,4 +1,4 @@
-"""The time line of a run: which engine did what, when, and what stood before it; in text, SVG or PNG."""
+"""The timeline of a run: which engine did what, when, and what stood before it; in text, SVG or PNG."""
 
 from __future__ import annotations
 

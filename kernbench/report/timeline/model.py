@@ -1,4 +1,4 @@
-"""The content of a time line, before it is drawn."""
+"""The content of a timeline, before it is drawn."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WAITING = "#7b8794"
 
 @dataclass(frozen=True)
 class Row:
-    """Bars of one engine, link or other place, ns since the window's begin, in order of beginning."""
+    """Bars of one engine, link or other place, ns since the window's start, in order of beginning."""
 
     place: str
     label: str
@@ -103,7 +103,7 @@ class TimeLine:
         if self.setup_ns:
             lines.append(f"{self.setup_ns:.3f} ns are setup, outside of launches")
         if any(group.alike > 1 for group in self.groups):
-            lines.append("x N: N of them, equal in every time")
+            lines.append("x N: N identical rows")
         if self.left_out:
             lines.append(f"{self.left_out} more not shown; ask for more rows")
         lines.append("percentages are occupancy: the share of the time for which something was there")

@@ -1,4 +1,4 @@
-"""A time line as PNG, with matplotlib, which is imported only when one is drawn."""
+"""A timeline as PNG, with matplotlib, which is imported only when one is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a time line, from the tables of a trace; those equal by symmetry are folded."""
+"""The rows of a timeline, from the tables of a trace; those equal by symmetry are folded."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Wanted:
 def time_line(
     info: Mapping[str, Any], tables: Mapping[str, pa.Table], window: Window, wanted: Wanted
 ) -> TimeLine:
-    """The time line of a window of a run with these properties and tables."""
+    """The timeline of a window of a run with these properties and tables."""
     start = window.spans[0][0] if window.spans else 0.0
     end = window.spans[-1][1] if window.spans else start
     machine = _Rows(tables, window, start, wanted)

@@ -1,4 +1,4 @@
-"""A time line as SVG: a bar for each operation, with its name, number, times and source line on hover."""
+"""A timeline as SVG: a bar for each operation, with its name, number, times and source line on hover."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLE = (
 
 
 def svg(line: TimeLine) -> str:
-    """The picture; the same text for the same time line."""
+    """The picture; the same text for the same timeline."""
     names = max((width(row.label) for group in line.groups for row in group.rows), default=60.0)
     left = _MARGIN + min(names, 420.0) + 22
     y = _MARGIN + 15 + 12 + LINE + 10

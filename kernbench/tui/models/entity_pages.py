@@ -84,7 +84,7 @@ def transaction_page(opened: OpenRun, wanted: int) -> Page:
 
 
 def operation_page(opened: OpenRun, wanted: int, store: GraphStore) -> Page:
-    """An operation: its causes, its effects, its operands, and everything that stands behind it."""
+    """An operation: its causes, its effects, its operands, and its chain of causes."""
     row = _only(opened, "Op", wanted, "operation")
     size = f", {row['m']} x {row['k']} x {row['n']}" if row["flops"] and row["m"] else ""
     facts = [
@@ -231,4 +231,4 @@ def _behind(opened: OpenRun, wanted: int, store: GraphStore) -> Table:
         "causes/behind-operation", opened.id, store, {"op": wanted, "steps": _BEHIND_STEPS, "limit": 1000}
     )
     columns = [Column(name) for name in found.columns]
-    return Table.of_rows(found.rows, columns, f"nothing stands behind operation {text(wanted)}")
+    return Table.of_rows(found.rows, columns, f"operation {text(wanted)} has no causes")

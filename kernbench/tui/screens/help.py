@@ -16,7 +16,7 @@ _KEYS = """\
 Enter    open what the row names: a run, a transaction, a resource ...
 f        choose among all things that the row names
 Esc      back (first clears the filter)      r   all runs
-t        topology with its map of use        i   time line
+t        topology with its map of use        i   timeline
 a        ask questions of the library        c   free Cypher
 /        filter                              s   sort by the next column
 w  W     next window of time; any window     e   export these rows

@@ -1,4 +1,4 @@
-"""The time line of a run: launches, engines and links, closer or further away."""
+"""The timeline of a run: launches, engines and links, closer or further away."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TimelineScreen(BrowserScreen):
 
     def __init__(self, run_id: str) -> None:
         super().__init__()
-        self.title = "time line"
+        self.title = "timeline"
         self._run_id = run_id
         self.shown = SHOWN[0]
         self.timeline: Timeline | None = None

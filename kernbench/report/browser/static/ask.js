@@ -101,7 +101,7 @@ export async function cypher(root, ctx) {
   }
 
   put(root,
-    h("p", { class: "faint" }, "It may only read. $run is the run; docs/reference/schema.md has the labels and their properties. Ctrl and Enter asks."),
+    h("p", { class: "faint" }, "Read-only. $run is the run; docs/reference/schema.md lists the labels and their properties. Ctrl+Enter runs the query."),
     text, h("div", { class: "tools" }, h("button", { type: "button", class: "main", onclick: ask }, "Ask"),
       h("label", { class: "check" }, all, "of all runs"), EXAMPLES.map(([name, query]) => h("button", { type: "button", onclick: () => { text.value = query; ask(); } }, name))),
     place);

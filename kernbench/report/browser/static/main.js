@@ -13,7 +13,7 @@ import { hideTip } from "./tip.js";
 import { topology } from "./topology.js";
 
 const VIEWS = [
-  ["overview", "Overview", overview], ["advice", "Advice", advice], ["topology", "Topology", topology], ["timeline", "Time line", timeline],
+  ["overview", "Overview", overview], ["advice", "Advice", advice], ["topology", "Topology", topology], ["timeline", "Timeline", timeline],
   ["path", "Critical path", path], ["waits", "Waits", waits], ["roofline", "Roofline", roofline],
   ["questions", "Questions", questions], ["cypher", "Cypher", cypher], ["compare", "Compare", compare], ["runs", "Runs", runs],
 ];

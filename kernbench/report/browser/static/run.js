@@ -8,7 +8,7 @@ import { hideTip, showTip } from "./tip.js";
 
 const CAUSES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7b8794", "#a05195", "#665191"];
 
-const LEFT_OUT = "Windows other than this one, SIPs, cubes and PEs by name beyond the busiest three, PEs and links that the time line leaves out, questions with parameters of one's own, free Cypher, and other runs.";
+const LEFT_OUT = "Windows other than this one, SIPs, cubes and PEs by name beyond the busiest three, PEs and links that the timeline leaves out, questions with parameters of one's own, free Cypher, and other runs.";
 
 export async function overview(root, ctx) {
   const data = await ctx.get("overview");

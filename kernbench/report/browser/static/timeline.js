@@ -1,4 +1,4 @@
-// The time line: launches, PEs with their engines, links. Zoom, search, and what stands behind a bar.
+// The timeline: launches, PEs with their engines, links. Zoom, search, and the causes of a bar.
 
 import { button, clear, h, put, select } from "./dom.js";
 import { number, percent, ticks } from "./format.js";
@@ -69,7 +69,7 @@ export async function timeline(root, ctx) {
 
   const labels = h("div", { class: "labels" }, rows.map((one) => h("div", { class: one.head ? "head" : "row", style: { height: `${above && one.row ? above : one.high}px`, top: `${one.y + AXIS - (one.row ? above : 0)}px` }, title: one.head || one.place },
     h("span", {}, one.head || short(one.label)), one.row ? h("b", { title: "occupancy" }, percent(one.row.occupancy)) : null)));
-  const canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": "time line; arrow keys pan, + and - zoom, 0 shows all, n goes to the next that was found" });
+  const canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": "timeline; arrow keys pan, + and - zoom, 0 shows all, n goes to the next that was found" });
   const range = h("output", { class: "when" });
   const detail = h("aside", { class: "detail", "aria-live": "polite" });
   const count = h("output", { class: "faint" });
@@ -206,7 +206,7 @@ export async function timeline(root, ctx) {
   function choose(bar) {
     selected = bar;
     if (!bar) {
-      detail.replaceChildren(h("p", { class: "faint" }, "Click a bar for its times, its source line and what stands behind it. Drag moves, Shift and drag chooses a time range, Ctrl and wheel zooms."));
+      detail.replaceChildren(h("p", { class: "faint" }, "Click a bar for its times, its source line and its causes. Drag moves, Shift and drag chooses a time range, Ctrl and wheel zooms."));
     } else {
       const [title, ...rest] = facts(bar);
       const { row, n } = bar;
@@ -215,7 +215,7 @@ export async function timeline(root, ctx) {
       const param = row.what === "op" ? "op" : "transaction";
       put(clear(detail), h("h3", {}, title), h("p", { class: "lines" }, rest.join("\n")),
         h("p", { class: "links" }, button("zoom to it", "zoom to this bar", () => { const pad = (row.end[n] - row.begin[n] || data.ns / 1000) * 0.5; show(row.begin[n] - pad, row.end[n] + pad); }),
-          ctx.source.live && id >= 0 && row.what ? h("a", { href: ctx.href("questions", { question, [`p.${param}`]: id, asked: 1 }) }, "what stands behind it") : null,
+          ctx.source.live && id >= 0 && row.what ? h("a", { href: ctx.href("questions", { question, [`p.${param}`]: id, asked: 1 }) }, "show its causes") : null,
           row.place.startsWith("sip") ? h("a", { href: ctx.href("topology", { part: row.place }) }, "in the machine") : null));
     }
     draw();

@@ -164,7 +164,7 @@ export async function topology(root, ctx) {
     put(clear(detail), h("h3", {}, chosen.replace("--", " – ")), h("p", { class: "lines" }, about(chosen)),
       busiest.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, `busiest in ${use.window}`), h("th", { scope: "col" }, "utilisation"))),
         h("tbody", {}, busiest.map(([name, share]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, percent(share)))))) : h("p", { class: "faint" }, "not used in this run"),
-      busiest.length ? h("p", {}, h("a", { href: ctx.href("timeline", { find: busiest[0][0] }) }, "on the time line")) : null);
+      busiest.length ? h("p", {}, h("a", { href: ctx.href("timeline", { find: busiest[0][0] }) }, "on the timeline")) : null);
   }
 
   function choose(id, centred) {
