@@ -122,7 +122,7 @@ def test_a_run_is_laid_over_its_own_topology(cli: Cli, workdir: Path) -> None:
     [
         (("--out", "-"), "--out - needs one --view"),
         (("--of", "sip0"), "--of needs one --view"),
-        (("--view", "cube", "--out", "cube.png"), "no format ends so; end it in .svg, .mmd or .dot"),
+        (("--view", "cube", "--out", "cube.png"), "unsupported file type; use .svg, .mmd or .dot"),
         (("--view", "sip", "--of", "sip7"), "has no sip 'sip7'; expected one such as 'sip0'"),
         (("--view", "chip"), "'chip' is not one of"),
     ],

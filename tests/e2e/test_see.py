@@ -48,7 +48,7 @@ def test_tables_are_of_the_whole_run_unless_a_window_is_given(cli: Any, workdir:
         (("export", "--to", "perfetto", "--launch", "9"), "the run has no launch 9"),
         (("export",), "say what to write"),
         (("export", "nothing", "--to", "csv"), "no run 'nothing'"),
-        (("timeline", "--out", "x.jpg"), "end it in .svg or .png"),
+        (("timeline", "--out", "x.jpg"), "use .svg or .png"),
         (("timeline", "--from", "5", "--to", "4"), "there is no time"),
         (("figures", "--out", "f", "--run", "last", "--launch", "4"), "the run has no launch 4"),
         (("topology", "diagram", "minimal", "--frames", "3"), "--frames needs --run"),

@@ -136,5 +136,5 @@ def _checked(to: str | None, path: Path) -> str:
     if to is not None:
         return to
     if by_ending is None:
-        raise click.UsageError(f"--out {path}: no format ends so; end it in .svg, .mmd or .dot, or give --as")
+        raise click.UsageError(f"--out {path}: unsupported file type; use .svg, .mmd or .dot, or give --as")
     return by_ending
