@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kernbench.api.asking import ask, library
+from kernbench.api.asking import ask, expect, library
 from kernbench.api.names import Folders
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
@@ -54,9 +54,7 @@ def advise(
         window = kept.window(launch)
         kept._check_traced()
         asked = rules(queries)
-        for engine in kept_in.engines:
-            if texts := [rule.text(engine) for rule in asked if rule.engine == engine]:
-                kept_in.expect(kept.id, texts, engine)
+        expect(asked, kept.id, kept_in)
         found = [one for rule in asked for one in _found(rule, kept, kept_in, launch, queries)]
     for one in found:
         one["saves_ns"] = min(one["saves_ns"], window.ns)

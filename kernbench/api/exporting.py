@@ -297,11 +297,16 @@ def _put(data: bytes, out: BinaryIO) -> None:
     out.write(data)
 
 
+def check_file(path: PathLike) -> None:
+    """``UsageError`` where ``path`` is a folder, which no file can replace."""
+    if Path(path).is_dir():
+        raise UsageError(f"'{Path(path)}' is a folder; name a file")
+
+
 @contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.is_dir():
-        raise UsageError(f"'{target}' is a folder; name a file")
+    check_file(target)
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         yield temporary

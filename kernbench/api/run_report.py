@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kernbench.api.exporting import written
+from kernbench.api.asking import expect, library
+from kernbench.api.exporting import check_file, written
 from kernbench.api.page.answers import Answers, window_of
 from kernbench.api.pictures import DIAGRAM_VIEWS
 from kernbench.api.result import Run
@@ -52,6 +53,7 @@ def write_report(
     Raises:
         UsageError: There is no such run or window, the run has no trace, or ``against`` is of another bench.
     """
+    check_file(path)  # before the work
     given = run._kept_in() if isinstance(run, Run) else store
     with borrowed(given) as kept_in:
         found = run if isinstance(run, Run) else open_run(run, kept_in)
@@ -78,6 +80,16 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
                 f"run '{before.id}' is of '{before.bench}', another bench; name an earlier run of this one"
             )
         yield "compare", answers.answer("compare", {**params, "before": before.id, "after": params["run"]})
+    asked = [
+        question
+        for question in answers.answer("questions", {})["questions"]
+        if question["scope"] == "run"
+        and not question["advice"]  # rules: one view shows them together
+        and all(param["default"] is not None for param in question["params"])
+    ]
+    names = {question["name"] for question in asked}
+    wanted = [one for one in library().values() if one.name in names or one.advice]
+    expect(wanted, params["run"], answers.store)
     for name in ("overview", "path", "waits"):
         yield name, answers.answer(name, params)
     yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
@@ -89,13 +101,6 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
             yield f"machine?of={name}&view={view}", one
     for name in ("advice", "roofline"):
         yield name, _or_why_not(answers, name, params)
-    asked = [
-        question
-        for question in answers.answer("questions", {})["questions"]
-        if question["scope"] == "run"
-        and not question["advice"]  # rules: one view shows them together
-        and all(param["default"] is not None for param in question["params"])
-    ]
     yield "questions", {"questions": asked}
     for question in asked:
         name = question["name"]

@@ -75,6 +75,7 @@ def test_the_build_asks_for_a_compiler_only_where_there_is_none(monkeypatch: pyt
     assert hook.dependencies(None) == (["ziglang>=0.14"] if BROUGHT else [])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_compiler")
 def test_without_any_compiler_one_line_says_so(tmp_path: Path) -> None:
     copy = _sources(tmp_path / "checkout")

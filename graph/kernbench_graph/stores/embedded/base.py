@@ -24,7 +24,7 @@ from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
-from kernbench_graph.stores.embedded.run_graphs import RunGraphs
+from kernbench_graph.stores.embedded.run_graphs import ADDED, RunGraphs
 from kernbench_graph.stores.view import HISTORY_HAS, check_history, named_runs
 
 _WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()
@@ -55,8 +55,14 @@ class LocalStore(RunGraphs, ABC):
         return resolve_ref(ref, [info["id"] for info in self.runs()])
 
     def expect(self, run: str, texts: Sequence[str], engine: str) -> None:
-        """Make the graph that all of the texts look at, rather than a larger one for each of them."""
-        self._database(frozenset[str]().union(*map(looked_at, texts)), (self.resolve(run),), engine)
+        """Make the graph that all of the texts look at, rather than a larger one for each of them.
+
+        Those that look at what was added to the run have one of their own, which goes with the next addition.
+        """
+        found = [looked_at(text) for text in texts]
+        for some in ([one for one in found if one & ADDED], [one for one in found if not one & ADDED]):
+            if some:
+                self._database(frozenset[str]().union(*some), (self.resolve(run),), engine)
 
     def _answer(
         self,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 _OPEN_DATABASES = 4
-_COMPUTED, _ADDED = SCHEMA.computed_names(), SCHEMA.added_names()
+_COMPUTED, ADDED = SCHEMA.computed_names(), SCHEMA.added_names()
 _LADYBUG, _FREE = ("run", "added"), ("free", "freeadded")
 """What the names of the engines' entries begin with, without what was added to runs and with it."""
 _ALWAYS = frozenset({"Run"})
@@ -66,7 +66,7 @@ class RunGraphs(OpenedStore, ABC):
     def _runs_database(self, ids: Sequence[str], engine: str, names: Names) -> Database:
         """The graph of these runs with at least the labels and types ``names``, ready to be read."""
         runs = [self.load(run_id) for run_id in ids]
-        states = [additions_state(run) for run in runs] if names & _ADDED else [""]
+        states = [additions_state(run) for run in runs] if names & ADDED else [""]
         # Graphs with what was added are others: an addition leaves those that need nothing of it as they are.
         added = any(states)
         contents = [
