@@ -84,12 +84,11 @@ def planned(size: str, store: GraphStore, few: int = 6) -> Plan:
     """Of many runs 210, on every store; of few ``few`` in memory, half as many in a folder, or 4 on a server.
 
     Engine and graph are the same in memory and in a folder, so one of the two is asked less: of few runs the
-    folder. Of many it is asked everything about each of them, and each question goes to a third in memory,
-    and on a server, asked over a connection.
+    folder. Of many each question goes to a third.
     """
     if size == "few":
         return Plan(4 if store.engines == ("neo4j",) else few if store.url == "memory:" else few // 2, 1)
-    return Plan(210, 3 if store.engines == ("neo4j",) or store.url == "memory:" else 1)
+    return Plan(210, 3)
 
 
 @cache
