@@ -5,7 +5,7 @@ is missing or does not fit its note is built anew, from a copy of another one wh
 from: that of a run from one with fewer labels and types, that over all runs from one of fewer runs. Where
 that cannot be done (a folder that may not be written, a full disk), the projection is built in memory for
 this process. All entries together take at most ``$KERNBENCH_CACHE_MB`` (2048): those go first that were
-asked longest ago.
+asked longest ago. A process looks at the first that it adds, then each time it has added a sixteenth of that.
 """
 
 from __future__ import annotations
@@ -115,6 +115,8 @@ class ProjectionCache(Generic[D]):
         self._folder = folder
         self._note = note
         self._engine = engine
+        self._added_bytes: float | None = None
+        """Added by this process since it last looked how large the cache is; None before that."""
 
     def name(self, prefix: str, *contents: str) -> str:
         """The name of the entry made from records of these ``contents``."""
@@ -157,7 +159,7 @@ class ProjectionCache(Generic[D]):
             running.check()
             self._note(f"cache {place} cannot be read; the graph is built in memory")
             return self._engine.in_memory(fill, size())
-        self._shrink(keep={name, base.name} if base else {name})
+        self._added(place, keep={name, base.name} if base else {name})
         return database
 
     def entries(self, prefix: str) -> Iterator[tuple[str, About]]:
@@ -234,16 +236,25 @@ class ProjectionCache(Generic[D]):
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
-    def _shrink(self, keep: set[str]) -> None:
-        """Remove entries, those first that were asked longest ago, until the rest is small enough."""
+    def _added(self, place: Path, keep: set[str]) -> None:
+        """Count a new entry, and make room when enough have come: looking takes as long as there are entries."""
         limit = _limit_bytes()
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            if self._added_bytes is not None:
+                self._added_bytes += _noted_bytes(place)
+        if self._added_bytes is None or self._added_bytes > limit / 16:
+            self._shrink(limit, keep)
+            self._added_bytes = 0.0
+
+    def _shrink(self, limit: float, keep: set[str]) -> None:
+        """Remove entries, those first that were asked longest ago, until the rest is small enough."""
         found: list[tuple[int, int, Path]] = []
         with suppress(OSError):
             for place in self._folder.iterdir():
                 if not is_temporary(place):
-                    with suppress(OSError):
+                    with suppress(OSError, ValueError, KeyError, TypeError):
                         asked = (place / _CHECK).stat().st_mtime_ns
-                        found.append((asked, size_of(place), place))
+                        found.append((asked, _noted_bytes(place), place))
         total = 0
         for _, size, place in sorted(found, reverse=True):
             total += size
@@ -263,9 +274,9 @@ def _limit_bytes() -> float:
     return limit * 1e6
 
 
-def size_of(place: Path) -> int:
-    """Bytes of all files below ``place``."""
-    return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+def _noted_bytes(place: Path) -> int:
+    """Bytes of an entry's database, as noted when it was written."""
+    return int(parsed((place / _CHECK).read_bytes())["bytes"])
 
 
 def _copy(source: Path, target: Path) -> None:
