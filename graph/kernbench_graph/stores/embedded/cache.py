@@ -237,7 +237,7 @@ class ProjectionCache(Generic[D]):
             return False
 
     def _added(self, place: Path, keep: set[str]) -> None:
-        """Count a new entry, and make room when enough have come: looking takes as long as there are entries."""
+        """Count a new entry, and make room when enough have come: that looks at every entry."""
         limit = _limit_bytes()
         with suppress(OSError, ValueError, KeyError, TypeError):
             if self._added_bytes is not None:
