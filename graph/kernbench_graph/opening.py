@@ -48,7 +48,7 @@ def open_store(url: str | PathLike[str]) -> GraphStore:
     text = fspath(url)
     found = _SCHEME.match(text)
     scheme = found.group(1).lower() if found else ""
-    opener = _opener(scheme) if text.strip() else None
+    opener = None if not text.strip() or text == ":memory:" else _opener(scheme)  # SQLite's name of one
     if opener is None:
         shown = f"{found.group(1)}:..." if found else text
         raise StoreUrlError(

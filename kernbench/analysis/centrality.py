@@ -48,7 +48,9 @@ def _values(graph: nx.DiGraph[str], measure: str) -> list[tuple[str, float]]:
     for a, b, size in graph.edges(data="bytes"):
         before = both[a][b]["bytes"] if both.has_edge(a, b) else 0
         both.add_edge(a, b, bytes=before + size)
-    groups = [sorted(group) for group in nx.community.louvain_communities(both, "bytes", seed=_SEED)]
+    groups = [[name] for name in both]  # where all that went has no bytes, nothing joins two
+    if both.size("bytes"):
+        groups = [sorted(group) for group in nx.community.louvain_communities(both, "bytes", seed=_SEED)]
     groups.sort(key=lambda group: (-len(group), group[0]))
     return [(name, float(number)) for number, group in enumerate(groups) for name in group]
 

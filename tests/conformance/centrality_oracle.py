@@ -63,7 +63,9 @@ def communities(run: RunRecord, topology: TopologyRecord, params: Mapping[str, A
     order.add_edges_from((a, b) for a, b, _ in used.values())
     for a, b in order.edges:
         graph.add_edge(a, b, bytes=joined[frozenset((a, b))])
-    found = [sorted(group) for group in nx.community.louvain_communities(graph, "bytes", seed=1)]
+    found = [[name] for name in graph]
+    if any(size for *_, size in used.values()):
+        found = [sorted(group) for group in nx.community.louvain_communities(graph, "bytes", seed=1)]
     found.sort(key=lambda group: (-len(group), group[0]))
     of = {name: number for number, group in enumerate(found) for name in group}
     between: dict[tuple[int, int], list[int]] = {}

@@ -80,15 +80,15 @@ class Plan:
         return (run + run // self.every + question) % self.every == 0
 
 
-def planned(size: str, store: GraphStore, few: int = 6) -> Plan:
+def planned(size: str, store: GraphStore, few: int = 6, every: int = 3) -> Plan:
     """Of many runs 210, on every store; of few ``few`` in memory, half as many in a folder, or 4 on a server.
 
     Engine and graph are the same in memory and in a folder, so one of the two is asked less: of few runs the
-    folder. Of many each question goes to a third.
+    folder. Of many each question goes to one in ``every``.
     """
     if size == "few":
         return Plan(4 if store.engines == ("neo4j",) else few if store.url == "memory:" else few // 2, 1)
-    return Plan(210, 3)
+    return Plan(210, every)
 
 
 @cache

@@ -39,7 +39,10 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
     asked: dict[str, set[str]] = {name: set() for name in ORACLES}
     history = History()
     with new_store() as store:
-        plan = planned(size, store, 12)  # fewer do not tell a sum of waits from the largest
+        every = (
+            3 if store.engines == ("neo4j",) else 6
+        )  # where a question is not there, a graph is made for it
+        plan = planned(size, store, 12, every)  # fewer than 12 do not tell a sum of waits from the largest
         cases = made_up(plan.runs, tuple(ORACLES))
         for lot in np.array_split(np.arange(len(cases)), LOTS):
             for number in lot:
@@ -59,7 +62,7 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
     assert min(history.asked[name] for name in HISTORY) >= plan.times
     if size == "many":
         assert len(cases) >= 200
-        assert plan.times >= 60
+        assert plan.times >= 35
         assert min(history.found[name] for name in HISTORY) >= plan.times // 20
 
 

@@ -52,7 +52,7 @@ def test_another_store_is_added_without_an_edit(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["other:", "", "   ", "memory:x", "neo4j+x://h", "bolt+tls://h", "mysql://u:p@h"]
+    "url", ["other:", "", "   ", ":memory:", "memory:x", "neo4j+x://h", "bolt+tls://h", "mysql://u:p@h"]
 )
 def test_an_unknown_url_is_refused_without_showing_credentials(url: str) -> None:
     with pytest.raises(StoreUrlError, match="is not a store URL") as refused:

@@ -68,7 +68,7 @@ class LadybugDatabase:
         self.is_closed = False
         try:
             self._database = ladybug.Database(
-                str(path) if path else ":memory:",
+                str(path) if path else "",  # its name of a database in memory may be that of a folder
                 read_only=read_only,
                 buffer_pool_size=pool,
                 max_db_size=_LARGEST_DATABASE,
