@@ -6,6 +6,7 @@
 #   make pure        the tests of exact times and kept results, where nothing is compiled (KERNBENCH_PURE=1)
 #   make core        compile the engine again, after a change of it; needs a C compiler, or the package ziglang
 #   make golden      rewrite the kept results under tests/golden, after a decision to change them
+#   make lock        write requirements-dev.txt: the versions of all packages with which this environment's tests pass
 #   make lint        ruff: rules and format
 #   make types       mypy, strict
 #   make contracts   import-linter: which package may import which
@@ -41,7 +42,7 @@ SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled e
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
 
-.PHONY: run test slow pure core golden lint types contracts wheel-test docs site pictures validation measure measure-store diagrams screens figures neo4j clean help
+.PHONY: run test slow pure core golden lock lint types contracts wheel-test docs site pictures validation measure measure-store diagrams screens figures neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -66,6 +67,9 @@ golden: $(DEV)
 	$(BIN)/python tests/golden/archives.py
 	$(BIN)/python tests/golden/test_probe_golden.py
 	$(BIN)/python tests/golden/test_topology_counts.py
+
+lock: $(DEV)
+	$(BIN)/python -m pip --disable-pip-version-check freeze --exclude-editable > requirements-dev.txt
 
 lint: $(DEV)
 	$(BIN)/ruff check .
