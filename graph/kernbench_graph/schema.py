@@ -177,6 +177,18 @@ TABLES = (
         _P("resource", "string", "Name of the pseudo-channel.", to="Use"),
         _P("bytes", "int64", "Bytes of it there.", "bytes"),
     ), optional=True),
+    Table("RowUse", "run", "How bursts found the rows of a pseudo-channel; only with "
+          "`cube.hbm.model: dram`.", (
+        _P("txn", "int64", "The transaction; -1 for all of the run together.", to="Transaction", absent=-1),
+        _P("resource", "string", "Name of the pseudo-channel.", to="Use"),
+        _P("hits", "int64", "Bursts whose row was open."),
+        _P("misses", "int64", "Bursts whose bank had no row open."),
+        _P("conflicts", "int64", "Bursts whose bank had another row open."),
+        _P("refreshes", "int64", "Of a transaction, refreshes that held it up; of a run, all."),
+        _P("row_ns", "double", "Time for which a transaction waited for rows to be closed and opened, at the "
+           "pseudo-channel that served it last, 0 at others; of a run those of all its transactions.", "ns"),
+        _P("refresh_ns", "double", "The same for refreshes that were due or under way.", "ns"),
+    ), optional=True),
     Table("WaitedFor", "run", "Transactions that stood behind others.", (
         _P("txn", "int64", "The transaction that waited.", to="Transaction"),
         _P("holder", "int64", "The transaction that held the resource.", to="Transaction"),
@@ -396,6 +408,10 @@ RELATIONSHIPS = (
                   Rows("Hop", ("Transaction", "txn"), _USE_OF),
                   carries="seq t_in t_start t_out service_ns wait_ns bytes sole_ns busy_ns present",
                   more="HopUse"),
+    _relationship("FOUND_ROWS", "How a transaction, or all of a run, found the rows of DRAM.",
+                  Rows("RowUse", ("Transaction", "txn"), _USE_OF),
+                  Rows("RowUse", ("Run", ""), _USE_OF, unless="txn"),
+                  carries="hits misses conflicts refreshes row_ns refresh_ns"),
     _relationship("WAITED_FOR", "A transaction stood behind another; only where it waited.",
                   Rows("WaitedFor", ("Transaction", "txn"), ("Transaction", "holder")),
                   carries="seq resource ns t_from t_to holders"),

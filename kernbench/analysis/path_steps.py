@@ -7,14 +7,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 CAUSES = (
-    "compute", "link", "hbm", "memory", "component", "queue", "back_pressure", "dependency", "launch", "host",
-    "unfinished", "unexplained",
+    "compute", "link", "hbm", "row", "refresh", "memory", "component", "queue", "back_pressure", "dependency",
+    "launch", "host", "unfinished", "unexplained",
 )  # fmt: skip
 """Causes of a step's time.
 
 ``compute``: MAC array or vector unit; ``link``: wires; ``hbm``, ``memory``: HBM, other memories;
-``component``: overheads, the kernel's own cycles and the dispatch of its commands; ``queue``: behind other
-transactions; ``back_pressure``: for room in a finite buffer; ``dependency``: ready, but held by something
+``row``, ``refresh``: while a row of DRAM was opened, or DRAM was refreshed; ``component``: overheads, the
+kernel's own cycles and the dispatch of its commands; ``queue``: behind other transactions;
+``back_pressure``: for room in a finite buffer; ``dependency``: ready, but held by something
 that the trace does not tell apart; ``launch``: launch messages, their answers and the common start;
 ``host``: the host, mapping, and what came before the first request; ``unfinished``: under way when a run
 was stopped, of which a part was kept. ``unexplained`` is a hole in the trace, and a bug.

@@ -27,6 +27,8 @@ BY_THEMSELVES = (*LAUNCHING, *HOST_LEVEL)
 """Transactions that no operation of a kernel sent."""
 
 
+_ROW_USE = ("txn", "row_ns", "refresh_ns")
+
 BUFFER = "link_buffer"
 """Kind of the finite buffers of links; waits at them are for room."""
 
@@ -58,6 +60,13 @@ class TraceIndex:
         self.kinds = dict(zip(resources, use["kind"].to_pylist(), strict=True))
         self.is_link = dict(zip(resources, use["is_link"].to_pylist(), strict=True))
         self._held_up = self._back_pressure(tables)
+        of = (
+            tables["RowUse"]
+            if "RowUse" in tables
+            else pa.table({name: pa.array([], pa.float64()) for name in _ROW_USE})
+        )
+        txn, self._row_ns, self._refresh_ns = (of[name].to_numpy() for name in _ROW_USE)
+        self._rows_of = Groups(txn)
 
     def __bool__(self) -> bool:
         """Whether there is any transaction."""
@@ -121,6 +130,11 @@ class TraceIndex:
                 key = wait["txn"], wait["seq"]
                 found[key] = found.get(key, 0.0) + wait["ns"]
         return found
+
+    def dram_waits(self, message: Message) -> tuple[float, float]:
+        """For how long ``message`` waited at DRAM for rows to be opened and for refreshes, ns."""
+        rows = self._rows_of[message.id]
+        return float(self._row_ns[rows].sum()), float(self._refresh_ns[rows].sum())
 
     def arrived(self, message: Message, first: int = 0) -> float:
         """The earliest arrival of ``message`` at its hops from number ``first`` on, ns; inf without any."""

@@ -65,7 +65,14 @@ class Track:
             begun = at_hop.t_out - at_hop.service_ns
             if abs(at_hop.t_out - self.now) > CLOSE_NS:
                 self.to(at_hop.t_out, "unexplained", *at)
-            self.to(begun, passed[hop].cause, *at, message.id, hop)
+            if passed[hop].cause == "hbm":
+                row, refresh = self.index.dram_waits(message)
+                self.to(begun + row + refresh, "hbm", *at, message.id, hop)
+                if row or refresh:
+                    self.to(begun + refresh, "row", *at, message.id, hop)
+                    self.to(begun, "refresh", *at, message.id, hop)
+            else:
+                self.to(begun, passed[hop].cause, *at, message.id, hop)
             room = self.index.held_up(message, hop)
             if room:
                 self.to(begun - room, "back_pressure", *at, message.id, hop)

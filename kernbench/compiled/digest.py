@@ -18,9 +18,9 @@ ARBITERS = ("fifo", "oldest_first", "priority", "round_robin")
 """Modules of ``kernbench.arbiters`` that are."""
 
 COMPONENTS = (
-    "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_channel",
-    "hbm_dram", "transit", "pe_tcm", "pe_component", "pe_compute",
-    "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq", "pe_cpu",
+    "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_window",
+    "dram_commands", "dram_channel", "dram_bus", "dram_visit", "hbm_dram", "transit", "pe_tcm",
+    "pe_component", "pe_compute", "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq", "pe_cpu",
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""
 

@@ -1,7 +1,7 @@
 cimport cython
 
 cdef class Burst:
-    cdef public long long order, came, row, mask
+    cdef public long long order, came, row, mask, opened
     cdef public int count, left, found
     cdef public bint write, begun
     cdef public Bank bank
@@ -31,4 +31,8 @@ cdef class Pseudo:
     cdef public int number, read_rank, write_rank, active, open, next_bank
     cdef public list banks
     cdef public long long read, write, act, pre, refresh, last_read, last_write, act1, act2, act3, act4
-    cdef public long long refreshing_from, refreshing_to
+    cdef public long long due_at, hits, misses, conflicts, refreshes
+    cdef public list refreshed
+
+    @cython.locals(count="long long", ticks="long long", due="long long", issued="long long", over="long long", end="long long", start="long long")
+    cpdef tuple held_up(self, long long since, long long until, Bank bank)

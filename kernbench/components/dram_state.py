@@ -26,6 +26,8 @@ class Burst:
         self.part = part
         self.begun = False
         """Whether a command has been issued for it."""
+        self.opened = 0
+        """When its row began to be opened, or another to be closed for it; of a hit nothing."""
         self.found = HIT
         """How the column that is served found its row: :data:`HIT`, :data:`MISS` or :data:`CONFLICT`."""
         self.behind: Any = None
@@ -108,5 +110,30 @@ class Pseudo:
         """Banks with an open row."""
         self.next_bank = 0
         """The bank that is refreshed next, where single ones are."""
-        self.refreshing_from = _NEVER
-        self.refreshing_to = _NEVER
+        self.due_at = _NEVER
+        """When the refresh that is due here fell due."""
+        self.refreshed: list[tuple[int, int, int, Bank | None]] = []
+        """Refreshes: when due, issued and over, and of which bank (None: all). The owner drops old ones."""
+        self.hits = 0
+        self.misses = 0
+        self.conflicts = 0
+        """Columns whose row was open; whose bank was closed; whose bank had another row open."""
+        self.refreshes = 0
+
+    def held_up(self, since: int, until: int, bank: Bank) -> tuple[int, int]:
+        """Refreshes that held up a burst of ``bank`` between two ticks: how many, for how many ticks.
+
+        From when it falls due one of all banks holds up everything until it is over; one of another bank
+        until it is issued.
+        """
+        count = 0
+        ticks = 0
+        for due, issued, over, of in reversed(self.refreshed):
+            if over <= since:
+                break
+            end = min(over if of is None or of is bank else issued, until)
+            start = max(due, since)
+            if end > start:
+                count += 1
+                ticks += end - start
+        return count, ticks

@@ -1,53 +1,21 @@
+from kernbench.components.dram_bus cimport PseudoChannel
 from kernbench.components.dram_channel cimport DramChannel
-from kernbench.components.dram_state cimport Bank, Burst
+from kernbench.components.dram_state cimport Bank, Burst, Pseudo
+from kernbench.components.dram_visit cimport Part, Stay, Visit
 from kernbench.components.hbm cimport HbmSlice
-from kernbench.sim.booked cimport Booked
 from kernbench.sim.clock cimport Loop, Step
-from kernbench.sim.columns cimport Doubles
-from kernbench.sim.holding cimport Held as Parts, Runs
+from kernbench.sim.columns cimport Doubles, Words
 from kernbench.sim.fabric cimport Fabric
 from kernbench.sim.transaction cimport Packet, Transaction
 
 cimport cython
 
 cdef long long _FAR
-cdef int _HIT, _MISS
-cdef int _FORGET_EVERY, _LOOKED_AT
-
-cdef class Visit:
-    cdef readonly Packet packet, answer
-    cdef readonly double last_in, begun, inside, done, issued
-    cdef list parts, uses
-    cdef long long unserved, next
-    cdef readonly PseudoChannel by
-    cdef public long long hits, misses, conflicts, touched
-
-cdef class Part:
-    cdef readonly Visit visit
-    cdef readonly long long flit, left
-    cdef double done, issued
-    cdef PseudoChannel by
-
-cdef class PseudoChannel(Booked):
-    cdef public object node
-    cdef readonly int place
-    cdef double total, before_run, own_ns
-    cdef list sums
-    cdef Py_ssize_t gone
-
-    @cython.locals(count=Py_ssize_t, follows=bint)
-    cpdef double occupy(self, double time, double duration, object owner) except? -1.0
-    @cython.locals(count=Py_ssize_t)
-    cdef int forget_until(self, double oldest) except -1
-    @cython.locals(
-        runs=Runs, parts=Parts, cut=Py_ssize_t, middle=double, n=int, own=double, k=int, low=Py_ssize_t,
-        high=Py_ssize_t, at=Py_ssize_t, since=double, begun=double, rest=double, first=Py_ssize_t,
-    )
-    cpdef int waits(self, object owner, double begin, double end) except -1
+cdef int _FORGET_EVERY
 
 cdef class SliceChannel(DramChannel):
     cdef DramSlice slice
-    cdef list servers
+    cdef readonly list servers
     cdef double burst_ns, due_ns
     cdef long long lag
     cdef Wake wake
@@ -55,9 +23,9 @@ cdef class SliceChannel(DramChannel):
 
     @cython.locals(clock=Loop, due=double)
     cdef object arm(self, long long tick)
-    @cython.locals(part=Part, visit=Visit, server=PseudoChannel, issued=double, done=double)
+    @cython.locals(part=Part, visit=Visit, server=PseudoChannel, stay=Stay, issued=double, done=double)
     cpdef object served(self, Burst burst, long long at)
-    @cython.locals(oldest=double, bank=Bank, burst=Burst, part=Part, server=PseudoChannel)
+    @cython.locals(oldest=double, bank=Bank, burst=Burst, part=Part, server=PseudoChannel, pseudo=Pseudo)
     cdef object forget(self)
 
 cdef class Wake(Step):
@@ -69,7 +37,7 @@ cdef class DramSlice(HbmSlice):
     cdef double tick_ns, column_ns
     cdef int width, burst_shift, channel_bits, low_bits
     cdef long long burst_bytes, channel_mask, low_mask
-    cdef public object on_visit
+    cdef readonly Words outcomes
 
     @cython.locals(transaction=Transaction, visit=Visit, answer=Packet, fabric=Fabric, times=Doubles)
     cpdef object receive_flit(self, Packet packet, long long flit, double time)
@@ -84,6 +52,10 @@ cdef class DramSlice(HbmSlice):
     cdef object part_done(self, Part part)
     @cython.locals(
         packet=Packet, transaction=Transaction, wait=double, server=PseudoChannel, number=int, behind=double,
-        hop=Py_ssize_t, times=Doubles,
+        hop=Py_ssize_t, times=Doubles, stay=Stay,
     )
     cdef object over(self, Visit visit)
+    @cython.locals(
+        rows=Words, room=double, number=int, stay=Stay, server=PseudoChannel, refresh=double, row=double,
+    )
+    cdef object note_rows(self, Visit visit, double behind)

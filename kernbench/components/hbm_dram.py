@@ -7,141 +7,24 @@ burst that it touches is. Data leave in order, each flit when it and all before 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from math import ceil
 from typing import Any
 
-from kernbench.components.dram_channel import FAR, DramChannel
+from kernbench.components.dram_bus import PseudoChannel
+from kernbench.components.dram_channel import DramChannel
 from kernbench.components.dram_places import COLUMN_BITS, COLUMN_MASK, places
-from kernbench.components.dram_state import HIT, MISS, Bank, Burst
+from kernbench.components.dram_state import Bank, Burst
+from kernbench.components.dram_visit import Part, Stay, Visit
+from kernbench.components.dram_window import FAR
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.system import System
 from kernbench.pgraph import Node
-from kernbench.sim.booked import Booked
 from kernbench.sim.clock import Step
+from kernbench.sim.columns import Words
 from kernbench.sim.transaction import Packet
 
 _FAR = FAR
-_HIT, _MISS = HIT, MISS
 _FORGET_EVERY = 256
-_LOOKED_AT = 64
-"""Runs of a data bus that a wait is made out from one by one."""
-
-
-class Visit:
-    """A message at a slice: what of it is served, and how its bursts found their rows."""
-
-    def __init__(self, packet: Packet, answer: Any, channels: int) -> None:
-        self.packet = packet
-        self.answer = answer
-        """The data that go back, for a read."""
-        self.last_in = 0.0
-        self.begun = 0.0
-        self.inside = 0.0
-        """When the last flit so far came, was served at the entry, and stood at the array."""
-        flits = (answer if answer is not None else packet).last + 1
-        self.parts: list[Any] = [None] * flits
-        self.unserved = flits
-        self.next = 0
-        """The flit that leaves next."""
-        self.done = 0.0
-        self.issued = 0.0
-        self.by: Any = None
-        """Of the part that is done last: when its last command was issued, and at which pseudo-channel."""
-        self.hits = 0
-        self.misses = 0
-        self.conflicts = 0
-        self.touched = 0
-        """A bit for each pseudo-channel that it uses."""
-        self.uses = [0] * channels
-        """Bursts that each pseudo-channel has served."""
-
-
-class Part:
-    """A flit at a slice: ``left`` bursts of it have not been served."""
-
-    def __init__(self, visit: Visit, flit: int) -> None:
-        self.visit = visit
-        self.flit = flit
-        self.left = 0
-        self.done = 0.0
-        self.issued = 0.0
-        self.by: Any = None
-
-
-class PseudoChannel(Booked):
-    """The data bus of one pseudo-channel: a part of its slice, in the graph as ``node``."""
-
-    def __init__(self, node: Node, place: int) -> None:
-        super().__init__(node.id)
-        self.node = node
-        self.place = place
-        self.total = 0.0
-        """Time for which it has been in use, ns."""
-        self.before_run = 0.0
-        self.sums: list[float] = []
-        self.gone = 0
-        """For each run the time for which it had been in use before; the first ``gone`` are forgotten."""
-        self.own_ns = 0.0
-        """For how long who asks for its waits has used it."""
-
-    def occupy(self, time: float, duration: float, owner: Any) -> float:
-        """See :meth:`Booked.occupy`."""
-        count = self.runs.count
-        follows = self.holder is owner and time <= self.free
-        Booked.occupy(self, time, duration, owner)
-        if self.runs.count > count:
-            self.sums.append(self.before_run)
-        if not follows:
-            self.before_run = self.total
-        self.total += duration
-        return time
-
-    def forget_until(self, oldest: float) -> None:
-        """See :meth:`Booked.forget_until`."""
-        count = self.runs.count
-        Booked.forget_until(self, oldest)
-        self.gone += count - self.runs.count
-        if self.gone > _FORGET_EVERY and 2 * self.gone > len(self.sums):
-            del self.sums[: self.gone]
-            self.gone = 0
-
-    def waits(self, owner: Any, begin: float, end: float) -> int:
-        """See :meth:`Server.waits`. Of a long queue the newest runs are looked at, the rest is one entry."""
-        runs = self.runs
-        cut = runs.count - _LOOKED_AT
-        if cut <= 0 or runs.since(cut) <= begin:
-            return Booked.waits(self, owner, begin, end)
-        middle = runs.since(cut)
-        n = Booked.waits(self, owner, middle, end)
-        parts = self.parts
-        own = self.own_ns - (self.total - self.sums[self.gone + cut])
-        for k in range(n):
-            own += parts.ns[k]
-        low = 0
-        high = cut
-        while low < high:  # the oldest run that had not ended by then
-            at = (low + high) // 2
-            if runs.end(at) <= begin:
-                low = at + 1
-            else:
-                high = at
-        since = runs.since(low)
-        begun = begin if begin > since else since
-        rest = self.sums[self.gone + cut] - self.sums[self.gone + low] - (begun - since)
-        if own > 0.0:
-            rest -= own
-        first = low
-        while first < cut and runs.holder(first) is owner:
-            first += 1
-        if rest > 1e-9 and first < cut:
-            parts.holder[n] = runs.holder(first)
-            parts.ns[n] = rest
-            parts.t_from[n] = begun
-            parts.t_to[n] = middle
-            parts.holders[n] = cut - low
-            n += 1
-        return n
 
 
 class SliceChannel(DramChannel):
@@ -175,13 +58,8 @@ class SliceChannel(DramChannel):
         issued = at * self.tick_ns
         server.occupy(issued, self.burst_ns, visit.packet.transaction)
         server._busy_ns += self.burst_ns
-        visit.uses[server.place] += 1
-        if burst.found == _HIT:
-            visit.hits += 1
-        elif burst.found == _MISS:
-            visit.misses += 1
-        else:
-            visit.conflicts += 1
+        stay: Stay = visit.stays[server.place]
+        stay.serve(burst, at, visit.packet.transaction.traced)
         self.count += 1
         if self.count == _FORGET_EVERY:
             self.forget()
@@ -211,6 +89,9 @@ class SliceChannel(DramChannel):
             oldest = min(oldest, burst.part.visit.inside)
         for server in self.servers:
             server.forget_until(oldest)
+        for pseudo in self.pseudos:
+            while pseudo.refreshed and pseudo.refreshed[0][2] * self.tick_ns <= oldest:
+                del pseudo.refreshed[0]
 
 
 class Wake(Step):
@@ -259,8 +140,8 @@ class DramSlice(HbmSlice):
         self.low_mask = len(self.places) - 1
         self.low_bits = self.low_mask.bit_length()
         self.period = 1 << (self.low_bits + self.channel_bits + self.burst_shift)
-        self.on_visit: Callable[[Visit], None] | None = None
-        """Called for each message when its last flit is served."""
+        self.outcomes = Words(8)
+        """Of each transaction that was traced here and each pseudo-channel of it: see :meth:`note_rows`."""
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
         """See :meth:`Memory.receive_flit`."""
@@ -290,6 +171,7 @@ class DramSlice(HbmSlice):
             visit = packet.turn
             visit.last_in = time
             visit.begun = visit.inside = self.free if self.free > time else time
+            visit.wait_from(ceil(visit.inside / self.tick_ns - 1e-6))
         if transaction.is_write:
             self.submit(visit, packet, flit, visit.inside, True)
 
@@ -330,8 +212,8 @@ class DramSlice(HbmSlice):
             low = max(first, line << self.burst_shift)
             server.bytes += min(end, (line + 1) << self.burst_shift) - low
             number += index * self.width
-            if not visit.touched >> number & 1:
-                visit.touched |= 1 << number
+            if visit.stays[number] is None:
+                visit.stays[number] = Stay(came)
                 server.arrive(time)
             line += 1
 
@@ -385,25 +267,64 @@ class DramSlice(HbmSlice):
         """The last flit is served: note the hop and who held it up."""
         packet = visit.packet
         transaction = packet.transaction
-        wait = 0.0
+        wait = behind = 0.0
         if visit.begun > visit.last_in:
             wait += transaction.note_waits(self.index, self, visit.last_in, visit.begun)
         server = visit.by
         if visit.issued > visit.inside:
-            server.own_ns = visit.uses[server.place] * self.column_ns
+            stay: Stay = visit.stays[server.place]
+            server.own_ns = (stay.hits + stay.misses + stay.conflicts) * self.column_ns
             behind = transaction.note_waits(server.index, server, visit.inside, visit.issued)
             server.wait_ns += behind
             wait += behind
         for number in range(len(self.channels)):
-            if visit.touched >> number & 1:
+            if visit.stays[number] is not None:
                 self.channels[number].leave(visit.done, 0, 0.0, 0.0)
         self.leave(visit.done, transaction.nbytes, self.entry(packet), wait)
-        if self.on_visit is not None:
-            self.on_visit(visit)
         if transaction.traced:
+            self.note_rows(visit, behind)
             hop = packet.path.hops
             times = packet.times
             transaction.hop(
                 self.index, times.at[hop], times.at[packet.stride + hop], visit.done,
                 visit.done - visit.last_in - wait, wait, transaction.nbytes,
             )  # fmt: skip
+
+    def note_rows(self, visit: Visit, behind: float) -> None:
+        """Note how the bursts of ``visit``, which stood ``behind`` others for so long, found their rows.
+
+        What it waited for is told of the pseudo-channel that served it last, where its time went.
+        """
+        rows = self.outcomes
+        room = visit.issued - visit.inside - behind
+        for number in range(len(self.channels)):
+            stay: Any = visit.stays[number]
+            if stay is None:
+                continue
+            server: PseudoChannel = self.channels[number]
+            refresh = row = 0.0
+            if server is visit.by and room > 0.0:
+                refresh = min(stay.refresh * self.tick_ns, room)
+                row = min(stay.row * self.tick_ns, room - refresh)
+            rows.integer(visit.packet.transaction.id)
+            rows.integer(server.index)
+            rows.integer(stay.hits)
+            rows.integer(stay.misses)
+            rows.integer(stay.conflicts)
+            rows.integer(stay.refreshes if refresh > 0.0 else 0)
+            rows.number(row)
+            rows.number(refresh)
+
+    def counted(self) -> list[tuple[int, int, int, int, int]]:
+        """Of each pseudo-channel that was used: index, hits, misses, conflicts and refreshes so far."""
+        now = int(self.clock.time / self.tick_ns + 1e-6)
+        found = []
+        for channel in self.dram:
+            if any(server.transactions for server in channel.servers):
+                channel.advance(now)  # refreshes are carried out when something is asked for
+            for server, pseudo in zip(channel.servers, channel.pseudos, strict=True):
+                if server.transactions:
+                    found.append(
+                        (server.index, pseudo.hits, pseudo.misses, pseudo.conflicts, pseudo.refreshes)
+                    )
+        return found

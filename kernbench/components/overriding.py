@@ -23,7 +23,7 @@ INSTEAD: dict[type, dict[str, str]] = {
     Component: {"crossed": "forward"},
     Memory: {"entry": "entry_ns", "served": "commit and fetch", "depart": "leave"},
     HbmSlice: dict.fromkeys(("burst", "channel_at"), "commit and fetch"),
-    DramSlice: dict.fromkeys(("submit", "part_done", "over"), "commit and fetch"),
+    DramSlice: dict.fromkeys(("submit", "part_done", "over", "note_rows"), "commit and fetch"),
     PeComponent: {"part_of": "sibling", "hand": "pass_on"},
 }
 """By the class that defines it: the method, and what is called by its name."""

@@ -101,6 +101,7 @@ class TraceRecorder(Instrument):
             "Hop": found,
             "WaitedFor": waits,
             "Dealt": _dealt(rows.dst, numbers, order, resources),
+            "RowUse": _row_use(ids, resources),
         }
 
 
@@ -237,6 +238,36 @@ def _dealt(dst: Sequence[str], numbers: Columns, order: Any, resources: Sequence
         "txn": np.repeat(numbers["id"][some], count)[fits],
         "resource": coded([r.resource for r in resources], place[fits]),
         "bytes": part[fits],
+    }
+
+
+_ROW_COUNTS = ("hits", "misses", "conflicts", "refreshes")
+
+
+def _row_use(ended: Any, resources: Sequence[Server]) -> Columns:
+    """The table RowUse: how transactions found the rows of DRAM, then the run's totals."""
+    slices: list[Any] = [r for r in resources if hasattr(r, "outcomes")]
+
+    def column(number: int, type_: str) -> Any:
+        return np.concatenate(
+            [np.zeros(0, type_), *(np.frombuffer(s.outcomes.column(number, type_), type_) for s in slices)]
+        )
+
+    txn, place = column(0, "q"), column(1, "q")
+    order = np.lexsort((place, txn))
+    order = order[np.isin(txn[order], ended)]
+    totals = np.array([row for s in slices for row in s.counted()], np.int64).reshape(-1, 5)
+    times = [column(6, "d")[order], column(7, "d")[order]]
+    sums = [np.bincount(place[order], of, len(resources))[totals[:, 0]] for of in times]
+    return {
+        "txn": np.concatenate([txn[order], np.full(len(totals), -1)]),
+        "resource": coded([r.resource for r in resources], np.concatenate([place[order], totals[:, 0]])),
+        **{
+            name: np.concatenate([column(2 + i, "q")[order], totals[:, 1 + i]])
+            for i, name in enumerate(_ROW_COUNTS)
+        },
+        "row_ns": np.concatenate([times[0], sums[0]]),
+        "refresh_ns": np.concatenate([times[1], sums[1]]),
     }
 
 

@@ -179,6 +179,8 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
          "busy_ns": draw(QUARTERS), "wait_ns": 0.0, "utilisation": 0.5, "transactions": 1, "max_queue": 0}
         for channel in channels if (channel, False) not in others and draw(st.booleans())
     ]  # fmt: skip
+    banks = [one["resource"] for one in use if one["kind"] == CHANNEL]
+    found = [(-1, bank) for bank in banks] + [(n, bank) for n in range(sent) for bank in banks[:2]]
     length = dict(zip(link_ids, topology.tables["Link"]["distance_mm"].to_pylist(), strict=True))
     tables = {
         "Use": table("Use", use),
@@ -197,6 +199,12 @@ def runs(draw: st.DrawFn, topology: TopologyRecord) -> RunRecord:
         ]),
         "Transaction": table("Transaction", transactions),
         "Hop": table("Hop", hops),
+        "RowUse": table("RowUse", [
+            {"txn": txn, "resource": bank, "hits": draw(st.integers(0, 9)), "misses": draw(st.integers(0, 3)),
+             "conflicts": draw(st.integers(0, 3)), "refreshes": draw(st.integers(0, 1)),
+             "row_ns": draw(QUARTERS), "refresh_ns": draw(QUARTERS)}
+            for txn, bank in found
+        ]),
         "WaitedFor": table("WaitedFor", waits),
         "Op": table("Op", op_rows),
         "DependsOn": table(

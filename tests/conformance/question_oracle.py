@@ -16,6 +16,7 @@ from tests.conformance.energy_oracle import ENERGY
 from tests.conformance.launch_oracle import LAUNCHES
 from tests.conformance.oracle_columns import Oracle, Rows, columns, first, kinds_of
 from tests.conformance.roofline_oracle import ROOFLINE
+from tests.conformance.rows_oracle import ROWS
 from tests.conformance.tensor_oracle import TENSORS
 from tests.conformance.traffic_oracle import TRAFFIC
 
@@ -345,5 +346,6 @@ ORACLES: dict[str, Oracle] = {
     **LAUNCHES,
     **ENERGY,
     **ROOFLINE,
+    **ROWS,
     **TENSORS,
 }

@@ -39,6 +39,8 @@ def kept(store: GraphStore) -> GraphStore:
     parts = {**topology.tables, "Component": with_rows(topology.tables["Component"], channel)}
     topology = dataclasses.replace(topology, tables=parts)
     tables["Use"] = with_rows(tables["Use"], [{**used, "resource": "hbm.pc0"}])
+    found = {"resource": "hbm.pc0", "hits": 7, "misses": 1, "conflicts": 0, "refreshes": 1, "row_ns": 20.0}
+    tables["RowUse"] = table("RowUse", [{**found, "txn": txn, "refresh_ns": 0.5} for txn in (0, -1)])
     tables["Dealt"] = table("Dealt", [{"txn": 0, "resource": "hbm.pc0", "bytes": 256}])
     store.keep(RunRecord(run.info, tables), topology)
     add_to(store, "a")

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +15,9 @@ from hypothesis import strategies as st
 import kernbench as kb
 from kernbench.errors import ConfigError
 from kernbench.machine.machine import Machine
+from kernbench.sim.trace import TraceRecorder
 from kernbench.topology import parse
-from kernbench.topology.dram import ADDRESS_MAPS
+from kernbench.topology.dram import ADDRESS_MAPS, shipped
 from kernbench.validation import dram
 from tests.compiled import compiled
 from tests.examples import examples
@@ -33,8 +36,8 @@ def test_lone_reads_take_what_their_commands_do() -> None:
 
     The second read is a hit at tick 641. The third opens another row of the bank: PRE at 960, ACT 1011, RD 1075.
     """
-    watch = dram._AtMemory()
-    made = dram.machine("none", watch)
+    watch, trace = dram._AtMemory(), TraceRecorder()
+    made = dram.machine("none", watch, trace)
     expected = [
         (100.0, 0, 429 * 0.3125 - 100.0),
         (200.0, 256, 685 * 0.3125 - 200.0),
@@ -44,6 +47,33 @@ def test_lone_reads_take_what_their_commands_do() -> None:
         before = watch.ns
         made.wait(made.flow(PE, SLICE, address, 32, is_write=False, start_ns=start))
         assert watch.ns - before == pytest.approx(ns, abs=1e-9)
+    found = rows_found(trace, made)
+    assert [row[:3] for row in found] == [(0, 1, 0), (1, 0, 0), (0, 0, 1), (1, 1, 1)]
+    assert [row[4] for row in found] == pytest.approx([20.0, 0.0, 35.9375, 55.9375], abs=1e-9)
+
+
+@pytest.mark.parametrize("late", [0, 5, 800])
+def test_a_read_says_how_long_a_refresh_held_it_up(late: int) -> None:
+    """One of all banks starts at the first rising edge from tREFI on; tRFC later a row may be opened.
+
+    Both are counted from the last edge of a command: a refresh has one half cycle after its first, an activate 3.
+    """
+    table, trace = shipped("hbm3_6400").figures(), TraceRecorder()
+    made = dram.machine("all_bank", trace)
+    due, tick = 2 * table["tREFI"], 0.3125
+    made.wait(made.flow(PE, SLICE, 0, 32, is_write=False, start_ns=(due + late) * tick))
+    over = (due | 1) + 2 * table["tRFC"] + 1 - 3
+    (first, _) = rows_found(trace, made)
+    held = max(0, over - due - late)
+    assert first[3] == (held > 0)
+    assert first[4:] == pytest.approx((64 * tick, held * tick), abs=1e-9)
+
+
+def rows_found(trace: TraceRecorder, made: Machine) -> list[tuple[float, ...]]:
+    """Hits, misses, conflicts, refreshes, row_ns and refresh_ns of each transaction, then of all."""
+    columns = trace.tables(made.resources, made.clock.now)["RowUse"]
+    names = ("hits", "misses", "conflicts", "refreshes", "row_ns", "refresh_ns")
+    return list(zip(*(columns[name].tolist() for name in names), strict=True))
 
 
 @examples(64)
@@ -61,14 +91,15 @@ def test_machines_with_dram_keep_their_invariants(flows, address_map, page, refr
         "read_window": window, "write_window": window,
     }  # fmt: skip
     graph = compiled("minimal", {"cube.hbm.model": "dram", "cube.hbm.dram": keys, "cube.hbm.access_ns": 3.0})
-    machine = Machine(graph, [], check=True)
+    trace = TraceRecorder()
+    machine = Machine(graph, [trace], check=True)
     start, sent = 0.0, []
     for later, address, nbytes, write in flows:
         start += later
         sent.append(machine.flow(PE, SLICE, address, nbytes, is_write=write, start_ns=start))
     machine.wait(*sent)
     slice_ = machine.components[SLICE]
-    columns = sum(channel.hits + channel.misses + channel.conflicts for channel in slice_.dram)
+    columns = sum(p.hits + p.misses + p.conflicts for channel in slice_.dram for p in channel.pseudos)
     flits = [
         (address + at, min(256, nbytes - at))
         for _, address, nbytes, _ in flows
@@ -76,6 +107,21 @@ def test_machines_with_dram_keep_their_invariants(flows, address_map, page, refr
     ]
     assert columns == sum((address + size - 1) // 32 - address // 32 + 1 for address, size in flits)
     assert sum(channel.bytes for channel in slice_.channels) == sum(nbytes for _, _, nbytes, _ in flows)
+    check_rows(trace.tables(machine.resources, machine.clock.now), len(flows))
+
+
+def check_rows(tables: dict[str, Any], transactions: int) -> None:
+    """What transactions found adds up to the run's, and what they waited for is part of their service."""
+    rows, hops = tables["RowUse"], tables["Hop"]
+    place, txn = np.array(rows["resource"].to_pylist()), rows["txn"]
+    for name in ("hits", "misses", "conflicts", "row_ns", "refresh_ns"):
+        for one in set(place):
+            of = rows[name][(place == one) & (txn >= 0)].sum()
+            assert of == pytest.approx(rows[name][(place == one) & (txn < 0)].sum(), abs=1e-6)
+    at_slice = np.array(hops["resource"].to_pylist()) == SLICE
+    for number in range(transactions):
+        waited = sum(rows[name][txn == number].sum() for name in ("row_ns", "refresh_ns"))
+        assert 0.0 <= waited <= hops["service_ns"][at_slice & (hops["txn"] == number)].sum() + 1e-6
 
 
 def test_results_are_right_and_the_same_twice() -> None:

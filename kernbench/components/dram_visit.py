@@ -1,0 +1,95 @@
+"""A message at a slice of DRAM: which of its flits are served, and what it met at each pseudo-channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernbench.components.dram_state import CONFLICT, HIT, MISS, Burst
+from kernbench.sim.transaction import Packet
+
+_HIT, _MISS, _CONFLICT = HIT, MISS, CONFLICT
+
+
+class Visit:
+    """A message at a slice."""
+
+    def __init__(self, packet: Packet, answer: Any, channels: int) -> None:
+        self.packet = packet
+        self.answer = answer
+        """The data that go back, for a read."""
+        self.last_in = 0.0
+        self.begun = 0.0
+        self.inside = 0.0
+        """When the last flit so far came, was served at the entry, and stood at the array."""
+        flits = (answer if answer is not None else packet).last + 1
+        self.parts: list[Any] = [None] * flits
+        self.unserved = flits
+        self.next = 0
+        """The flit that leaves next."""
+        self.done = 0.0
+        self.issued = 0.0
+        self.by: Any = None
+        """Of the part that is done last: when its last command was issued, and at which pseudo-channel."""
+        self.stays: list[Any] = [None] * channels
+        """By the pseudo-channel's place what it met there; None where it has no bytes."""
+
+    def wait_from(self, tick: int) -> None:
+        """Another flit has come at ``tick``: what held up those before it is of no account any more."""
+        for number in range(len(self.stays)):
+            stay: Stay = self.stays[number]
+            if stay is not None:
+                stay.last = tick
+                stay.refresh = stay.row = stay.refreshes = 0
+
+
+class Part:
+    """A flit at a slice: ``left`` bursts of it have not been served."""
+
+    def __init__(self, visit: Visit, flit: int) -> None:
+        self.visit = visit
+        self.flit = flit
+        self.left = 0
+        self.done = 0.0
+        self.issued = 0.0
+        self.by: Any = None
+
+
+class Stay:
+    """A message at one pseudo-channel: how its bursts found their rows, and what it waited for. In ticks.
+
+    The time up to its last burst is cut at each of its bursts. Of each piece, what a refresh held up counts
+    as refresh; of the rest, that since the row of the burst began to be opened as row.
+    """
+
+    def __init__(self, came: int) -> None:
+        self.last = came
+        """When its last burst so far was read or written."""
+        self.hits = 0
+        self.misses = 0
+        self.conflicts = 0
+        self.refreshes = 0
+        self.refresh = 0
+        self.row = 0
+
+    def serve(self, burst: Burst, at: int, explained: bool) -> None:
+        """A column of ``burst`` is read or written at tick ``at``; ``explained`` says what it waited for."""
+        found = burst.found
+        if found == _HIT:
+            self.hits += 1
+        elif found == _MISS:
+            self.misses += 1
+        else:
+            self.conflicts += 1
+        if not explained or at <= self.last:
+            return
+        pseudo = burst.bank.pseudo
+        if pseudo.refreshed:
+            count, ticks = pseudo.held_up(self.last, at, burst.bank)
+            self.refreshes += count
+            self.refresh += ticks
+        if found != _HIT:
+            since = max(burst.opened, self.last)
+            self.row += at - since
+            if pseudo.refreshed:
+                self.row -= pseudo.held_up(since, at, burst.bank)[1]
+        self.last = at
