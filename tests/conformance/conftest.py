@@ -31,12 +31,21 @@ NewStore = Callable[[], AbstractContextManager[GraphStore]]
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to CI what is asked of the embedded store as well."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave to CI what is asked of the embedded store as well: of few and of many runs, the many."""
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
     for item in items:
         call = getattr(item, "callspec", None)
         if item.path.name in SAME_IN_MEMORY and call and call.params.get("new_store") == "memory":
             item.add_marker(pytest.mark.slow)
+            if call.params.get("size") == "few":
+                left.append(item)
+                continue
+        kept.append(item)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept
 
 
 @pytest.fixture(params=["memory", "embedded", pytest.param("neo4j", marks=pytest.mark.neo4j)])

@@ -81,13 +81,12 @@ class Plan:
 
 
 def planned(size: str, store: GraphStore, few: int = 6, every: int = 3) -> Plan:
-    """Of many runs 210, on every store; of few ``few`` in memory, half as many in a folder, or 4 on a server.
+    """Of many runs 210, on every store, and each question goes to one in ``every``.
 
-    Engine and graph are the same in memory and in a folder, so one of the two is asked less: of few runs the
-    folder. Of many each question goes to one in ``every``.
+    Of few, ``few`` in a folder, where each question goes to one in two, or 4 on a server.
     """
     if size == "few":
-        return Plan(4 if store.engines == ("neo4j",) else few if store.url == "memory:" else few // 2, 1)
+        return Plan(4, 1) if store.engines == ("neo4j",) else Plan(few, 2)
     return Plan(210, every)
 
 

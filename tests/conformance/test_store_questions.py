@@ -42,7 +42,7 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
         every = (
             3 if store.engines == ("neo4j",) else 6
         )  # where a question is not there, a graph is made for it
-        plan = planned(size, store, 12, every)  # fewer than 12 do not tell a sum of waits from the largest
+        plan = planned(size, store, every=every)
         cases = made_up(plan.runs, tuple(ORACLES))
         for lot in np.array_split(np.arange(len(cases)), LOTS):
             for number in lot:
