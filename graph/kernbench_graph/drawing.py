@@ -11,7 +11,6 @@ from statistics import fmean
 import networkx as nx
 
 from kernbench_graph.entities import GraphNode, GraphRelationship
-from kernbench_graph.schema import SCHEMA
 
 MOST_NODES = 60
 """More boxes than these are no picture that anyone reads."""
@@ -36,12 +35,6 @@ def entities_svg(nodes: Sequence[GraphNode], relationships: Sequence[GraphRelati
     boxes = {node.id: _box(node) for node in nodes}
     joined = [(rel.start, rel.end, rel.type) for rel in relationships]
     return svg(boxes, [edge for edge in joined if edge[0] in boxes and edge[1] in boxes])
-
-
-def schema_svg() -> str:
-    """A picture of the schema: labels, and the types of the relationships between them."""
-    boxes = {label.name: Box(label.record, label.name, label.doc) for label in SCHEMA.labels}
-    return svg(boxes, [(*pair, rel.type) for rel in SCHEMA.relationships for pair in rel.pairs])
 
 
 def svg(boxes: Mapping[str, Box], edges: Iterable[tuple[str, str, str]]) -> str:

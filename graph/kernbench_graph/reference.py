@@ -6,16 +6,16 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from kernbench_graph.drawing import schema_svg
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
 from kernbench_graph.query.question import Question
 from kernbench_graph.schema import SCHEMA
+from kernbench_graph.schema_drawing import schema_pictures
 from kernbench_graph.schema_types import Property, Table
 from kernbench_graph.stores.neo4j.style import style
 
 STYLE = "neo4j-browser.grass"
-PICTURE = "schema.svg"
+PICTURE = "schema-{}.svg"
 
 _ROOT = Path(__file__).resolve().parents[2]
 _GENERATED = "<!-- Written by `python -m kernbench_graph.reference`; change the source, not this page. -->\n"
@@ -29,7 +29,12 @@ def schema_page() -> str:
         f"Schema version {SCHEMA.version}. Times are float nanoseconds, sizes bytes, bandwidths GB/s",
         "(10^9 bytes/s). `id` is text that no other node of any run or topology has; `name` is for people.",
         "Causal relationships point from the effect to its cause.\n",
-        f"![Labels, and the relationships between them]({PICTURE})\n",
+        "Every relationship, drawn from the label that it leads from:\n",
+        *(
+            f"![Relationships from {', '.join(labels)}]({PICTURE.format(number)})"
+            for number, (labels, _) in enumerate(schema_pictures(), start=1)
+        ),
+        "",
         "## Node labels\n",
     ]
     for label in SCHEMA.labels:
@@ -91,7 +96,8 @@ def main(folder: Path = _ROOT / "docs" / "reference") -> None:
     """Write both pages, the drawn schema and the style of Neo4j Browser into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "schema.md").write_text(schema_page(), encoding="utf-8")
-    (folder / PICTURE).write_text(schema_svg() + "\n", encoding="utf-8")
+    for number, (_, picture) in enumerate(schema_pictures(), start=1):
+        (folder / PICTURE.format(number)).write_text(picture, encoding="utf-8")
     (folder / STYLE).write_text(style(), encoding="utf-8")
     (folder / "questions.md").write_text(questions_page(load_library(_ROOT / "queries")), encoding="utf-8")
 

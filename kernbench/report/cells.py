@@ -28,8 +28,8 @@ def launch_columns(launches: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 def fold(columns: Sequence[str], rows: Sequence[Row], parts: Collection[str]) -> tuple[list[str], list[Row]]:
     """Fold rows of symmetric parts of the machine into one; a column ``alike`` counts them.
 
-    ``parts`` are the columns that name parts: the numbers in those names may differ, and nothing else. No
-    column is added where no two rows are alike. Floats within 1e-9 are equal.
+    ``parts`` are the columns that name parts, or number transactions or operations: the numbers there may
+    differ, and nothing else. No column is added where no two rows are alike. Floats within 1e-9 are equal.
     """
     named = [column in parts for column in columns]
     folded: list[Row] = []
@@ -53,6 +53,8 @@ def _alike(cell: Any, part: bool) -> Any:
         return _NUMBER.sub("#", cell) if part else cell
     if isinstance(cell, float):
         return round(cell, 9)
+    if part and isinstance(cell, int):
+        return cell < 0  # -1 stands for none
     return cell if cell is None or isinstance(cell, int) else text(cell)
 
 

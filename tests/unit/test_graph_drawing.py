@@ -6,9 +6,10 @@ import re
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
-from kernbench_graph.drawing import MOST_NODES, Box, schema_svg, svg
+from kernbench_graph.drawing import MOST_NODES, Box, svg
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.schema import SCHEMA
+from kernbench_graph.schema_drawing import schema_pictures
 from kernbench_graph.store import Result
 
 _RECT = "{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}rect"
@@ -18,14 +19,16 @@ def boxes_of(picture: str) -> list[tuple[float, float]]:
     return [(float(box.attrib["x"]), float(box.attrib["y"])) for box in ET.fromstring(picture).findall(_RECT)]
 
 
-def test_no_box_of_the_schema_lies_on_another_and_every_name_is_there() -> None:
-    picture = schema_svg()
-    places = boxes_of(picture)
-    assert len(places) == len(SCHEMA.labels)
-    for (x1, y1), (x2, y2) in combinations(places, 2):
-        assert abs(x1 - x2) >= 176 or abs(y1 - y2) >= 34
-    written = re.split(r"[<>, ]+", picture)
-    assert {rel.type for rel in SCHEMA.relationships} <= set(written)
+def test_every_relationship_is_in_a_picture_of_the_schema_and_no_box_lies_on_another() -> None:
+    leading: list[str] = []
+    written: set[str] = set()
+    for labels, picture in schema_pictures():
+        leading += labels
+        for (x1, y1), (x2, y2) in combinations(boxes_of(picture), 2):
+            assert abs(x1 - x2) >= 92 or abs(y1 - y2) >= 22
+        written |= set(re.split(r"[<>, ]+", picture))
+    assert sorted(leading) == sorted({source for rel in SCHEMA.relationships for source, _ in rel.pairs})
+    assert {rel.type for rel in SCHEMA.relationships} <= written
 
 
 def test_relationships_lead_to_the_right_also_around_a_circle() -> None:

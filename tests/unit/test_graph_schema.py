@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from kernbench_graph.drawing import schema_svg
 from kernbench_graph.errors import StoreUrlError
 from kernbench_graph.opening import open_store
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
 from kernbench_graph.query.looked_at import ALL
-from kernbench_graph.reference import STYLE, questions_page, schema_page
+from kernbench_graph.reference import PICTURE, STYLE, questions_page, schema_page
 from kernbench_graph.schema import SCHEMA
+from kernbench_graph.schema_drawing import schema_pictures
 from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.neo4j.style import style
@@ -71,7 +71,10 @@ def test_the_engine_takes_the_tables(made: list[str]) -> None:
 def test_reference_pages_are_current() -> None:
     """Otherwise: ``python -m kernbench_graph.reference``."""
     folder = ROOT / "docs" / "reference"
-    assert (folder / "schema.svg").read_text(encoding="utf-8") == schema_svg() + "\n"
+    pictures = [
+        (folder / PICTURE.format(n + 1)).read_text(encoding="utf-8") for n in range(len(schema_pictures()))
+    ]
+    assert pictures == [picture for _, picture in schema_pictures()]
     assert (folder / "schema.md").read_text(encoding="utf-8") == schema_page()
     assert (folder / "questions.md").read_text(encoding="utf-8") == questions_page(
         load_library(ROOT / "queries")

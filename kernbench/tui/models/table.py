@@ -27,6 +27,8 @@ _SAMPLE = 200
 """Rows whose cells are measured to find how wide a column has to be."""
 _FOLDABLE = 50_000
 """Rows that are folded while somebody waits."""
+_NUMBERED = ("resource", "transaction", "operation")
+"""Sorts of names of which a machine or a run has many alike."""
 _WIDEST = 60
 """Characters of a column; longer cells end in an ellipsis."""
 
@@ -175,14 +177,16 @@ class Table:
         return np.asarray(rows[pc.array_sort_indices(values.take(rows), order=how).to_numpy()])
 
     def folded(self) -> Table:
-        """Rows of symmetric parts of the machine as one, with their count."""
+        """Rows that differ only in numbers of parts, transactions or operations as one, their count first."""
         if len(self) > _FOLDABLE:
             raise UsageError(f"{len(self)} rows are too many to fold; filter them to {_FOLDABLE} first")
         names = [column.name for column in self.columns]
         rows = [[self.value(row, name) for name in names] for row in range(len(self))]
-        columns, kept = fold(names, rows, [name for name in names if sort_of(name) == "resource"])
-        more = tuple(Column(name) for name in columns[len(names) :])
-        return Table.of_rows(kept, (*self.columns, *more), self.empty)
+        columns, kept = fold(names, rows, [name for name in names if sort_of(name) in _NUMBERED])
+        if len(columns) == len(names):
+            return self
+        counted = (Column(columns[-1]), *self.columns)
+        return Table.of_rows(((row[-1], *row[:-1]) for row in kept), counted, self.empty)
 
     def exported(self, fmt: str) -> str:
         """The rows that are shown, as ``csv`` or ``json`` text with all digits."""
