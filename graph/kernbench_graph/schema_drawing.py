@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.schema_types import Table
+from kernbench_graph.schema_types import NodeLabel
 
 PICTURES = 4
 """Pictures among which the labels are shared out."""
@@ -24,7 +24,7 @@ def schema_pictures() -> list[tuple[Sequence[str], str]]:
     """The whole schema in its order: labels from which relationships lead, and their picture as SVG."""
     blocks = [(label, leading) for label in SCHEMA.labels if (leading := _leading(label))]
     share = sum(_height(leading) for _, leading in blocks) / PICTURES
-    pages: list[list[tuple[Table, list[tuple[str, list[str]]]]]] = [[]]
+    pages: list[list[tuple[NodeLabel, list[tuple[str, list[str]]]]]] = [[]]
     done = 0.0
     for block in blocks:
         if pages[-1] and done + _height(block[1]) / 2 > share * len(pages) and len(pages) < PICTURES:
@@ -34,7 +34,7 @@ def schema_pictures() -> list[tuple[Sequence[str], str]]:
     return [([label.name for label, _ in page], _picture(page)) for page in pages]
 
 
-def _leading(label: Table) -> list[tuple[str, list[str]]]:
+def _leading(label: NodeLabel) -> list[tuple[str, list[str]]]:
     """The labels to which relationships lead from ``label``, each with lines of their types."""
     found: dict[str, list[str]] = {}
     for rel in SCHEMA.relationships:
@@ -65,7 +65,7 @@ def _row(lines: Sequence[str]) -> int:
     return _HIGH + 4 + _ROW * (len(lines) - 1)
 
 
-def _picture(blocks: Sequence[tuple[Table, list[tuple[str, list[str]]]]]) -> str:
+def _picture(blocks: Sequence[tuple[NodeLabel, list[tuple[str, list[str]]]]]) -> str:
     records = {label.name: label.record for label in SCHEMA.labels}
     height = sum(_height(leading) for _, leading in blocks)
     parts = [
