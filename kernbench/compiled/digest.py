@@ -9,7 +9,8 @@ CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
 RULES = (
-    "server", "transaction", "node", "clock", "booked", "port", "buffers", "fabric", "rows", "ledger",
+    "server", "transaction", "node", "clock", "booked", "port", "lanes", "channels", "buffers",
+    "fabric", "rows", "ledger",
     "fifo_monitor", "link_monitors", "scoreboard",
 )  # fmt: skip
 """Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from kernbench.components.base import Blocked, Component
 from kernbench.errors import DeadlockError
 from kernbench.program.queues import Location
-from kernbench.sim.buffers import BufferedPort, Lane
+from kernbench.sim.buffers import BufferedPort
+from kernbench.sim.lanes import Lane
 from kernbench.sim.node import Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction

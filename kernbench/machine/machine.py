@@ -33,11 +33,12 @@ from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
 from kernbench.routing import Traffic, router_of
-from kernbench.sim.buffers import Buffer, BufferedPort
+from kernbench.sim.buffers import BufferedPort
 from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.instrument import Instrument, Observers
 from kernbench.sim.invariants import InvariantChecker, wanted
+from kernbench.sim.lanes import Buffer
 from kernbench.sim.ledger import Ledger
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.port import Arbiter, Port

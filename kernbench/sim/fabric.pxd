@@ -1,4 +1,5 @@
-from kernbench.sim.buffers cimport BufferedPort, Lane, Stay
+from kernbench.sim.buffers cimport BufferedPort
+from kernbench.sim.lanes cimport Lane, Stay
 from kernbench.sim.clock cimport Carrier, Loop
 from kernbench.sim.columns cimport Doubles
 from kernbench.sim.node cimport FabricNode, Link

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
-from kernbench.sim.buffers import BufferedPort, Lane, Stay
+from kernbench.sim.buffers import BufferedPort
 from kernbench.sim.clock import Carrier, Loop
 from kernbench.sim.columns import Doubles
+from kernbench.sim.lanes import Lane, Stay
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.port import Port
 from kernbench.sim.transaction import Packet, Transaction

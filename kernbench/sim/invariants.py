@@ -25,10 +25,10 @@ from heapq import heapreplace
 from typing import NamedTuple
 
 from kernbench.program.operations import Op
-from kernbench.sim.buffers import Buffer
 from kernbench.sim.clock import Clock
 from kernbench.sim.fifo_monitor import describe, slack, violation
 from kernbench.sim.instrument import Instrument
+from kernbench.sim.lanes import Buffer
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.records import HopRow, Wait
 from kernbench.sim.scoreboard import ScoreboardFabric

@@ -40,3 +40,4 @@ cdef class Port(Booked):
     cdef Request next(self)
     @cython.locals(line=Line, first=Request, oldest=double)
     cdef object settle(self)
+    cdef object wake(self, double time)

@@ -128,6 +128,10 @@ class Port(Booked):
                 del standing[place]
         return request
 
+    def wake(self, time: float) -> None:
+        """Have it decide at ``time``, or before, for something that stands here is waiting for room."""
+        raise NotImplementedError
+
     def settle(self) -> None:
         """Forget the runs that nobody stands behind any more."""
         if not self.runs.count:

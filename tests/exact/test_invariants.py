@@ -19,8 +19,8 @@ from kernbench.components.pe_tcm import PeTcm
 from kernbench.errors import InvariantError
 from kernbench.machine.machine import Machine
 from kernbench.program.operations import Region
-from kernbench.sim.buffers import VirtualChannel
 from kernbench.sim.fabric import Fabric
+from kernbench.sim.lanes import VirtualChannel
 from kernbench.sim.node import Link
 from kernbench.sim.scoreboard import ScoreboardFabric
 from kernbench.sim.server import Server
