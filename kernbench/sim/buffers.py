@@ -40,7 +40,11 @@ class BufferedPort(ChannelPort):
             stay.came = time
         else:
             self.came += 1
-            stay = Stay.__new__(Stay)
+            stay = self.spare
+            if stay is None:
+                stay = Stay.__new__(Stay)
+            else:
+                self.spare = stay.behind
             stay.prepare(packet, hop, last, time, self.came)
             if lane.first is not None:
                 lane.rear.behind = stay
@@ -196,6 +200,9 @@ class BufferedPort(ChannelPort):
                 following: Stay = lane.first
                 port: BufferedPort = following.packet.path.links[following.hop].port
                 port.at_head(lane, end)
+            stay.forget()
+            stay.behind = self.spare
+            self.spare = stay
         if self.standing:
             self.wake(end)
 

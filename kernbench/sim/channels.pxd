@@ -14,7 +14,8 @@ cdef class ChannelPort(Port):
     cdef readonly Buffer buffer
     cdef double next_due
     cdef Py_ssize_t allocated
-    cdef list ready
+    cdef list ready, asking
+    cdef Stay spare
     cdef Py_ssize_t spread
     cdef bint crossing
     cdef Py_ssize_t half
@@ -28,7 +29,7 @@ cdef class ChannelPort(Port):
     cdef Py_ssize_t low(self, Stay stay) except -1
     cdef Py_ssize_t high(self, Stay stay) except -1
     cdef bint beyond(self, Stay stay) except -1
-    @cython.locals(lane=Lane, stay=Stay, chosen=Lane, asking=list)
+    @cython.locals(lane=Lane, stay=Stay, chosen=Lane, asking=list, when=double)
     cdef object allocate(self, double now)
     @cython.locals(buffer=Buffer, channel=VirtualChannel, packet=Packet)
     cdef object give(self, Lane lane, Stay stay, double now)

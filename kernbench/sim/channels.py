@@ -42,6 +42,9 @@ class ChannelPort(Port):
         self.allocated = -1
         """Number of the lane that got a channel last."""
         self.ready: list[Any] = []
+        self.asking: list[Any] = []
+        self.spare: Any = None
+        """Stays that are over and used again, by ``behind``: one is needed for each packet and hop."""
         self.spread = spread
         self.crossing = crossing
         """Whether links of this kind have a dateline."""
@@ -92,26 +95,29 @@ class ChannelPort(Port):
 
     def allocate(self, now: float) -> None:
         """Give free channels to the packets that are at the head of their lanes and have none."""
+        asking = self.asking
         while True:
-            asking: Any = None
+            asking.clear()
             for lane in self.standing:
                 stay: Stay = lane.first
                 if stay.channel is not None:
                     continue
                 if lane.free > now:
                     self.wake(lane.free)
-                elif self.free_channel(stay, now) is not None:
-                    if asking is None:
-                        asking = []
+                    continue
+                when = self.next_channel(stay)
+                if when <= now:
                     asking.append(lane)
                 else:
                     # The link may be taken for longer than the channel (issue_ns).
-                    self.wake(self.next_channel(stay))
-            if asking is None:
+                    self.wake(when)
+            if not asking:
                 return
             chosen: Lane = asking[self.pick(asking, self.allocated)]
             self.allocated = chosen.number
             self.give(chosen, chosen.first, now)
+            if len(asking) == 1:
+                return
 
     def give(self, lane: Lane, stay: Stay, now: float) -> None:
         """Give the packet at the head of ``lane`` a channel; there is a free one."""

@@ -14,6 +14,7 @@ cdef class Stay(Request):
     cdef list held
 
     cdef object prepare(self, Packet packet, Py_ssize_t hop, long long last, double since, long long order)
+    cdef object forget(self)
 
 cdef class Lane(Line):
     cdef readonly VirtualChannel channel

@@ -41,6 +41,12 @@ class Stay(Request):
         self.held: list[tuple[float, float, Any, Buffer]] | None = None
         """From when to when it was held up at the head of its lane, by whom, and which buffer had no room."""
 
+    def forget(self) -> None:
+        """Let go of what it was about: it is used again."""
+        nothing: Any = None
+        self.packet = nothing
+        self.channel = self.held = nothing
+
 
 class Lane(Line):
     """Packets that go one after the other, whichever link they take: in a buffer, or sent by the node."""

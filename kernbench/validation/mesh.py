@@ -8,6 +8,7 @@ received.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from statistics import fmean
 
@@ -145,8 +146,7 @@ def mean_latency(case: Case, rate: float, limit: float = math.inf) -> float:
         else:
             targets = chance.integers(0, k * k, sent.shape)[sent]
         measured = WARM_UP <= cycle < WARM_UP + MEASURED
-        for at, source, target in zip(cycles.tolist(), sources.tolist(), targets.tolist(), strict=True):
-            mesh.machine.clock.call_at(float(cycle + at), mesh.send, source, target, measured)
+        mesh.plan((cycles + float(cycle)).tolist(), sources.tolist(), targets.tolist(), measured)
         cycle += PERIOD
         mesh.advance(float(cycle))
         if cycle >= WARM_UP + MEASURED and mesh.least_mean() >= limit:
@@ -166,6 +166,8 @@ class _Mesh:
         self.under_way: dict[int, float] = {}
         """When the packets that are measured and have not been received were sent, by their number."""
         self.done = False
+        self._planned: Iterator[tuple[float, int, int]] = iter(())
+        self._measured = False
 
     def advance(self, cycle: float) -> None:
         """Let time run until ``cycle``."""
@@ -175,6 +177,20 @@ class _Mesh:
 
     def _stop(self) -> None:
         self.done = True
+
+    def plan(self, times: list[float], sources: list[int], targets: list[int], measured: bool) -> None:
+        """Send packets at ``times``, which ascend. One event at a time: long queues of events are slow."""
+        self._planned = zip(times, sources, targets, strict=True)
+        self._measured = measured
+        self._send_due(next(self._planned, None))
+
+    def _send_due(self, packet: tuple[float, int, int] | None) -> None:
+        now = self.machine.clock.now
+        while packet is not None and packet[0] == now:
+            self.send(packet[1], packet[2], self._measured)
+            packet = next(self._planned, None)
+        if packet is not None:
+            self.machine.clock.call_at(packet[0], self._send_due, packet)
 
     def send(self, source: int, target: int, measured: bool = True) -> None:
         """Send a packet now."""
