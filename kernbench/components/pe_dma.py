@@ -103,9 +103,9 @@ class PeDma(PeComponent):
         kind = "dma_read" if reading else "dma_write"
         served = None if reading else token.written
         moving = Transfers(self, token, len(stage.transfers))
-        for op, run in zip(self.stage_ops(token, moving.left), stage.transfers, strict=True):
-            op.nbytes = run[1]
-            self.submit(Job(op, kind, (run,), moving.one_done, served))
+        for op, transfer in zip(self.stage_ops(token, moving.left), stage.transfers, strict=True):
+            op.nbytes = transfer.nbytes
+            self.submit(Job(op, kind, transfer.runs, moving.one_done, served))
 
     def submit(self, job: Job) -> None:
         """Queue a job; ``job.done`` is called when it is over."""

@@ -52,6 +52,7 @@ class PeScheduler(PeComponent):
         assert isinstance(dma, PeDma)
         assert isinstance(gemm, PeGemm)
         self._dma, self._gemm, self._translator = dma, gemm, translator_of(self)
+        self._by_rows = self.node.properties.get("tile_transfers") == "rows"
         self._buffer_bytes = int(self.sibling("pe_tcm").node.properties["scheduler_reserved_bytes"])
 
     def submit(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
@@ -68,7 +69,7 @@ class PeScheduler(PeComponent):
 
     def _dispatch(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
         if isinstance(command, c.Composite):
-            self._feeds.append(Pipeline(command, tiles_of(command, self._gemm.tile), self.clock.time))
+            self._feeds.append(Pipeline(command, self._tiles(command), self.clock.time))
             self._translate(command)
             self._feed()
             return
@@ -83,6 +84,9 @@ class PeScheduler(PeComponent):
         else:
             plan = math(command.op.name, command.elements, command.in_bytes, command.out_bytes)
         self._start(Token(plan, lambda _: done(), command.op, command.op))
+
+    def _tiles(self, command: c.Composite, *, outermost: bool = False) -> Iterator[TilePlan]:
+        return tiles_of(command, self._gemm.tile, outermost, self._by_rows)
 
     def _translate(self, command: c.Composite) -> None:
         """Complete the record of the operation: where operands lie (takes no time) and the tile in use."""
@@ -140,7 +144,7 @@ class PeScheduler(PeComponent):
         for operand in _in_memory(command):
             assert operand.address is not None
             self._dma.check(operand.address, c.operand_bytes(operand))
-        largest = max(tile.buffer_bytes for tile in tiles_of(command, self._gemm.tile, outermost=True))
+        largest = max(tile.buffer_bytes for tile in self._tiles(command, outermost=True))
         if largest > self._buffer_bytes:
             raise KernelError(
                 f"composite '{command.op.name}': a tile needs {largest} bytes of buffers, the scheduler's "

@@ -4,9 +4,9 @@ Pure functions of shapes, addresses and the hardware's tile; no clock, no compon
 N, then K. The accumulator of an output tile stays in the register file over K, so STORE and DMA_WRITE
 come with the last K tile only. Pinned operands skip their DMA reads.
 
-A tile that is narrower than the operand's rows is a strided piece of memory. Its transfer is modelled as
-the same number of bytes from the tile's first element on, which gives the right bytes and flits; which
-pseudo-channels they fall on is approximate.
+A tile that is narrower than the operand's rows is a strided piece of memory. With ``by_rows`` each of its
+rows is a run of its own, as it is for a load. Otherwise its transfer is modelled as the same number of bytes
+from the tile's first element on: as if every tile lay in one piece.
 """
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ from kernbench.program.operations import Operand
 
 T = TypeVar("T")
 
+
+class Transfer(NamedTuple):
+    """What a tile reads or writes of one operand: (address, bytes) of each run, and all bytes."""
+
+    runs: tuple[tuple[int, int], ...]
+    nbytes: int
+
+
 PARTS = {
     "DMA_READ": "pe_dma",
     "FETCH": "pe_fetch_store",
@@ -35,14 +43,14 @@ PARTS = {
 class Stage(NamedTuple):
     """One stage of a tile: ``kind`` is DMA_READ, FETCH, GEMM, MATH, STORE or DMA_WRITE.
 
-    ``transfers`` are (address, bytes) of a DMA stage, carried out one after the other; ``nbytes`` what the
-    stage moves; ``block`` the (m, k, n) of a GEMM, ``partial`` where the next one adds to the same outputs,
-    ``last`` where no other of the product follows; ``elements`` of a MATH stage, ``name`` its operation.
+    ``transfers`` are those of a DMA stage, carried out one after the other; ``nbytes`` what the stage moves;
+    ``block`` the (m, k, n) of a GEMM, ``partial`` where the next one adds to the same outputs, ``last`` where
+    no other of the product follows; ``elements`` of a MATH stage, ``name`` its operation.
     """
 
     kind: str
     nbytes: int = 0
-    transfers: tuple[tuple[int, int], ...] = ()
+    transfers: tuple[Transfer, ...] = ()
     block: tuple[int, int, int] = (0, 0, 0)
     elements: int = 0
     name: str = ""
@@ -63,18 +71,23 @@ class TilePlan(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """A row-major (rows, cols) operand; ``address`` None where it is pinned in TCM."""
+    """A row-major (rows, cols) operand; ``address`` is None where it is pinned in TCM."""
 
     rows: int
     cols: int
     itemsize: int
     address: int | None
+    by_rows: bool = False
 
-    def tile(self, row: int, col: int, rows: int, cols: int) -> tuple[int, int]:
-        """(address, bytes) of the tile at (row, col) of at most (rows, cols), cut at the edges."""
+    def tile(self, row: int, col: int, rows: int, cols: int) -> Transfer:
+        """The transfer of the tile at (row, col) of at most (rows, cols), cut at the edges."""
         height, width = min(rows, self.rows - row), min(cols, self.cols - col)
         nbytes = height * width * self.itemsize
-        return ((self.address or 0) + (row * self.cols + col) * self.itemsize, nbytes)
+        first = (self.address or 0) + (row * self.cols + col) * self.itemsize
+        if not self.by_rows or width == self.cols:
+            return Transfer(((first, nbytes),), nbytes)
+        pitch, run = self.cols * self.itemsize, width * self.itemsize
+        return Transfer(tuple((first + i * pitch, run) for i in range(height)), nbytes)
 
 
 class EpilogueStep(NamedTuple):
@@ -88,8 +101,8 @@ class EpilogueStep(NamedTuple):
     operand: Matrix | None = None
     group: int | None = None
 
-    def transfer(self, row: int, col: int, rows: int, cols: int, k: int = 0) -> tuple[int, int] | None:
-        """(address, bytes) of the operand's share for an output tile; a vector counts as one row.
+    def transfer(self, row: int, col: int, rows: int, cols: int, k: int = 0) -> Transfer | None:
+        """The transfer of the operand's share for an output tile; a vector counts as one row.
 
         ``k`` is where the K tile begins.
         """
@@ -163,7 +176,7 @@ def _gemm_tile(
     to_out = out.tile(m, n, tile_m, tile_n)
     height, width = min(tile_m, out.rows - m), min(tile_n, out.cols - n)
     reads = [t for matrix, t in ((a, from_a), (b, from_b)) if matrix.address is not None]
-    fetch = from_a[1] + from_b[1]
+    fetch = from_a.nbytes + from_b.nbytes
     maths: list[Stage] = []
     for step in epilogue:
         if step.scope == "k_tile" or (step.scope == "output_tile" and last_k):
@@ -175,7 +188,7 @@ def _gemm_tile(
         else:
             continue
         if transfer is not None:
-            fetch += transfer[1]
+            fetch += transfer.nbytes
             if step.operand is not None and step.operand.address is not None:
                 reads.append(transfer)
         maths.append(Stage("MATH", elements=elements, name=step.name))
@@ -201,9 +214,9 @@ def math_plan(
     corners = _corners(out, tile)
     for m, n in _ends(corners) if outermost else corners:
         source = a.tile(m, n, tile_m, tile_n)
-        elements = source[1] // a.itemsize
+        elements = source.nbytes // a.itemsize
         reads = [source] if a.address is not None else []
-        fetch = source[1]
+        fetch = source.nbytes
         maths = [Stage("MATH", elements=elements, name=name)]
         for step in epilogue:
             if step.scope == "kernel":
@@ -214,7 +227,7 @@ def math_plan(
             else:
                 transfer = step.transfer(m, n, tile_m, tile_n)
             if transfer is not None:
-                fetch += transfer[1]
+                fetch += transfer.nbytes
                 if step.operand is not None and step.operand.address is not None:
                     reads.append(transfer)
             maths.append(Stage("MATH", elements=elements, name=step.name))
@@ -224,48 +237,49 @@ def math_plan(
 
 
 def _with_transfers(
-    reads: list[tuple[int, int]], stages: list[Stage], write: tuple[int, int] | None, out_address: int | None
+    reads: list[Transfer], stages: list[Stage], write: Transfer | None, out_address: int | None
 ) -> TilePlan:
     """Put the DMA stages around ``stages`` and add up the tile's buffers."""
-    buffers = sum(nbytes for _, nbytes in reads)
+    buffers = sum(read.nbytes for read in reads)
     if reads:
         stages.insert(0, Stage("DMA_READ", buffers, tuple(reads)))
     if write is not None:
-        buffers += write[1]
-        stages.append(Stage("STORE", write[1]))
+        buffers += write.nbytes
+        stages.append(Stage("STORE", write.nbytes))
         if out_address is not None:
-            stages.append(Stage("DMA_WRITE", write[1], (write,)))
+            stages.append(Stage("DMA_WRITE", write.nbytes, (write,)))
     return TilePlan(tuple(stages), buffers)
 
 
-def _matrix(operand: Operand) -> Matrix:
+def _matrix(operand: Operand, by_rows: bool) -> Matrix:
     """An operand as rows and columns: 1-D is one row, leading dimensions fold into rows."""
     cols = operand.shape[-1] if operand.shape else 1
     rows = 1
     for size in operand.shape[:-1]:
         rows *= size
     pinned = operand.handle is not None
-    return Matrix(rows, cols, dtype(operand.dtype).itemsize, None if pinned else operand.address)
+    return Matrix(rows, cols, dtype(operand.dtype).itemsize, None if pinned else operand.address, by_rows)
 
 
-def _step(step: Epilogue) -> EpilogueStep:
-    operand = _matrix(step.operand) if step.operand is not None else None
+def _step(step: Epilogue, by_rows: bool) -> EpilogueStep:
+    operand = _matrix(step.operand, by_rows) if step.operand is not None else None
     return EpilogueStep(step.op, step.scope, operand, step.group)
 
 
 def tiles_of(
-    command: Composite, hardware_tile: tuple[int, int, int], outermost: bool = False
+    command: Composite, hardware_tile: tuple[int, int, int], outermost: bool = False, by_rows: bool = False
 ) -> Iterator[TilePlan]:
     """The tiles of ``command`` in feed order; ``hardware_tile`` (M, K, N) where it names none.
 
-    ``outermost``: see :func:`gemm_plan`.
+    ``outermost``: see :func:`gemm_plan`; ``by_rows``: see above.
     """
-    epilogue = [_step(step) for step in command.epilogue]
-    out = _matrix(command.out)
+    epilogue = [_step(step, by_rows) for step in command.epilogue]
+    out = _matrix(command.out, by_rows)
+    a = _matrix(command.a, by_rows)
     if command.head == "gemm":
         assert command.b is not None
         m, k, n = command.tile or hardware_tile
-        return gemm_plan(_matrix(command.a), _matrix(command.b), out, (m, k, n), epilogue, outermost)
+        return gemm_plan(a, _matrix(command.b, by_rows), out, (m, k, n), epilogue, outermost)
     rows, cols = command.tile or (hardware_tile[0], hardware_tile[2])
     name = command.op.name.removeprefix("composite_")
-    return math_plan(_matrix(command.a), out, (rows, cols), name, epilogue, outermost)
+    return math_plan(a, out, (rows, cols), name, epilogue, outermost)

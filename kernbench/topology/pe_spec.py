@@ -39,6 +39,10 @@ class PeScheduler(Part):
     compute_slots: Literal[1, 2] = Field(
         default=1, description="1: GEMM and MATH take turns; 2: they work side by side"
     )
+    tile_transfers: Literal["packed", "rows"] = Field(
+        default="packed",
+        description="tiles that a composite cuts from wide matrices: in one piece (packed), or rows apart",
+    )
 
 
 class PeDma(Part):

@@ -72,6 +72,7 @@ def compute() -> st.SearchStrategy[dict[str, object]]:
             "pe.pe_gemm.cols": st.sampled_from([8, 16]),
             "pe.pe_math.latency_cycles": st.integers(0, 20),
             "pe.pe_scheduler.compute_slots": st.integers(1, 2),
+            "pe.pe_scheduler.tile_transfers": st.sampled_from(["packed", "rows"]),
             "system.host.launch_ns": TIMES,
             "pe.pe_ipcq.protocol_ns": TIMES,
             "pe.pe_ipcq.slots": st.integers(1, 8),

@@ -220,7 +220,7 @@ def test_every_k_tile_fetches_the_scales_of_its_group() -> None:
         [EpilogueStep("dequant", "k_tile", Matrix(4, 64, HALF, 0), 32)],
     )  # fmt: skip
     read = [stage.transfers for tile in plan for stage in tile.stages if stage.kind == "DMA_READ"]
-    assert read == [(((k // 32 * 64 + n) * HALF, 64),) for n in (0, 32) for k in range(0, 128, 16)]
+    assert read == [(((((k // 32 * 64 + n) * HALF, 64),), 64),) for n in (0, 32) for k in range(0, 128, 16)]
 
 
 def test_gemm_and_math_share_one_slot() -> None:
@@ -358,6 +358,28 @@ def test_tiles_are_cut_at_both_edges() -> None:
     matrix = Matrix(33, 65, HALF, 0)
     tiles = {(row, col): matrix.tile(row, col, 32, 64)[1] for row in (0, 32) for col in (0, 64)}
     assert tiles == {(0, 0): 32 * 64 * HALF, (0, 64): 32 * HALF, (32, 0): 64 * HALF, (32, 64): HALF}
+
+
+@pytest.mark.parametrize("width", [32, 64, 96, 256])
+def test_a_tile_by_rows_is_read_and_written_as_a_block_of_the_matrix_is(width: int) -> None:
+    """The first tile of 32 x 32 takes what a load of the same block takes, and a write what a store."""
+
+    def reads(a: int, b: int, out: int, tl: Any) -> None:
+        tl.wait(tl.composite("exp", tl.ref(a, (32, width), "f16"), out_ptr=out, tile_shape=(32, 32)))
+
+    def writes(a: int, b: int, out: int, tl: Any) -> None:
+        tl.wait(tl.composite("exp", tl.zeros((32, width)), out_ptr=out, tile_shape=(32, 32)))
+
+    def block(a: int, b: int, out: int, tl: Any) -> None:
+        tl.store(out, tl.load(a, (32, 32), "f16", strides=(width, 1)), strides=(width, 1))
+
+    for way in ("packed", "rows"):
+        bench = Bench(pe__pe_scheduler__tile_transfers=way, pe__pe_dma__outstanding=1)
+        _, (load, store) = bench.run(block)
+        for kernel, stage, alone in ((reads, "DMA_READ", load), (writes, "DMA_WRITE", store)):
+            first = next(op for op in bench.run(kernel)[1] if op.stage == stage)
+            same = first.t_end - first.t_start == near(alone.t_end - alone.t_start)
+            assert same == (way == "rows" or width == 32), (way, stage)
 
 
 @given(
