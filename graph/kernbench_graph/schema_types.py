@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 PropertyType = Literal["string", "int64", "int32", "double", "bool"]
@@ -160,7 +161,7 @@ class Relationship:
         return tuple(dict.fromkeys((rows.source[0], rows.target[0]) for rows in self.rows))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schema:
     """The whole description; order is the order in which things are written, created and documented."""
 
@@ -173,15 +174,15 @@ class Schema:
 
     def label(self, name: str) -> NodeLabel:
         """The label of that name; ``KeyError`` when there is none."""
-        return {label.name: label for label in self.labels}[name]
+        return self._labels[name]
 
     def relationship(self, type_: str) -> Relationship:
         """The relationship of that type; ``KeyError`` when there is none."""
-        return {rel.type: rel for rel in self.relationships}[type_]
+        return self._relationships[type_]
 
     def table(self, name: str) -> Table:
         """The archive table of that name; ``KeyError`` when there is none."""
-        return {table.name: table for table in self.tables}[name]
+        return self._tables[name]
 
     def record_tables(self, record: Record) -> tuple[Table, ...]:
         """The tables that make up an archived record of that sort, in order."""
@@ -197,8 +198,25 @@ class Schema:
 
     def analyses(self, names: Collection[str]) -> list[str]:
         """The analyses that work out rows of the labels and relationship types ``names``."""
-        found = {table.computed for table in self.tables if self._names_from({table.name}) & {*names}}
-        return sorted(found - {""})
+        asked = frozenset(names)
+        return sorted({by for by, worked_out in self._worked_out if not worked_out.isdisjoint(asked)})
+
+    @cached_property
+    def _worked_out(self) -> list[tuple[str, frozenset[str]]]:
+        """Analyses, and the labels and types of each table that they work out."""
+        return [(table.computed, self._names_from({table.name})) for table in self.tables if table.computed]
+
+    @cached_property
+    def _labels(self) -> dict[str, NodeLabel]:
+        return {label.name: label for label in self.labels}
+
+    @cached_property
+    def _relationships(self) -> dict[str, Relationship]:
+        return {rel.type: rel for rel in self.relationships}
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        return {table.name: table for table in self.tables}
 
     def fact_names(self) -> frozenset[str]:
         """Labels and relationship types whose rows are worked out for every run."""

@@ -35,7 +35,7 @@ _FORBIDDEN = (
 )  # fmt: skip
 _BEFORE_NAME = frozenset(".:")
 """After these marks a word is the name of a property or label, whatever it spells."""
-_TEXTS = 128
+_TEXTS = 512
 """So many texts are remembered: a question is asked again and again, and looked at by several fences."""
 
 
@@ -96,21 +96,27 @@ def words(cypher: str) -> list[str]:
     return [text.strip("`") for kind, text, _ in tokens(cypher) if kind in ("word", "quoted")]
 
 
-@lru_cache(maxsize=_TEXTS)
 def tokens(cypher: str) -> tuple[tuple[str, str, int], ...]:
     """Kind, text and start of every token but spaces and comments; ``QueryError`` where one is not closed.
 
     A text that is too long is refused before it is looked at.
     """
+    return _tokens(cypher.rstrip())  # a question's text ends in a line, of which checks know nothing
+
+
+@lru_cache(maxsize=_TEXTS)
+def _tokens(cypher: str) -> tuple[tuple[str, str, int], ...]:
     check_length(cypher)
     found: list[tuple[str, str, int]] = []
     position = 0
-    while position < len(cypher):
-        match = _TOKEN.match(cypher, position)
-        if match is None or (match.lastgroup == "mark" and cypher.startswith("/*", position)):
-            place = f"character {position + 1}: {cypher[position : position + 12]!r}"
-            raise QueryError(f"the query cannot be read from {place}; close the string, backtick or comment")
-        if match.lastgroup != "space":
-            found.append((str(match.lastgroup), match.group(), position))
+    for match in _TOKEN.finditer(cypher):
+        kind, text, start = str(match.lastgroup), match[0], match.start()
+        if start != position or (text == "/" and cypher.startswith("/*", start)):
+            break
         position = match.end()
+        if kind != "space":
+            found.append((kind, text, start))
+    if position < len(cypher):
+        place = f"character {position + 1}: {cypher[position : position + 12]!r}"
+        raise QueryError(f"the query cannot be read from {place}; close the string, backtick or comment")
     return tuple(found)
