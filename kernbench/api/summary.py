@@ -32,31 +32,30 @@ def busiest_by_class(used: Mapping[str, NDArray[Any]], top: int) -> dict[str, li
 def _busiest(
     used: Mapping[str, NDArray[Any]], top: int, wanted: Callable[[str], bool]
 ) -> list[dict[str, Any]]:
-    # Rounded, so that equal use is in order of name whatever the last bits are.
-    return _ranked(
-        used, "busy_ns", top,
-        lambda row: (-round(row["utilisation"], 9), -round(row["busy_ns"], 6), row["resource"]),
-        wanted,
-    )  # fmt: skip
+    return _ranked(used, {"utilisation": 9, "busy_ns": 6}, top, wanted)
 
 
 def most_waited_for(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, Any]]:
     """The ``top`` of the same parts by the time that transactions and operations waited for them."""
-    return _ranked(used, "wait_ns", top, lambda row: (-round(row["wait_ns"], 6), row["resource"]))
+    return _ranked(used, {"wait_ns": 6}, top)
 
 
 def _ranked(
     used: Mapping[str, NDArray[Any]],
-    needed: str,
+    by: Mapping[str, int],
     top: int,
-    by: Any,
     wanted: Callable[[str], bool] = lambda _: True,
 ) -> list[dict[str, Any]]:
-    rows = []
-    names = zip(used["kind"].tolist(), used[needed].tolist(), strict=True)
-    for index, (kind, value) in enumerate(names):
-        found = COMPONENT_KINDS.get(kind)
-        if value > 0 and wanted(kind) and not (found is not None and found.counted_elsewhere):
-            rows.append({column: plain(used[column][index]) for column in PART})
-    rows.sort(key=by)
-    return rows[:top]
+    """The largest by the columns ``by``, rounded to so many digits: equal ones are in order of name."""
+    kinds, names = used["kind"].tolist(), used["resource"].tolist()
+    values = [used[column].tolist() for column in by]
+    digits = list(by.values())
+    counted = {kind: wanted(kind) and not _is_counted_elsewhere(kind) for kind in set(kinds)}
+    found = [at for at, kind in enumerate(kinds) if values[-1][at] > 0 and counted[kind]]
+    found.sort(key=lambda at: (*(-round(c[at], d) for c, d in zip(values, digits, strict=True)), names[at]))
+    return [{column: plain(used[column][at]) for column in PART} for at in found[:top]]
+
+
+def _is_counted_elsewhere(kind: str) -> bool:
+    found = COMPONENT_KINDS.get(kind)
+    return found is not None and found.counted_elsewhere
