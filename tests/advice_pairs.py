@@ -116,6 +116,14 @@ def in_tcm(x: Any, y: Any, o: Any) -> None:
     tl.store(o, tl.load(x) * 2.0 + 1.0)
 
 
+def jumps(x: Any, o: Any, PITCH: Any) -> None:
+    """Adds up twelve blocks of 64 elements that lie PITCH bytes apart."""
+    total = tl.load(x, shape=(1, 64), dtype=x.dtype)
+    for n in tl.static_range(1, 12):
+        total = total + tl.load(x + n * PITCH, shape=(1, 64), dtype=x.dtype)
+    tl.store(o, total)
+
+
 # -- several PEs ------------------------------------------------------------------------------------------
 
 
@@ -280,5 +288,12 @@ PAIRS = [
         "minimal",
         {"links": {"router_to_hbm": {"buffer_flits": 1, "credit_ns": 8.0}}},
         {"links": {"router_to_hbm": {"buffer_flits": 16, "credit_ns": 8.0}}},
+    ),
+    Pair(
+        "row-conflicts",
+        program(jumps, [(96, 1024), (1, 64)], PITCH=16384),
+        program(jumps, [(96, 1024), (1, 64)], PITCH=128),
+        "minimal",
+        {"cube.hbm.model": "dram", "cube.hbm.pseudo_channels": 2},
     ),
 ]

@@ -349,6 +349,19 @@ def credits(e: Evidence) -> Rows:
     ]  # fmt: skip
 
 
+def row_conflicts(e: Evidence) -> Rows:
+    found = e.run.tables["RowUse"].to_pylist() if "RowUse" in e.run.tables else []
+    met = {row["txn"] for row in found if row["row_ns"] > 0 and row["conflicts"] > 0}
+    lines: dict[str, list[Step]] = defaultdict(list)
+    for s in e.in_kernels("row"):
+        if s.transaction in met:
+            lines[s.line].append(s)
+    return [
+        {"line": line, "transactions": count, "path_ns": (ns := math.fsum(s.ns for s in of)), "saves_ns": ns}
+        for line, of in lines.items() if (count := len({s.transaction for s in of})) > 1
+    ]  # fmt: skip
+
+
 def ring_slots(e: Evidence) -> Rows:
     kind = {number: t["kind"] for number, t in e.transactions.items()}
     steps = [s for s in e.steps if s.line]
@@ -419,6 +432,7 @@ ADVICE: dict[str, Callable[[Evidence], Rows]] = {
     "advice/credits": credits,
     "advice/hot-link": hot_link,
     "advice/hot-slice": hot_slice,
+    "advice/row-conflicts": row_conflicts,
     "advice/imbalance": imbalance,
     "advice/many-launches": many_launches,
     "advice/one-memory": one_memory,
