@@ -78,6 +78,7 @@ class BufferedPort(ChannelPort):
 
     def at_head(self, lane: Lane, time: float) -> None:
         """The packet at the head of ``lane`` is for this port, from ``time`` on."""
+        self.seeking += 1
         standing = self.standing
         place = len(standing)
         while place:
@@ -93,7 +94,7 @@ class BufferedPort(ChannelPort):
     def choose(self, now: float) -> Any:
         """The lane whose flit at the head goes now; None where none can."""
         self.next_due = _INFINITY
-        if self.buffer is not None:
+        if self.seeking and self.buffer is not None:
             self.allocate(now)
         if self.free > now:
             if self.standing:

@@ -18,7 +18,7 @@ cdef class ChannelPort(Port):
     cdef Stay spare
     cdef Py_ssize_t spread
     cdef bint crossing
-    cdef Py_ssize_t half
+    cdef Py_ssize_t half, seeking
 
     cdef object wake(self, double time)
     @cython.locals(place=Py_ssize_t, count=Py_ssize_t)

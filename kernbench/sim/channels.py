@@ -43,6 +43,8 @@ class ChannelPort(Port):
         """Number of the lane that got a channel last."""
         self.ready: list[Any] = []
         self.asking: list[Any] = []
+        self.seeking = 0
+        """Packets at the head of their lanes that have no channel yet."""
         self.spare: Any = None
         """Stays that are over and used again, by ``behind``: one is needed for each packet and hop."""
         self.spread = spread
@@ -124,6 +126,7 @@ class ChannelPort(Port):
         buffer: Buffer = self.buffer
         channel: VirtualChannel = self.free_channel(stay, now)
         packet = stay.packet
+        self.seeking -= 1
         channel.taken = True
         channel.holder = packet.transaction
         stay.channel = channel
