@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LEVELS = ("run", "part", "line", "launch")
 STATIC = "static"
 """What the row of static energy is called among lines: no line of a kernel causes it."""
+HOST = "host and launches (no line of a kernel)"
+"""What no line of a kernel causes among lines: copies of the host, mapping of tensors, launch messages."""
 OUTSIDE = "outside of launches"
 """The row of what no launch causes among launches."""
 
@@ -83,7 +85,7 @@ class Energy:
         found: dict[str, int] = {}
         ops, rows = np.unique(self.charges.op, return_inverse=True)
         for number, fj in zip(ops.tolist(), summed(rows, self.charges.fj, len(ops)), strict=True):
-            line = source.get(number, "")
+            line = source.get(number, "") or HOST
             found[line] = found.get(line, 0) + fj
         for line in sorted(found):
             yield Row("line", line, dynamic=found[line])

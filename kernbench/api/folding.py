@@ -26,7 +26,7 @@ def ask_folded(
         question: As :func:`kernbench.question` describes it.
 
     Returns:
-        Columns with ``alike`` where rows were folded, the rows, and remarks.
+        Columns with ``count`` where rows were folded, the rows, and remarks.
     """
     known = next((param for param in question["params"] if param["name"] == "limit"), None)
     result = ask(params)

@@ -69,7 +69,7 @@ class TimeLine:
     def to_dict(self) -> dict[str, Any]:
         """Plain data: ``title start_ns ns left_out groups[]``; times of bars are ns since ``start_ns``.
 
-        A group has ``place alike rows[]``, a row ``place label occupancy bars[]``, and a bar
+        A group has ``place count rows[]``, a row ``place label occupancy bars[]``, and a bar
         ``begin end category name number source``.
         """
         return self.drawn.to_dict()

@@ -32,7 +32,7 @@ value on one line and nothing else.
 | `runs tag` | `tags[]` |
 | `why` | `run_id launch window t_start t_end ns by_cause{} by_location{} by_line{} steps[]`, each step `t_start t_end ns cause location activity transaction hop line` |
 | `advise` | `run_id bench topology launch window ns advice[]`, each `rule title advice saves_ns share evidence{}` |
-| `timeline` | `run_id title start_ns ns left_out groups[]`, each group `place alike rows[]`, each row `place label occupancy bars[]`, each bar `begin end category name number source`; with `--out` `run_id files[]` |
+| `timeline` | `run_id title start_ns ns left_out groups[]`, each group `place count rows[]`, each row `place label occupancy bars[]`, each bar `begin end category name number source`; with `--out` `run_id files[]` |
 | `export` | `run_id to window files[]` |
 | `report` | `run_id files[]` |
 | `energy` | `run_id bench topology latency_ns sim_ns energy_pj dynamic_pj static_pj launches_pj edp_pj_ns by rows[]`, each `name kind energy_pj share dynamic_pj static_pj`, with `parts` by kind and `launch` by launch |

@@ -26,7 +26,7 @@ def launch_columns(launches: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def fold(columns: Sequence[str], rows: Sequence[Row], parts: Collection[str]) -> tuple[list[str], list[Row]]:
-    """Fold rows of symmetric parts of the machine into one; a column ``alike`` counts them.
+    """Fold rows of symmetric parts of the machine into one; a column ``count`` counts them.
 
     ``parts`` are the columns that name parts, or number transactions or operations: the numbers there may
     differ, and nothing else. No column is added where no two rows are alike. Floats within 1e-9 are equal.
@@ -44,7 +44,7 @@ def fold(columns: Sequence[str], rows: Sequence[Row], parts: Collection[str]) ->
         counts[at] += 1
     if len(folded) == len(rows):
         return list(columns), list(rows)
-    return [*columns, "alike"], [[*row, count] for row, count in zip(folded, counts, strict=True)]
+    return [*columns, "count"], [[*row, count] for row, count in zip(folded, counts, strict=True)]
 
 
 def _alike(cell: Any, part: bool) -> Any:

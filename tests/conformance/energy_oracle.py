@@ -137,7 +137,7 @@ def by_line(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any])
     source = {op["number"]: op.get("source", "") for op in run.tables["Op"].to_pylist()}
     lines: dict[str, int] = defaultdict(int)
     for (op, *_), fj in spent(run, topology).items():
-        lines[source.get(op, "")] += fj
+        lines[source.get(op, "") or "host and launches (no line of a kernel)"] += fj
     if leaked := sum(static(run, topology).values()):
         lines["static"] += leaked
     total = sum(lines.values())

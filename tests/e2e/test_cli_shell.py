@@ -234,7 +234,7 @@ def test_names_are_completed(cli: Cli, workdir: Path) -> None:
 def test_rows_of_symmetric_parts_are_folded() -> None:
     rows = [("sip0.pe0", 1.0), ("sip0.pe1", 1.0 + 1e-12), ("sip0.pe2", 2.0), ("sip0.dma2", 2.0)]
     assert fold(("name", "ns"), rows, ["name"]) == (
-        ["name", "ns", "alike"],
+        ["name", "ns", "count"],
         [["sip0.pe0", 1.0, 2], ["sip0.pe2", 2.0, 1], ["sip0.dma2", 2.0, 1]],
     )
     mixed = [("a0->b0", 1.0), ("c0->d0", 1.0), ("a1->b1", 1.0), ("c1->d1", 1.0)]
@@ -262,9 +262,9 @@ def test_rows_that_are_the_answer_stay(cli: Cli) -> None:
     for m in (32, 32, 64, 64):
         kb.run("gemm-single-pe", "minimal", m=m, k=32, n=32)
     listed = cli("query", "history/runs").out.splitlines()
-    assert (len(listed), "alike" in listed[0]) == (5, False)
+    assert (len(listed), "count" in listed[0]) == (5, False)
     best = cli("query", "history/best-of-sweep", "--param", "bench=gemm-single-pe").out.splitlines()
-    assert (len(best), "alike" in best[0]) == (3, False)
+    assert (len(best), "count" in best[0]) == (3, False)
     counted = "MATCH (r:Run)-[:USED]->(u:Use) WHERE r.id = $run RETURN u.kind AS kind, 1 AS one"
     found = json.loads(cli("query", "--run", "last", "--cypher", counted, "--format", "json").out)
     shown = cli("query", "--run", "last", "--cypher", counted).out.splitlines()

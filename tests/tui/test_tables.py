@@ -99,8 +99,8 @@ def test_rows_equal_by_symmetry_fold_with_a_count() -> None:
     rows = [("pe0.pe_gemm", 2.0), ("pe1.pe_gemm", 2.0), ("pe2.pe_math", 2.0), ("pe3.pe_gemm", 2.0)]
     folded = Table.of_rows(rows, (Column("resource"), Column("ns", "ns"))).folded()
     assert [folded.record(row) for row in range(len(folded))] == [
-        {"resource": "pe0.pe_gemm", "ns": 2.0, "alike": 3},
-        {"resource": "pe2.pe_math", "ns": 2.0, "alike": 1},
+        {"resource": "pe0.pe_gemm", "ns": 2.0, "count": 3},
+        {"resource": "pe2.pe_math", "ns": 2.0, "count": 1},
     ]
 
 

@@ -33,7 +33,7 @@ class Store:
 def test_as_many_rows_as_were_asked_for_are_left_after_folding() -> None:
     store = Store(10)
     columns, rows, notes = ask_folded(store.ask, {"limit": "3"}, QUESTION)
-    assert columns == ["resource", "ns", "alike"]
+    assert columns == ["resource", "ns", "count"]
     assert [row[1] for row in rows] == [0.0, 1.0, 2.0]
     assert [row[2] for row in rows[:2]] == [128, 128]
     assert store.limits == [3, 24, 192, 1536]

@@ -50,7 +50,7 @@ def test_every_operation_of_the_launch_is_a_bar_at_its_engine(qkv: kb.Run) -> No
 
 def test_pes_equal_in_every_time_fold_with_their_count(qkv: kb.Run) -> None:
     folded, each = qkv.timeline().to_dict(), qkv.timeline(fold=False, rows=0).to_dict()
-    assert sum(group["alike"] for group in folded["groups"]) == len(each["groups"])
+    assert sum(group["count"] for group in folded["groups"]) == len(each["groups"])
     assert len(folded["groups"]) < len(each["groups"])
     by_place = {group["place"]: group["rows"] for group in each["groups"]}
     for group in folded["groups"]:

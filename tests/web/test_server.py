@@ -246,7 +246,7 @@ def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path
                 ):
                     limit = {"limit": 200 if "who" in name else 10**6}
                     expected = api.ask(name, run, store, {**window, **limit}).rows
-                    alike = found["places"]["columns"][-1]["name"] == "alike" and "who" not in name
+                    alike = found["places"]["columns"][-1]["name"] == "count" and "who" not in name
                     count = sum(row[-1] for row in rows) if alike else len(rows)
                     assert count == len(expected), (run, name)
                     some += count
@@ -260,7 +260,7 @@ def test_alike_counts_all_that_are(tmp_path: Path) -> None:
         found = Client(App(store)).get(f"/api/overview?run={run}", base_url=BASE).json
         names = [column["name"] for column in found["busiest"]["columns"]]
         rows = [dict(zip(names, row, strict=True)) for row in found["busiest"]["rows"]]
-        assert sum(row["alike"] for row in rows) > 256
+        assert sum(row["count"] for row in rows) > 256
 
 
 def test_the_time_line_has_as_many_rows_as_are_asked_for(client: Client, ids: list[str]) -> None:

@@ -166,7 +166,7 @@ def _alike(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for point in points:
         key = (point["memory"], round(point["intensity"], 6), round(point["achieved_tflops"], 9))
         if key in found:
-            found[key]["alike"] += 1
+            found[key]["count"] += 1
         else:
-            found[key] = {**point, "alike": 1}
+            found[key] = {**point, "count": 1}
     return list(found.values())

@@ -37,8 +37,8 @@ def table(
 
     A column has ``name unit percent leads``; ``leads`` is the sort of thing that its cells name, such as
     ``resource`` or ``transaction``, or empty. Where columns name ``parts`` of the machine, rows of symmetric
-    ones are one, with their count in a last column ``alike``. Of what is left then the ``first`` are taken,
-    so that ``alike`` counts all that there are. ``cut`` is how many rows were left out for being too many to
+    ones are one, with their count in a last column ``count``. Of what is left then the ``first`` are taken,
+    so that ``count`` counts all that there are. ``cut`` is how many rows were left out for being too many to
     send.
     """
     known = [Col(one) if isinstance(one, str) else one for one in columns]

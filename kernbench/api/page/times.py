@@ -19,7 +19,7 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
     """The timeline with ``most`` bars at most, so far as joining short ones leads there.
 
     Gives ``title start_ns ns remarks left_out joined categories waiting texts groups``. ``joined`` is the
-    length in ns below which bars that touch or nearly so are one. A group has ``place alike rows``, a row
+    length in ns below which bars that touch or nearly so are one. A group has ``place count rows``, a row
     ``place label what occupancy lanes`` and columns by bar: ``begin end`` (ns since ``start_ns``),
     ``category`` (a number in ``categories``), ``lane``, ``number`` (-1: none), ``name`` and ``source``
     (numbers in ``texts``), ``count`` (bars that it stands for), ``filled`` (the share
@@ -39,7 +39,7 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
     groups = [
         {
             "place": group.place,
-            "alike": group.alike,
+            "count": group.count,
             "rows": [_row(row, shortest, texts) for row in group.rows],
         }
         for group in line.groups

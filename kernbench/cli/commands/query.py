@@ -109,8 +109,8 @@ def command(
     With --cypher, texts such as limit=3 are the query's own parameters, $limit in its text.
 
     A question that can look at a window of the run looks at its launches, unless --launch, --from or --to
-    say otherwise. In tables of what parts of the machine did, symmetric parts are one row, with their count
-    as alike; limit=N counts the rows that are then left. Free Cypher without --run is asked of the
+    say otherwise. In tables of what parts of the machine did, symmetric parts are one row, and the column
+    count says how many; limit=N counts the rows that are then left. Free Cypher without --run is asked of the
     graph over all runs where that has what it names (Run, Topology, USED), and of the last run where it does
     not.
     """

@@ -14,7 +14,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit, format_option, print_csv, print_json, say
 
-_BARS = ("place", "alike", "begin", "end", "category", "name", "number", "source")
+_BARS = ("place", "count", "begin", "end", "category", "name", "number", "source")
 _PIPE_COLUMNS = 110
 """Characters of a line where stdout is no terminal."""
 
@@ -86,7 +86,7 @@ def _rows(line: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     for group in line["groups"]:
         for row in group["rows"]:
             for bar in row["bars"]:
-                yield (row["place"], group["alike"], *(bar[name] for name in _BARS[2:]))
+                yield (row["place"], group["count"], *(bar[name] for name in _BARS[2:]))
 
 
 def _draws(encoding: str | None) -> bool:

@@ -29,7 +29,7 @@ def energy_figure(kinds: Sequence[Row], lines: Sequence[Row], title: str) -> Fig
         axes.barh(
             places, [row["static_pj"] / 1e3 for row in shown], left=dynamic, color=ORANGE, label="static"
         )
-        axes.set_yticks(places, [row["name"] or "outside of kernels" for row in shown], fontsize=8)
+        axes.set_yticks(places, [row["name"] for row in shown], fontsize=8)
         for place, row in zip(places, shown, strict=True):
             axes.annotate(
                 f"{row['share']:.1%}", (row["energy_pj"] / 1e3, place), (4, 0), textcoords="offset points",

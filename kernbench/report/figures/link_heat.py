@@ -43,7 +43,7 @@ def link_heat_figure(line: TimeLine) -> Figure:
         edges, np.arange(len(shown) + 1) - 0.5, shares, cmap=colours, norm=BoundaryNorm(bounds, colours.N)
     )
     axes.set_ylim(len(shown) - 0.5, -0.5)
-    labels = [f"{group.place}{f'  x {group.alike}' if group.alike > 1 else ''}" for group in shown]
+    labels = [f"{group.place}{f'  x {group.count}' if group.count > 1 else ''}" for group in shown]
     axes.set_yticks(range(len(shown)), labels, fontsize=8)
     for number, group in enumerate(shown):
         axes.text(line.ns * 1.005, number, f"{group.rows[0].occupancy:.1%}", va="center", fontsize=8)

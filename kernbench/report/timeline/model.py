@@ -72,7 +72,7 @@ class Group:
 
     place: str
     rows: tuple[Row, ...]
-    alike: int = 1
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class TimeLine:
         lines = [f"time 0 is {self.start_ns:.3f} ns of the run"]
         if self.setup_ns:
             lines.append(f"{self.setup_ns:.3f} ns are setup, outside of launches")
-        if any(group.alike > 1 for group in self.groups):
+        if any(group.count > 1 for group in self.groups):
             lines.append("x N: N identical rows")
         if self.left_out:
             lines.append(f"{self.left_out} more not shown; ask for more rows")
@@ -110,7 +110,7 @@ class TimeLine:
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: ``title start_ns ns left_out groups[]``, each ``place alike rows[]``.
+        """Plain data: ``title start_ns ns left_out groups[]``, each ``place count rows[]``.
 
         A row has ``place label occupancy bars[]``, a bar ``begin end category name number source``.
         """
@@ -120,7 +120,7 @@ class TimeLine:
             "ns": self.ns,
             "left_out": self.left_out,
             "groups": [
-                {"place": g.place, "alike": g.alike, "rows": [_row(row) for row in g.rows]}
+                {"place": g.place, "count": g.count, "alike": g.count, "rows": [_row(row) for row in g.rows]}
                 for g in self.groups
             ],
         }

@@ -34,7 +34,7 @@ def figure(line: TimeLine) -> Figure:
     drawn = Figure(figsize=(13, 1.6 + _ROW_INCHES * count), layout="constrained", dpi=110)
     axes = drawn.add_subplot()
     for group in line.groups:
-        alike = f"  x {group.alike}" if group.alike > 1 else ""
+        alike = f"  x {group.count}" if group.count > 1 else ""
         if len(group.rows) > 1 or group.rows[0].label != group.place:
             labels.append((y, group.place + alike, True))
             alike = ""

@@ -219,7 +219,7 @@ def _folded(groups: list[Group], wanted: Wanted) -> tuple[list[Group], int]:
     for group in groups:
         key = _key(group) if wanted.fold else group.place
         known = found.get(key)
-        found[key] = group if known is None else Group(known.place, known.rows, known.alike + 1)
+        found[key] = group if known is None else Group(known.place, known.rows, known.count + 1)
     shown = list(found.values())
     limit = wanted.groups or len(shown)
     return shown[:limit], len(shown) - min(limit, len(shown))

@@ -34,7 +34,7 @@ def svg(line: TimeLine) -> str:
     top = y
     body: list[str] = []
     for group in line.groups:
-        alike = f"  x {group.alike}" if group.alike > 1 else ""
+        alike = f"  x {group.count}" if group.count > 1 else ""
         if len(group.rows) > 1 or group.rows[0].label != group.place:
             body.append(_text(group.place + alike, _MARGIN, y + _ROW / 2, "place"))
             y += _ROW + _GAP

@@ -20,7 +20,7 @@ def text(line: TimeLine, width: int, *, plain: bool = False) -> str:
     """Lines of at most ``width`` characters, if that is 40 at least."""
     steps = _PLAIN if plain else _BARS
     dot = "," if plain else "·"
-    heads = [f"{group.place}{f'  x {group.alike}' if group.alike > 1 else ''}" for group in line.groups]
+    heads = [f"{group.place}{f'  x {group.count}' if group.count > 1 else ''}" for group in line.groups]
     single = [len(group.rows) == 1 and group.rows[0].label == group.place for group in line.groups]
     labels = [
         row.label for group, alone in zip(line.groups, single, strict=True) if not alone for row in group.rows

@@ -103,7 +103,7 @@ class TableScreen(BrowserScreen):
     def is_folded(self) -> bool:
         """Whether rows stand for several."""
         table = self.rows.table
-        return table is not None and any(column.name == "alike" for column in table.columns)
+        return table is not None and table.columns[-1:] != () and table.columns[-1].name == "count"
 
     def reload_table(self) -> None:
         """Show the table in the order in which it came."""

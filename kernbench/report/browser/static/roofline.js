@@ -33,7 +33,7 @@ function labels(points, x, y, wide) {
   const free = ([a, b, c, d]) => a >= LEFT && c <= wide && taken.every(([e, f, g, i]) => c <= e || g <= a || d <= f || i <= b);
   return [...points].sort((a, b) => a.share - b.share).map((p) => {
     const name = p.name.length > NAMED ? `${p.name.slice(0, NAMED - 1)}…` : p.name;
-    const text = `${name}${p.op >= 0 && p.op !== null ? `, op ${p.op}` : ""}: ${percent(p.share)}${p.alike > 1 ? ` × ${p.alike}` : ""}`;
+    const text = `${name}${p.op >= 0 && p.op !== null ? `, op ${p.op}` : ""}: ${percent(p.share)}${p.count > 1 ? ` × ${p.count}` : ""}`;
     const long = text.length * 6.4, px = x(p.intensity), py = y(p.achieved_tflops);
     for (const [left, down] of [[px + 10, 0], [px - 10 - long, 0], [px + 10, -14], [px + 10, 14], [px - 10 - long, -14], [px - 10 - long, 14]]) {
       const box = [left, py + down - 7, left + long, py + down + 7];
@@ -78,7 +78,7 @@ function plot(points, room) {
   svg.addEventListener("pointermove", (event) => {
     const p = points[event.target.dataset?.n];
     if (!p) return hideTip();
-    showTip([p.name + (p.alike > 1 ? `, ${p.alike} alike` : ""), p.source, `${number(p.achieved_tflops)} of ${number(p.attainable_tflops)} TFLOP/s attainable: ${percent(p.share)}`,
+    showTip([p.name + (p.count > 1 ? `, ${p.count} alike` : ""), p.source, `${number(p.achieved_tflops)} of ${number(p.attainable_tflops)} TFLOP/s attainable: ${percent(p.share)}`,
       `${number(p.intensity)} flops for each byte of ${p.memory}`, `${number(p.ns)} ns, bound by ${p.bound}`].filter(Boolean).join("\n"), event);
   });
   svg.addEventListener("pointerleave", hideTip);

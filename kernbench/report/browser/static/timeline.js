@@ -14,13 +14,13 @@ function flat(data, above) {
   let y = 0;
   for (const group of data.groups) {
     const alone = group.rows.length === 1 && group.rows[0].label === group.place;
-    const alike = group.alike > 1 ? ` × ${group.alike}` : "";
+    const count = group.count > 1 ? ` × ${group.count}` : "";
     if (!alone) {
-      rows.push({ head: group.place + alike, y, high: HEAD });
+      rows.push({ head: group.place + count, y, high: HEAD });
       y += HEAD;
     }
     for (const row of group.rows) {
-      rows.push({ row, label: alone ? row.label + alike : row.label, y: y + above, high: ROW, place: row.place });
+      rows.push({ row, label: alone ? row.label + count : row.label, y: y + above, high: ROW, place: row.place });
       y += above + ROW + GAP;
     }
     y += GAP;
