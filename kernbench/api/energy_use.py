@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.errors import UsageError
+from kernbench.report.energy import LEVELS, EnergyUse
 
 if TYPE_CHECKING:
     from kernbench.analysis.energy import Energy, Row
 
-ENERGY_BY = ("part", "kind", "line", "launch")
+ENERGY_BY = tuple(by for by, _ in LEVELS)
 Figures = Mapping[str, object]
 """Figures by dotted key, such as ``{"hbm_ctrl.pj_per_byte_read": 28.0}``."""
 
 
 def energy(
     run: str | Run = "last", store: Store = None, *, by: str = "kind", figures: Figures | None = None
-) -> dict[str, Any]:
+) -> EnergyUse:
     """The energy of a run, worked out from its trace: nothing is simulated.
 
     Args:
@@ -42,27 +43,38 @@ def energy(
         raise UsageError(f"by is '{by}', expected one of {', '.join(ENERGY_BY)}")
     with borrowed(run._kept_in() if isinstance(run, Run) else store) as kept_in:
         kept = run if isinstance(run, Run) else open_run(run, kept_in)
-        rows = list(energy_of(kept, figures).rows())
+        return energy_levels(kept, (by,), figures)[0]
+
+
+def energy_levels(
+    kept: Run, levels: Sequence[str] = ENERGY_BY, figures: Figures | None = None
+) -> list[EnergyUse]:
+    """What :func:`energy` gives by each of these levels, worked out once."""
+    rows = list(energy_of(kept, figures).rows())
+    return [_level(kept, rows, by) for by in levels]
+
+
+def _level(kept: Run, rows: list[Row], by: str) -> EnergyUse:
     whole = next(row for row in rows if row.level == "run")
     shown = _by_kind(rows) if by == "kind" else [_row(row) for row in rows if row.level == by]
     total = whole.dynamic + whole.static
     launched = sum(row.dynamic + row.static for row in rows if row.level == "launch" and row.launch >= 0)
     for row in shown:
         row["share"] = row["energy_pj"] * 1000.0 / total if total else 0.0
-    return {
-        "run_id": kept.id,
-        "bench": kept.bench,
-        "topology": kept.topology,
-        "latency_ns": kept.latency_ns,
-        "sim_ns": kept.sim_ns,
-        "energy_pj": total / 1000.0,
-        "dynamic_pj": whole.dynamic / 1000.0,
-        "static_pj": whole.static / 1000.0,
-        "launches_pj": launched / 1000.0,
-        "edp_pj_ns": launched / 1000.0 * kept.latency_ns,
-        "by": by,
-        "rows": sorted(shown, key=lambda row: (-row["energy_pj"], row["name"])),
-    }
+    return EnergyUse(
+        run_id=kept.id,
+        bench=kept.bench,
+        topology=kept.topology,
+        latency_ns=kept.latency_ns,
+        sim_ns=kept.sim_ns,
+        energy_pj=total / 1000.0,
+        dynamic_pj=whole.dynamic / 1000.0,
+        static_pj=whole.static / 1000.0,
+        launches_pj=launched / 1000.0,
+        edp_pj_ns=launched / 1000.0 * kept.latency_ns,
+        by=by,
+        rows=sorted(shown, key=lambda row: (-row["energy_pj"], row["name"])),
+    )
 
 
 def energy_of(run: Run, figures: Figures | None = None) -> Energy:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kernbench.analysis.time_window import Window
     from kernbench.analysis.trace_index import TraceIndex
     from kernbench.report.advice import Advice
+    from kernbench.report.energy import EnergyUse
 
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
@@ -402,7 +403,7 @@ class Run(Exports):
         found: Advice = advise(self, launch=launch, least=least)["advice"]
         return found
 
-    def energy(self, by: str = "kind", figures: Mapping[str, object] | None = None) -> dict[str, Any]:
+    def energy(self, by: str = "kind", figures: Mapping[str, object] | None = None) -> EnergyUse:
         """Its energy by ``part``, ``kind``, ``line`` or ``launch``: see :func:`kernbench.energy`."""
         from kernbench.api.energy_use import energy
 

@@ -35,10 +35,11 @@ def write_report(
     """Write a run into one HTML file that opens without a network, and give the file's name.
 
     It is the page of ``kernbench web`` without what needs a store to ask: the machine's four views with
-    utilisation over time, of the busiest SIPs, cubes and PEs also by name, the timeline, where the time went
-    by cause and by source line, the longest waits, advice, the roofline, and the answers of the questions
-    that need no parameter. All are of the launches, or of the window that ``launch``, ``from_ns`` and
-    ``to_ns`` choose (:meth:`kernbench.Run.window`). The file says what is not in it.
+    utilisation over time, of the busiest SIPs, cubes and PEs also by name, the timeline, where the time
+    went by cause and by source line, the longest waits, advice, energy, the roofline, and the answers of
+    the questions that need no parameter. Energy is of the run; all else is of the launches, or of the
+    window that ``launch``, ``from_ns`` and ``to_ns`` choose (:meth:`kernbench.Run.window`). The file says
+    what is not in it.
 
     Args:
         run: A run, or a reference to one, such as ``last``.
@@ -99,7 +100,7 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
         for name in _busiest(answers, params, found["picture"]["instances"]):
             one = answers.answer("machine", {**params, "view": view, "of": name})
             yield f"machine?of={name}&view={view}", one
-    for name in ("advice", "roofline"):
+    for name in ("advice", "energy", "roofline"):
         yield name, _or_why_not(answers, name, params)
     yield "questions", {"questions": asked}
     for question in asked:

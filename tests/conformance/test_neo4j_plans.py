@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from kernbench_graph.archive.canonical import canonical_tables
 from kernbench_graph.archive.record import complete_info
+from kernbench_graph.errors import QueryError
 from kernbench_graph.opening import open_store
+from kernbench_graph.query.library import ask
 from kernbench_graph.store import RunRecord
 from kernbench_graph.stores.neo4j.rows import run_batches, topology_batches
 from kernbench_graph.stores.neo4j.server import Server, parse
@@ -67,10 +69,8 @@ def test_ids_and_names_are_found_by_index(neo4j_url: str, cypher: str) -> None:
     assert found[-1] == SEEKS[cypher], plan
 
 
-def test_every_question_starts_from_the_run(neo4j_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_question_starts_from_the_run(neo4j_url: str) -> None:
     """None of them looks through all nodes of a label, but those that are about all runs."""
-    # The sample's components have none of the properties that questions look at.
-    monkeypatch.setattr("kernbench_graph.stores.neo4j.reading._check_names", lambda _: None)
     with open_store(neo4j_url) as store:
         store.computed = made_here(store)
         store.keep(*sample(id="a"))
@@ -128,7 +128,9 @@ from kernbench.api.topologies import load_topology
 from kernbench.pgraph import topology_record
 from kernbench_graph.archive.record import complete_info
 from kernbench_graph.archive.canonical import canonical_tables
+from kernbench_graph.errors import QueryError
 from kernbench_graph.opening import open_store
+from kernbench_graph.query.library import ask
 from kernbench_graph.store import RunRecord
 from tools.made_up_run import made_up_run
 def memory(name):
@@ -162,3 +164,18 @@ def test_the_rows_of_a_run_are_never_all_in_memory(neo4j_url: str) -> None:
     # Once more where it was too much, for how much two lanes have in hand at once is chance.
     few = min(more(20_000) for _ in range(2))
     assert any(more(220_000) < few + 110 for _ in range(2)), few
+
+
+def test_shipped_texts_may_name_what_no_part_of_the_machine_has(neo4j_url: str) -> None:
+    """No component of the sample has bursts or tiles; a text of one's own may not name such a thing."""
+    text = (
+        "MATCH (:Run {id: $run})-[:USED]->(u:Use)-[:OF]->(c:Component) RETURN c.no_such_size AS size LIMIT 1"
+    )
+    with open_store(neo4j_url) as store:
+        store.computed = made_here(store)
+        store.keep(*sample(id="a"))
+        for name in ("advice/short-runs", "advice/small-tiles"):
+            assert ask(store, LIBRARY[name], "a").rows == []
+        assert store.query(text, run="a", proved=True).rows == [(None,)]
+        with pytest.raises(QueryError, match="nothing is called 'no_such_size'"):
+            store.query(text, run="a")

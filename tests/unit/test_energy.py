@@ -15,9 +15,14 @@ import kernbench as kb
 from kernbench import api
 from kernbench.analysis.energy import Energy, shared_out, shares_of_time
 from kernbench.api.energy_use import energy_of, launches_pj
+from kernbench.api.page.answers import Answers
 from kernbench.errors import ConfigError, UsageError
 from kernbench.pgraph import RunRecord
+from kernbench.report.energy import EMPTY
 from kernbench.topology.energy import keys_of, with_defaults
+from kernbench.tui.models.browser import Browser
+from kernbench.tui.models.run_page import run_page
+from kernbench.tui.models.window import Window
 from tests.conformance import energy_oracle
 from tests.examples import examples
 
@@ -277,3 +282,41 @@ def test_energy_needs_a_trace_and_a_way_to_be_shown() -> None:
 def test_more_energy_than_can_be_added_up_is_refused() -> None:
     with pytest.raises(UsageError, match="beyond 1,150 J"):
         gemm().energy(figures={"pe_gemm.pj_per_mac.f16": 1e12})
+
+
+# -- screens --------------------------------------------------------------------------------------------
+
+
+def screens(run: kb.Run) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Energy as the page gets it, and the rows of the terminal UI."""
+    opened = Browser(run._kept_in()).run(run.id)
+    (tab,) = (one for one in run_page(opened, Window()).sections if one.name == "Energy")
+    table = tab.load()
+    page: dict[str, Any] = Answers(run._kept_in()).answer("energy", {"run": run.id})
+    return page, [dict(table.record(at)) for at in range(len(table))]
+
+
+def test_every_screen_shows_the_same_energy() -> None:
+    """Page, terminal UI and questions against the rows of the API; each level adds up to the run."""
+    run = gemm()
+    page, rows = screens(run)
+    for level in page["levels"]:
+        by = level["key"]
+        wanted = {row["name"]: row["energy_pj"] for row in run.energy(by)["rows"]}
+        assert sum(wanted.values()) == pytest.approx(page["total"])
+        names = [column["name"] for column in level["table"]["columns"]]
+        shown = [dict(zip(names, row, strict=True)) for row in level["table"]["rows"]]
+        assert {row["name"]: row["energy_pj"] for row in shown} == wanted
+        assert {row["name"]: row["energy_pj"] for row in rows if row["by"] == by} == wanted
+        assert dict(level["pairs"]) == dict(list(wanted.items())[: len(level["pairs"])])
+    for by, column in (("part", "part"), ("line", "line")):
+        asked = {row[column]: row["energy_pj"] for row in run.query(f"energy/by-{by}", limit=10**6).dicts()}
+        assert asked == pytest.approx({row["name"]: row["energy_pj"] for row in run.energy(by)["rows"]})
+
+
+def test_a_machine_without_figures_says_so_on_every_screen() -> None:
+    run = gemm(**{f"energy.{key}": value for key, value in only().items()})
+    page, rows = screens(run)
+    assert (page["total"], page["said"], rows) == (0.0, [EMPTY], [])
+    assert all(level["table"]["rows"] == [] for level in page["levels"])
+    assert EMPTY.replace("'", "&#x27;") in run.energy()._repr_html_()

@@ -149,6 +149,10 @@ def _advice(answers: Answers, params: Params) -> Any:
     return sections.advised(answers.run(params).run, **window_of(params))
 
 
+def _energy(answers: Answers, params: Params) -> Any:
+    return sections.energy_spent(answers.run(params).run)
+
+
 def _roofline(answers: Answers, params: Params) -> Any:
     window = window_of(params)
     if window["from_ns"] is not None or window["to_ns"] is not None or window["launch"] == "setup":
@@ -231,6 +235,7 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     "waits": _waits,
     "roofline": _roofline,
     "advice": _advice,
+    "energy": _energy,
     "questions": _questions,
     "ask": _ask,
     "cypher": _cypher,

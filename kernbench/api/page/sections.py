@@ -6,10 +6,11 @@ from typing import Any
 
 from kernbench.api import asking
 from kernbench.api.advising import advise_window
+from kernbench.api.energy_use import energy_levels
 from kernbench.api.page.tables import Col, of_dicts, table
 from kernbench.api.result import Run
 from kernbench.pgraph import Result
-from kernbench.report import advice
+from kernbench.report import advice, energy
 from kernbench.report.cells import PART, launch_columns, number
 from kernbench.report.cells import plain as plain
 
@@ -139,6 +140,23 @@ def advised(run: Run, **window: Any) -> dict[str, Any]:
     """What to do next: ``table`` with a row for each piece of advice, and a ``note``."""
     found = of_dicts(advise_window(run, **window), [Col(*one) for one in advice.COLUMNS], advice.EMPTY)
     return {"table": found, "note": advice.NOTE}
+
+
+def energy_spent(run: Run) -> dict[str, Any]:
+    """Where the energy of the whole run went: ``said note total levels``.
+
+    A level has ``key heading pairs table``; ``pairs`` are a name and pJ, the largest first.
+    """
+    levels = []
+    for found, (by, heading) in zip(energy_levels(run), energy.LEVELS, strict=True):
+        rows = found["rows"] if found["energy_pj"] else []
+        columns = [Col(*one) for one in energy.columns(found["rows"], by, found["static_pj"])]
+        pairs = [[row["name"], row["energy_pj"]] for row in rows[:_ROWS]]
+        shown = of_dicts(rows, columns, energy.EMPTY)
+        levels.append({"key": by, "heading": heading, "pairs": pairs, "table": shown})
+    return {
+        "said": energy.headline(found), "note": energy.NOTE, "total": found["energy_pj"], "levels": levels
+    }  # fmt: skip
 
 
 def roofline(run: Run, launch: int | str | None = "all") -> dict[str, Any]:

@@ -7,7 +7,8 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import assignments, opened, run_argument, store_option
-from kernbench.cli.output import emit, format_option, number, say
+from kernbench.cli.output import emit, format_option, say
+from kernbench.report import energy
 
 
 @click.command(
@@ -45,17 +46,10 @@ def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str 
     with opened(store) as kept_in:
         found = api.energy(run, kept_in, by=by, figures=assignments("--set", figures))
     rows = found["rows"][:limit]
-    columns = [name for name in ("launch", "name", "parts", "kind") if any(name in row for row in rows)]
-    if by != "part" and "kind" in columns:
-        columns.remove("kind")
-    columns += ["energy_pj", "share", *(["dynamic_pj", "static_pj"] if found["static_pj"] else [])]
+    columns = [name for name, _ in energy.columns(rows, by, found["static_pj"])]
     cells = [[row[name] for name in columns] for row in rows]
     if fmt == "table":
-        say(f"{found['bench']} on {found['topology']}: {_joules(found['energy_pj'])}, of which launches took "
-            f"{_joules(found['launches_pj'])} in {number(found['latency_ns'])} ns")  # fmt: skip
-        if not found["static_pj"]:
-            say("static energy is not in these figures: no part of the machine has static_mw")
-        say("")
+        say(f"{found['bench']} on {found['topology']}: " + "\n".join(energy.headline(found)) + "\n")
         cells = [
             [f"{c:.1%}" if name == "share" else c for name, c in zip(columns, row, strict=True)]
             for row in cells
@@ -63,10 +57,3 @@ def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str 
     emit(fmt, {**found, "rows": rows}, columns, cells)
     if fmt == "table" and len(rows) < len(found["rows"]):
         say(f"and {len(found['rows']) - len(rows)} more, with --limit {len(found['rows'])}")
-
-
-def _joules(pj: float) -> str:
-    for unit, size in (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3)):
-        if pj >= size:
-            return f"{number(pj / size)} {unit}"
-    return f"{number(pj)} pJ"

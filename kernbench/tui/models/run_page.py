@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbench.api.advising import advise_window
+from kernbench.api.energy_use import energy_levels
 from kernbench.kinds import COMPONENT_KINDS
-from kernbench.report import advice
+from kernbench.report import advice, energy
 from kernbench.report.cells import number
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
@@ -19,6 +20,8 @@ from kernbench.tui.models.window import Window
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from kernbench.api.result import Run
 
 _ADVICE = 40
 """Characters of a line of advice: with the other columns beside it, 80."""
@@ -34,6 +37,13 @@ _LAUNCHES = (
     *(Column(name, "ns") for name in ("latency_ns", "pe_ns", "late_ns", "t_submit", "t_start", "t_done")),
 )
 _TIME = (Column("by"), Column("name"), Column("ns", "ns"), Column("share", percent=True))
+_ENERGY = (
+    Column("by"),
+    Column("name"),
+    Column("energy_pj", "pJ"),
+    Column("share", percent=True),
+    Column("static_pj", "pJ"),
+)
 RESOURCES = (
     Column("resource"),
     Column("kind"),
@@ -130,6 +140,7 @@ def run_page(opened: OpenRun, window: Window) -> Page:
         Section("Transactions", lambda: transactions(opened, _within(opened, window, "t_submit"))),
         Section("Operations", lambda: operations(opened, _within(opened, window, "t_start"))),
         Section("Advice", lambda: advised(opened, window)),
+        Section("Energy", lambda: energy_spent(run)),
     ]
     return Page(f"run {run.id}", facts, sections, Target("run", run.id), run.id, _steps_of)
 
@@ -159,6 +170,18 @@ def advised(opened: OpenRun, window: Window) -> Table:
     columns = [Column(name, unit, percent=name == "share") for name, unit in advice.COLUMNS]
     rows = advice.lines(advise_window(opened.run, **window.arguments), _ADVICE)
     return Table.of_dicts(rows, columns, advice.EMPTY)
+
+
+def energy_spent(run: Run) -> Table:
+    """The energy of the whole run by kind of part, by part, by line and by launch, one below the other."""
+    rows = [
+        {"by": found["by"], **row}
+        for found in energy_levels(run)
+        if found["energy_pj"]
+        for row in found["rows"]
+    ]
+    shown = _ENERGY if any(row["static_pj"] for row in rows) else _ENERGY[:-1]
+    return Table.of_dicts(rows, shown, energy.EMPTY)
 
 
 def _steps(opened: OpenRun, window: Window) -> Table:

@@ -65,7 +65,7 @@ class Neo4jStore(OpenedStore):
         self._server = Server(parse(url), url)
         self._catalogue = Catalogue(self._server)
         self._prepared = False
-        self._planned: dict[tuple[str, str], reading.Planned] = {}
+        self._planned: dict[tuple[str, str, bool], reading.Planned] = {}
         self._fetched: dict[str, files.FetchedTables] = {}
         self._graphs: FetchedGraphs | None = None
         try:
@@ -203,7 +203,7 @@ class Neo4jStore(OpenedStore):
         if run is None:
             check_history(text)
             values = bound(text, params or {})
-            query = self._plan(shown, text, values, timeout_s)
+            query = self._plan(shown, text, values, timeout_s, proved)
             if self._needs_more(query):
                 self._check_pushed(query, self._catalogue.pushed(values.values()))
             return self._rows(query, values, timeout_s)
@@ -211,7 +211,7 @@ class Neo4jStore(OpenedStore):
         pushed = self._catalogue.pushed([run, *(params or {}).values()])
         asked = run if run in pushed else self.resolve(run)
         values = bound(text, {"run": asked, **(params or {})})
-        query = self._plan(shown, text, values, timeout_s)
+        query = self._plan(shown, text, values, timeout_s, proved)
         if asked not in pushed:
             pushed |= self._catalogue.pushed([asked])
         if asked not in pushed:
@@ -241,15 +241,17 @@ class Neo4jStore(OpenedStore):
                 self._graphs = FetchedGraphs(self, self._token)
             return self._graphs
 
-    def _plan(self, shown: str, text: str, values: Mapping[str, Any], timeout_s: float) -> reading.Planned:
+    def _plan(
+        self, shown: str, text: str, values: Mapping[str, Any], timeout_s: float, proved: bool
+    ) -> reading.Planned:
         """The query, found to read only; plans of queries that were asked before are remembered."""
-        found = self._planned.get((shown, text))
+        found = self._planned.get((shown, text, proved))
         if found is None or shown:
-            found = reading.planned(self._server, shown, text, values, timeout_s)
+            found = reading.planned(self._server, shown, text, values, timeout_s, proved)
             with self._lock:
                 if len(self._planned) >= _PLANS:
                     self._planned.clear()
-                self._planned[shown, text] = found
+                self._planned[shown, text, proved] = found
         return found
 
     def _needs_more(self, query: reading.Planned) -> bool:

@@ -4,7 +4,7 @@ import { cypher, questions } from "./ask.js";
 import { compare } from "./compare.js";
 import { clear, h, put, select } from "./dom.js";
 import { roofline } from "./roofline.js";
-import { advice, overview, path, waits } from "./run.js";
+import { advice, energy, overview, path, waits } from "./run.js";
 import { running } from "./running.js";
 import { runs } from "./runs.js";
 import { source as opened } from "./source.js";
@@ -14,7 +14,7 @@ import { topology } from "./topology.js";
 
 const VIEWS = [
   ["overview", "Overview", overview], ["advice", "Advice", advice], ["topology", "Topology", topology], ["timeline", "Timeline", timeline],
-  ["path", "Critical path", path], ["waits", "Waits", waits], ["roofline", "Roofline", roofline],
+  ["path", "Critical path", path], ["waits", "Waits", waits], ["energy", "Energy", energy], ["roofline", "Roofline", roofline],
   ["questions", "Questions", questions], ["cypher", "Cypher", cypher], ["compare", "Compare", compare], ["runs", "Runs", runs],
 ];
 const STAY = ["run", "launch", "from", "to"];

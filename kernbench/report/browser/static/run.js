@@ -30,6 +30,19 @@ export async function advice(root, ctx) {
   put(root, h("p", { class: "faint" }, data.note), table(data.table, ctx, "advice"));
 }
 
+export async function energy(root, ctx) {
+  const data = await ctx.get("energy");
+  const room = h("div");
+  const show = (key) => {
+    const { heading, pairs, table: rows } = data.levels.find((one) => one.key === key);
+    room.replaceChildren(panel(heading, shares(pairs, data.total, `energy: ${heading.toLowerCase()}`, "pJ"), table(rows, ctx, `energy, ${heading.toLowerCase()}`)));
+  };
+  put(root, data.said.map((text) => h("p", {}, text)), h("p", { class: "faint" }, data.note));
+  if (!data.total) return;
+  put(root, choice("by", data.levels.map((one) => [one.key, one.heading]), data.levels[0].key, show), room);
+  show(data.levels[0].key);
+}
+
 export async function path(root, ctx) {
   const data = await ctx.get("path");
   const order = data.causes.map(([name]) => name);

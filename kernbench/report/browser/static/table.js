@@ -88,11 +88,11 @@ export function table(data, ctx, name) {
 }
 
 // Names with ns as bars, as long as their share of all.
-export function shares(pairs, ns, name) {
+export function shares(pairs, ns, name, unit = "ns") {
   if (!pairs.length) return h("p", { class: "faint" }, "nothing here");
   return h("dl", { class: "shares", "aria-label": name }, pairs.map(([what, time]) => {
     const share = ns > 0 ? time / ns : 0;
-    return h("div", {}, h("dt", {}, what), h("dd", {}, h("b", {}, `${cellText(time, {})} ns`), h("b", {}, `${(share * 100).toFixed(1)}%`),
+    return h("div", {}, h("dt", {}, what), h("dd", {}, h("b", {}, `${cellText(time, {})} ${unit}`), h("b", {}, `${(share * 100).toFixed(1)}%`),
       h("span", { class: "track" }, h("i", { class: "bar", style: { width: `${Math.min(share, 1) * 100}%` } }))));
   }));
 }
