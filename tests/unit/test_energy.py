@@ -272,7 +272,7 @@ def test_wrong_figures_of_a_question_are_named(key: str, value: object) -> None:
 
 
 def test_energy_needs_a_trace_and_a_way_to_be_shown() -> None:
-    with pytest.raises(UsageError, match="by is 'parts', expected one of part, kind"):
+    with pytest.raises(UsageError, match="by is 'parts', expected one of kind, part"):
         gemm().energy("parts")
     untraced = kb.run("gemm-single-pe", "minimal", trace=False)
     with pytest.raises(UsageError, match="was not kept"):
