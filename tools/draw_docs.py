@@ -55,9 +55,13 @@ def line(points: Sequence[tuple[float, float]], *, arrow: bool = False, label: s
     return drawn + (text((x + to_x) / 2, min(y, to_y) - 6, label, 12) if label else "")
 
 
-def picture(width: int, height: int, title: str, parts: Sequence[str]) -> str:
+def picture(
+    width: int, height: int, title: str, parts: Sequence[str], left: int = 0, scale: float = 1.0
+) -> str:
+    """The part of a drawing from ``left`` on, as wide as ``width``."""
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} 0 {width} {height}" '
+        f'width="{width * scale:.0f}" height="{height * scale:.0f}" '
         f'font-family="system-ui, sans-serif" role="img"><title>{escape(title)}</title>'
         '<defs><marker id="end" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
         f'<path d="M0 0L10 5L0 10z" fill="{GREY}"/></marker></defs>'
@@ -65,8 +69,8 @@ def picture(width: int, height: int, title: str, parts: Sequence[str]) -> str:
     return "\n".join([head, *parts, "</svg>"]) + "\n"
 
 
-def machine() -> str:
-    """The tray on the left, one cube of it in the middle, one PE of that on the right."""
+def machine() -> list[str]:
+    """The tray, one cube of it, one PE of that: side by side in a column of text, one below the other on a phone."""
     parts = [box(10, 10, 250, 400, "level", ["Tray (board)"])]
     parts += [box(30, 45, 90, 44, "part", ["Host CPU"]), box(150, 45, 90, 44, "part", ["Switch"])]
     parts += [line([(120, 67), (150, 67)])]
@@ -82,8 +86,9 @@ def machine() -> str:
             parts += [line([(x + 18, y + 33), (x + 18, y + 43)])] if row < 3 else []
     parts += [line([(202, 187), (202, 205)]), text(135, 386, "die-to-die links (UCIe)", 12)]
 
-    parts.append(box(300, 10, 300, 400, "level", ["Cube: chiplet"]))
-    parts += [line([(220, 214), (300, 110)])]
+    tray = picture(262, 420, "A tray with a package of 4 x 4 cubes", parts, 4, 0.86)
+
+    parts = [box(300, 10, 284, 400, "level", ["Cube: chiplet"])]
     for row in range(4):
         for column in range(4):
             x, y = 360 + column * 56, 92 + row * 62
@@ -106,8 +111,9 @@ def machine() -> str:
     parts.append(text(336, 360, "router of the mesh", 12, anchor="start"))
     parts.append(text(310, 386, "four UCIe ports, one on each side", 12, anchor="start"))
 
-    parts.append(box(640, 10, 250, 400, "level", ["PE: processing element"]))
-    parts += [line([(572, 63), (640, 63)])]
+    cube = picture(294, 420, "The cube that is green in the tray", parts, 295, 0.86)
+
+    parts = [box(640, 10, 250, 400, "level", ["PE: processing element"])]
     parts += [
         box(660, 45, 100, 44, "part", ["CPU", "runs kernels"]),
         box(770, 45, 100, 44, "part", ["Scheduler", "cuts tiles"]),
@@ -121,54 +127,53 @@ def machine() -> str:
     parts += [line([(760, 67), (770, 67)]), line([(820, 89), (820, 125)]), line([(765, 169), (765, 205)])]
     parts += [line([(710, 265), (710, 300)]), line([(820, 265), (820, 300)])]
     parts.append(text(765, 386, "fetch and store move the data", 12))
-    return picture(
-        900, 420, "A tray with a package of 4 x 4 cubes, one cube, and one of its processing elements", parts
-    )
+    return [
+        tray,
+        cube,
+        picture(260, 420, "The processing element that is green in the cube", parts, 635, 0.86),
+    ]
 
 
 def architecture() -> str:
-    """From a YAML file to an answer."""
+    """From a YAML file to an answer, downwards."""
     steps = (
-        ("part", ["YAML", "topology file"]),
-        ("part", ["Graph", "parts and links"]),
-        ("core", ["Machine", "wired components"]),
-        ("memory", ["Trace", "hops, waits, ops"]),
-        ("memory", ["Store", "Parquet files"]),
-        ("link", ["Answers", "why, questions"]),
+        ("part", ["YAML", "topology file"], "check"),
+        ("part", ["Graph", "parts and links"], "wire"),
+        ("core", ["Machine", "wired components"], "simulate"),
+        ("memory", ["Trace", "hops, waits, ops"], "record"),
+        ("memory", ["Store", "Parquet files"], "query"),
+        ("link", ["Answers", "why, questions"], ""),
     )
-    labels = ("check", "wire", "simulate", "keep", "ask")
     parts = []
-    for number, (kind, lines) in enumerate(steps):
-        x = 10 + number * 150
-        parts.append(box(x, 120, 120, 56, kind, lines))
-        if number:
-            parts.append(line([(x - 30, 148), (x - 1, 148)], arrow=True))
-            parts.append(text(x - 15, 112, labels[number - 1], 12))
+    for number, (kind, lines, label) in enumerate(steps):
+        y = 6 + number * 84
+        parts.append(box(6, y, 126, 52, kind, lines))
+        if label:
+            parts += [
+                line([(69, y + 52), (69, y + 83)], arrow=True),
+                text(78, y + 71, label, 12, anchor="start"),
+            ]
     parts += [
-        box(310, 20, 120, 56, "part", ["Bench", "host and kernels"]),
-        line([(370, 76), (370, 119)], arrow=True),
+        text(150, 112, "routes and pictures", 12, anchor="start"),
+        text(150, 128, "come from it, too", 12, anchor="start"),
+        box(208, 174, 126, 52, "part", ["Bench", "host and kernels"]),
+        line([(208, 200), (133, 200)], arrow=True, label="launch"),
+        box(208, 258, 126, 52, "core", ["Replay", "numbers, numpy"]),
+        line([(132, 284), (207, 284)], arrow=True, label="verify"),
+        box(208, 342, 126, 52, "link", ["Databases", "made on demand"]),
+        line([(132, 368), (207, 368)], arrow=True),
+        line([(271, 394), (271, 452), (133, 452)], arrow=True),
+        text(202, 446, "Cypher", 12),
     ]
-    parts.append(text(378, 96, "launch", 12, anchor="start"))
-    parts += [
-        box(460, 220, 120, 56, "core", ["Replay", "numbers, numpy"]),
-        line([(520, 176), (520, 219)], arrow=True),
-    ]
-    parts.append(text(528, 204, "verify", 12, anchor="start"))
-    parts += [
-        box(610, 220, 120, 56, "link", ["Databases", "made on demand"]),
-        line([(670, 176), (670, 219)], arrow=True),
-    ]
-    parts += [line([(730, 248), (820, 248), (820, 177)], arrow=True), text(775, 266, "Cypher", 12)]
-    parts.append(text(220, 200, "routes and pictures", 12))
-    parts.append(text(220, 216, "come from it, too", 12))
     return picture(
-        890, 290, "From a YAML file over graph, machine and trace to the store and its answers", parts
+        340, 484, "From a YAML file over graph, machine and trace to the store and its answers", parts
     )
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "machine.svg").write_text(machine(), encoding="utf-8")
+    for number, drawn in enumerate(machine(), 1):
+        (folder / f"machine-{number}.svg").write_text(drawn, encoding="utf-8")
     (folder / "architecture.svg").write_text(architecture(), encoding="utf-8")
 
 

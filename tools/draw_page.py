@@ -39,7 +39,7 @@ VIEWS: dict[str, tuple[str, dict[str, str]]] = {
     "sip": ("topology", {"view": "sip"}),
     "cube": ("topology", {"view": "cube"}),
     "pe": ("topology", {"view": "pe"}),
-    "time-line": ("timeline", {}),
+    "timeline": ("timeline", {}),
     "critical-path": ("path", {}),
     "waits": ("waits", {}),
     "roofline": ("roofline", {}),
@@ -54,7 +54,7 @@ VIEWS: dict[str, tuple[str, dict[str, str]]] = {
 }
 """By name: the page, and what its address says further."""
 KEPT = [("desk", "light", name) for name in VIEWS] + [
-    (size, "dark", name) for size in ("phone", "wall") for name in ("cube", "time-line")
+    (size, "dark", name) for size in ("phone", "wall") for name in ("cube", "timeline")
 ]
 
 
@@ -62,8 +62,9 @@ KEPT = [("desk", "light", name) for name in VIEWS] + [
 def served() -> Iterator[str]:
     """The address of a server of two runs."""
     with tempfile.TemporaryDirectory() as folder, api.borrowed(Path(folder) / "store") as store:
-        for tokens in (8, 32):
-            kb.run("qkv-gemm-multi-pe", verify=True, params={"tokens": tokens}, store=store)
+        for outstanding in (1, 2):  # requests in flight: comparisons compare equal work
+            topo = {"pe.pe_dma.outstanding": outstanding}
+            kb.run("qkv-gemm-multi-pe", verify=True, topo=topo, store=store)
         server = create_server(App(store), host="127.0.0.1", port=0, threads=8)
         threading.Thread(target=server.run, daemon=True).start()
         yield f"http://127.0.0.1:{server.effective_port}/"
@@ -81,7 +82,7 @@ def draw(browser: Browser, url: str, size: str, scheme: str, name: str, file: Pa
     if name in ("cube", "pe"):  # somewhere in the middle of the launch
         page.get_by_label("stretch of time").fill("14")
         page.locator('[data-id="pe0"], [data-id="pe_dma"]').first.click()
-    if name == "time-line":
+    if name == "timeline":
         page.get_by_label("search").fill("gemm")
         page.get_by_label("search").press("Enter")
     page.mouse.move(0, 0)

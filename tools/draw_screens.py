@@ -24,7 +24,7 @@ SCREENS = {
     "resource": ("last", "4 enter 4"),
     "topology": ("last", "w w t"),
     "cube": ("last", "t tab enter right"),
-    "time-line": ("last", "i"),
+    "tui-timeline": ("last", "i"),
     "questions": ("last", "a"),
     "question": ("last", "a down down enter"),
     "cypher": ("last", "c f5"),

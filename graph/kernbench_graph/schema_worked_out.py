@@ -95,7 +95,7 @@ WORKED_OUT_TABLES = (
     Table("Spent", "run", "Dynamic energy by operation and part; of what has no operation by launch and "
           "part, and of what has neither by part.", (
         _P("op", "int64", "The operation.", to="Op", absent=-1),
-        _P("launch", "int64", "The launch, where there is no operation.", to="Launch", absent=-1),
+        _P("launch", "int64", "The launch, for steps outside any operation.", to="Launch", absent=-1),
         _P("of_run", "bool", "Whether there is neither.", hidden=True),
         _P("component", "string", "The component; empty where it is a link.", to="Component", absent=""),
         _P("link", "string", "The link; empty where it is a component.", to="Link", absent=""),

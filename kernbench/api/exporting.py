@@ -160,7 +160,7 @@ class Exports:
     ) -> list[str]:
         """Write the tables of the trace into a folder, ``Op.csv``, ``Hop.csv`` and so on, and ``run.json``.
 
-        By default all of the run; of a window (:meth:`window`) the rows of which a part lies within. Gives
+        By default all of the run; of a window (:meth:`window`) the rows that overlap it. Gives
         the names of the files. ``UsageError`` when the run has no trace, or there is no such window.
         """
         return self._tables_as("csv", folder, self.window(launch, from_ns, to_ns))

@@ -72,7 +72,7 @@ def diagram_frames(
     """A window of a run (:meth:`kernbench.Run.window`) as ``count`` stretches of equal length, in order.
 
     Each is the ``launch``, ``from_ns`` and ``to_ns`` of one picture (:func:`diagram`), so that they show how
-    the traffic moves. Stretches between launches, of which nothing is in the window, are left out.
+    the traffic moves. Gaps between launches with nothing in the window are left out.
     """
     if count < 1:
         raise UsageError(f"{count} frames cannot be drawn; give a number from 1")

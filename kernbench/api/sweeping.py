@@ -72,9 +72,9 @@ def sweep(
     """Run a bench at every combination of the values of ``params``, ``topo`` and ``topology``.
 
     A value may be a list or, as text, a list with ranges: ``"1,2,4"``, ``"8..64+8"``, ``"8..128*2"``. Each
-    point is a kept run like one of :func:`kernbench.run`, which has the same arguments. A point of which the
-    store holds a run with the same configuration is not run again, so the same call completes a sweep that
-    was stopped. A point that fails is a row with its error, and the others go on.
+    point is a kept run like one of :func:`kernbench.run`, which has the same arguments. A point whose
+    configuration the store has a run of is not run again, so the same call completes a sweep that was
+    stopped. A point that fails is a row with its error, and the others go on.
 
     Args:
         file: A YAML file with ``bench topology device verify tags set topo points``; arguments given here
@@ -83,7 +83,7 @@ def sweep(
             ``topology``, which come before the common ones.
         tags: Tags of the runs, also of those kept before. By default ``sweep-`` and the bench's name.
         jobs: Processes that run points. 1 runs them here; more need a bench that can be found by name.
-        executor: ``"local"``, or ``"dask"``: the workers of a Dask cluster, of which runs come back as
+        executor: ``"local"``, or ``"dask"``: the workers of a Dask cluster, which return runs as
             archives. It needs the extra ``kernbench[dask]``.
         scheduler: The address of that cluster's scheduler, which has its own number of workers. Without,
             ``jobs`` workers are started here for the length of the call.
@@ -92,7 +92,7 @@ def sweep(
         on_point: Called with each point as it is done, in the order in which they end.
 
     Raises:
-        UsageError: No point can be begun, a range is wrong, or there are too many points.
+        UsageError: No point can start, a range is wrong, or there are too many points.
     """
     if file is not None:
         from kernbench.api.sweep_file import read_sweep
@@ -126,7 +126,7 @@ def sweep(
         run = _Sweeping(bench, planned, workers, opened, components, how, counter, kept, only_kept)
         found = run.all()
     if all(point.error and not point.run_id for point in found) and not run.began and not only_kept:
-        raise UsageError(f"no point of the sweep can be begun; the first: {found[0].error}")
+        raise UsageError(f"no point of the sweep can start; the first: {found[0].error}")
     return Sweep(program.name, tuple(found))
 
 
@@ -227,7 +227,7 @@ class _Sweeping:
         self._kept, self._only_kept = kept, only_kept
         self._rows: dict[int, SweepPoint] = {}
         self.began = False
-        """Whether any point could be begun: its parameters and its machine were right."""
+        """Whether any point could start: its parameters and its machine were right."""
 
     def all(self) -> list[SweepPoint]:
         """Run what is not kept."""

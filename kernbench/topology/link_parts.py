@@ -56,7 +56,7 @@ def keep(
             if found is None:
                 ids = [edge.id for edge in near]
                 hint = did_you_mean(where, ids) if ids else f"expected one such as '{_example(graph)}'"
-                raise wrong(where, "", f"there is no such link, {hint}")
+                raise wrong(where, "", f"unknown link, {hint}")
             of_kind = said.get(str(found.properties["kind"]), {})
         _fits(where, {**of_kind, **own}, own, wrong)
     if said:
@@ -104,7 +104,7 @@ class LinkParts:
             for edge in graph.edges("LINK")
             if self._said and self.part(edge).dateline
         }
-        """Kinds of links of which any is a dateline."""
+        """Kinds of links with at least one dateline."""
 
     def part(self, edge: Edge) -> LinkPart:
         """What is said of a link, over what is said of its kind."""

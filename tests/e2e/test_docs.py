@@ -43,7 +43,7 @@ LONG = (
     "run-an-evaluation.md",
     "run-ranks.md",
     "scale-a-sweep-out.md",
-    "see-a-run-on-a-time-line.md",
+    "see-a-run-on-a-timeline.md",
     "send-a-report.md",
     "test-a-kernel.md",
     "trust-a-topology.md",

@@ -103,10 +103,10 @@ def test_an_arbiter_that_does_not_exist_is_an_error_in_its_line(
             "{pcie: {attributes: {bw_gbs: 1}}}",
             "links.pcie.attributes.bw_gbs: is a property that the compiler sets, expected another name",
         ),
-        ("{x->y: {}}", "links.x->y: there is no such link, expected one such as 'host.cpu->fabric.switch0'"),
+        ("{x->y: {}}", "links.x->y: unknown link, expected one such as 'host.cpu->fabric.switch0'"),
         (
             "{host.cpu->fabric.switch1: {}}",
-            "links.host.cpu->fabric.switch1: there is no such link, did you mean 'host.cpu->fabric.switch0'?",
+            "links.host.cpu->fabric.switch1: unknown link, did you mean 'host.cpu->fabric.switch0'?",
         ),
     ],
 )  # fmt: skip

@@ -84,7 +84,7 @@ def command(
     """Write RUN for another tool. Traces are of the launches, tables are of the whole run.
 
     In Perfetto, time 0 is the window's start; arguments of events hold exact times and the numbers that
-    questions take: op, transaction, launch. Rows of tables are those of which a part lies within the window.
+    questions take: op, transaction, launch. Rows of tables are those that overlap the window.
     """
     run, to = _what(given, named, to)
     chosen = ctx.get_parameter_source("launch") is not click.core.ParameterSource.DEFAULT

@@ -168,11 +168,15 @@ export function graph(data) {
   const fill = (kind) => FILLS[kinds.indexOf(kind) % FILLS.length];
   // A label that all have is said once.
   const same = data.edges.length > 1 && new Set(data.edges.map((one) => one.label)).size === 1 ? data.edges[0].label : "";
+  // So is one that several edges of a node have: named on the first of them.
+  const named = new Set();
   const edge = (one) => {
+    const key = `${one.source} ${one.label}`, unnamed = !same && !named.has(key);
+    named.add(key);
     const a = at.get(one.source), b = at.get(one.target);
     const { d, x, y } = way(a, b, over.get(one).map((id) => at.get(id)));
     return s("g", { class: "edge" }, s("path", { d, class: "line", "marker-end": "url(#arrow)" }), s("path", { d, class: "hit", "data-facts": [one.label, ...one.facts].join("\n") }),
-      same ? null : s("text", { x, y, "text-anchor": "middle" }, short(one.label)));
+      unnamed ? s("text", { x, y, "text-anchor": "middle" }, short(one.label)) : null);
   };
   const pad = 20;
   const svg = s("svg", { class: "graph", role: "application", "aria-label": `graph of ${data.nodes.length} nodes; arrow keys pan, + and - zoom, 0 shows all` },
