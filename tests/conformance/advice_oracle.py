@@ -151,8 +151,9 @@ def small_tiles(e: Evidence) -> Rows:
 
 def read_again(e: Evidence) -> Rows:
     rows = []
-    reads = [a for a in e.accesses if a["op"]["name"] == "dma_read" and a["op"]["launch"] >= 0]
-    on_path = [s for s in e.in_kernels(*MOVES) if s.op >= 0 and e.ops[s.op]["name"] == "dma_read"]
+    loads = {n for n, op in e.ops.items() if op["name"] == "dma_read" and op["kind"] != "tile"}
+    reads = [a for a in e.accesses if a["op"]["number"] in loads and a["op"]["launch"] >= 0]
+    on_path = [s for s in e.in_kernels(*MOVES) if s.op in loads]
     for tensor in {a["tensor"]["number"] for a in reads}:
         own = [a for a in reads if a["tensor"]["number"] == tensor]
         ops = {a["op"]["number"] for a in own}
