@@ -43,6 +43,7 @@ VIEWS: dict[str, tuple[str, dict[str, str]]] = {
     "critical-path": ("path", {}),
     "waits": ("waits", {}),
     "roofline": ("roofline", {}),
+    "energy": ("energy", {}),
     "questions": (
         "questions",
         {"question": "routing/path", "p.src": "sip0.cube0.pe0.pe_dma", "p.dst": "sip0.cube5.hbm_ctrl.pe1"},

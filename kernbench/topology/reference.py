@@ -41,7 +41,7 @@ it open. Neither is a measurement: vary what your result hangs on. The comments 
 reason for each. No source: off, or a matter of naming.
 
 Every part (a section with `overhead_ns`) also takes `impl`, the name of an implementation of your own, and `attributes`, its
-further properties: see [vary a topology](../how-to/vary-a-topology.md#classes-of-your-own).
+further properties: see [use a class of your own](../how-to/use-a-class-of-your-own.md).
 """
 _UNITS = {
     "ns_per_mm": "ns/mm",
