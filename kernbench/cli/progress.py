@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
+
+from kernbench.report.cells import number, printable
 
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from kernbench.api import Standing
+    from kernbench.api import Standing, SweepPoint
 
 QUIET_S = 2.0
 """Work shorter than this shows nothing."""
 _EVERY_S = 0.2
+_LAST_POINTS = 12
+"""Points of a sweep that are shown while it goes on."""
 
 
 class Progress:
@@ -48,9 +52,9 @@ class Progress:
         """Show which row of a table is being measured; as when called."""
         self._show(lambda _: f"{done} of {total} rows, measuring {name}")
 
-    def of_points(self, standing: Standing) -> None:
-        """Show how far a sweep is; as when called."""
-        self._show(lambda _: points_line(standing))
+    def of_points(self, standing: Standing, points: Sequence[SweepPoint] = ()) -> None:
+        """Show how far a sweep is, below the points that were done last; as when called."""
+        self._show(lambda _: "\n".join([*point_lines(points), points_line(standing)]))
 
     def _show(self, text: Callable[[float], str]) -> None:
         now = self.clock()
@@ -98,6 +102,18 @@ def points_line(standing: Standing) -> str:
     if standing.left_s is not None:
         text += f", about {_wall(standing.left_s)} left"
     return text
+
+
+def point_lines(points: Sequence[SweepPoint]) -> list[str]:
+    """``point 3: block_n=32  1,234.5 ns`` for each of the last of these."""
+    from kernbench.api import Sweep
+
+    swept = Sweep("", tuple(points)).swept
+    shown = points[-_LAST_POINTS:]
+    named = [f"point {one.point}: {' '.join(f'{key}={one.value(key)}' for key in swept)}" for one in shown]
+    wide = max(map(len, named), default=0)
+    told = [one.error or f"{number(one.latency_ns)} ns" for one in shown]
+    return [printable(f"{name:{wide}}  {text}") for name, text in zip(named, told, strict=True)]
 
 
 def _wall(seconds: float) -> str:

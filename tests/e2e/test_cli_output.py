@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kernbench.api import Standing, SweepPoint
 from kernbench.cli.output import number, plain, print_csv, print_json, print_table
-from kernbench.cli.progress import Progress, line
+from kernbench.cli.progress import Progress, line, point_lines
 
 NUMBERS = st.floats() | st.integers(-(2**53), 2**53)
 VALUES = st.recursive(st.none() | st.booleans() | NUMBERS | st.text(), st.lists, max_leaves=8)
@@ -116,6 +117,21 @@ def test_progress_is_wiped_when_work_fails() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert stream.getvalue().endswith(WIPED)
+
+
+def test_rows_of_a_sweep_fill_in_as_points_finish() -> None:
+    """The last points done, with what varies between them, stand above the count; a failed one says why."""
+    points = [SweepPoint(n, "minimal", {"m": 16 << n, "k": 64}, {}, 100.5 * n) for n in range(20)]
+    points[19] = SweepPoint(19, "minimal", {"m": 8, "k": 64}, {}, error="no room\x1b[2J")
+    clock, stream = iter([0.0, 3.0]), Terminal()
+    with Progress(stream, clock=lambda: next(clock)) as progress:
+        progress.of_points(Standing(20, 40, 0, 1, 7.0), points)
+    shown = stream.getvalue()
+    assert "point 18: m=4194304  1809 ns" in shown
+    assert "point 19: m=8        no room\\x1b[2J" in shown
+    assert "20 of 40 points, 1 failed, about 7 s left" in shown
+    assert "point 7:" not in shown
+    assert point_lines([]) == []
 
 
 def test_progress_says_the_share_where_it_is_known() -> None:

@@ -87,6 +87,19 @@ def test_every_view_is_drawn(page: Page, server: str, view: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "wider than the window"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_can_be_read_by_a_screen_reader(page: Page, server: str, view: str) -> None:
+    """Names, roles and contrast, as axe-core checks them: no serious finding in either colour scheme."""
+    axe = pytest.importorskip("axe_playwright_python", reason="it comes with the packages of 'dev'")
+    show(page, server, view)
+    page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 20
+    serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in serious] == []
+
+
 def share_of(page: Page) -> dict[str, str]:
     """The percentages on the picture, by place."""
     found: dict[str, str] = page.evaluate(

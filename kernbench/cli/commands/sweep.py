@@ -151,7 +151,7 @@ def command(
                 executor=executor,
                 scheduler=scheduler,
                 fresh=fresh,
-                progress=progress.of_points,
+                progress=lambda standing: progress.of_points(standing, measured),
                 on_point=measured.append,
                 max_ns=max_ns,
                 max_events=max_events,
