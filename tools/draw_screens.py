@@ -19,7 +19,7 @@ SCREENS = {
     "run": ("last", "2"),
     "critical-path": ("last", "3"),
     "resources": ("last", "4 z"),
-    "waits": ("last", "5"),
+    "waits": ("last", "5 z"),
     "transaction": ("last", "5 enter"),
     "resource": ("last", "4 enter 4"),
     "topology": ("last", "w w t"),
@@ -28,7 +28,7 @@ SCREENS = {
     "questions": ("last", "a"),
     "question": ("last", "a down down enter"),
     "cypher": ("last", "c f5"),
-    "comparison": (None, "d 4"),
+    "comparison": (None, "d 3"),
     "help": ("last", "question_mark"),
 }
 """By name: the run that is opened, and the keys that lead to the screen."""
@@ -37,8 +37,9 @@ SCREENS = {
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as kept, api.borrowed(Path(kept) / "store") as store:
-        for tokens in (8, 32):
-            kb.run("qkv-gemm-multi-pe", verify=True, params={"tokens": tokens}, store=store)
+        for outstanding in (1, 2):  # requests in flight: comparisons compare equal work
+            topo = {"pe.pe_dma.outstanding": outstanding}
+            kb.run("qkv-gemm-multi-pe", verify=True, topo=topo, store=store)
         for name, (run, keys) in SCREENS.items():
             file = folder / f"{name}.svg"
             draw(store, run, keys.split(), SIZE, str(file))
