@@ -70,6 +70,13 @@ def schema_page() -> str:
 def questions_page(library: Mapping[str, Question]) -> str:
     """The page about the questions of a library, as Markdown."""
     out = ["# Questions\n", _GENERATED]
+    out += [
+        "Ask one with `kernbench query NAME`, with parameters as `limit=3`; `--print neo4j` shows its text",
+        "with the values in it, ready to be pasted into Neo4j Browser.\n",
+    ]
+    out += ["| question | what it answers |", "|---|---|"]
+    out += [f"| [{one.name}](#{one.name.replace('/', '')}) | {one.title} |" for one in library.values()]
+    out.append("")
     for question in library.values():
         out += [f"## {question.name}\n", f"{question.title}\n"]
         out += [f"Asked of: {_SCOPES[question.scope]}.{' ' + question.notes if question.notes else ''}\n"]

@@ -101,15 +101,24 @@ def ask(
     explain: bool = False,
     **window: Any,
 ) -> Result:
-    """Ask the question ``name``; its last part is enough where no other question ends so.
+    """Ask the question ``name``.
 
-    ``run`` is an id or a reference such as ``last~1``, by default the last run; questions about the history
-    are asked of all runs. Parameters may be given as text. ``queries`` are folders with questions of your
-    own. ``launch``, ``from_ns`` and ``to_ns`` choose a window, as :meth:`kernbench.Run.window` takes them,
-    for questions with parameters of that name; by default such a question looks at the launches. With
-    ``explain`` the plan comes instead of the rows, as :func:`ask_cypher` has it. The result's ``engine`` says
-    who answered.
-    ``QueryError`` for an unknown name or parameter.
+    Args:
+        name: Of the question; its last part is enough where no other question ends so.
+        run: An id or a reference such as ``last~1``; by default the last run. Questions about the history are
+            asked of all runs.
+        store: An open store, a URL, or None for the default one.
+        params: The question's parameters, also as text.
+        queries: Folders with questions of your own.
+        explain: Give the plan instead of the rows, as :func:`ask_cypher` does.
+        window: ``launch``, ``from_ns`` and ``to_ns`` choose a window, as :meth:`kernbench.Run.window` takes
+            them, for questions with parameters of that name; by default it is that of the launches.
+
+    Returns:
+        Columns and rows; ``engine`` says who answered.
+
+    Raises:
+        QueryError: The question or a parameter is unknown.
     """
     from kernbench.pgraph import ask as ask_question
 

@@ -152,12 +152,23 @@ def run_kernel(
 ) -> KernelRun:
     """Run the kernel ``fn(*args, *out, **constants, tl=tl)`` on the simulated machine.
 
-    Arrays become tensors, written by the host before and read by it after; other values are passed as they
-    are. ``dp`` places every array (default: whole, on PE 0 of cube 0), and the kernel runs on every PE that
-    holds a part. dtypes are those of the arrays. The computed values are replayed, so outputs are real.
-
     A kernel with configurations (:func:`kernbench.autotune`) is run once with each of them when it meets a
     key for the first time in this process, and once afterwards; the result is that of the fastest.
+
+    Args:
+        fn: The kernel.
+        args: Arrays become tensors of their dtypes, written by the host before and read by it after; other
+            values are passed as they are.
+        out: One array or several that the kernel writes, passed after ``args``.
+        dp: Places every array (default: whole, on PE 0 of cube 0); the kernel runs on every PE that holds a
+            part.
+        topology: As for :func:`run`.
+        device: As for :func:`run`.
+        store: Where the run is kept; by default in memory.
+        constants: Further arguments by name.
+
+    Returns:
+        The run and the arrays as the kernel left them: the computed values are replayed, so outputs are real.
     """
     given = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     name = getattr(fn, "__name__", "kernel")

@@ -36,13 +36,23 @@ def diagram(
     from_ns: float | None = None,
     to_ns: float | None = None,
 ) -> str:
-    """One view of a topology as text: one of :data:`DIAGRAM_VIEWS` in one of :data:`DIAGRAM_FORMATS`.
+    """One view of a topology as text. Equal arguments give equal text.
 
-    With ``run`` (a reference such as ``last``, or a :class:`Run`) links and parts are coloured by the share
-    of the time of its launches (``launch``, ``from_ns``, ``to_ns``: another window, see :meth:`Run.window`)
-    for which they were busy; where the view draws several as one, the busiest counts.
-    ``of`` names the SIP, cube or PE to show instead of one that stands for all. Equal arguments give equal
-    text. ``UsageError`` for a view, format or part that there is not, or a run on another topology.
+    Args:
+        topology: As for :func:`run`.
+        view: One of :data:`DIAGRAM_VIEWS`.
+        to: One of :data:`DIAGRAM_FORMATS`.
+        run: A reference such as ``last``, or a :class:`Run`. Links and parts are coloured by the share of the
+            time of its launches for which they were busy; where the view draws several as one, the busiest
+            counts.
+        store: Where the run is; as for :func:`run`.
+        of: The SIP, cube or PE to show instead of one that stands for all.
+        launch: With ``from_ns`` and ``to_ns``, another window; see :meth:`Run.window`.
+        from_ns: Start of the window.
+        to_ns: Its end.
+
+    Raises:
+        UsageError: There is no such view, format or part, or the run was on another topology.
     """
     from kernbench.report.diagrams import FORMATS
     from kernbench.report.views import VIEWS, overlay
@@ -230,13 +240,24 @@ def figures(
     bandwidth_bytes: int = BANDWIDTH_BYTES,
     progress: Callable[[float, int, float | None], None] | None = None,
 ) -> dict[str, Any]:
-    """Run the PE-DMA scenarios of a topology and write two figures with their figures into folder ``out``.
+    """Run the PE-DMA scenarios of a topology and write two figures with their numbers.
 
-    ``dma_latency.png`` and ``.csv``: where the ns of one transfer of ``latency_bytes`` go. ``dma_bandwidth``:
-    GB/s of transfers of ``bandwidth_bytes`` against what their busiest link or memory allows. Gives
-    ``files``, ``latency`` and ``bandwidth`` (a dictionary a row) and ``left_out`` (``scenario`` and ``why``:
-    the scenarios that the topology is too small for). ``progress`` is called with simulated ns, flits moved
-    and the share done. ``MissingExtraError`` when matplotlib is not installed.
+    ``dma_latency.png`` and ``.csv`` show where the ns of one transfer go, ``dma_bandwidth`` GB/s against what
+    the busiest link or memory allows.
+
+    Args:
+        out: The folder to write into.
+        topology: As for :func:`run`.
+        latency_bytes: Of the transfer whose latency is taken apart.
+        bandwidth_bytes: Of the transfers whose bandwidth is measured.
+        progress: Called with simulated ns, flits moved and the share done.
+
+    Returns:
+        ``files``, ``latency`` and ``bandwidth`` (a dictionary a row) and ``left_out`` (``scenario`` and
+        ``why``: the scenarios that the topology is too small for).
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
     """
     from kernbench.report.figures.make import make
 

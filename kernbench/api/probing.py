@@ -26,10 +26,16 @@ def probe(
 ) -> ProbeReport:
     """Measure single transfers on an idle machine and check them against a formula.
 
-    ``topology``, ``topo``, ``components`` and ``check`` are as for :func:`kernbench.run`. ``case`` is one
-    case's name, None for all. ``sizes`` are the bytes of the sweep (256 B to 1 MiB), ``nbytes`` those of the
-    summary (32 KiB). ``progress`` is called with (simulated ns, events, share done). The report's ``ok`` says
-    whether every invariant holds; nothing is raised where one does not.
+    ``topology``, ``topo``, ``components`` and ``check`` are as for :func:`kernbench.run`.
+
+    Args:
+        case: One case's name; None for all.
+        sizes: Bytes of the sweep; by default 256 B to 1 MiB.
+        nbytes: Bytes of the summary; by default 32 KiB.
+        progress: Called with simulated ns, events and the share done.
+
+    Returns:
+        The measurements. Its ``ok`` says whether every invariant holds; nothing is raised where one does not.
     """
     from kernbench.probes import STANDARD_BYTES, SWEEP_BYTES
     from kernbench.probes import probe as run_probe

@@ -72,35 +72,49 @@ def run(
 ) -> Run:
     """Run a bench and keep its trace.
 
-    ``bench`` is a name or index from ``kernbench list``, ``file.py``, ``file.py:name``, ``module:name``, or a
-    function ``run(torch)``. ``topology`` is a file, the name of a shipped one, a compiled graph, or None for
-    the default machine; ``topo`` changes keys of it, such as ``{"cube.hbm.channel_gbs": 64}``, and
-    ``components`` are classes for its ``impl`` names, or a file of them. The bench's parameters go into
-    ``params`` or, where their names are not taken by this function, straight behind the others. ``device`` is
-    ``"all"`` or ``"sip:N"``, by default SIP 0. ``store`` is an open store, a URL, or None for the default
-    one; a server holds it as a graph in ``detail``: ``"summary"``, ``"operations"`` or ``"full"``, with every
-    hop. ``trace=False`` keeps nothing and records no hops; times are the same. With ``check`` the rules that
-    every run keeps are checked as it goes (None: only where the environment variable ``KERNBENCH_CHECK`` is
-    1); a broken one is an ``InvariantError`` that names transaction, place and time.
+    Args:
+        bench: A name or index from ``kernbench list``, ``file.py``, ``file.py:name``, ``module:name``, or a
+            function ``run(torch)``.
+        topology: A file, the name of a shipped one, a compiled graph, or None for the default machine.
+        verify: Check the computed values against the bench's reference. ``"ops"`` compares every operation as
+            well, with its own inputs, and stops at the first that is off: ``info["ops_verified"]`` says how
+            many were right.
+        params: The bench's parameters. Those whose names this function does not take can be given straight
+            behind the others. Configurations of autotuned kernels are parameters too: ``{"scale.BLOCK": 64}``
+            for kernel ``scale``, or ``{"scale[n=100].BLOCK": 64}`` for one key. Without, launches take the
+            best that :func:`tune` has found in this process, else the first.
+        device: ``"all"`` or ``"sip:N"``; by default SIP 0.
+        store: An open store, a URL, or None for the default one.
+        trace: Whether to keep the run and record its hops; times are the same without.
+        tags: Tags of the run.
+        progress: Called with simulated ns, events and the share done.
+        components: Classes for the topology's ``impl`` names, or a file of them.
+        topo: Changes of the topology's keys, such as ``{"cube.hbm.channel_gbs": 64}``.
+        check: Check the rules that every run keeps as it goes. None: only where the environment variable
+            ``KERNBENCH_CHECK`` is 1.
+        max_ns: Simulated time after which a run that is not over ends in an error.
+        max_events: Events after which it does.
+        detail: What a server holds of the run as a graph: ``"summary"``, ``"operations"`` or ``"full"``, with
+            every hop.
+        keep_partial: Keep what there is of a run that raises or is interrupted, with status ``partial``: the
+            transactions and operations that had ended. The error, or the ``KeyboardInterrupt``, then has that
+            run as ``kept_run``. Without, such a run is not kept.
+        instruments: Objects of subclasses of :class:`kernbench.Instrument`, or names of such classes
+            (``file.py:Class``), which are told of transactions, operations and launches as they end; the rows
+            of their tables are kept with the run.
+        more_params: More of the bench's parameters.
 
-    Configurations of autotuned kernels are parameters too: ``{"scale.BLOCK": 64}`` for kernel ``scale``, or
-    ``{"scale[n=100].BLOCK": 64}`` for one key. Without, launches take the best that :func:`tune` has found in
-    this process, else the first.
+    Returns:
+        The run, which answers questions about itself.
 
-    A run that is not over after ``max_ns`` of simulated time, or after ``max_events`` events, ends in a
-    ``LimitError`` that says where every kernel stood: PE, call, source line.
-
-    With ``verify`` the computed values are checked against the bench's reference. Wrong values are a
-    :class:`RunVerificationError`; that run is kept, with status ``failed``. ``verify="ops"`` compares every
-    operation as well, with its own inputs, and stops at the first that is off: ``info["ops_verified"]`` says
-    how many were right. A run that raises
-    (``LaunchError``, ``DeadlockError`` ...) or is interrupted is not kept. With ``keep_partial`` what there
-    is of it is kept, with status ``partial``: the transactions and operations that had ended. Its error, or
-    the ``KeyboardInterrupt``, then has that run as ``kept_run``.
-
-    ``instruments`` are objects of subclasses of :class:`kernbench.Instrument`, or names of such classes
-    (``file.py:Class``), which are told of transactions, operations and launches as they end; the rows of
-    their tables are kept with the run.
+    Raises:
+        RunVerificationError: Values are wrong; that run is kept, with status ``failed``.
+        LimitError: The run was not over after ``max_ns`` or ``max_events``; it says where every kernel stood:
+            PE, call, source line.
+        DeadlockError: Kernels wait for each other; it says who waits for what.
+        LaunchError: A kernel raised.
+        InvariantError: A rule was broken, with ``check``; it names transaction, place and time.
+        ConfigError: The topology, a parameter or a component is wrong; it names file, line and remedy.
     """
     program = program_of(bench, {**(params or {}), **more_params})
     graph, extra = described_machine(topology, topo, components)

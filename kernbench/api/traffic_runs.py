@@ -129,13 +129,17 @@ def traffic(
 ) -> TrafficRun:
     """Run flows together and keep the trace as a run of ``traffic``.
 
-    ``flows`` is a file (YAML, JSON or CSV), ``pattern:NAME`` (see :func:`traffic_patterns`), or a list of
-    mappings with the keys ``src dst bytes`` and, where the default does not fit, ``op offset start_ns count
-    period_ns name``. A pattern's parameters go into ``params`` or straight behind the others. The rest is
-    as for :func:`kernbench.run`.
+    All arguments but these are as for :func:`kernbench.run`.
 
-    A flow that is wrong is a ``ConfigError`` that says where and what was expected; no flow at all is an
-    error that begins with ``NO_REQUESTS``.
+    Args:
+        flows: A file (YAML, JSON or CSV), ``pattern:NAME`` (see :func:`traffic_patterns`), or a list of
+            mappings with the keys ``src dst bytes`` and, where the default does not fit, ``op offset start_ns
+            count period_ns name``.
+        params: A pattern's parameters, which can also be given straight behind the others.
+
+    Raises:
+        ConfigError: A flow is wrong; it says where and what was expected. Where there is no flow at all it
+            begins with ``NO_REQUESTS``.
     """
     from kernbench.probes.traffic_runner import run_traffic
 

@@ -38,25 +38,34 @@ def what_if(
 ) -> dict[str, Any]:
     """Estimate the time of the kept run ``run`` with ``changes``, then measure it in a real run.
 
-    ``changes`` says what is faster, as the topology file's ``overrides`` do: a component, a link ``a->b``,
-    ``kind:NAME`` or a group such as ``sip0.cube3``, each with how many times as fast, or ``"free"``:
-    ``{"kind:router_mesh": 2.0, "sip0.cube0.pe0.pe_gemm": "free"}``. The machine that the run was kept with is
-    compiled again with them and the bench, or the traffic, run on it; that run is kept with the tag
-    ``what-if``. ``launch`` is a launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run;
-    ``bench`` is needed where the kept run was of a function. With ``rerun=False`` nothing is run. ``topo``
-    changes keys of the run's topology, such as ``{"cube.hbm.channel_gbs": 64}``; only a real run shows what
-    that does. Times are ns. Gives
+    Args:
+        run: An id or a reference such as ``last``.
+        changes: What is faster, as the topology file's ``overrides`` say it: a component, a link ``a->b``,
+            ``kind:NAME`` or a group such as ``sip0.cube3``, each with how many times as fast, or ``"free"``:
+            ``{"kind:router_mesh": 2.0, "sip0.cube0.pe0.pe_gemm": "free"}``.
+        store: An open store, a URL, or None for the default one.
+        rerun: Compile the run's machine again with the changes and run the bench, or the traffic, on it; that
+            run is kept with the tag ``what-if``.
+        launch: A launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run.
+        bench: Needed where the kept run was of a function.
+        topo: Changes of the topology's keys, such as ``{"cube.hbm.channel_gbs": 64}``; only a real run shows
+            what they do.
+        progress: As for :func:`run`.
 
-    - ``run_id bench topology launch``, and ``changes``, each with ``where`` and ``speed``, or ``key`` and
-      ``value``;
-    - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if` on what
-      an estimate leaves out); with ``topo`` there is no estimate, and it is None;
-    - ``measured``: ``run_id topology ns by_cause`` of the new run, or None;
-    - ``saved_ns``: of the measured run or, without one, of the estimate;
-    - ``difference_ns``: estimate less measured, or None.
+    Returns:
+        Times are ns.
 
-    ``UsageError`` for changes that mean nothing on the machine, for a run that has no trace or cannot be run
-    again, and for one that the same command would not give any more.
+        - ``run_id bench topology launch``, and ``changes``, each with ``where`` and ``speed``, or ``key`` and
+          ``value``;
+        - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if` on
+          what an estimate leaves out); with ``topo`` there is no estimate, and it is None;
+        - ``measured``: ``run_id topology ns by_cause`` of the new run, or None;
+        - ``saved_ns``: of the measured run or, without one, of the estimate;
+        - ``difference_ns``: estimate less measured, or None.
+
+    Raises:
+        UsageError: Changes mean nothing on the machine, the run has no trace or cannot be run again, or the
+            same command would not give it any more.
     """
     from kernbench.analysis.what_if import what_if as estimated
     from kernbench.topology.overrides import FREE as FREE_SPEED

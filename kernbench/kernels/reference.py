@@ -94,9 +94,10 @@ def prose(docstring: str | None) -> str:
 
 
 def _item(line: str) -> str:
-    """An argument of a docstring's list as an item."""
+    """An argument, or an error, of a docstring's list as an item."""
     name, colon, _ = line.partition(":")
-    return f"- `{name}`{line[len(name) :]}" if colon and name.isidentifier() and name.islower() else line
+    listed = name.isidentifier() and (name.islower() or name.endswith(("Error", "Interrupt")))
+    return f"- `{name}`{line[len(name) :]}" if colon and listed else line
 
 
 def _names(names: Iterable[str]) -> str:
