@@ -325,14 +325,14 @@ LABELS = (
            "the instrument gave it.", "reading", "{kind} {number}", own="columns"),
     _label("Path", "A critical path: what made the time of the run or of a launch. Worked out when it is "
            "first asked for.", "path:"),
-    _label("Step", "A step of a critical path: a stretch of time, where it went and why. Worked out when "
+    _label("Step", "A step of a critical path: a time range, where it went and why. Worked out when "
            "it is first asked for.", "step", "{cause} {number}"),
     _label("Work", "An operation, a PE in a launch, or a launch, against what its hardware allows. Worked "
            "out when it is first asked for.", "work"),
     _label("Energy", "Energy of the run, or of a part, line or launch. Worked out when it is first asked "
            "for.", "energy"),
     _label("Window", "A window of a run's time that questions choose by its name.", "window:"),
-    _label("Span", "A stretch of time that belongs to a window.", "span", "stretch {number}"),
+    _label("Span", "A time range that belongs to a window.", "span", "stretch {number}"),
     _label("Line", "A line of source. Worked out when it is first asked for.", "line:"),
     *DESCRIBED_LABELS,
     *ADDED_LABELS,
@@ -456,7 +456,7 @@ RELATIONSHIPS = (
                   Rows("Spent", ("Run", ""), ("Component", "component"), where="of_run"),
                   Rows("Spent", ("Run", ""), ("Link", "link"), where="of_run"), carries="cause energy_fj"),
     _relationship("IN_WINDOW", "A run's windows.", Rows("Window", ("Run", ""), ("Window", "name"))),
-    _relationship("SPANS", "The stretches of time that make up a window.",
+    _relationship("SPANS", "The time ranges that make up a window.",
                   Rows("Span", ("Window", "window"), ("Span", "number"))),
     _relationship("TOUCHED", "The use of a component or link within a window.",
                   Rows("Touched", ("Window", "window"), ("Use", "resource")),

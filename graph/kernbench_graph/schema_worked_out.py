@@ -129,16 +129,16 @@ WORKED_OUT_TABLES = (
            "number of a launch, from 0."),
         _P("number", "int64", "Number of the launch that it is; -1 when it is not exactly one launch's.",
            default=-1),
-        _P("ns", "double", "Its length: all its stretches together.", "ns"),
-        _P("t_from", "double", "Where its first stretch begins; 0 when it has none.", "ns"),
-        _P("t_to", "double", "Where its last stretch ends; 0 when it has none.", "ns"),
+        _P("ns", "double", "Its length: all its time ranges together.", "ns"),
+        _P("t_from", "double", "Start of its first time range; 0 when it has none.", "ns"),
+        _P("t_to", "double", "End of its last time range; 0 when it has none.", "ns"),
     ), key="name", fact=True),
     Table("Span", "run", "Stretches of time that make up windows.", (
-        _P("number", "int64", "Number of the stretch, from 0; in order of time within a window."),
+        _P("number", "int64", "Number of the time range, from 0; in order of time within a window."),
         _P("window", "string", "The window.", to="Window"),
         _P("t_from", "double", "Where it begins.", "ns"),
         _P("t_to", "double", "Where it ends.", "ns"),
-        _P("t_before", "double", "Where the stretch before it in the window ended; -1 for the first.", "ns"),
+        _P("t_before", "double", "End of the time range before it in the window; -1 for the first.", "ns"),
     ), key="number", fact=True),
     Table("Touched", "run", "The use of each component and link within each window; only where something "
           "went through.", (

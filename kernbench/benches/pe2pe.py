@@ -103,7 +103,7 @@ def run(torch: Context) -> None:
         )
     sizes = [p.nbytes] if p.nbytes else [SMALLEST << i for i in range(10)]
     if any(size % ITEM for size in sizes):
-        raise UsageError(f"bench 'pe2pe': nbytes={p.nbytes} is no multiple of {ITEM}, the bytes of an i32")
+        raise UsageError(f"bench 'pe2pe': nbytes={p.nbytes} is not a multiple of {ITEM}, the bytes of an i32")
     for path in chosen:
         target = there[path]
         wires = {SOURCE: {"E": target}, target: {"W": SOURCE}}

@@ -23,7 +23,7 @@ def initialize_model_parallel(tensor_model_parallel_size: int, *, torch: Context
     different groups are replicas: they compute the same layers on data of their own.
 
     Raises:
-        UsageError: The number of ranks is no multiple of the size.
+        UsageError: The number of ranks is not a multiple of the size.
         CollectiveError: ``init_process_group`` was not called.
     """
     torch = context_of(torch, "initialize_model_parallel")

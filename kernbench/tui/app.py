@@ -217,7 +217,7 @@ class KernBenchApp(App[None]):
         yield SystemCommand("Questions", "The library of questions", self.action_questions)
         yield SystemCommand("Cypher", "Free Cypher with completion", self.action_cypher)
         yield SystemCommand("Running", "The queries that are running, to be cancelled", self.action_running)
-        yield SystemCommand("Window", "The stretch of time to look at", self.action_window_line)
+        yield SystemCommand("Window", "The time range to look at", self.action_window_line)
         yield SystemCommand("Keys", "All keys, and the filter's language", self.action_help)
         for command in super().get_system_commands(screen):
             if command.title in ("Theme", "Quit", "Screenshot"):

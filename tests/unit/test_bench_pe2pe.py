@@ -113,7 +113,7 @@ def test_the_page_of_queues_has_what_messages_take() -> None:
     [
         ("minimal", {}, "needs two PEs; the topology has one"),
         ("minimal", {"path": "next-cube"}, "has no path 'next-cube'; it has one PE alone"),
-        (None, {"nbytes": 6}, "nbytes=6 is no multiple of 4"),
+        (None, {"nbytes": 6}, "nbytes=6 is not a multiple of 4"),
     ],
 )
 def test_what_the_machine_or_the_bench_lacks(

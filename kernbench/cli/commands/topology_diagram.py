@@ -55,7 +55,7 @@ _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "d
 )
 @click.option(
     "--frames", type=click.IntRange(min=1), metavar="N",
-    help="With --run: N pictures of equal stretches of its time, numbered in order.",
+    help="With --run: N pictures of equal intervals of its time, numbered in order.",
 )  # fmt: skip
 @window_options
 @store_option

@@ -35,7 +35,7 @@ class Window:
             try:
                 window = cls(window.launch, float(begin) if begin else None, float(end) if end else None)
             except ValueError:
-                raise UsageError(f"'{word}' is no stretch of time; write it as 100..250, in ns") from None
+                raise UsageError(f"'{word}' is not a time range; write it as 100..250, in ns") from None
         return window
 
     def __str__(self) -> str:
