@@ -80,6 +80,7 @@ def questions_page(library: Mapping[str, Question]) -> str:
     for question in library.values():
         out += [f"## {question.name}\n", f"{question.title}\n"]
         out += [f"Asked of: {_SCOPES[question.scope]}.{' ' + question.notes if question.notes else ''}\n"]
+        out += [f"Example: `kernbench query {question.name}{_given(question)}`\n"]
         rests = f" Rests on the analysis of {' and '.join(question.rests_on)}." if question.rests_on else ""
         out.append(f"Reads {_list(question.reads)}.{rests}\n")
         if question.params:
@@ -114,6 +115,16 @@ _SCOPES = {
     "topology": "the topology of one run",
     "history": "all runs, or those that parameters name",
 }
+
+
+_VALUES = {"string": "NAME", "int": "NUMBER", "float": "NS"}
+
+
+def _given(question: Question) -> str:
+    """What an example of the question gives: parameters without a default, and how many rows to show."""
+    needed = [(name, _VALUES[one.type]) for name, one in question.params.items() if one.default is None]
+    shown = [("limit", "5")] if "limit" in question.params else []
+    return "".join(f" {name}={value}" for name, value in needed + shown)
 
 
 def _properties(properties: Iterable[Property]) -> list[str]:
