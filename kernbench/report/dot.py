@@ -8,6 +8,7 @@ from kernbench.kinds import LINK_KINDS
 from kernbench.report.colours import colour, fill
 from kernbench.report.legend import legend, remarks
 from kernbench.report.views import Box, Overlay, View, Wire
+from kernbench.report.views.text import SIZE
 
 _INCH = 72.0
 
@@ -23,7 +24,8 @@ def dot(view: View, overlay: Overlay | None = None, run: str = "") -> str:
         f"graph {_quoted(title)} {{",
         "  layout=nop2;",
         f"  label={_quoted(title)}; labelloc=t; fontname=Helvetica;",
-        '  node [shape=box, style=filled, fixedsize=true, fontname=Helvetica, fontsize=11, color="#52606d"];',
+        "  node [shape=box, style=filled, fixedsize=true, fontname=Helvetica, "
+        f'fontsize={SIZE:g}, color="#52606d"];',
         *(_node(box, view, overlay) for box in view.boxes),
         *(_edge(wire, view, overlay) for wire in view.wires),
         "}",

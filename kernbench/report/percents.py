@@ -11,7 +11,7 @@ from kernbench.report.views.text import BOLD, LINE, SIZE, width
 
 LEAST = 0.005
 """Shares that would be printed as 0 % are not."""
-HIGH = 9.0
+HIGH = 12.0
 """Size of the percentages, points."""
 _EDGE = 3.0
 """Half of the thickest border of a box, and a little air."""

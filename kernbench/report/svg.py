@@ -13,7 +13,7 @@ from kernbench.report.views import Box, Note, Overlay, View, Wire
 from kernbench.report.views.text import BOLD, LINE, SIZE, width
 
 _MARGIN = 24.0
-_TITLE = 16.0
+_TITLE = 19.0
 _SAMPLE = 30.0
 """Length of a line in the legend."""
 _DROP = 0.36

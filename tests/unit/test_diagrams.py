@@ -20,7 +20,7 @@ from kernbench.report.mermaid import mermaid
 from kernbench.report.percents import HIGH, percents
 from kernbench.report.svg import svg
 from kernbench.report.views import VIEWS, Overlay, View, overlay
-from kernbench.report.views.text import width
+from kernbench.report.views.text import SIZE, width
 from tests.unit.drawn_topologies import ALL, graph, label
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +50,7 @@ def texts(root: ET.Element) -> Iterator[tuple[str, Rectangle, ET.Element | None]
         for child in element:
             if child.tag == f"{SVG}text":
                 bold = child.get("class") in ("title", "percent")
-                size = {"title": 16.0, "percent": HIGH}.get(child.get("class", ""), 11.0)
+                size = {"title": 19.0, "percent": HIGH}.get(child.get("class", ""), SIZE)
                 text = child.text or ""
                 long = font(size, bold).getlength(text) / 20
                 x, y = float(child.get("x", "")) + dx, float(child.get("y", "")) + dy
@@ -90,7 +90,7 @@ def test_svg_is_well_formed_complete_and_legible(topology: str, name: str) -> No
 
 def test_labels_are_as_wide_as_was_reckoned() -> None:
     for written in ("PE_FETCH_STORE", "r10c12", "512 / 512 GB/s", "tile 32 x 64 x 32", "conn15"):
-        assert font(11.0, False).getlength(written) / 20 == pytest.approx(width(written), rel=0.01)
+        assert font(SIZE, False).getlength(written) / 20 == pytest.approx(width(written), rel=0.01)
 
 
 @pytest.mark.parametrize(("topology", "name"), EVERY)

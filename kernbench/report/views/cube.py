@@ -17,7 +17,7 @@ from kernbench.report.views.model import Note, View
 from kernbench.report.views.sheet import Axis, Sheet, scale_for
 from kernbench.report.views.text import LINE, block
 
-_ROUTER_H = 18.0
+_ROUTER_H = 21.0
 _BARE = 26.0
 """Points of a mesh link that are seen between two routers."""
 

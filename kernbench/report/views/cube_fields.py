@@ -17,7 +17,7 @@ from kernbench.report.views.model import Box, Point
 from kernbench.report.views.sheet import Axis, Sheet
 from kernbench.report.views.text import LINE, block
 
-CONNECTION = (46.0, 18.0)
+CONNECTION = (60.0, 22.0)
 """Width and height of a UCIe connection, which stands on the cube's edge and takes half of it inside."""
 _H = LINE + 6
 _BETWEEN = 5.0

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-SIZE = 11.0
+SIZE = 15.0
 """Size of labels, points."""
-LINE = 14.0
+LINE = 18.0
 """From one line of a label to the next, points."""
 
 _FIRST = 32
