@@ -28,9 +28,9 @@ ALL_ROWS = 10**6
 
 
 def records() -> list[tuple[RunRecord, TopologyRecord]]:
-    """A simulated run, and one whose times have all digits."""
+    """A simulated run on DRAM, and one whose times have all digits."""
     with api.open_store("memory:") as store:
-        run = kb.run("gemm-multi-pe", store=store)
+        run = kb.run("gemm-multi-pe", store=store, topo={"cube.hbm.model": "dram"})
         record, machine = store.load(run.id), store.load_topology(run.info["topology_id"])
     simulated = RunRecord({**record.info, "id": "run0"}, record.tables)
     return [(simulated, machine), (made_up_run(compiled(), 5000, id="run1"), topology_record(compiled()))]
