@@ -21,7 +21,7 @@ def energy_figure(kinds: Sequence[Row], lines: Sequence[Row], title: str) -> Fig
     figure = Figure(figsize=(10.4, 5.2), dpi=110)
     figure.set_layout_engine("constrained")
     figure.suptitle(title, fontsize=12, fontweight="bold")
-    for axes, rows, by in zip(figure.subplots(1, 2), (kinds, lines), ("part", "source line"), strict=True):
+    for axes, rows, by in zip(figure.subplots(1, 2), (kinds, lines), ("kind", "source line"), strict=True):
         shown = [row for row in rows[:_MOST_BARS] if row["energy_pj"]][::-1]
         places = range(len(shown))
         dynamic = [row["dynamic_pj"] / 1e3 for row in shown]
