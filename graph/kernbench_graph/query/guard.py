@@ -101,7 +101,7 @@ def tokens(cypher: str) -> tuple[tuple[str, str, int], ...]:
 
     A text that is too long is refused before it is looked at.
     """
-    return _tokens(cypher.rstrip())  # a question's text ends in a line, of which checks know nothing
+    return _tokens(cypher.rstrip())  # texts of questions end in a newline, which checks strip
 
 
 @lru_cache(maxsize=_TEXTS)
