@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from kernbench_graph.errors import QueryError
-from kernbench_graph.query.library import ask, exact_sum, find, load_library
+from kernbench_graph.query.library import ask, exact_sum, find_question, load_library
 from kernbench_graph.query.question import Question
 from kernbench_graph.store import Result
 
@@ -82,9 +82,9 @@ def test_what_is_not_a_question_at_all(tmp_path: Path, text: str) -> None:
 def test_finding_by_name() -> None:
     library = load_library(QUERIES)
     assert list(library) == sorted(library)
-    assert find(library, "routing/path") is find(library, "path")
+    assert find_question(library, "routing/path") is find_question(library, "path")
     with pytest.raises(QueryError, match=f"no question 'nothing'; there are {next(iter(library))}, "):
-        find(library, "nothing")
+        find_question(library, "nothing")
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_finding_by_name() -> None:
 def test_what_was_meant(typed: str, meant: str) -> None:
     library = load_library(QUERIES)
     with pytest.raises(QueryError, match=f"no question '{typed}'; did you mean .*{meant}"):
-        find(library, typed)
+        find_question(library, typed)
 
 
 def test_a_last_part_that_several_have() -> None:
     library = load_library(QUERIES)
     path = library["routing/path"]
     with pytest.raises(QueryError, match=r"did you mean routing/path or other/path\?"):
-        find(library | {"other/path": path}, "path")
+        find_question(library | {"other/path": path}, "path")
 
 
 class Answering:

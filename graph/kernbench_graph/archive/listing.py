@@ -10,7 +10,7 @@ from kernbench_graph.errors import ArchiveError
 from kernbench_graph.json_text import parsed
 
 
-def run_names(store: Path) -> list[tuple[str, tuple[str, ...]]]:
+def archived_run_names(store: Path) -> list[tuple[str, tuple[str, ...]]]:
     """(id, tags) of every readable run in the store in folder ``store``, in the order they were kept in."""
     found: list[tuple[int, str, tuple[str, ...]]] = []
     for file in store.glob(f"runs/*/{manifest.NAME}"):

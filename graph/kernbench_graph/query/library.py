@@ -121,7 +121,7 @@ def _yaml(text: str) -> Any:
     return yaml.safe_load(text)
 
 
-def find(library: Mapping[str, Question], name: str) -> Question:
+def find_question(library: Mapping[str, Question], name: str) -> Question:
     """The question of that name, or of that last part when only one has it.
 
     ``QueryError`` names the closest ones, or all when none is close.

@@ -1,0 +1,53 @@
+# The names that come from the graph package, each once; kernbench/pgraph.py imports them on first use.
+from kernbench_graph.model import (
+    Edge as Edge,
+    Node as Node,
+    Properties as Properties,
+    PropertyGraph as PropertyGraph,
+    Value as Value,
+)
+from kernbench_graph.archive.atomic import ScratchFolder as ScratchFolder
+from kernbench_graph.archive.listing import archived_run_names as archived_run_names
+from kernbench_graph.archive.manifest import not_utf_8 as not_utf_8
+from kernbench_graph.archive.record import launched_ns as launched_ns, new_run_id as new_run_id
+from kernbench_graph.described import settings as settings
+from kernbench_graph.entities import (
+    GraphNode as GraphNode,
+    GraphPath as GraphPath,
+    GraphRelationship as GraphRelationship,
+    plain_entities as plain_entities,
+)
+from kernbench_graph.errors import (
+    QueryCancelledError as QueryCancelledError,
+    QueryError as QueryError,
+    QuerySyntaxError as QuerySyntaxError,
+    QueryTimeoutError as QueryTimeoutError,
+    ReadOnlyError as ReadOnlyError,
+    RunNotFoundError as RunNotFoundError,
+    StoreError as StoreError,
+    StoreUrlError as StoreUrlError,
+)
+from kernbench_graph.networkx_view import run_graph as run_graph
+from kernbench_graph.notebook import html_table as html_table
+from kernbench_graph.opening import open_store as open_store
+from kernbench_graph.query.guard import parameter_names as parameter_names
+from kernbench_graph.query.library import ask as ask, load_library as load_library
+from kernbench_graph.query.library import find_question as find_question
+from kernbench_graph.query.plans import EXPLAIN as EXPLAIN, asked_for_plan as asked_for_plan
+from kernbench_graph.query.printed import printed as printed
+from kernbench_graph.query.question import Question as Question
+from kernbench_graph.running import RunningQuery as RunningQuery, asked_by as asked_by
+from kernbench_graph.schema import SCHEMA as SCHEMA, SCHEMA_VERSION as SCHEMA_VERSION
+from kernbench_graph.schema_added import MARKED as MARKED, NOTE as NOTE
+from kernbench_graph.store import (
+    QUERY_TIMEOUT_S as QUERY_TIMEOUT_S,
+    GraphStore as GraphStore,
+    Result as Result,
+    RunRecord as RunRecord,
+    TopologyRecord as TopologyRecord,
+)
+from kernbench_graph.topology import (
+    topology_graph as topology_graph,
+    topology_id as topology_id,
+    topology_record as topology_record,
+)
