@@ -284,10 +284,10 @@ def wide_dtype(e: Evidence) -> Rows:
         if not written or written - {"f16", "bf16"}:
             continue
         path_ns = math.fsum(
-            s.ns for s in e.in_kernels("hbm", "link", "queue", "memory")
-            if s.op >= 0 and e.ops[s.op]["launch"] == number
-            and e.ops[s.op]["name"] != "dma_write"
-        )  # fmt: skip
+            s.ns
+            for s in e.in_kernels("hbm", "link", "queue", "memory")
+            if s.op >= 0 and e.ops[s.op]["launch"] == number and e.ops[s.op]["name"] != "dma_write"
+        )
         for a in own:
             if a["tensor"]["dtype"] == "f32" and a["op"]["name"] == "dma_read" and not a["is_write"]:
                 row = rows.setdefault(

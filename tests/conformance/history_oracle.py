@@ -103,8 +103,7 @@ def regressions(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
     of = [i for i in _good(infos) if p["bench"] in ("", i["bench"]) and _on(i, p["topology"])]
     rows: Rows = []
     for number, i in enumerate(of):
-        line = [o for o in of[:number]
-                if all(o[k] == i[k] for k in ("bench", "params", "topology"))]  # fmt: skip
+        line = [o for o in of[:number] if all(o[k] == i[k] for k in ("bench", "params", "topology"))]
         if line:
             last, best = line[-1], min(line, key=_ns)
             change, over = ((_ns(i) - _ns(o)) / _ns(o) if _ns(o) > 0 else 0.0 for o in (last, best))

@@ -126,7 +126,7 @@ UNKNOWN = [
     (("slower-where",), "run 'last~1' does not exist: the store holds 1"),
     (("busiest-links", "--launch", "4"), "no launch 4"),
     (("distances", *PATH[:2], "--launch", "0"), "takes no 'launch'"),
-]  # fmt: skip
+]
 
 
 def test_what_does_not_exist_is_an_error_with_a_hint(cli: Cli) -> None:

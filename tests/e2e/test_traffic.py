@@ -111,7 +111,7 @@ FAILED = [
     ("- {src: host, dst: sip0.cube0.pe0, bytes: 1}\n", "flows.yaml:1: flow 1: dst: 'sip0.cube0.pe0' is"),
     ("- {src: host, dst: sip0.cube0.sram, bytes: 0}\n", "flows.yaml:1: flow 1: bytes: is 0"),
     ("- {src: host, dst: sip0.cube0.sram,\n   bytes: 1000000000}\n", "flows.yaml:2: flow 1: bytes: 10000000"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG_USAGE)

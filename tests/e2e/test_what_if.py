@@ -21,7 +21,7 @@ CASES = {
     "many-pes": (("run", "--bench", "qkv-gemm-multi-pe", "--device", "sip:1"), "default", "kind:router"),
     "pattern": (("traffic", "pattern:neighbour", "--topology", "minimal"), "minimal", "kind:hbm_ctrl"),
     "flows": (("traffic", "flows.yaml", "--topology", "minimal"), "minimal", "kind:router_mesh"),
-}  # fmt: skip
+}
 FLOWS = """\
 - {src: sip0.cube0.pe0, dst: sip0.cube0.sram, bytes: 20000}
 - {src: host, dst: sip0.cube0.sram, bytes: 3000, op: read, start_ns: 4.5, count: 3}

@@ -101,7 +101,7 @@ EVERYTHING_TAKES_TIME = {
         "pe_mmu": {"overhead_ns": 0.5, "tlb_overhead_ns": 1.5},
         "pe_baaw": {"overhead_ns": 0.5, "lookup_ns": 1.5},
     },
-}  # fmt: skip
+}
 
 
 def machine(model: str, mapping: str, overrides: list[dict[str, Any]]) -> PropertyGraph:

@@ -58,9 +58,7 @@ def run(
         shards=place(kinds[over], (cubes * pes, 4), 4, sip=0, cubes=cubes, pes=pes) if over in kinds else (),
     )
     sips = tuple(range(ranks))
-    first = Call(
-        used.collective, (tensor,), op, 0, root, sips, over, lanes, shape, limits, "", options or {}
-    )  # fmt: skip
+    first = Call(used.collective, (tensor,), op, 0, root, sips, over, lanes, shape, limits, "", options or {})
     calls = [replace(first, rank=rank, options=dict(first.options)) for rank in range(ranks)]
     assert used.refusal(first) is None
     tables = [used.neighbours(call) for call in calls]

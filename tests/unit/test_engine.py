@@ -220,7 +220,7 @@ CASES: dict[str, dict[str, object]] = {
         for name in ("PerFlit", "Timed", "Occupying", "Dynamic", "Instance")
     },
     **{name: {"cube__hbm__impl": f"engine_parts:{name}"} for name in ("Slow", "Raising", "Entering")},
-}  # fmt: skip
+}
 AS_PLAIN = ("Leaving", "Changing", "Wrapping", "Ticking")
 """Those that change no time."""
 LIMITS = [{"ns": 90.0}, {"events": 500}, {"events": 501}, {"events": 517}]

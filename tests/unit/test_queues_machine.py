@@ -254,7 +254,7 @@ def test_the_log_says_what_was_sent_copied_and_received() -> None:
             r"16777216 bytes wanted .* use fewer or smaller slots, or another buffer_kind",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_set_up(act: Any, error: type[Exception], message: str) -> None:
     rig = Rig()
     with pytest.raises(error, match=message):
@@ -275,7 +275,7 @@ def test_what_cannot_be_set_up(act: Any, error: type[Exception], message: str) -
         ),
         (lambda x, tl: tl.send("pe_E", src_addr=1 << 50, nbytes=8), "in tl.send.*sip_id"),
     ],
-)  # fmt: skip
+)
 def test_calls_that_are_refused(body: Any, message: str) -> None:
     rig = Rig()
     x = rig.torch.zeros(16)

@@ -82,7 +82,7 @@ def test_what_if_re_runs_with_changed_keys(store: str, capsys: pytest.CaptureFix
         ({"cube.hbm.channel_gbs": -1}, "override cube.hbm.channel_gbs: is -1, expected more than 0"),
         ({"cube.hbm.slices": 3}, "override cube.hbm.slices: is 3, expected 1"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_hold_is_refused(topo: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message.replace("?", r"\?").replace(".", r"\.")):
         kb.run("gemm-single-pe", "minimal", topo=topo, store="memory:")

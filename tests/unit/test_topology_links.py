@@ -109,7 +109,7 @@ def test_an_arbiter_that_does_not_exist_is_an_error_in_its_line(
             "links.host.cpu->fabric.switch1: unknown link, did you mean 'host.cpu->fabric.switch0'?",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_links_cannot_say(links: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "f.yaml"
     file.write_text(f"name: t\nsystem: {{sips: 1}}\nlinks: {links}\n")

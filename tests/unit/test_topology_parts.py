@@ -174,7 +174,7 @@ BAD: dict[str, tuple[Callable[[kb.Topology], object], str]] = {
     ),
     "bandwidth": (lambda t: t.link(A, "sip0.cube0.r1c0", "command", gbs=0), "gbs is 0, expected a number"),
     "no time": (lambda t: t.compile(), "the path from 'sip0.cube0.m_cpu' to 'sip0.cube0.sram' takes 0 ns"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)
