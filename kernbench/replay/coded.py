@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import islice
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
-
-
-class _Codes(dict[K, int]):
-    """A number for each distinct key, in the order in which they were first asked for."""
-
-    def __missing__(self, key: K) -> int:
-        code = self[key] = len(self)
-        return code
 
 
 class Coded(Generic[K]):
@@ -23,23 +15,19 @@ class Coded(Generic[K]):
 
     def __init__(self, text: Callable[[K], str]) -> None:
         self._text = text
-        self._codes: _Codes[K] = _Codes()
+        self._codes: dict[K, int] = {}
         self._known: list[str] = []
         self._rows = array("i")
 
     @property
     def codes(self) -> dict[K, int]:
-        """The code of each distinct key."""
+        """The code of each distinct key: their number, in the order in which they first came."""
         return self._codes
 
     @property
     def rows(self) -> array[int]:
         """The code of each row."""
         return self._rows
-
-    def extend(self, keys: Iterable[K]) -> None:
-        """Add a row for each of ``keys``."""
-        self._rows.extend(map(self._codes.__getitem__, keys))
 
     def __getitem__(self, row: int) -> str:
         return self._texts()[self._rows[row]]

@@ -14,5 +14,5 @@ cdef class DependencyBuilder:
     cdef AccessMap _memory
     cdef dict _producer
 
-    @cython.locals(operand=Operand, output=Operand)
+    @cython.locals(operand=Operand, output=Operand, found=dict)
     cpdef list add(self, Op op)

@@ -106,7 +106,9 @@ class DependencyBuilder:
         """
         if op.kind == "tile":
             return sorted({*op.after}) if len(op.after) > 1 else [*op.after]
-        found: dict[Dependency, None] = dict.fromkeys(op.after)
+        found: dict[Dependency, None] = {}
+        for known in op.after:
+            found[known] = None
         me = op.id
         for operand in op.inputs:
             if operand.handle is not None:

@@ -58,17 +58,18 @@ class OpRows:
         if output is None and not inputs:
             found = self.plain.get(name)
             if found is None:
-                found = self.plain[name] = self.label_codes[name, (), None, ""]
+                found = self.plain[name] = code(self.label_codes, (name, (), None, ""))
             label = found
         else:
             label = self.add_operands(name, inputs, output)
-        if op.transactions:
-            for transaction in dict.fromkeys(op.transactions):
+        made = op.transactions
+        if made:
+            for transaction in made if len(made) == 1 else dict.fromkeys(made):
                 self.moved.integer(transaction)
                 self.moved_count += 1
         for on, hazard in dependencies:
             self.edges.integer(on)
-            self.edges.integer(self.hazard_codes[hazard])
+            self.edges.integer(code(self.hazard_codes, hazard))
             self.edge_count += 1
         rows.integer(number)
         rows.integer(op.launch)
@@ -77,11 +78,11 @@ class OpRows:
         rows.number(op.t_ready)
         rows.number(op.t_start)
         rows.number(op.t_end)
-        rows.integer(self.kind_codes[op.kind])
-        rows.integer(self.name_codes[name])
-        rows.integer(self.stage_codes[op.stage])
-        rows.integer(self.component_codes[op.component])
-        rows.integer(self.source_codes[op.source])
+        rows.integer(code(self.kind_codes, op.kind))
+        rows.integer(code(self.name_codes, name))
+        rows.integer(code(self.stage_codes, op.stage))
+        rows.integer(code(self.component_codes, op.component))
+        rows.integer(code(self.source_codes, op.source))
         rows.integer(label)
         rows.integer(self.moved_count)
         rows.integer(self.operand_count)
@@ -103,9 +104,9 @@ class OpRows:
         for position, operand in enumerate(inputs):
             shapes.append(self.add_operand(position, operand))
         if output is None:
-            return self.label_codes[name, tuple(shapes), None, ""]
+            return code(self.label_codes, (name, tuple(shapes), None, ""))
         shape = self.add_operand(_OUTPUT, output)
-        return self.label_codes[name, tuple(shapes), shape, output.dtype]
+        return code(self.label_codes, (name, tuple(shapes), shape, output.dtype))
 
     def add_operand(self, position: int, operand: Operand) -> tuple[int, ...]:
         """A row for one operand; returns its shape."""
@@ -117,8 +118,8 @@ class OpRows:
         rows.integer(position)
         rows.integer(_NONE if handle is None else handle)
         rows.integer(_NONE if address is None else address)
-        rows.integer(self.shape_codes[shape])
-        rows.integer(self.dtype_codes[operand.dtype])
+        rows.integer(code(self.shape_codes, shape))
+        rows.integer(code(self.dtype_codes, operand.dtype))
         rows.integer(self.region_count)
         self.operand_count += 1
         return shape
@@ -131,6 +132,14 @@ class OpRows:
                 for number, column in enumerate(columns):
                     column.frombytes(rows.column(number, column.typecode))
                 rows.clear()
+
+
+def code(codes: dict[Any, int], key: Any) -> int:
+    """The code of ``key``; one that is new has the next number."""
+    found = codes.get(key)
+    if found is None:
+        found = codes[key] = len(codes)
+    return found
 
 
 def _refuse(op: Op) -> NoReturn:

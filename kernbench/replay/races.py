@@ -260,6 +260,8 @@ class RaceDetector:
                 for region in op.output.regions:  # the host's: it waits for what uses a tensor
                     self._history.remove(region.addr, region.addr + region.nbytes)
             return
+        if not _touches_memory(op):
+            return
         time = op.t_effect if op.t_effect >= 0.0 else op.t_end
         mine = Access(op.id, op.source, time, order)
         for operand in () if order.atomic else op.inputs:
@@ -343,6 +345,16 @@ class RaceDetector:
         if key not in self._seen:
             self._seen.add(key)
             self.races.append(Race(kind, first, second, region, self._names.describe([region])))
+
+
+def _touches_memory(op: Op) -> bool:
+    """Whether an operand is bytes in memory: most operations are among handles, and cannot race."""
+    if op.output is not None and op.output.handle is None:
+        return True
+    for operand in op.inputs:  # noqa: SIM110  (a generator would cost more than all the rest)
+        if operand.handle is None:
+            return True
+    return False
 
 
 def _with(before: tuple[Access, ...], mine: Access) -> tuple[Access, ...]:
