@@ -16,11 +16,19 @@ from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError, Question
-from kernbench.report.advice import Advice
 from kernbench.report.cells import number
 
 LEAST = 0.01
 """Share of the window's time below which advice is not worth giving."""
+
+
+class Advice(list[dict[str, Any]]):
+    """Pieces of advice; a notebook shows them as a table."""
+
+    def _repr_html_(self) -> str:
+        from kernbench.api.screens.advice import content
+
+        return content(self).html()
 
 
 def advise(

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Any
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.errors import UsageError
-from kernbench.report.energy import LEVELS, EnergyUse
 
 if TYPE_CHECKING:
     from kernbench.analysis.energy import Energy, Row
 
-ENERGY_BY = tuple(by for by, _ in LEVELS)
+HEADINGS = {"kind": "By kind of part", "part": "By part", "line": "By source line", "launch": "By launch"}
+"""What rows may be, with a heading; the rows of each add up to the energy of the run."""
+ENERGY_BY = tuple(HEADINGS)
 Figures = Mapping[str, object]
 """Figures by dotted key, such as ``{"hbm_ctrl.pj_per_byte_read": 28.0}``."""
+
+
+class EnergyUse(dict[str, Any]):
+    """Where the energy of a run went; a notebook shows it as a table."""
+
+    def _repr_html_(self) -> str:
+        from kernbench.api.screens.energy import content
+
+        return content([self]).html()
 
 
 def energy(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kernbench.analysis.critical_path import CriticalPath
     from kernbench.analysis.time_window import Window
     from kernbench.analysis.trace_index import TraceIndex
-    from kernbench.report.advice import Advice
-    from kernbench.report.energy import EnergyUse
+    from kernbench.api.advising import Advice
+    from kernbench.api.energy_use import EnergyUse
 
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""

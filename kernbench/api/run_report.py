@@ -11,6 +11,7 @@ from kernbench.api.exporting import check_file, written
 from kernbench.api.page.answers import Answers, window_of
 from kernbench.api.pictures import DIAGRAM_VIEWS
 from kernbench.api.result import Run
+from kernbench.api.screens import SCREENS, named
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.report.browser import files
@@ -67,7 +68,7 @@ def write_report(
             answers[name] = answer
             if progress is not None:
                 progress(name.removeprefix("ask?question="))
-    about = {"run": found.id, "made_by": f"KernBench {found.info['version']}"}
+    about = {"run": found.id, "screens": named(), "made_by": f"KernBench {found.info['version']}"}
     text = files.one_file(f"{found.bench} on {found.topology}", answers, about)
     return written(path, lambda out: out.write(text.encode()))[0]
 
@@ -91,7 +92,7 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
     names = {question["name"] for question in asked}
     wanted = [one for one in library().values() if one.name in names or one.advice]
     expect(wanted, params["run"], answers.store)
-    for name in ("overview", "path", "waits"):
+    for name in ("overview", "path"):
         yield name, answers.answer(name, params)
     yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
     for view in DIAGRAM_VIEWS:
@@ -100,8 +101,8 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
         for name in _busiest(answers, params, found["picture"]["instances"]):
             one = answers.answer("machine", {**params, "view": view, "of": name})
             yield f"machine?of={name}&view={view}", one
-    for name in ("advice", "energy", "roofline"):
-        yield name, _or_why_not(answers, name, params)
+    for screen in SCREENS:
+        yield screen.key, _or_why_not(answers, screen.key, params)
     yield "questions", {"questions": asked}
     for question in asked:
         name = question["name"]

@@ -18,6 +18,7 @@ from kernbench.report.cells import is_number, printable, shown
 from kernbench.report.cells import number as number
 from kernbench.report.cells import plain as plain
 from kernbench.report.cells import text as _text
+from kernbench.report.content import Grid
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Sequence[Any]
@@ -54,6 +55,12 @@ def emit(
         for line in heading():
             say(line)
         print_table(columns, rows)
+
+
+def emit_grid(fmt: str, payload: Any, grid: Grid) -> None:
+    """Print a table as it is described: ``payload`` as JSON; shares in percent where people read them."""
+    values = [[row.get(name) for name in grid.names] for row in grid.rows]
+    emit(fmt, payload, grid.names, grid.cells() if fmt == "table" else values)
 
 
 def emit_list(fmt: str, key: str, column: str, texts: Sequence[str]) -> None:

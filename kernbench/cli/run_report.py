@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from kernbench.api.screens.advice import one_line
 from kernbench.cli.output import fold, number, print_csv, print_json, print_table, say
-from kernbench.report.advice import one_line
 from kernbench.report.cells import PART, launch_columns, share
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from werkzeug.exceptions import BadRequest, HTTPException
 from werkzeug.wrappers import Request, Response
 
 from kernbench.api.page.answers import Answers
+from kernbench.api.screens import named
 from kernbench.api.stores import folder_of
 from kernbench.errors import KernBenchError
 from kernbench.pgraph import StoreError, asked_by
@@ -84,7 +85,7 @@ class App:
             response.headers["Allow"] = "POST" if method == "POST" else "GET, HEAD"
             return response
         if path == "/":
-            return Response(files.page(self.first), mimetype="text/html")
+            return Response(files.page(named(), self.first), mimetype="text/html")
         if path.startswith("/api/"):
             return self._data(asked, request)
         found = files.served(path.removeprefix("/"))

@@ -10,8 +10,9 @@ import pytest
 
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphNode, GraphPath
+from kernbench.report.content import Column
 from kernbench.report.targets import Target, targets_of
-from kernbench.tui.models.table import Column, Table
+from kernbench.tui.models.table import Table
 
 COLUMNS = (Column("transaction"), Column("kind"), Column("wait_ns", "ns"), Column("share", percent=True))
 ROWS = [

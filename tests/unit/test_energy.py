@@ -16,9 +16,9 @@ from kernbench import api
 from kernbench.analysis.energy import Energy, shared_out, shares_of_time
 from kernbench.api.energy_use import energy_of, launches_pj
 from kernbench.api.page.answers import Answers
+from kernbench.api.screens.energy import EMPTY
 from kernbench.errors import ConfigError, UsageError
 from kernbench.pgraph import RunRecord
-from kernbench.report.energy import EMPTY
 from kernbench.topology.energy import keys_of, with_defaults
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.run_page import run_page
@@ -300,10 +300,10 @@ def test_every_screen_shows_the_same_energy() -> None:
     """Page, terminal UI and questions against the rows of the API; each level adds up to the run."""
     run = gemm()
     page, rows = screens(run)
-    for level in page["levels"]:
+    for level in page["grids"]:
         by = level["key"]
         wanted = {row["name"]: row["energy_pj"] for row in run.energy(by)["rows"]}
-        assert sum(wanted.values()) == pytest.approx(page["total"])
+        assert sum(wanted.values()) == pytest.approx(level["total"])
         names = [column["name"] for column in level["table"]["columns"]]
         shown = [dict(zip(names, row, strict=True)) for row in level["table"]["rows"]]
         assert {row["name"]: row["energy_pj"] for row in shown} == wanted
@@ -317,6 +317,6 @@ def test_every_screen_shows_the_same_energy() -> None:
 def test_a_machine_without_figures_says_so_on_every_screen() -> None:
     run = gemm(**{f"energy.{key}": value for key, value in only().items()})
     page, rows = screens(run)
-    assert (page["total"], page["said"], rows) == (0.0, [EMPTY], [])
-    assert all(level["table"]["rows"] == [] for level in page["levels"])
+    assert (page["said"], rows) == ([EMPTY], [])
+    assert all((level["total"], level["table"]["rows"]) == (0.0, []) for level in page["grids"])
     assert EMPTY.replace("'", "&#x27;") in run.energy()._repr_html_()

@@ -28,7 +28,7 @@ VIEWS = {
     "topology": "Utilisation: the share of what a link or part could have done",
     "timeline": "time 0 is",
     "path": "the chain of work and waiting",
-    "waits": "Which transactions stood behind which others",
+    "waits": "Which transactions waited for which others",
     "energy": "of which launches took",
     "roofline": "light_ns is the speed-of-light time",
     "questions": "Choose a question",

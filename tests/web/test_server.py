@@ -226,7 +226,7 @@ def test_a_question_looks_at_the_window_of_the_page(client: Client, ids: list[st
 
 def test_advice_is_what_the_run_says(client: Client, kept: tuple[Path, list[str]]) -> None:
     said = kb.open_run(kept[1][2], kept[0]).advice()
-    rows = ask(client, f"/api/advice?run={kept[1][2]}").json["table"]["rows"]
+    rows = ask(client, f"/api/advice?run={kept[1][2]}").json["grids"][0]["table"]["rows"]
     assert [row[2:] for row in rows] == [[one["rule"], one["advice"]] for one in said]
     assert said
 
@@ -239,7 +239,8 @@ def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path
                 ({"launch": "all"}, ""),
                 ({"launch": "run", "from_ns": 100.0, "to_ns": 900.0}, "&launch=run&from=100&to=900"),
             ):
-                found = ask(client, f"/api/waits?run={run}{path}").json
+                grids = ask(client, f"/api/waits?run={run}{path}").json["grids"]
+                found = {grid["key"]: grid["table"] for grid in grids}
                 for rows, name in (
                     (found["pairs"]["rows"], "who-waited-for-whom"),
                     (found["places"]["rows"], "waits-by-resource"),

@@ -12,14 +12,17 @@ from kernbench.api.folding import ask_folded
 from kernbench.api.page import sections
 from kernbench.api.page.graphs import graph
 from kernbench.api.page.machine import machine, machine_use, over_time_of
-from kernbench.api.page.tables import Col, of_dicts, table
+from kernbench.api.page.tables import content, of_dicts, table
 from kernbench.api.page.times import time_line
 from kernbench.api.result import Run
+from kernbench.api.screens import SCREENS
+from kernbench.api.screens.screen import Screen
 from kernbench.api.stores import open_run
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
 from kernbench.pgraph import GraphStore, PropertyGraph, Result, topology_graph
 from kernbench.report.cells import plain
+from kernbench.report.content import Column
 
 _KEPT = 4
 """Runs whose tables stay in memory."""
@@ -141,23 +144,13 @@ def _path(answers: Answers, params: Params) -> Any:
     return sections.path(answers.run(params).run, **window_of(params))
 
 
-def _waits(answers: Answers, params: Params) -> Any:
-    return sections.waits(answers.run(params).run, **window_of(params))
+def _screen(screen: Screen) -> Callable[[Answers, Params], Any]:
+    """The answer that is what a tab shows."""
 
+    def answer(answers: Answers, params: Params) -> Any:
+        return content(screen.work_out(answers.run(params).run, **window_of(params)))
 
-def _advice(answers: Answers, params: Params) -> Any:
-    return sections.advised(answers.run(params).run, **window_of(params))
-
-
-def _energy(answers: Answers, params: Params) -> Any:
-    return sections.energy_spent(answers.run(params).run)
-
-
-def _roofline(answers: Answers, params: Params) -> Any:
-    window = window_of(params)
-    if window["from_ns"] is not None or window["to_ns"] is not None or window["launch"] == "setup":
-        raise UsageError("a roofline is of whole launches; choose all of them, or one")
-    return sections.roofline(answers.run(params).run, window["launch"])
+    return answer
 
 
 def _questions(_answers: Answers, _params: Params) -> Any:
@@ -179,8 +172,8 @@ def _ask(answers: Answers, params: Params) -> Any:
 
     names_folded, rows, notes = ask_folded(ask, given, question)
     told = [column for column in question["returns"] if column["name"] in names_folded]
-    columns = [Col(c["name"], c["unit"], "0 to 1" in c["help"]) for c in told]
-    columns += [Col(name) for name in names_folded[len(columns) :]]
+    columns = [Column(c["name"], c["unit"], "0 to 1" in c["help"]) for c in told]
+    columns += [Column(name) for name in names_folded[len(columns) :]]
     empty = "no rows: nothing in this run answers to that"
     shown = table(columns, rows, empty=empty, notes=notes)
     drawn = graph(seen[0].columns, seen[0].rows, question["name"])
@@ -198,8 +191,12 @@ def _cypher(answers: Answers, params: Params) -> Any:
     return {"table": shown, "graph": graph(found.columns, found.rows), "engine": found.engine}
 
 
-_CHANGES = (Col("name"), Col("before", "ns"), Col("after", "ns"), Col("change_ns"), Col("change"),
-            Col("slower"))  # fmt: skip
+_CHANGES = (
+    Column("name"),
+    Column("before", "ns"),
+    Column("after", "ns"),
+    *map(Column, ("change_ns", "change", "slower")),
+)
 
 
 def _compare(answers: Answers, params: Params) -> Any:
@@ -232,13 +229,10 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     "machine": _machine,
     "timeline": _timeline,
     "path": _path,
-    "waits": _waits,
-    "roofline": _roofline,
-    "advice": _advice,
-    "energy": _energy,
     "questions": _questions,
     "ask": _ask,
     "cypher": _cypher,
     "compare": _compare,
+    **{screen.key: _screen(screen) for screen in SCREENS},
 }
 """By name, as the page asks for them."""

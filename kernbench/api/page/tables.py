@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kernbench.report.cells import fold, plain, text
+from kernbench.report.content import PERCENT, Column, Content
 from kernbench.report.targets import sort_of
 
-PERCENT = frozenset({"utilisation", "occupancy", "share", "change"})
-"""Columns of shares, 0 to 1, wherever they occur."""
 _SHOWN = 10_000
 """Rows that are sent; more are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Col:
-    """A column."""
-
-    name: str
-    unit: str = ""
-    percent: bool = False
-
-
 def table(
-    columns: Iterable[Col | str],
+    columns: Iterable[Column | str],
     rows: Iterable[Sequence[Any]],
     *,
     empty: str = "nothing here",
@@ -41,12 +30,12 @@ def table(
     so that ``count`` counts all that there are. ``cut`` is how many rows were left out for being too many to
     send.
     """
-    known = [Col(one) if isinstance(one, str) else one for one in columns]
+    known = [Column(one) if isinstance(one, str) else one for one in columns]
     given = [list(row) for row in rows]
     names = [one.name for one in known]
     if parts:
         names, given = fold(names, given, parts)  # type: ignore[assignment]
-        known += [Col(name) for name in names[len(known) :]]
+        known += [Column(name) for name in names[len(known) :]]
     given = given[:first]
     return {
         "columns": [
@@ -63,16 +52,37 @@ def table(
 
 def of_dicts(
     rows: Iterable[Mapping[str, Any]],
-    columns: Iterable[Col | str],
+    columns: Iterable[Column | str],
     empty: str = "nothing here",
     first: int | None = None,
     parts: Collection[str] = (),
 ) -> dict[str, Any]:
     """The table of these columns of dictionaries."""
-    known = [Col(one) if isinstance(one, str) else one for one in columns]
+    known = [Column(one) if isinstance(one, str) else one for one in columns]
     return table(
         known, ([row.get(c.name) for c in known] for row in rows), empty=empty, first=first, parts=parts
     )
+
+
+def content(shown: Content) -> dict[str, Any]:
+    """A tab: ``said note choice grids``; each grid has ``key heading pairs total unit table drawn``."""
+    return {
+        "said": list(shown.said),
+        "note": shown.note,
+        "choice": shown.choice,
+        "grids": [
+            {
+                "key": grid.key,
+                "heading": grid.heading,
+                "pairs": grid.pairs(),
+                "total": grid.total,
+                "unit": next((c.unit for c in grid.columns if c.name == grid.bars), ""),
+                "table": of_dicts(grid.rows, grid.columns, shown.empty, grid.first, grid.parts),
+                "drawn": grid.drawn,
+            }
+            for grid in shown.grids
+        ],
+    }
 
 
 def cell(value: Any) -> Any:

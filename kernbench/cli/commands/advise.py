@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from kernbench import api
+from kernbench.api.screens.advice import COLUMNS, EMPTY, share_of
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, queries_option, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
-from kernbench.report.advice import COLUMNS, EMPTY, share_of
 
-_COLUMNS = tuple(name for name, _ in COLUMNS)
+_COLUMNS = tuple(column.name for column in COLUMNS)
 
 
 @click.command(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from kernbench import api
+from kernbench.api.screens import energy
 from kernbench.cli.group import Command
 from kernbench.cli.options import assignments, opened, run_argument, store_option
-from kernbench.cli.output import emit, format_option, say
-from kernbench.report import energy
+from kernbench.cli.output import emit_grid, format_option, say
 
 
 @click.command(
@@ -46,14 +46,9 @@ def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str 
     with opened(store) as kept_in:
         found = api.energy(run, kept_in, by=by, figures=assignments("--set", figures))
     rows = found["rows"][:limit]
-    columns = [name for name, _ in energy.columns(rows, by, found["static_pj"])]
-    cells = [[row[name] for name in columns] for row in rows]
+    shown = energy.content([{**found, "rows": rows}])
     if fmt == "table":
-        say(f"{found['bench']} on {found['topology']}: " + "\n".join(energy.headline(found)) + "\n")
-        cells = [
-            [f"{c:.1%}" if name == "share" else c for name, c in zip(columns, row, strict=True)]
-            for row in cells
-        ]
-    emit(fmt, {**found, "rows": rows}, columns, cells)
+        say(f"{found['bench']} on {found['topology']}: " + "\n".join(shown.said) + "\n")
+    emit_grid(fmt, {**found, "rows": rows}, shown.grids[0])
     if fmt == "table" and len(rows) < len(found["rows"]):
         say(f"and {len(found['rows']) - len(rows)} more, with --limit {len(found['rows'])}")

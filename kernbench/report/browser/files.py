@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -36,13 +36,21 @@ def served(name: str) -> tuple[str, str] | None:
     return None if found is None or kind is None else (found, kind)
 
 
-def page(first: str = "") -> str:
+Screens = Sequence[Sequence[str]]
+"""Key and title of each tab that is drawn as it is described."""
+
+
+def page(screens: Screens, first: str = "") -> str:
     """The page for a server; ``first`` is the run that it shows at first, by default the last."""
     head = (
         '<link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css">'
         f'<script type="module" src="{_MAIN}"></script>'
     )
-    return _html("KernBench", head, f'<main id="page" data-run="{escape(first)}"></main>')
+    return _html(
+        "KernBench",
+        head,
+        f'<main id="page" data-run="{escape(first)}" data-screens="{escape(json.dumps(screens))}"></main>',
+    )
 
 
 def one_file(title: str, answers: Mapping[str, Any], about: Mapping[str, Any]) -> str:
@@ -52,7 +60,7 @@ def one_file(title: str, answers: Mapping[str, Any], about: Mapping[str, Any]) -
         title: Of the window.
         answers: By what the page asks for (``name`` or ``name?key=value&...``), as
             :mod:`kernbench.api.page` gives them.
-        about: What the page says of itself: ``run`` and ``made_by``.
+        about: What the page says of itself: ``run``, ``made_by`` and ``screens``.
     """
     script = _bundle()
     style = _files()["page.css"]

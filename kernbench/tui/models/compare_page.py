@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench import api
 from kernbench.report.cells import text
+from kernbench.report.content import Column
 from kernbench.tui.models.pages import Page, Section
-from kernbench.tui.models.table import Column, Table
+from kernbench.tui.models.table import Table
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore

@@ -8,7 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kernbench import api
-from kernbench.tui.models.table import Column, Table
+from kernbench.report.content import Column
+from kernbench.tui.models.table import Table
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore

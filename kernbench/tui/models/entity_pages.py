@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from kernbench import api
 from kernbench.errors import UsageError
 from kernbench.report.cells import number, text
+from kernbench.report.content import Column
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, Section
-from kernbench.tui.models.table import Column, Table
+from kernbench.tui.models.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa

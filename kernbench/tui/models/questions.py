@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from kernbench import api
 from kernbench.api.asking import filled_in, names_by_default
 from kernbench.api.folding import told
-from kernbench.tui.models.table import Column, Table
+from kernbench.report.content import Column
+from kernbench.tui.models.table import Table
 from kernbench.tui.models.window import Window
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ import numpy as np
 from kernbench.errors import UsageError
 from kernbench.hints import suggestion
 from kernbench.report.cells import number, plain, share, text
+from kernbench.report.content import Column
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, Section
 from kernbench.tui.models.run_page import WAITS, operations
-from kernbench.tui.models.table import Column, Table
+from kernbench.tui.models.table import Table
 from kernbench.tui.models.window import Window
 
 _CROSSED = (

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.api.advising import advise_window
-from kernbench.api.energy_use import energy_levels
+from kernbench.api.screens import SCREENS
+from kernbench.api.screens.screen import Screen
 from kernbench.kinds import COMPONENT_KINDS
-from kernbench.report import advice, energy
 from kernbench.report.cells import number
+from kernbench.report.content import Column
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, Section
-from kernbench.tui.models.table import Column, Table
+from kernbench.tui.models.screen_table import table_of
+from kernbench.tui.models.table import Table
 from kernbench.tui.models.window import Window
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernbench.api.result import Run
 
-_ADVICE = 40
-"""Characters of a line of advice: with the other columns beside it, 80."""
+_OWN = frozenset({"waits"})
+"""Tabs with a table of their own here: a terminal has room for every wait there was."""
 _VERIFIED = {True: "verified", False: "WRONG VALUES", None: "not verified"}
 
 RUNS = (
@@ -37,13 +38,6 @@ _LAUNCHES = (
     *(Column(name, "ns") for name in ("latency_ns", "pe_ns", "late_ns", "t_submit", "t_start", "t_done")),
 )
 _TIME = (Column("by"), Column("name"), Column("ns", "ns"), Column("share", percent=True))
-_ENERGY = (
-    Column("by"),
-    Column("name"),
-    Column("energy_pj", "pJ"),
-    Column("share", percent=True),
-    Column("static_pj", "pJ"),
-)
 RESOURCES = (
     Column("resource"),
     Column("kind"),
@@ -139,8 +133,11 @@ def run_page(opened: OpenRun, window: Window) -> Page:
         Section("Waits", lambda: waits(opened, window)),
         Section("Transactions", lambda: transactions(opened, _within(opened, window, "t_submit"))),
         Section("Operations", lambda: operations(opened, _within(opened, window, "t_start"))),
-        Section("Advice", lambda: advised(opened, window)),
-        Section("Energy", lambda: energy_spent(run)),
+        *(
+            Section(one.title, partial(_screen, one, opened, window))
+            for one in SCREENS
+            if one.key not in _OWN
+        ),
     ]
     return Page(f"run {run.id}", facts, sections, Target("run", run.id), run.id, _steps_of)
 
@@ -165,23 +162,9 @@ def _time(opened: OpenRun, window: Window) -> Table:
     return Table.of_rows(rows, _TIME, "no time in this window")
 
 
-def advised(opened: OpenRun, window: Window) -> Table:
-    """What to do next, in lines short enough for a terminal of 80 characters."""
-    columns = [Column(name, unit, percent=name == "share") for name, unit in advice.COLUMNS]
-    rows = advice.lines(advise_window(opened.run, **window.arguments), _ADVICE)
-    return Table.of_dicts(rows, columns, advice.EMPTY)
-
-
-def energy_spent(run: Run) -> Table:
-    """The energy of the whole run by kind of part, by part, by line and by launch, one below the other."""
-    rows = [
-        {"by": found["by"], **row}
-        for found in energy_levels(run)
-        if found["energy_pj"]
-        for row in found["rows"]
-    ]
-    shown = _ENERGY if any(row["static_pj"] for row in rows) else _ENERGY[:-1]
-    return Table.of_dicts(rows, shown, energy.EMPTY)
+def _screen(screen: Screen, opened: OpenRun, window: Window) -> Table:
+    """A tab as it is described."""
+    return table_of(screen.work_out(opened.run, **window.arguments))
 
 
 def _steps(opened: OpenRun, window: Window) -> Table:

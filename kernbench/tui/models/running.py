@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kernbench.tui.models.table import Column, Table
+from kernbench.report.content import Column
+from kernbench.tui.models.table import Table
 
 if TYPE_CHECKING:
     from kernbench.pgraph import RunningQuery

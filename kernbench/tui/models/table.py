@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
-from kernbench.report.cells import fold, is_number, number, plain, printable, shown, text
+from kernbench.report.cells import fold, is_number, number, plain, shown, text
+from kernbench.report.content import Column
 from kernbench.report.targets import Target, sort_of, targets_of
 from kernbench.tui.models.filters import Values, matching
 
@@ -31,22 +32,6 @@ _NUMBERED = ("resource", "transaction", "operation")
 """Sorts of names of which a machine or a run has many alike."""
 _WIDEST = 60
 """Characters of a column; longer cells end in an ellipsis."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its name, its unit (empty for names and counts), whether shares are shown as percentages."""
-
-    name: str
-    unit: str = ""
-    percent: bool = False
-
-    @property
-    def title(self) -> str:
-        """The heading; a unit that the name says already is not repeated."""
-        name = printable(self.name)
-        said = self.unit.lower().replace("/", "") in self.name.split("_")
-        return name if self.percent or not self.unit or said else f"{name} {self.unit}"
 
 
 @dataclass(frozen=True)

@@ -191,9 +191,10 @@ class PageScreen(TableScreen):
         Binding("right_square_bracket,ctrl+right", "tab(1)", "Next tab", key_display="]"),
         Binding("left_square_bracket,ctrl+left", "tab(-1)", "Tab before", show=False),
         *(Binding(str(n), f"tab_at({n - 1})", f"Tab {n}", show=False) for n in range(1, 10)),
+        Binding("0", "tab_at(9)", "Tab 10", show=False),
         Binding("w", "window", "Window"),
     ]
-    HELP = "] [ 1-9  tabs\nw        next window: all launches, each launch, setup, the run"
+    HELP = "] [ 1-9 0  tabs\nw        next window: all launches, each launch, setup, the run"
 
     def __init__(self, name: str, build: Callable[[Window], Page], run_id: str = "", start: int = 0) -> None:
         super().__init__()

@@ -4,23 +4,25 @@ import { cypher, questions } from "./ask.js";
 import { compare } from "./compare.js";
 import { clear, h, put, select } from "./dom.js";
 import { roofline } from "./roofline.js";
-import { advice, energy, overview, path, waits } from "./run.js";
+import { overview, path } from "./run.js";
 import { running } from "./running.js";
 import { runs } from "./runs.js";
+import { screen } from "./screen.js";
 import { source as opened } from "./source.js";
 import { timeline } from "./timeline.js";
 import { hideTip } from "./tip.js";
 import { topology } from "./topology.js";
 
-const VIEWS = [
-  ["overview", "Overview", overview], ["advice", "Advice", advice], ["topology", "Topology", topology], ["timeline", "Timeline", timeline],
-  ["path", "Critical path", path], ["waits", "Waits", waits], ["energy", "Energy", energy], ["roofline", "Roofline", roofline],
-  ["questions", "Questions", questions], ["cypher", "Cypher", cypher], ["compare", "Compare", compare], ["runs", "Runs", runs],
-];
 const STAY = ["run", "launch", "from", "to"];
 const SLOW_MS = 300;
 
 const source = opened();
+const PICTURES = { roofline };
+const VIEWS = [
+  ["overview", "Overview", overview], ["topology", "Topology", topology], ["timeline", "Timeline", timeline], ["path", "Critical path", path],
+  ...source.screens.map(([key, title]) => [key, title, screen(key, title, PICTURES[key])]),
+  ["questions", "Questions", questions], ["cypher", "Cypher", cypher], ["compare", "Compare", compare], ["runs", "Runs", runs],
+];
 const page = document.getElementById("page");
 const title = h("h1", {}, "KernBench");
 const chooser = h("div", { class: "chooser" });

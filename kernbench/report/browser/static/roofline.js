@@ -1,9 +1,7 @@
 // The roofline: rate over arithmetic intensity, below the roofs of GEMM engines and memories.
 
-import { choice, h, put, s } from "./dom.js";
+import { h, s } from "./dom.js";
 import { number, percent } from "./format.js";
-import { panel } from "./panel.js";
-import { table } from "./table.js";
 import { hideTip, showTip } from "./tip.js";
 
 const LEFT = 64, RIGHT = 20, TOP = 20, BOTTOM = 48;
@@ -45,7 +43,7 @@ function labels(points, x, y, wide) {
   });
 }
 
-function plot(points, room) {
+export function roofline(points, room) {
   // As wide as there is room for, so that texts are as large on a phone.
   const W = Math.min(Math.max(room, 320), 1100), H = Math.min(Math.max(W * 0.5, 300), 460);
   if (!points.length) return h("p", { class: "faint" }, "no GEMM with bytes to set its flops against; there is no roofline to draw");
@@ -84,14 +82,4 @@ function plot(points, room) {
   svg.addEventListener("pointerleave", hideTip);
   return h("div", {}, svg, h("div", { class: "legend chart-legend" }, memories.map((memory) => h("span", { class: "sample" },
     s("svg", { width: 16, height: 14, "aria-hidden": "true" }, mark((MEMORIES[memory] || ["", "circle"])[1], 8, 7, (MEMORIES[memory] || ["#7b8794"])[0], {})), `${memory}: ${number(roof[memory])} GB/s`))));
-}
-
-export async function roofline(root, ctx) {
-  const data = await ctx.get("roofline");
-  const place = h("div");
-  const show = (by) => place.replaceChildren(plot(data[by].points, root.clientWidth || 900), panel("Table", table(data[by].table, ctx, `roofline by ${by}`)));
-  put(root,
-    h("p", { class: "faint" }, "light_ns is the speed-of-light time (SOL): the least for these flops and bytes here. share is light_ns by ns, the % of SOL that was reached; bound is the roof that binds."),
-    choice("by", [["launch", "launch"], ["pe", "PE"], ["operation", "operation"]], "operation", show), place);
-  show("operation");
 }

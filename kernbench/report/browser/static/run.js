@@ -1,4 +1,4 @@
-// One run: overview, critical path and waits, as tables and bars.
+// One run: overview and critical path, as tables and bars.
 
 import { choice, h, put, s } from "./dom.js";
 import { number } from "./format.js";
@@ -23,24 +23,6 @@ export async function overview(root, ctx) {
     panel("Busiest parts", h("p", { class: "faint" }, "Links, engines, memories and routers together. Utilisation is the share of what a part could have done, occupancy the share of the time for which something was there."), table(data.busiest, ctx, "busiest parts")),
     panel("Waited for longest", h("p", { class: "faint" }, "The same by wait_ns: what transactions and operations waited for the part."), table(data.waited, ctx, "parts that were waited for longest")),
     ctx.source.live ? null : panel("Not in this file", h("p", {}, `${LEFT_OUT} 'kernbench web', where run ${ctx.source.run} is kept, shows them.`)));
-}
-
-export async function advice(root, ctx) {
-  const data = await ctx.get("advice");
-  put(root, h("p", { class: "faint" }, data.note), table(data.table, ctx, "advice"));
-}
-
-export async function energy(root, ctx) {
-  const data = await ctx.get("energy");
-  const room = h("div");
-  const show = (key) => {
-    const { heading, pairs, table: rows } = data.levels.find((one) => one.key === key);
-    room.replaceChildren(panel(heading, shares(pairs, data.total, `energy: ${heading.toLowerCase()}`, "pJ"), table(rows, ctx, `energy, ${heading.toLowerCase()}`)));
-  };
-  put(root, data.said.map((text) => h("p", {}, text)), h("p", { class: "faint" }, data.note));
-  if (!data.total) return;
-  put(root, choice("by", data.levels.map((one) => [one.key, one.heading]), data.levels[0].key, show), room);
-  show(data.levels[0].key);
 }
 
 export async function path(root, ctx) {
@@ -69,12 +51,4 @@ export async function path(root, ctx) {
     choice("by", Object.entries(by), "causes", show), place,
     panel("Steps", table(data.steps, ctx, "steps of the critical path")));
   show("causes");
-}
-
-export async function waits(root, ctx) {
-  const data = await ctx.get("waits");
-  put(root,
-    h("p", {}, "Which transactions stood behind which others, and where."),
-    panel("Where", table(data.places, ctx, "waits by resource")),
-    panel("Who waited for whom", table(data.pairs, ctx, "who waited for whom")));
 }

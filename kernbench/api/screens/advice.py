@@ -1,0 +1,45 @@
+"""Advice on every screen: its columns, a summary's line, and what is said where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernbench.api.advising import advise_window
+from kernbench.api.result import Run
+from kernbench.report.content import Column, Content, Grid
+
+COLUMNS = (
+    Column("saves_ns", "ns"),
+    Column("share", percent=True),
+    Column("rule"),
+    Column("advice", prose=True),
+)
+"""``share`` is of the window's time, and ``rule`` a question with the evidence."""
+EMPTY = "no rule has anything to say"
+NOTE = (
+    "Savings are estimates from the critical path, and those of two pieces of advice may overlap: "
+    "follow one, run again, and ask again."
+)
+
+
+def of_run(run: Run, **window: Any) -> Content:
+    """What to do next, a row for each piece of advice."""
+    return content(advise_window(run, **window))
+
+
+def content(advice: Sequence[Mapping[str, Any]]) -> Content:
+    """Pieces of advice as a table."""
+    return Content([Grid("advice", "Advice", COLUMNS, advice)], EMPTY, note=NOTE)
+
+
+def one_line(advice: Sequence[Mapping[str, Any]]) -> str:
+    """How many pieces there are and what the first saves, such as a summary says it."""
+    if not advice:
+        return "advice: none"
+    return f"advice: {len(advice)}, the first saves about {share_of(advice[0])}; see 'kernbench advise'"
+
+
+def share_of(one: Mapping[str, Any]) -> str:
+    """What a piece saves as a share of the window's time, in whole percent."""
+    return f"{one['share']:.0%}"

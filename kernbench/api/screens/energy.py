@@ -1,0 +1,58 @@
+"""Energy on every screen: its levels, columns, the line above, and what is said without figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernbench.api.energy_use import HEADINGS, energy_levels
+from kernbench.api.result import Run
+from kernbench.report.cells import number
+from kernbench.report.content import Column, Content, Grid
+
+EMPTY = "no part of this machine has energy figures: give them under 'energy' in the topology"
+NOTE = (
+    "Counted from bytes, messages and operations of the whole run, with figures per byte and operation "
+    "that are published ones of other chips unless the topology gives its own."
+)
+_NO_STATIC = "static energy is not in these figures: no part of the machine has static_mw"
+_SIZES = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3))
+
+
+def of_run(run: Run, **_window: Any) -> Content:
+    """Where the energy of the whole run went, by each level."""
+    return content(energy_levels(run))
+
+
+def content(levels: Sequence[Mapping[str, Any]]) -> Content:
+    """Answers of :func:`kernbench.energy`, each a table."""
+    grids = [
+        Grid(found["by"], HEADINGS[found["by"]], _columns(found), found["rows"] if found["energy_pj"] else (),
+             bars="energy_pj", total=found["energy_pj"])
+        for found in levels
+    ]  # fmt: skip
+    return Content(grids, EMPTY, said=_said(levels[0]), note=NOTE, choice="by")
+
+
+def _columns(found: Mapping[str, Any]) -> list[Column]:
+    """Dynamic and static energy stand apart where there are both."""
+    names = [name for name in ("launch", "name", "parts") if any(name in row for row in found["rows"])]
+    names += ["kind"] if found["by"] == "part" else []
+    pj = ["energy_pj", *(["dynamic_pj", "static_pj"] if found["static_pj"] else [])]
+    columns = [*map(Column, names), *(Column(name, "pJ") for name in pj)]
+    columns.insert(len(names) + 1, Column("share", percent=True))
+    return columns
+
+
+def _said(found: Mapping[str, Any]) -> list[str]:
+    """The energy of the run and of its launches, and what is not in it."""
+    if not found["energy_pj"]:
+        return [EMPTY]
+    of = f"{_joules(found['energy_pj'])}, of which launches took {_joules(found['launches_pj'])}"
+    return [f"{of} in {number(found['latency_ns'])} ns", *([] if found["static_pj"] else [_NO_STATIC])]
+
+
+def _joules(pj: float) -> str:
+    """An energy in the unit that suits it."""
+    unit, size = next(((unit, size) for unit, size in _SIZES if pj >= size), ("pJ", 1.0))
+    return f"{number(pj / size)} {unit}"

@@ -1,0 +1,29 @@
+"""Waits on every screen: the costliest places, and the longest waits of one transaction for another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernbench.api import asking
+from kernbench.api.result import Run
+from kernbench.report.content import PERCENT, Column, Content, Grid
+
+_PLACES = 50
+_PAIRS = 200
+_ALL = 1 << 40
+_SAID = "Which transactions waited for which others, and where."
+
+
+def of_run(run: Run, **window: Any) -> Content:
+    """The answers of two questions about contention."""
+    given = {"launch": "run"} | {name: value for name, value in window.items() if value is not None}
+
+    def asked(key: str, heading: str, name: str, limit: int, **few: Any) -> Grid:
+        found = asking.ask(f"contention/{name}", run.id, run._kept_in(), {"limit": limit}, **given)
+        units = ((name, "ns" if name.endswith("_ns") else "") for name in found.columns)
+        columns = [Column(name, unit, name in PERCENT) for name, unit in units]
+        return Grid(key, heading, columns, found.dicts(), **few)
+
+    places = asked("places", "Where", "waits-by-resource", _ALL, parts=("resource",), first=_PLACES)
+    pairs = asked("pairs", "Who waited for whom", "who-waited-for-whom", _PAIRS)
+    return Content([places, pairs], "nothing waited for anything", said=[_SAID])
