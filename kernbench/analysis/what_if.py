@@ -200,7 +200,7 @@ def what_if(path: CriticalPath, graph: PropertyGraph, changes: Iterable[tuple[st
 
 
 def candidates(path: CriticalPath, graph: PropertyGraph, locations: int = 10) -> list[Candidate]:
-    """Candidates for a change: every kind on the path, and its ``locations`` longest locations.
+    """Candidates for a change: every kind on the path, and its ``locations`` longest locations beside them.
 
     The best first: in order of what it saves when free, then when twice as fast. Candidates that save nothing
     are left out, and so is a location that is the only one of its kind on the path.
@@ -211,9 +211,9 @@ def candidates(path: CriticalPath, graph: PropertyGraph, locations: int = 10) ->
     matter = estimator.locations()
     for location in sorted(matter):
         kinds[estimator.kind(location)].append(location)
-    longest = [location for location in by_location if location in matter][:locations]
+    beside = [name for name in by_location if name in matter and len(kinds[estimator.kind(name)]) > 1]
     asked = {KIND + kind: members for kind, members in kinds.items()}
-    asked |= {name: [name] for name in longest if len(kinds[estimator.kind(name)]) > 1}
+    asked |= {name: [name] for name in beside[:locations]}
     found = []
     for where, members in asked.items():
         free = estimator.estimate(dict.fromkeys(members, FREE))

@@ -105,9 +105,12 @@ def test_what_is_told(cli: Cli) -> None:
     assert list(best) == ["where", "on_path_ns", "twice_ns", "twice_saved_ns", "free_ns", "free_saved_ns"]
     assert best["free_saved_ns"] == max(one["free_saved_ns"] for one in listed["candidates"])
     shown = cli("what-if", "--locations", "0").out.splitlines()
-    assert shown[0] == "gemm-single-pe on minimal, launch 0: 461.1 ns; estimates of it"
+    of = "estimates of it for 15 kinds and the 0 slowest locations"
+    assert shown[0] == f"gemm-single-pe on minimal, launch 0: 461.1 ns; {of}"
     assert shown[1].split() == list(best)
     assert all(line.startswith("kind:") for line in shown[2:])
+    few = cli("what-if", "--locations", "3").out.splitlines()[2:]
+    assert sum(not line.startswith("kind:") for line in few) == 3
     assert cli("what-if", "--format", "csv").out.splitlines()[0] == ",".join(best)
     assert len(json.loads(cli("runs", "list", "--format", "json").out)["runs"]) == 1
 

@@ -43,7 +43,7 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", "free_ns", "f
 @click.option("--bench", metavar="NAME", help="The bench to re-run, where RUN was of a Python function.")
 @click.option(
     "--locations", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
-    help="Without --speed: how many single components and links to list beside the kinds.",
+    help="Without --speed: how many single components and links to list; all kinds are listed beside them.",
 )  # fmt: skip
 @store_option
 @format_option
@@ -90,7 +90,9 @@ def command(
 
 def _list(fmt: str, found: dict[str, Any]) -> None:
     rows = [[one[column] for column in _CANDIDATE] for one in found["candidates"]]
-    emit(fmt, found, _CANDIDATE, rows, lambda: [f"{_of(found)}: {number(found['ns'])} ns; estimates of it"])
+    kinds = sum(one["where"].startswith("kind:") for one in found["candidates"])
+    said = f"estimates of it for {kinds} kinds and the {len(rows) - kinds} slowest locations"
+    emit(fmt, found, _CANDIDATE, rows, lambda: [f"{_of(found)}: {number(found['ns'])} ns; {said}"])
 
 
 def _of(found: dict[str, Any]) -> str:
