@@ -17,6 +17,7 @@ from kernbench.api.topologies import Topology, described_machine
 from kernbench.api.tuning import Tuner, Tuning
 from kernbench.errors import UsageError, VerificationError
 from kernbench.pgraph import Result
+from kernbench.run_options import RunOptions
 
 if TYPE_CHECKING:
     from kernbench.kernels import Choices
@@ -196,11 +197,12 @@ def run_kernel(
     program = Program(program_of(bench, {}).name, bench, shown)
     graph, components = described_machine(topology, None, None)
     kept_in = as_store(store)
+    options = RunOptions(verify=True, device=device)
 
     def measure(settings: Mapping[str, Any], choices: Choices | None, _share: float = 0.0) -> Run:
         after.clear()
         one = replace(program, settings=dict(settings))
-        done = run_program(one, graph, components, choices=choices, verify=True, device=device, store=kept_in)
+        done = run_program(one, graph, components, kept_in, options, choices=choices)
         results[done.id] = KernelRun(done, list(after), after[-len(given) :], call)
         return done
 

@@ -15,6 +15,7 @@ from kernbench.api.stores import Store
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import DeadlockError, KernBenchError, UsageError, VerificationError
 from kernbench.pgraph import PropertyGraph
+from kernbench.run_options import Progress, RunOptions
 from kernbench.topology import names
 from kernbench.user_modules import hash_of_loaded, noted
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from kernbench.kernels import Choices
     from kernbench.runtime.launching import LaunchRecord
     from kernbench.sim.instrument import Instrument
-
-Progress = Callable[[float, int], None]
-"""Called now and then while time is simulated, with (simulated ns, events so far)."""
 
 
 class RunVerificationError(VerificationError):
@@ -118,13 +116,9 @@ def run(
     """
     program = program_of(bench, {**(params or {}), **more_params})
     graph, extra = described_machine(topology, topo, components)
-    return run_program(
-        program,
-        graph,
-        extra,
+    options = RunOptions(
         verify=verify,
         device=device,
-        store=store,
         trace=trace,
         tags=tags,
         progress=progress,
@@ -135,28 +129,19 @@ def run(
         keep_partial=keep_partial,
         instruments=instruments,
     )
+    return run_program(program, graph, extra, store, options)
 
 
 def run_program(
     program: Program,
     graph: PropertyGraph,
     components: Mapping[str, str] | None,
+    store: Store,
+    options: RunOptions,
     *,
     choices: Choices | None = None,
-    verify: bool | Literal["ops"] = False,
-    device: str | None = None,
-    store: Store = None,
-    trace: bool = True,
-    tags: Sequence[str] = (),
-    progress: Progress | None = None,
-    check: bool | None = None,
-    max_ns: float | None = None,
-    max_events: int | None = None,
-    detail: str = "full",
-    keep_partial: bool = False,
     mark_asked: bool = False,
     run_id: str = "",
-    instruments: Sequence[Instrument | str] = (),
 ) -> Run:
     """Run a program on a compiled machine, as :func:`run` does; ``choices`` is filled as it launches.
 
@@ -168,37 +153,30 @@ def run_program(
     from kernbench.kernels import Choices
     from kernbench.runtime import run_bench
 
-    tagged = tags_text(tags)
+    tagged = tags_text(options.tags)
     choices = Choices(program.settings) if choices is None else choices
-    recording = Recording(store, trace, detail, run_id, instruments)
+    recording = Recording(store, options.trace, options.detail, run_id, options.instruments)
     with noted() as code:
         outcome = run_bench(
             graph,
             program,
             program.params,
-            device=device,
-            verify=verify,
+            options,
             instruments=recording.instruments,
-            progress=progress,
             components=components,
-            traced=trace or bool(instruments),
-            check=check,
-            max_ns=max_ns,
-            max_events=max_events,
             choices=choices,
-            catch_interrupt=keep_partial,
         )
     if place := place_of(program.named):
         code[place] = hash_of_loaded(program.run.__module__)
     topology_id = str(graph.properties["id"])
-    asked_hash = bench_hash(program, topology_id, device, components)
+    asked_hash = bench_hash(program, topology_id, options.device, components)
     program = replace(program, settings=choices.settings)
-    configured = bench_hash(program, topology_id, device, components)
+    configured = bench_hash(program, topology_id, options.device, components)
     recording.stop_clock()
     partial = outcome.interrupt is not None or (
         outcome.error is not None and not isinstance(outcome.error, VerificationError)
     )
-    if partial and not (keep_partial and recording.traced_any):
+    if partial and not (options.keep_partial and recording.traced_any):
         if outcome.interrupt is not None:
             raise outcome.interrupt
         assert outcome.error is not None
@@ -212,14 +190,14 @@ def run_program(
         verified=outcome.verified,
         params=json.dumps({**program.params, **program.settings}, sort_keys=True, default=repr),
         config_hash=configured,
-        again=settings_of(graph, code, bench=program.named, device=device, components=components),
+        again=settings_of(graph, code, bench=program.named, device=options.device, components=components),
         source_text=source_of(program),
         seed=program.params.get("seed", -1),
         tags=tagged,
         launches=[_launch(number, launch, outcome.sim_ns) for number, launch in enumerate(outcome.launches)],
         extra={
             "races": [race.as_dict() for race in outcome.races],
-            **({"ops_verified": outcome.data.ops_checked} if verify == "ops" else {}),
+            **({"ops_verified": outcome.data.ops_checked} if options.verify == "ops" else {}),
             **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
         },
     )

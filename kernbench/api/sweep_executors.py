@@ -12,9 +12,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol
 
-from kernbench.api.sweep_jobs import Job, Machine, Measured, PointJob, Progress, do
+from kernbench.api.sweep_jobs import Job, Machine, Measured, PointJob, do
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import new_run_id
+from kernbench.run_options import Progress
 
 EXECUTORS = ("local", "dask")
 _START = (

@@ -18,6 +18,7 @@ from kernbench.api.stores import Store
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import KernBenchError, headline
 from kernbench.pgraph import PropertyGraph, RunNotFoundError
+from kernbench.run_options import Progress, RunOptions
 
 _KEPT_IN_MEMORY = 2
 """Machines that a process holds at a time."""
@@ -79,11 +80,7 @@ class PointJob:
     params: Mapping[str, object]
     machine: Machine
     store: Store
-    device: str | None = None
-    verify: bool = False
-    tags: tuple[str, ...] = ()
-    max_ns: float | None = None
-    max_events: int | None = None
+    options: RunOptions
     named: str = ""
     run_id: str = ""
 
@@ -111,7 +108,6 @@ class Measured:
 
 
 Job = MachineJob | PointJob
-Progress = Callable[[float, int], None]
 
 
 def do(job: Job, progress: Progress | None = None) -> Machine | Measured:
@@ -153,14 +149,9 @@ def measure(job: PointJob, progress: Progress | None = None) -> Measured:
             program,
             job.machine.load(),
             job.machine.classes,
+            job.store,
+            replace(job.options, progress=progress),
             choices=Choices(program.settings, remember=False),
-            verify=job.verify,
-            device=job.device,
-            store=job.store,
-            tags=job.tags,
-            progress=progress,
-            max_ns=job.max_ns,
-            max_events=job.max_events,
             mark_asked=True,
             run_id=job.run_id,
         )

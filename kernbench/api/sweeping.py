@@ -26,6 +26,7 @@ from kernbench.api.sweep_result import Sweep, SweepPoint
 from kernbench.api.topologies import Components, Topology
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
+from kernbench.run_options import RunOptions
 from kernbench.topology.marked_yaml import load_value
 
 _LOOK_S = 0.5
@@ -119,11 +120,11 @@ def sweep(
             "a function is swept with jobs=1 in this process; put it into a file with @bench to use others"
         )
     tags = tuple([f"sweep-{program.name}"] if tags is None else tags)
-    how = {"device": device, "verify": verify, "tags": tags, "max_ns": max_ns, "max_events": max_events}
+    options = RunOptions(verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events)
     counter = _Counter(len(planned), progress, on_point or (lambda _point: None))
     with borrowed(keeper(store)) as opened, _executing(executor, scheduler, jobs, counter) as workers:
         kept = {} if fresh else _by_hash(opened, program.name, verify)
-        run = _Sweeping(bench, planned, workers, opened, components, how, counter, kept, only_kept)
+        run = _Sweeping(bench, planned, workers, opened, components, options, counter, kept, only_kept)
         found = run.all()
     if all(point.error and not point.run_id for point in found) and not run.began and not only_kept:
         raise UsageError(f"no point of the sweep can start; the first: {found[0].error}")
@@ -217,13 +218,13 @@ class _Sweeping:
         executor: Executor,
         store: GraphStore,
         components: Components,
-        how: Mapping[str, Any],
+        options: RunOptions,
         counter: _Counter,
         kept: Mapping[str, Run],
         only_kept: bool,
     ) -> None:
         self._bench, self._plans, self._executor, self._store = bench, plans, executor, store
-        self._components, self._how, self._counter = components, how, counter
+        self._components, self._options, self._counter = components, options, counter
         self._kept, self._only_kept = kept, only_kept
         self._rows: dict[int, SweepPoint] = {}
         self.began = False
@@ -284,7 +285,7 @@ class _Sweeping:
                 machine.forget()
 
         def begin(plan: _Plan, machine: Machine, alone: bool = False) -> None:
-            job = PointJob(self._bench, plan.point.params, machine, target, **self._how)
+            job = PointJob(self._bench, plan.point.params, machine, target, self._options)
             under_way[self._executor.submit(job)] = partial(measured, plan, machine, alone)
 
         while ready or groups or under_way or suspects:
@@ -310,12 +311,12 @@ class _Sweeping:
         """Whether the store holds a run of this point; then that is its row."""
         assert plan.program is not None
         run = self._kept.get(
-            bench_hash(plan.program, machine.topology_id, self._how["device"], machine.classes)
+            bench_hash(plan.program, machine.topology_id, self._options.device, machine.classes)
         )
         if run is None:
             return False
         self.began = True
-        if missing := [text for text in self._how["tags"] if text not in run.tags]:
+        if missing := [text for text in self._options.tags if text not in run.tags]:
             tag(run.id, missing, store=self._store)
         error = "the values of the kept run are wrong" if run.verified is False else ""
         answer = Measured(run.id, run.latency_ns, run.sim_ns, run.verified, error)

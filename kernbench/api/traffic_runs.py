@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
 from kernbench.api.result import Run
-from kernbench.api.running import Progress, failed
+from kernbench.api.running import failed
 from kernbench.api.stores import Store
 from kernbench.api.summary import busiest, busiest_by_class
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import DeadlockError, InvariantError, UsageError
 from kernbench.pgraph import PropertyGraph
 from kernbench.report.cells import plain
+from kernbench.run_options import Progress
 from kernbench.user_modules import noted
 
 if TYPE_CHECKING:

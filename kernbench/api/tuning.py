@@ -11,6 +11,7 @@ from kernbench.api.running import Program, RunVerificationError, program_of, run
 from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import KernBenchError, UsageError, headline, nothing_checked
+from kernbench.run_options import RunOptions
 
 if TYPE_CHECKING:
     from kernbench.api.result import Run
@@ -140,6 +141,7 @@ def tune(
     program = program_of(bench, params or {})
     if program.settings:
         raise UsageError(f"parameter '{next(iter(program.settings))}' is what tune looks for; leave it out")
+    options = RunOptions(verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events)
     graph, extra = described_machine(topology, topo, components)
     with borrowed(store) as opened:
 
@@ -152,14 +154,9 @@ def tune(
                 replace(program, settings=dict(settings)),
                 graph,
                 extra,
+                opened,
+                replace(options, progress=shown),
                 choices=choices,
-                verify=verify,
-                device=device,
-                store=opened,
-                tags=tags,
-                progress=shown,
-                max_ns=max_ns,
-                max_events=max_events,
             )
             if run.nothing_checked:
                 raise nothing_checked(program.name)

@@ -10,11 +10,11 @@ from kernbench.analysis.routing import kept_topology
 from kernbench.analysis.time_window import PARTIAL
 from kernbench.api.rerun import rerun as rerun_kept
 from kernbench.api.result import Run
-from kernbench.api.running import Progress
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.api.topologies import described_machine
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph
+from kernbench.run_options import Progress
 
 TAG = "what-if"
 """The tag of confirming runs, and the suffix of their topology's name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import fsum
@@ -16,11 +16,11 @@ from kernbench.probes.traffic_flow import MAX_TRANSFERS, Flow
 from kernbench.probes.traffic_peaks import Peaks, peaks
 from kernbench.program.operations import Op
 from kernbench.replay.oplog import OpLog
+from kernbench.run_options import Progress
 from kernbench.runtime.process import paced_collector
 from kernbench.runtime.session import NoRequestsError
 from kernbench.sim.instrument import Instrument
 
-Progress = Callable[[float, int], None]
 """Called now and then with (simulated ns, events so far); both are 0 until the simulation begins."""
 
 

@@ -28,6 +28,7 @@ from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
 from kernbench.replay.races import Race
+from kernbench.run_options import RunOptions
 from kernbench.runtime import expectations
 from kernbench.runtime.context import Context
 from kernbench.runtime.expectations import CheckResult
@@ -38,9 +39,6 @@ from kernbench.runtime.spawn import SpawnException
 from kernbench.sim.instrument import Instrument
 from kernbench.user_code import ENDING, ends, is_users, raised_at
 from kernbench.user_modules import unmoved
-
-Progress = Callable[[float, int], None]
-"""Called now and then with (simulated ns, events so far)."""
 
 _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (VerificationError, "VERIFICATION_FAILED"),
@@ -115,39 +113,34 @@ def run_bench(
     graph: PropertyGraph,
     bench: Bench,
     params: Mapping[str, object] | None = None,
+    options: RunOptions | None = None,
     *,
-    device: str | None = None,
-    verify: bool | Literal["ops"] = False,
     instruments: Sequence[Instrument] = (),
-    progress: Progress | None = None,
     components: Mapping[str, str] | None = None,
-    traced: bool = True,
-    check: bool | None = None,
-    max_ns: float | None = None,
-    max_events: int | None = None,
     choices: Choices | None = None,
-    catch_interrupt: bool = False,
 ) -> BenchOutcome:
     """Run ``bench`` on a machine made from ``graph``; ``params`` are resolved already.
 
     Errors of the run (a failed launch, a deadlock, wrong numbers, no requests) are in the outcome, so that
-    its trace can be kept; a device selector that fits nothing is raised at once. ``components``, ``traced``
-    and ``check`` are the machine's. ``choices`` say which configurations launches of autotuned kernels take.
-    With ``catch_interrupt`` a KeyboardInterrupt is in the outcome as well, else it is raised.
+    its trace can be kept; a device selector that fits nothing is raised at once. ``instruments`` are
+    those of the options, made. ``choices`` say which configurations launches of autotuned kernels take. With
+    ``keep_partial`` a KeyboardInterrupt is in the outcome as well, else it is raised.
     """
+    options = RunOptions() if options is None else options
+    verify, check, progress = options.verify, options.check, options.progress
     bits = address_bits(int(graph.properties["sips"]))
-    recorded, check_ops = traced or bool(check), verify == "ops"
+    recorded, check_ops = options.recorded or bool(check), verify == "ops"
     data = DataPlane(verify=bool(verify), recorded=recorded, address_bits=bits, check_ops=check_ops)
-    machine = Machine(graph, [data, *instruments], components, traced=traced, check=check)
+    machine = Machine(graph, [data, *instruments], components, traced=options.recorded, check=check)
     machine.clock.on_progress = progress
-    if max_ns is not None:
-        machine.clock.max_ns = max_ns
-    if max_events is not None:
-        machine.clock.max_events = max_events
+    if options.max_ns is not None:
+        machine.clock.max_ns = options.max_ns
+    if options.max_events is not None:
+        machine.clock.max_events = options.max_events
     context = Context(
         machine,
         data,
-        device=device,
+        device=options.device,
         params=params,
         correlation_id=bench.name,
         on_wait=None if progress is None else lambda: progress(machine.clock.now, machine.clock.events),
@@ -173,7 +166,7 @@ def run_bench(
         line = raised_at(stop)
         stood = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else []), *machine.unanswered()]
         interrupt = KeyboardInterrupt("; ".join(stood))
-        if not catch_interrupt:
+        if not options.keep_partial:
             raise interrupt from None
     except (Exception, *ENDING) as failure:
         error = _of_user_code(bench.name, failure, machine)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore
+from kernbench.run_options import Progress
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
     from kernbench.api import Run
-
-Progress = Callable[[float, int], None]
 
 
 def browse(store: GraphStore, run: str | None = None) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from kernbench.benches import list_all, resolve
 from kernbench.errors import VerificationError
+from kernbench.run_options import RunOptions
 from kernbench.runtime import BenchOutcome, run_bench
 from tests.compiled import compiled
 
@@ -25,7 +26,9 @@ GRAPHS = {
 
 def run(name: str, model: str) -> BenchOutcome:
     bench = resolve(name)
-    return run_bench(GRAPHS[model], bench, bench.resolve_params({}, {}), verify=True).raise_for_error()
+    return run_bench(
+        GRAPHS[model], bench, bench.resolve_params({}, {}), options=RunOptions(verify=True)
+    ).raise_for_error()
 
 
 def memory(outcome: BenchOutcome) -> dict[tuple[int, int], bytes | None]:

@@ -7,6 +7,7 @@ import pytest
 import kernbench as kb
 from kernbench.benches import list_all, resolve
 from kernbench.errors import UsageError
+from kernbench.run_options import RunOptions
 from kernbench.runtime import run_bench
 from tests.compiled import compiled
 
@@ -21,7 +22,9 @@ NAMES = [spec.name for spec in list_all()]
 
 def run(name, graph="va", device="all", verify=True, **params):
     spec = resolve(name)
-    outcome = run_bench(GRAPHS[graph], spec, spec.resolve_params(params, {}), device=device, verify=verify)
+    outcome = run_bench(
+        GRAPHS[graph], spec, spec.resolve_params(params, {}), RunOptions(device=device, verify=verify)
+    )
     return outcome.raise_for_error()
 
 
@@ -157,4 +160,6 @@ def test_the_seed_decides_the_inputs():
 def test_on_the_default_machine(name):
     spec = resolve(name)
     graph = compiled(None)
-    assert run_bench(graph, spec, spec.resolve_params(environ={}), verify=True).raise_for_error().ok
+    assert (
+        run_bench(graph, spec, spec.resolve_params(environ={}), RunOptions(verify=True)).raise_for_error().ok
+    )

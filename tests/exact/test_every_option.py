@@ -16,6 +16,7 @@ from kernbench.benches import resolve
 from kernbench.errors import KernBenchError
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
+from kernbench.run_options import RunOptions
 from kernbench.runtime import run_bench
 from kernbench.topology.dram import ADDRESS_MAPS
 from tests.compiled import compiled
@@ -152,6 +153,8 @@ def test_benches_keep_every_invariant_and_are_right(
     bench: str, params: dict[str, object], options: dict[str, object]
 ) -> None:
     one = resolve(bench)
-    outcome = run_bench(machine_of(options), one, one.resolve_params(params), verify=True, check=True)
+    outcome = run_bench(
+        machine_of(options), one, one.resolve_params(params), options=RunOptions(verify=True, check=True)
+    )
     outcome.raise_for_error()
     assert outcome.verified == "yes"

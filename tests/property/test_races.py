@@ -13,6 +13,7 @@ import kernbench as kb
 from kernbench.benches import list_all
 from kernbench.machine.machine import Machine
 from kernbench.replay import DataPlane
+from kernbench.run_options import RunOptions
 from kernbench.runtime import Context, DPPolicy
 from tests.examples import examples
 from tests.property.generated_kernels import arrays, genes, kernel_of, types
@@ -142,7 +143,8 @@ def test_no_shipped_bench_has_a_race(bench: str) -> None:
     from kernbench.runtime import run_bench
 
     params = {"rows": 64} if bench == "softmax" else {"tokens": 64} if bench == "flash-attention" else {}
-    outcome = run_bench(GRAPH, resolve(bench), resolve(bench).resolve_params(params), verify=True)
+    one = resolve(bench)
+    outcome = run_bench(GRAPH, one, one.resolve_params(params), RunOptions(verify=True))
     assert outcome.ok
     assert outcome.races == ()
 

@@ -10,6 +10,7 @@ import pytest
 
 from kernbench.benches import resolve
 from kernbench.errors import KernBenchError
+from kernbench.run_options import RunOptions
 from kernbench.runtime import run_bench
 from tests.compiled import compiled
 from tests.queue_runs import PAIR
@@ -30,7 +31,12 @@ def latencies(machine: str, kind: str, nbytes: int, path: str = "all") -> dict[t
     """Latency by (way, path), ns."""
     bench = resolve("pe2pe")
     params = bench.resolve_params({"path": path, "nbytes": nbytes, "buffer_kind": kind})
-    outcome = run_bench(compiled(*MACHINES[machine]), bench, params, verify=True, check=machine != "default")
+    outcome = run_bench(
+        compiled(*MACHINES[machine]),
+        bench,
+        params,
+        options=RunOptions(verify=True, check=machine != "default"),
+    )
     outcome.raise_for_error()
     assert outcome.verified == "yes"
     words = [(launch.name.split(), launch.t_done - launch.t_start) for launch in outcome.launches]

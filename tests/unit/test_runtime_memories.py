@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kernbench.errors import AllocationError, UsageError
+from kernbench.run_options import RunOptions
 from kernbench.runtime import DPPolicy, run_bench
 from tests.compiled import compiled
 
@@ -48,7 +49,7 @@ def test_every_memory_is_written_loaded_stored_and_read(model, source, target):
         kinds = [torch.storage.driver.machine.addresses.resolve(s.pa).kind for s in (*x.shards, *y.shards)]
         assert kinds == [source] * len(x.shards) + [target] * len(y.shards)
 
-    outcome = run_bench(MODELS[model], Mine(run), verify=True)
+    outcome = run_bench(MODELS[model], Mine(run), options=RunOptions(verify=True))
     outcome.raise_for_error()
     assert outcome.verified == "yes"
     np.testing.assert_array_equal(read[0], 2 * X)
@@ -67,7 +68,7 @@ def test_every_factory_takes_a_memory():
         np.testing.assert_array_equal(made[-1].numpy(), [0, 1, 2, 3])
         np.testing.assert_array_equal(torch.arange(2, 5, dtype="f32").numpy(), [2, 3, 4])
 
-    run_bench(VA, Mine(run), verify=True).raise_for_error()
+    run_bench(VA, Mine(run), options=RunOptions(verify=True)).raise_for_error()
 
 
 def test_memory_that_is_freed_is_used_again():
@@ -158,5 +159,5 @@ def test_by_default_a_program_runs_on_sip_0_and_may_choose_another():
     run_bench(two, Mine(run)).raise_for_error()
     assert seen == [(0,), (1,), (0,)]
     seen.clear()
-    run_bench(two, Mine(run), device="all").raise_for_error()
+    run_bench(two, Mine(run), options=RunOptions(device="all")).raise_for_error()
     assert seen == [(0, 1), (1,), (0, 1)]

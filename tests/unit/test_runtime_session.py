@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kernbench.errors import BenchError, LaunchError, UsageError, VerificationError
+from kernbench.run_options import RunOptions
 from kernbench.runtime import NoRequestsError, run_bench
 from kernbench.sim.instrument import Instrument
 from tests.compiled import compiled
@@ -45,7 +46,7 @@ def squares(torch, wrong=None, asked=None):
 
 
 def test_a_good_run():
-    outcome = run_bench(GRAPH, Mine(squares), verify=True).raise_for_error()
+    outcome = run_bench(GRAPH, Mine(squares), options=RunOptions(verify=True)).raise_for_error()
     assert outcome.ok
     assert (outcome.bench, outcome.verified, outcome.completion.error_code) == ("mine", "yes", None)
     (launch,) = outcome.launches
@@ -60,13 +61,13 @@ def test_verification_does_not_change_times_and_is_not_done_unasked():
     asked: list[bool] = []
     quick = run_bench(GRAPH, Mine(lambda torch: squares(torch, asked=asked)))
     assert (quick.verified, quick.checks, asked) == ("not asked", (), [])
-    slow = run_bench(GRAPH, Mine(lambda torch: squares(torch, asked=asked)), verify=True)
+    slow = run_bench(GRAPH, Mine(lambda torch: squares(torch, asked=asked)), options=RunOptions(verify=True))
     assert asked == [True]
     assert (quick.sim_ns, quick.launches) == (slow.sim_ns, slow.launches)
 
 
 def test_wrong_values_are_found():
-    outcome = run_bench(GRAPH, Mine(lambda torch: squares(torch, wrong=5)), verify=True)
+    outcome = run_bench(GRAPH, Mine(lambda torch: squares(torch, wrong=5)), options=RunOptions(verify=True))
     assert not outcome.ok
     assert (outcome.verified, outcome.completion.error_code) == ("no", "VERIFICATION_FAILED")
     message = outcome.completion.error_message
@@ -86,7 +87,7 @@ def test_every_sip_is_checked():
         torch.check("zero everywhere", y, np.zeros(4))
         torch.check("one on sip 1", y, np.ones(4), sip=1)
 
-    outcome = run_bench(TWO, Mine(run), verify=True, device="all")
+    outcome = run_bench(TWO, Mine(run), options=RunOptions(verify=True, device="all"))
     assert [(c.name, c.sip, c.ok) for c in outcome.checks] == [
         ("zero everywhere", 0, True),
         ("zero everywhere", 1, False),
@@ -101,7 +102,7 @@ def test_a_check_needs_its_tensor_to_the_end():
         torch.check("x", x, np.zeros(4))
         x.free()
 
-    outcome = run_bench(GRAPH, Mine(run), verify=True)
+    outcome = run_bench(GRAPH, Mine(run), options=RunOptions(verify=True))
     assert outcome.completion.error_code == "USAGE"
     assert "'x' was freed before the end" in outcome.completion.error_message
     with pytest.raises(UsageError, match="not a tensor"):
@@ -124,7 +125,7 @@ def test_a_failing_kernel_leaves_an_outcome_with_its_trace():
 
         torch.launch("broken", broken, torch.zeros(4))
 
-    outcome = run_bench(GRAPH, Mine(run), verify=True)
+    outcome = run_bench(GRAPH, Mine(run), options=RunOptions(verify=True))
     assert (outcome.completion.error_code, outcome.verified) == ("LAUNCH_FAILED", "not asked")
     assert isinstance(outcome.error, LaunchError)
     assert len(outcome.data.log) == 2  # the host's write and the load
@@ -141,7 +142,7 @@ def test_a_bench_that_raises_names_its_line():
     def run(torch):
         torch.check("x", torch.zeros(4), lambda: 1 // 0)
 
-    outcome = run_bench(GRAPH, Mine(run), verify=True)
+    outcome = run_bench(GRAPH, Mine(run), options=RunOptions(verify=True))
     assert outcome.completion.error_code == "BENCH_FAILED"
     assert "ZeroDivisionError" in outcome.completion.error_message
 
@@ -160,14 +161,14 @@ def test_reading_results_without_verification_says_what_to_do():
     outcome = run_bench(GRAPH, Mine(run))
     assert outcome.completion.error_code == "USAGE"
     assert "--verify-data" in outcome.completion.error_message
-    assert run_bench(GRAPH, Mine(run), verify=True).ok
+    assert run_bench(GRAPH, Mine(run), options=RunOptions(verify=True)).ok
 
 
 def test_a_run_that_nobody_keeps_logs_only_what_wrote_memory():
     def run(torch):
         squares(torch)
 
-    kept, bare = run_bench(GRAPH, Mine(run)), run_bench(GRAPH, Mine(run), traced=False)
+    kept, bare = run_bench(GRAPH, Mine(run)), run_bench(GRAPH, Mine(run), options=RunOptions(trace=False))
     wrote = [op.id for op in kept.data.log if op.output is not None and op.output.regions]
     assert [op.id for op in bare.data.log] == wrote
     assert len(wrote) < len(kept.data.log)
@@ -181,7 +182,7 @@ def test_a_result_that_is_not_computed_is_refused_by_name(traced):
         torch.launch("again", square, y := torch.zeros(4, name="z"), y)
         y.numpy()
 
-    outcome = run_bench(GRAPH, Mine(run), traced=traced)
+    outcome = run_bench(GRAPH, Mine(run), options=RunOptions(trace=traced))
     (written,) = (
         op for op in run_bench(GRAPH, Mine(run)).data.log if op.launch == 1 and op.name == "dma_write"
     )
@@ -193,7 +194,7 @@ def test_a_result_that_is_not_computed_is_refused_by_name(traced):
 
 def test_a_wrong_device_is_raised_at_once():
     with pytest.raises(UsageError, match="all, sip:0"):
-        run_bench(GRAPH, Mine(squares), device="sip:1")
+        run_bench(GRAPH, Mine(squares), options=RunOptions(device="sip:1"))
 
 
 def test_instruments_progress_and_params():
@@ -215,7 +216,7 @@ def test_instruments_progress_and_params():
         Mine(run),
         {"size": 8},
         instruments=[watch],
-        progress=lambda ns, events: seen.append((ns, events)),
+        options=RunOptions(progress=lambda ns, events: seen.append((ns, events))),
     ).raise_for_error()
     assert watch.names == [op.name for op in outcome.data.log]
     assert seen == sorted(seen)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kernbench.api import Run
-
-Progress = Callable[[float, int], None]
+from kernbench.run_options import Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,35 @@
+"""How a program is run, and what is kept of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from kernbench.sim.instrument import Instrument
+
+Progress = Callable[[float, int], None]
+"""Called now and then while time is simulated, with (simulated ns, events so far)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options of a run. :func:`kernbench.run` has them as arguments and says what each means."""
+
+    verify: bool | Literal["ops"] = False
+    device: str | None = None
+    trace: bool = True
+    tags: Sequence[str] = ()
+    progress: Progress | None = None
+    check: bool | None = None
+    max_ns: float | None = None
+    max_events: int | None = None
+    detail: str = "full"
+    keep_partial: bool = False
+    instruments: Sequence[Instrument | str] = ()
+
+    @property
+    def recorded(self) -> bool:
+        """Whether hops are recorded: to be kept, or for an instrument."""
+        return self.trace or bool(self.instruments)
