@@ -47,5 +47,6 @@ class Later:
         return value
 
     def names(self) -> list[str]:
-        """What ``dir()`` of the module lists."""
-        return sorted({*vars(sys.modules[self._module]), *self._imports})
+        """What ``dir()`` of the module lists: these names, and those that Python gives to every module."""
+        own = (name for name in vars(sys.modules[self._module]) if name.startswith("__"))
+        return sorted({*own, *self._imports})

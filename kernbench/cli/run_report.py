@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from kernbench.api.screens.advice import one_line
 from kernbench.cli.output import fold, number, print_csv, print_json, print_table, say
 from kernbench.report.cells import PART, launch_columns, share
 
@@ -42,6 +41,8 @@ def print_run(fmt: str, run: Run, details: bool = False, **window: Any) -> None:
     else:
         _print_for_people(run.summary(_MANY, **window))
         if sys.stdout.isatty() and run.id and run.launches and run.info["hops"] <= _ADVISED:
+            from kernbench.api.screens.advice import one_line
+
             say(f"\n{one_line(run.advice())}")
         for by, rows in rooflines.items():
             _roofline(_ROOFLINES[by], rows, ("name",) if by == "pe" else ())

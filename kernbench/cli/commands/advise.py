@@ -5,12 +5,9 @@ from __future__ import annotations
 import click
 
 from kernbench import api
-from kernbench.api.screens.advice import COLUMNS, EMPTY, share_of
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, queries_option, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
-
-_COLUMNS = tuple(column.name for column in COLUMNS)
 
 
 @click.command(
@@ -37,6 +34,8 @@ def command(
     run again, and ask again. 'kernbench query RULE' shows what a rule has found; rules are questions whose
     file has a line 'advice', and a folder given with --queries may hold more.
     """
+    from kernbench.api.screens.advice import COLUMNS, EMPTY, share_of
+
     with opened(store) as kept_in:
         found = api.advise(run, kept_in, launch=launch, least=least, queries=queries)
     of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"
@@ -46,5 +45,5 @@ def command(
             say(f"\nsaves about {number(one['saves_ns'])} ns ({share_of(one)})  [{one['rule']}]")
             say(one["advice"])
     else:
-        rows = [tuple(one[column] for column in _COLUMNS) for one in found["advice"]]
-        emit(fmt, found, _COLUMNS, rows)
+        columns = [column.name for column in COLUMNS]
+        emit(fmt, found, columns, [tuple(one[name] for name in columns) for one in found["advice"]])

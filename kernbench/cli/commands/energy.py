@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from kernbench import api
-from kernbench.api.screens import energy
 from kernbench.cli.group import Command
 from kernbench.cli.options import assignments, opened, run_argument, store_option
 from kernbench.cli.output import emit_grid, format_option, say
@@ -43,10 +42,12 @@ def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str 
     JSON has run_id, bench, topology, latency_ns, sim_ns, energy_pj, dynamic_pj, static_pj, launches_pj,
     edp_pj_ns (energy-delay product of the launches), by and rows.
     """
+    from kernbench.api.screens.energy import content
+
     with opened(store) as kept_in:
         found = api.energy(run, kept_in, by=by, figures=assignments("--set", figures))
     rows = found["rows"][:limit]
-    shown = energy.content([{**found, "rows": rows}])
+    shown = content([{**found, "rows": rows}])
     if fmt == "table":
         say(f"{found['bench']} on {found['topology']}: " + "\n".join(shown.said) + "\n")
     emit_grid(fmt, {**found, "rows": rows}, shown.grids[0])
