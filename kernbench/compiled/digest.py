@@ -36,6 +36,7 @@ MODULES = {
     **{f"kernbench.components.{name}": "py" for name in COMPONENTS},
     "kernbench.address.free_list": "py",
     "kernbench.address.extent_map": "py",
+    "kernbench.kernels.handles": "py",
     **{f"kernbench.replay.{name}": "py" for name in FOLLOWED},
     "kernbench.replay.op_rows": "py",
     "kernbench.compiled._core": "pyx",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import kernbench.compiled  # noqa: F401  (it says which of these modules are found compiled)
 from kernbench.kernels.autotune import Autotuned, Choice, Choices, autotune
 from kernbench.kernels.command_lists import commands
 from kernbench.kernels.handles import TensorHandle, TensorRef

@@ -18,7 +18,7 @@ from kernbench.kernels.arguments import nbytes
 from kernbench.program.operations import Operand
 
 if TYPE_CHECKING:
-    from kernbench.kernels.scratch import Block
+    from kernbench.address.free_list import Block
     from kernbench.kernels.tl import Language
 
 Array = np.ndarray[Any, Any]
@@ -239,7 +239,8 @@ class TensorHandle:
     def __ge__(self, other: object) -> TensorHandle:
         return self._tl.greater_equal(self, other)
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def __bool__(self) -> bool:
         return bool(self.data)
