@@ -48,7 +48,7 @@ def _said(found: Mapping[str, Any]) -> list[str]:
     """The energy of the run and of its launches, and what is not in it."""
     if not found["energy_pj"]:
         return [EMPTY]
-    of = f"{_joules(found['energy_pj'])}, of which launches took {_joules(found['launches_pj'])}"
+    of = f"{_joules(found['energy_pj'])}; its launches took {_joules(found['launches_pj'])}"
     return [f"{of} in {number(found['latency_ns'])} ns", *([] if found["static_pj"] else [_NO_STATIC])]
 
 

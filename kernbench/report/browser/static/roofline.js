@@ -61,7 +61,7 @@ export function roofline(points, room) {
       named || highX / lowX < 300 && W > 500 ? s("text", { x: x(at), y: H - BOTTOM + 16, "text-anchor": "middle" }, number(at)) : null]),
     decades(lowY, highY).map(([at, named]) => [s("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(at), y2: y(at) }),
       named || highY / lowY < 300 && H > 300 ? s("text", { x: LEFT - 6, y: y(at) + 4, "text-anchor": "end" }, number(at)) : null]),
-    s("text", { x: (W + LEFT) / 2, y: H - 8, "text-anchor": "middle" }, "arithmetic intensity, FLOP/byte of the memory that binds"),
+    s("text", { x: (W + LEFT) / 2, y: H - 8, "text-anchor": "middle" }, "arithmetic intensity, FLOP/byte"),
     s("text", { x: 14, y: H / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${H / 2})` }, "TFLOP/s"),
     s("line", { class: "roof", x1: x(lowX), x2: x(highX), y1: y(peak), y2: y(peak), stroke: "#d55e00" }),
     s("text", { x: W - RIGHT - 4, y: y(peak) - 6, "text-anchor": "end" }, `GEMM: ${number(peak)} TFLOP/s`),
