@@ -19,6 +19,7 @@ from kernbench.errors import UsageError
 
 ALL, SETUP, RUN = "all", "setup", "run"
 """Names of windows: all launches, the time outside of launches, the whole run."""
+WHOLE = "the whole run"
 
 PARTIAL = "partial"
 """Status of a run that was stopped and of which a part was kept."""
@@ -115,9 +116,10 @@ def select(
     """The window of a run that is meant.
 
     Args:
-        info: The run's properties: ``sim_ns`` and ``launches``.
+        info: The run's properties: ``sim_ns`` and ``launches``; ``flows`` of a run of plain traffic.
         launch: A launch's number (from 0; text too), ``all`` launches, ``setup``: the time outside of them,
-            or ``run`` or None: all of the run. ``all`` is the whole run where there are no launches.
+            or ``run`` or None: all of the run. Without launches ``all`` is the makespan of plain traffic,
+            else the whole run.
         from_ns: Start of the time range.
         to_ns: End of the time range.
 
@@ -127,8 +129,11 @@ def select(
     launches: Sequence[Mapping[str, Any]] = info.get("launches") or []
     sim_ns = float(info["sim_ns"])
     number: int | None = None
-    if launch is None or launch == RUN or (launch == ALL and not launches):
-        name, spans = "the whole run", [(0.0, sim_ns)]
+    if launch is None or launch == RUN:
+        name, spans = WHOLE, [(0.0, sim_ns)]
+    elif launch == ALL and not launches:
+        spans = [_makespan(info.get("flows") or [], sim_ns)]
+        name = WHOLE if spans == [(0.0, sim_ns)] else "the makespan"
     elif launch in (ALL, SETUP):
         spans = _united([_span(one, sim_ns) for one in launches])
         name = "launch 0" if len(launches) == 1 else f"{len(launches)} launches"
@@ -170,6 +175,13 @@ def _span(launch: Mapping[str, Any], sim_ns: float) -> tuple[float, float]:
     """From its start to its end; times that have not come, -1 in the record, are the end of the run."""
     begin, end = (float(launch[name]) for name in ("t_start", "t_done"))
     return (sim_ns if begin < 0 else begin, sim_ns if end < 0 else end)
+
+
+def _makespan(flows: Sequence[Mapping[str, Any]], sim_ns: float) -> tuple[float, float]:
+    """From the first transfer's start to the last one's end; the whole run where there are no flows."""
+    begin = min((float(flow["start_ns"]) for flow in flows), default=0.0)
+    end = max((float(flow["end_ns"]) for flow in flows), default=sim_ns)
+    return begin, sim_ns if abs(sim_ns - end) < _SAME_NS else end
 
 
 def _united(launches: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

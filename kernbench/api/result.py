@@ -200,8 +200,8 @@ class Run(Exports):
     ) -> Window:
         """A window of the run: a launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run.
 
-        ``from_ns`` and ``to_ns`` cut it further, in ns of simulated time. ``UsageError`` for a launch that
-        there is not, or a window without time in it.
+        Of plain traffic ``"all"`` is the makespan. ``from_ns`` and ``to_ns`` cut it further, in ns of
+        simulated time. ``UsageError`` for a launch that there is not, or a window without time in it.
         """
         from kernbench.analysis.time_window import select
 

@@ -10,14 +10,13 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
-from kernbench.api.result import Run
+from kernbench.api.result import Frame, Run
 from kernbench.api.running import failed
 from kernbench.api.stores import Store
 from kernbench.api.summary import busiest, busiest_by_class
 from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import DeadlockError, InvariantError, UsageError
 from kernbench.pgraph import PropertyGraph
-from kernbench.report.cells import plain
 from kernbench.run_options import Progress
 from kernbench.user_modules import noted
 
@@ -75,40 +74,36 @@ class TrafficRun(Run):
 
         Keys ``resource kind utilisation occupancy busy_ns wait_ns bytes transactions``.
         """
-        return self._of_makespan(busiest(self.used, top))
+        return busiest(self._use("all"), top)
 
-    def _of_makespan(self, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Rows of parts over the whole run, with their shares of the makespan."""
-        occupied = dict(zip(self.used["resource"].tolist(), self.used["occupied_ns"].tolist(), strict=True))
-        return [
-            {
-                **row,
-                "utilisation": _share(row["busy_ns"], self.makespan_ns),
-                "occupancy": plain(_share(occupied[row["resource"]], self.makespan_ns)),
-            }
-            for row in parts
-        ]
+    def _use(
+        self, launch: int | str | None, from_ns: float | None = None, to_ns: float | None = None
+    ) -> Frame:
+        """:meth:`use`; that of the makespan without a trace too, since nothing is busy outside of it."""
+        if self._traced or launch != "all" or from_ns is not None or to_ns is not None:
+            return self.use(launch, from_ns, to_ns)
+        busy, ns = self.used["busy_ns"], self.makespan_ns
+        return {**self.used, "utilisation": busy / ns if ns > 0.0 else busy * 0.0}
 
     def summary(
         self,
         top: int = 10,
-        launch: int | str | None = None,
+        launch: int | str | None = "all",
         from_ns: float | None = None,
         to_ns: float | None = None,
     ) -> dict[str, Any]:
         """:attr:`info`, :attr:`totals`, ``flows``, ``link_kinds`` and the ``top`` busiest parts.
 
-        Shares are of the makespan; within a window, of the window's length.
+        Shares of parts are of the window's length, by default of the makespan.
         """
-        whole = launch is None and from_ns is None and to_ns is None
-        used = self.used if whole else self.use(launch, from_ns, to_ns)
-        parts = {"busiest": busiest(used, top), **busiest_by_class(used, top)}
+        used = self._use(launch, from_ns, to_ns)
         return {
             **self.info,
             **self.totals,
             "flows": self.flows,
             "link_kinds": self.link_kinds,
-            **{key: self._of_makespan(rows) if whole else rows for key, rows in parts.items()},
+            "busiest": busiest(used, top),
+            **busiest_by_class(used, top),
         }
 
 

@@ -131,7 +131,11 @@ class KernBenchApp(App[None]):
                 self.window = windows[(at + 1) % len(windows)]
                 then()
 
-            screen.ask(lambda: choices(self.browser.run(run_id).run.launches), step, "window")
+            def found() -> list[Window]:
+                run = self.browser.run(run_id).run
+                return choices(run.launches, run.window("all") == run.window())
+
+            screen.ask(found, step, "window")
 
     def action_window_line(self) -> None:
         """Ask for a window of any length."""

@@ -161,7 +161,10 @@ def test_utilisation_is_a_share_of_the_makespan() -> None:
     now = kb.traffic([flow], "minimal", trace=False)
     later = kb.traffic([{**flow, "start_ns": 1000}], "minimal", trace=False)
     assert later.sim_ns == pytest.approx(now.sim_ns + 1000)
-    assert later.busiest(1)[0]["utilisation"] == pytest.approx(now.busiest(1)[0]["utilisation"])
+    traced = kb.traffic([{**flow, "start_ns": 1000}], "minimal", store="memory:")
+    for run in (later, traced):
+        assert run.busiest(1)[0]["utilisation"] == pytest.approx(now.busiest(1)[0]["utilisation"])
+        assert run.window("all").ns == pytest.approx(run.makespan_ns)
 
 
 def test_python_errors_say_which_flow() -> None:

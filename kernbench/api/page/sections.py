@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernbench.analysis.time_window import WHOLE
 from kernbench.api.page.tables import of_dicts, table
 from kernbench.api.result import Run
 from kernbench.report.cells import PART, launch_columns, number
@@ -70,10 +71,11 @@ def overview(run: Run, **window: Any) -> dict[str, Any]:
 def windows(run: Run) -> list[list[str]]:
     """Windows by what ``launch`` may be, with a text for each: all launches, each one, setup, the run."""
     if not run.launches:
-        return [["run", "the whole run"]]
+        last = [["run", WHOLE]]
+        return last if run.window("all") == run.window() else [["all", run.window("all").name], *last]
     each = [[str(n), f"launch {n}: {one['kernel']}"] for n, one in enumerate(run.launches)]
     first = [["all", "all launches"]] if len(each) > 1 else []
-    return [*first, *each, ["setup", "setup, outside of launches"], ["run", "the whole run"]]
+    return [*first, *each, ["setup", "setup, outside of launches"], ["run", WHOLE]]
 
 
 def path(run: Run, **window: Any) -> dict[str, Any]:

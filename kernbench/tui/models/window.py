@@ -45,8 +45,9 @@ class Window:
         return f"{self.launch} {begin}..{'' if self.to_ns is None else f'{self.to_ns:g}'}"
 
 
-def choices(launches: Sequence[Mapping[str, Any]]) -> list[Window]:
+def choices(launches: Sequence[Mapping[str, Any]], all_is_run: bool = True) -> list[Window]:
     """The windows that a key steps through: all launches, each one of the first ten, setup, the run."""
     numbers = [str(number) for number in range(len(launches))] if len(launches) > 1 else []
-    names = ["all", *numbers[:10], "setup", "run"] if launches else ["run"]
+    without = ["run"] if all_is_run else ["all", "run"]  # no launches: plain traffic
+    names = ["all", *numbers[:10], "setup", "run"] if launches else without
     return [Window(name) for name in names]
