@@ -46,21 +46,23 @@ class ValueSource(Protocol):
 def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Mark a method as a call that kernels make: its errors say kernel, PE, time, call and argument."""
 
-    parameters = inspect.signature(method).parameters
+    name, parameters = method.__name__, inspect.signature(method).parameters
     names = frozenset(parameters)
     anything = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
 
     @functools.wraps(method)
     def call(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
-        outer, self._current = self._current, method.__name__
+        outer, self._current = self._current, name
         try:
-            if kwargs and not anything and not names.issuperset(kwargs):
-                return method(self, *args, **cast("Any", arguments_known(method.__name__, names, kwargs)))
+            if not kwargs:  # the usual call; ``**kwargs`` would copy an empty dict
+                return method(self, *args)  # type: ignore[call-arg]
+            if not anything and not names.issuperset(kwargs):
+                return method(self, *args, **cast("Any", arguments_known(name, names, kwargs)))
             return method(self, *args, **kwargs)
         except BadArgumentError as problem:
             raise self._error(str(problem)) from None
         except KeyboardInterrupt:
-            self._interrupted_in = method.__name__
+            self._interrupted_in = name
             raise
         finally:
             self._current = outer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from kernbench.program.operations import Op, Operand
 from kernbench.replay.math_ops import MATH_OPS, MathOp
 from kernbench.replay.semantics import compute
 
+P = ParamSpec("P")
+
 KNOWN_ELEMENTS = 1 << 16
 """Largest result of index arithmetic that is computed at once, so that kernels may branch on it."""
 
@@ -29,200 +31,89 @@ TENSOR_OF_POINTERS = (
 )
 
 
+def _of_one(name: str, meaning: str) -> Callable[[MathCalls, TensorHandle], TensorHandle]:
+    """The ``tl`` call of the elementwise operation ``name`` of one argument; ``meaning`` is its docstring."""
+
+    def call(self: MathCalls, x: TensorHandle) -> TensorHandle:
+        return self._math(name, ("x",), (x,))
+
+    return _named(call, name, meaning)
+
+
+def _of_two(name: str, meaning: str) -> Callable[[MathCalls, object, object], TensorHandle]:
+    """The ``tl`` call of the elementwise operation ``name`` of two arguments; one may be a number."""
+
+    def call(self: MathCalls, a: object, b: object) -> TensorHandle:
+        return self._math(name, ("a", "b"), (a, b))
+
+    return _named(call, name, meaning)
+
+
+def _named(
+    call: Callable[Concatenate[MathCalls, P], TensorHandle], name: str, meaning: str
+) -> Callable[Concatenate[MathCalls, P], TensorHandle]:
+    """``call`` as kernels see it: errors, help and the reference page show its name and docstring."""
+    call.__name__, call.__qualname__, call.__doc__ = name, f"MathCalls.{name}", meaning
+    return tl_call(call)
+
+
 class MathCalls(Issuer):
     """Elementwise math, comparisons, softmax, reductions; the operators of handles end up here."""
 
     _title = "Math"
 
-    @tl_call
-    def exp(self, x: TensorHandle) -> TensorHandle:
-        """e to the power of x. Integers give f32, here and in all functions of this kind."""
-        return self._math("exp", x=x)
-
-    @tl_call
-    def exp2(self, x: TensorHandle) -> TensorHandle:
-        """2 to the power of x."""
-        return self._math("exp2", x=x)
-
-    @tl_call
-    def log(self, x: TensorHandle) -> TensorHandle:
-        """Natural logarithm."""
-        return self._math("log", x=x)
-
-    @tl_call
-    def log2(self, x: TensorHandle) -> TensorHandle:
-        """Logarithm to base 2."""
-        return self._math("log2", x=x)
-
-    @tl_call
-    def sqrt(self, x: TensorHandle) -> TensorHandle:
-        """Square root."""
-        return self._math("sqrt", x=x)
-
-    @tl_call
-    def rsqrt(self, x: TensorHandle) -> TensorHandle:
-        """``1 / sqrt(x)``."""
-        return self._math("rsqrt", x=x)
-
-    @tl_call
-    def abs(self, x: TensorHandle) -> TensorHandle:
-        """Magnitude."""
-        return self._math("abs", x=x)
-
-    @tl_call
-    def sigmoid(self, x: TensorHandle) -> TensorHandle:
-        """``1 / (1 + exp(-x))``."""
-        return self._math("sigmoid", x=x)
-
-    @tl_call
-    def tanh(self, x: TensorHandle) -> TensorHandle:
-        """Hyperbolic tangent."""
-        return self._math("tanh", x=x)
-
-    @tl_call
-    def erf(self, x: TensorHandle) -> TensorHandle:
-        """Gauss error function."""
-        return self._math("erf", x=x)
-
-    @tl_call
-    def cos(self, x: TensorHandle) -> TensorHandle:
-        """Cosine of x in radians."""
-        return self._math("cos", x=x)
-
-    @tl_call
-    def sin(self, x: TensorHandle) -> TensorHandle:
-        """Sine of x in radians."""
-        return self._math("sin", x=x)
-
-    @tl_call
-    def floor(self, x: TensorHandle) -> TensorHandle:
-        """Largest integer not above x, in x's type."""
-        return self._math("floor", x=x)
-
-    @tl_call
-    def ceil(self, x: TensorHandle) -> TensorHandle:
-        """Smallest integer not below x, in x's type."""
-        return self._math("ceil", x=x)
-
-    @tl_call
-    def neg(self, x: TensorHandle) -> TensorHandle:
-        """``-x``."""
-        return self._math("neg", x=x)
-
-    @tl_call
-    def bitwise_not(self, x: TensorHandle) -> TensorHandle:
-        """``~x``: every bit inverted; integers only."""
-        return self._math("bitwise_not", x=x)
-
-    @tl_call
-    def logical_not(self, x: TensorHandle) -> TensorHandle:
-        """1 where x is zero, else 0 (i8)."""
-        return self._math("logical_not", x=x)
-
-    @tl_call
-    def add(self, a: object, b: object) -> TensorHandle:
-        """``a + b``; one of the two may be a Python number. Shapes broadcast, here and below."""
-        return self._math("add", a=a, b=b)
-
-    @tl_call
-    def sub(self, a: object, b: object) -> TensorHandle:
-        """``a - b``."""
-        return self._math("sub", a=a, b=b)
-
-    @tl_call
-    def mul(self, a: object, b: object) -> TensorHandle:
-        """``a * b``."""
-        return self._math("mul", a=a, b=b)
-
-    @tl_call
-    def div(self, a: object, b: object) -> TensorHandle:
-        """``a / b``; f32 for integers."""
-        return self._math("div", a=a, b=b)
-
-    @tl_call
-    def floordiv(self, a: object, b: object) -> TensorHandle:
-        """``a // b``, rounded down."""
-        return self._math("floordiv", a=a, b=b)
-
-    @tl_call
-    def mod(self, a: object, b: object) -> TensorHandle:
-        """``a % b``, with the sign of b."""
-        return self._math("mod", a=a, b=b)
-
-    @tl_call
-    def pow(self, a: object, b: object) -> TensorHandle:
-        """``a ** b``; f32 for integers."""
-        return self._math("pow", a=a, b=b)
-
-    @tl_call
-    def bitwise_and(self, a: object, b: object) -> TensorHandle:
-        """``a & b``; integers and masks only."""
-        return self._math("bitwise_and", a=a, b=b)
-
-    @tl_call
-    def bitwise_or(self, a: object, b: object) -> TensorHandle:
-        """``a | b``; integers and masks only."""
-        return self._math("bitwise_or", a=a, b=b)
-
-    @tl_call
-    def bitwise_xor(self, a: object, b: object) -> TensorHandle:
-        """``a ^ b``; integers and masks only."""
-        return self._math("bitwise_xor", a=a, b=b)
-
-    @tl_call
-    def equal(self, a: object, b: object) -> TensorHandle:
-        """``a == b``: 1 or 0 (i8), a mask for ``where``, ``load`` and ``store``."""
-        return self._math("equal", a=a, b=b)
-
-    @tl_call
-    def not_equal(self, a: object, b: object) -> TensorHandle:
-        """``a != b``, a mask."""
-        return self._math("not_equal", a=a, b=b)
-
-    @tl_call
-    def less(self, a: object, b: object) -> TensorHandle:
-        """``a < b``, a mask."""
-        return self._math("less", a=a, b=b)
-
-    @tl_call
-    def less_equal(self, a: object, b: object) -> TensorHandle:
-        """``a <= b``, a mask."""
-        return self._math("less_equal", a=a, b=b)
-
-    @tl_call
-    def greater(self, a: object, b: object) -> TensorHandle:
-        """``a > b``, a mask."""
-        return self._math("greater", a=a, b=b)
-
-    @tl_call
-    def greater_equal(self, a: object, b: object) -> TensorHandle:
-        """``a >= b``, a mask."""
-        return self._math("greater_equal", a=a, b=b)
-
-    @tl_call
-    def maximum(self, a: object, b: object) -> TensorHandle:
-        """The larger of a and b, elementwise."""
-        return self._math("maximum", a=a, b=b)
-
-    @tl_call
-    def minimum(self, a: object, b: object) -> TensorHandle:
-        """The smaller of a and b, elementwise."""
-        return self._math("minimum", a=a, b=b)
+    exp = _of_one("exp", "e to the power of x. Integers give f32, here and in all functions of this kind.")
+    exp2 = _of_one("exp2", "2 to the power of x.")
+    log = _of_one("log", "Natural logarithm.")
+    log2 = _of_one("log2", "Logarithm to base 2.")
+    sqrt = _of_one("sqrt", "Square root.")
+    rsqrt = _of_one("rsqrt", "``1 / sqrt(x)``.")
+    abs = _of_one("abs", "Magnitude.")
+    sigmoid = _of_one("sigmoid", "``1 / (1 + exp(-x))``.")
+    tanh = _of_one("tanh", "Hyperbolic tangent.")
+    erf = _of_one("erf", "Gauss error function.")
+    cos = _of_one("cos", "Cosine of x in radians.")
+    sin = _of_one("sin", "Sine of x in radians.")
+    floor = _of_one("floor", "Largest integer not above x, in x's type.")
+    ceil = _of_one("ceil", "Smallest integer not below x, in x's type.")
+    neg = _of_one("neg", "``-x``.")
+    bitwise_not = _of_one("bitwise_not", "``~x``: every bit inverted; integers only.")
+    logical_not = _of_one("logical_not", "1 where x is zero, else 0 (i8).")
+    add = _of_two(
+        "add", "``a + b``; one of the two may be a Python number. Shapes broadcast, here and below."
+    )
+    sub = _of_two("sub", "``a - b``.")
+    mul = _of_two("mul", "``a * b``.")
+    div = _of_two("div", "``a / b``; f32 for integers.")
+    floordiv = _of_two("floordiv", "``a // b``, rounded down.")
+    mod = _of_two("mod", "``a % b``, with the sign of b.")
+    pow = _of_two("pow", "``a ** b``; f32 for integers.")
+    bitwise_and = _of_two("bitwise_and", "``a & b``; integers and masks only.")
+    bitwise_or = _of_two("bitwise_or", "``a | b``; integers and masks only.")
+    bitwise_xor = _of_two("bitwise_xor", "``a ^ b``; integers and masks only.")
+    equal = _of_two("equal", "``a == b``: 1 or 0 (i8), a mask for ``where``, ``load`` and ``store``.")
+    not_equal = _of_two("not_equal", "``a != b``, a mask.")
+    less = _of_two("less", "``a < b``, a mask.")
+    less_equal = _of_two("less_equal", "``a <= b``, a mask.")
+    greater = _of_two("greater", "``a > b``, a mask.")
+    greater_equal = _of_two("greater_equal", "``a >= b``, a mask.")
+    maximum = _of_two("maximum", "The larger of a and b, elementwise.")
+    minimum = _of_two("minimum", "The smaller of a and b, elementwise.")
 
     @tl_call
     def fma(self, a: object, b: object, c: object) -> TensorHandle:
         """``a * b + c``, rounded once."""
-        return self._math("fma", a=a, b=b, c=c)
+        return self._math("fma", ("a", "b", "c"), (a, b, c))
 
     @tl_call
     def clamp(self, x: TensorHandle, min: object, max: object) -> TensorHandle:
         """``x`` limited to ``[min, max]``."""
-        return self._math("clamp", x=self._handle("x", x), min=min, max=max)
+        return self._math("clamp", ("x", "min", "max"), (self._handle("x", x), min, max))
 
     @tl_call
     def where(self, cond: TensorHandle, a: object, b: object) -> TensorHandle:
         """``a`` where ``cond`` is not zero, else ``b``; the type is that of a and b."""
-        return self._math("where", cond=self._handle("cond", cond), a=a, b=b)
+        return self._math("where", ("cond", "a", "b"), (self._handle("cond", cond), a, b))
 
     @tl_call
     def cast(self, x: TensorHandle, dtype: str) -> TensorHandle:
@@ -294,21 +185,21 @@ class MathCalls(Issuer):
         """Index of the smallest element along ``axis`` (the first of equals), i32."""
         return self._along("argmin", x, arguments.integer("axis", axis), keep_dims)
 
-    def _math(self, name: str, **given: object) -> TensorHandle:
+    def _math(self, name: str, names: tuple[str, ...], given: tuple[object, ...]) -> TensorHandle:
         scalars: dict[int, int | float] = {}
         handles: list[TensorHandle] = []
         known: list[_Argument] = []
-        for argument, value in given.items():
+        for place, value in enumerate(given):
             if isinstance(value, TensorHandle) and value._tl is self:
                 handles.append(value)
-                known.append((argument, value.shape, value.dtype, 0))
+                known.append((names[place], value.shape, value.dtype, 0))
             elif isinstance(value, Pointer):
-                raise BadArgumentError(argument, f"'{value.name}' {TENSOR_OF_POINTERS}")
+                raise BadArgumentError(names[place], f"'{value.name}' {TENSOR_OF_POINTERS}")
             elif arguments.is_scalar(value):
-                number = scalars[len(known)] = arguments.scalar(argument, value)
-                known.append((argument, None, type(number).__name__, number))
+                number = scalars[place] = arguments.scalar(names[place], value)
+                known.append((names[place], None, type(number).__name__, number))
             else:
-                self._handle(argument, value)  # says what is wrong with it
+                self._handle(names[place], value)  # says what is wrong with it
         return self._carry_out(name, handles, _elementwise(name, tuple(known)), {"scalars": scalars})
 
     def _along(self, name: str, x: object, axis: object, keep_dims: bool = True) -> TensorHandle:
