@@ -10,7 +10,7 @@ from kernbench_graph.schema_types import Property, Table
 
 _P = Property
 
-FACTS_VERSION = 6
+FACTS_VERSION = 7
 """Raised whenever the same record would give other facts, or more, so that those kept are made anew."""
 
 WORKED_OUT_TABLES = (
@@ -65,17 +65,23 @@ WORKED_OUT_TABLES = (
         _P("hbm_bytes", "int64", "Bytes moved to and from HBM.", "bytes"),
         _P("sram_bytes", "int64", "Bytes moved to and from SRAM.", "bytes"),
         _P("tcm_bytes", "int64", "Bytes moved to and from TCM.", "bytes"),
-        _P("memory", "string", "`hbm`, `sram` or `tcm`: which takes longest for its bytes; empty if none."),
-        _P("intensity", "double", "Flops for each byte of that memory."),
+        _P("link_bytes", "int64", "Bytes over links within chiplets, of the kind that takes longest.",
+           "bytes"),
+        _P("package_bytes", "int64", "Bytes over links between chiplets or packages, of the kind that takes "
+           "longest.", "bytes"),
+        _P("memory", "string", "`hbm`, `sram`, `tcm`, `link` or `package`: which takes longest for its "
+           "bytes; empty if none."),
+        _P("intensity", "double", "Flops for each of those bytes."),
         _P("ns", "double", "Time that it took, from its first operation to its last.", "ns"),
         _P("achieved_tflops", "double", "Flops by that time."),
-        _P("attainable_tflops", "double", "The roof: `peak_tflops`, or less where memory is slower."),
+        _P("attainable_tflops", "double", "The roof: `peak_tflops`, or less where those bytes take longer."),
         _P("peak_tflops", "double", "Of the GEMM engines of its PEs."),
-        _P("achieved_gbs", "double", "Bytes of that memory by the time.", "GB/s"),
-        _P("peak_gbs", "double", "Of the memories of that kind that it touched.", "GB/s"),
+        _P("achieved_gbs", "double", "Those bytes by the time.", "GB/s"),
+        _P("peak_gbs", "double", "Of the memories or links of that kind that it touched.", "GB/s"),
         _P("light_ns", "double", "The least time for its flops and its bytes.", "ns"),
         _P("share", "double", "`light_ns` by `ns`, 0 to 1."),
-        _P("bound", "string", "What takes `light_ns`: `gemm`, `hbm`, `sram` or `tcm`; empty if nothing."),
+        _P("bound", "string", "What takes `light_ns`: `gemm`, `hbm`, `sram`, `tcm`, `link` or `package`; "
+           "empty if nothing."),
     ), key="number", computed="roofline"),
     Table("Energy", "run", "Energy of the run, of its parts, lines and launches: the rows of each level "
           "add up to the same.", (

@@ -1,9 +1,12 @@
 """How close the work of a run came to what its hardware allows, as the graph has it.
 
 Work is an operation, what a PE did in a launch, or a launch. It makes ``flops`` (two for each
-multiply-accumulate of a GEMM) and moves bytes to and from memories. Neither can take less time than at full
-rate: ``light_ns`` (speed of light) is the longest of those times, ``bound`` names what takes it, and
-``share`` is ``light_ns`` by the time that the work took.
+multiply-accumulate of a GEMM) and moves bytes to and from memories, over links of chiplets and over those
+between chiplets. None can take less time than at full rate: ``light_ns`` (speed of light) is the longest of
+those times, ``bound`` names what takes it, and ``share`` is ``light_ns`` by the time that the work took.
+
+Bytes are held against all parts of one kind that the work touched, as if they were spread evenly. Of links of
+several kinds, which the same bytes cross one after the other, that kind counts which needs the most time.
 """
 
 from __future__ import annotations
@@ -14,21 +17,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from kernbench.analysis.trace_tables import Texts
+from kernbench.kinds import LINK_KINDS
 from kernbench.pgraph import RunRecord, TopologyRecord
 
 LEVELS = ("operation", "pe", "launch")
 MEMORIES = {"hbm_ctrl": "hbm", "sram": "sram", "pe_tcm": "tcm"}
 """Kind of component -> what the memory is called."""
+LINK, PACKAGE = "link", "package"
+"""Links within a chiplet; die-to-die links and those between packages."""
+_BETWEEN = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.seam) | {"pcie"}
+_WITHIN_PE = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.within_pe)
+"""Links of which the trace has no bytes by operation; the TCM at their end has them."""
 _READS, _WRITES = ("dma_read", "tcm_read"), ("dma_write", "tcm_write")
 COMPUTE = "gemm"
-"""The bound that is no memory."""
+"""The bound that moves no bytes."""
 
 
 @dataclass(slots=True)
 class _Work:
-    """Work under one key: ``touched`` has bytes by memory component and direction."""
+    """Work under one key: bytes ``touched`` by memory component and direction, ``crossed`` by link."""
 
     launch: int
     name: str
@@ -39,6 +50,7 @@ class _Work:
     end: float = -math.inf
     pes: set[str] = field(default_factory=set)
     touched: dict[tuple[str, str], int] = field(default_factory=dict)
+    crossed: dict[str, int] = field(default_factory=dict)
 
     def cover(self, begin: float, end: float) -> None:
         """Let it last from ``begin`` to ``end`` at least."""
@@ -53,16 +65,19 @@ class _Peaks:
     pes: Mapping[str, str]
     flops: Mapping[str, float]
     rates: Mapping[tuple[str, str], float]
+    links: Mapping[str, tuple[str, float]]
+    """Kind and rate of each link of whose bytes the trace knows the operation."""
 
 
 def work_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Table]:
     """The table ``Work`` of a run: its operations, the PEs of each launch, and its launches."""
     launches = {row["number"]: row for row in run.tables["Launch"].to_pylist()}
     peaks = _peaks(topology.tables)
+    crossed = _crossed(run.tables, peaks)
     rows = [
         {"level": level, **_row(work, peaks)}
         for level in LEVELS
-        for work in _works(run.tables, launches, peaks, level)
+        for work in _works(run.tables, launches, peaks, crossed, level)
     ]
     rows = [{"number": number, **row} for number, row in enumerate(rows)]
     return {"Work": pa.Table.from_pylist(rows)} if rows else {}
@@ -75,8 +90,12 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
     rates: dict[tuple[str, str], float] = {}
     inward: dict[str, list[float]] = {}
     links = topology["Link"]
-    for dst, gbs in zip(links["dst"].to_pylist(), links["bw_gbs"].to_pylist(), strict=True):
+    wires: dict[str, tuple[str, float]] = {}
+    columns = (links[name].to_pylist() for name in ("name", "kind", "dst", "bw_gbs"))
+    for name, kind, dst, gbs in zip(*columns, strict=True):
         inward.setdefault(dst, []).append(gbs)
+        if kind not in _WITHIN_PE:
+            wires[name] = kind, gbs
     for row in topology["Component"].to_pylist():
         name, kind, has = row["name"], row["kind"], json.loads(row.get("attributes") or "{}")
         kinds[name] = kind
@@ -88,13 +107,34 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
             # A slice of HBM has one rate for both directions, a TCM one for each, an SRAM that of its link.
             own = has.get("slice_gbs") if kind == "hbm_ctrl" else has.get(f"{direction}_gbs")
             rates[name, direction] = own or math.fsum(inward.get(name, ()))
-    return _Peaks(kinds, pes, flops, rates)
+    return _Peaks(kinds, pes, flops, rates, wires)
+
+
+def _crossed(tables: Mapping[str, pa.Table], peaks: _Peaks) -> list[tuple[int, str, int]]:
+    """Bytes by operation and link, of all that an operation sent."""
+    sent = tables["Transaction"]
+    number, op = sent["number"].to_numpy(), sent["op"].to_numpy()
+    op_of = np.full(int(number.max(initial=-1)) + 1, -1)
+    op_of[number] = op
+    places = Texts(tables["Hop"]["resource"])
+    names = places.all()
+    is_link = np.array([name in peaks.links for name in names], bool)
+    nbytes, by = tables["Hop"]["bytes"].to_numpy(), op_of[tables["Hop"]["txn"].to_numpy()]
+    hops = is_link[places.codes] & (nbytes > 0) & (by >= 0)
+    keys, where = np.unique(by[hops] * len(names) + places.codes[hops], return_inverse=True)
+    sums = np.zeros(len(keys), np.int64)
+    np.add.at(sums, where, nbytes[hops])
+    return [
+        (key // len(names), names[key % len(names)], count)
+        for key, count in zip(keys.tolist(), sums.tolist(), strict=True)
+    ]
 
 
 def _works(
     tables: Mapping[str, pa.Table],
     launches: Mapping[int, Mapping[str, Any]],
     peaks: _Peaks,
+    crossed: Sequence[tuple[int, str, int]],
     by: str,
 ) -> Sequence[_Work]:
     names = [
@@ -142,17 +182,23 @@ def _works(
             place = (dst, "read" if kind in _READS else "write")
             touched = work_of[op].touched
             touched[place] = touched.get(place, 0) + nbytes
+    for op, link, nbytes in crossed:
+        if op in work_of:
+            over = work_of[op].crossed
+            over[link] = over.get(link, 0) + nbytes
     return [work for key, work in found.items() if by != "pe" or key[1]]
 
 
 def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
     peak = math.fsum(peaks.flops.get(pe, 0.0) for pe in work.pes)
-    moved = dict.fromkeys(MEMORIES.values(), 0)
+    moved: dict[str, int] = {}
     light = {COMPUTE: work.flops / peak if peak else 0.0}
     for kind, memory in MEMORIES.items():
         here = {place: n for place, n in work.touched.items() if peaks.kinds[place[0]] == kind}
         moved[memory] = sum(here.values())
         light[memory] = _light_ns(kind, here, peaks)
+    for level in (LINK, PACKAGE):
+        light[level], moved[level] = _over_links(level, work.crossed, peaks)
     bound = max(light, key=lambda name: light[name])
     memory = max(moved, key=lambda name: light[name])
     least, ns = light[bound], work.end - work.begin
@@ -186,4 +232,18 @@ def _light_ns(kind: str, touched: Mapping[tuple[str, str], int], peaks: _Peaks) 
         memories = {name: peaks.rates[name, direction] for name, direction in moved}
         rate = math.fsum(memories.values())
         longest = max(longest, sum(moved.values()) / rate if rate else 0.0)
+    return longest
+
+
+def _over_links(level: str, crossed: Mapping[str, int], peaks: _Peaks) -> tuple[float, int]:
+    """The least time for the bytes that cross links of a level, and those bytes, of the kind that binds."""
+    by_kind: dict[str, list[tuple[int, float]]] = {}
+    for link, nbytes in crossed.items():
+        kind, gbs = peaks.links[link]
+        if (kind in _BETWEEN) == (level == PACKAGE):
+            by_kind.setdefault(kind, []).append((nbytes, gbs))
+    longest = 0.0, 0
+    for of in by_kind.values():
+        nbytes, rate = sum(n for n, _ in of), math.fsum(gbs for _, gbs in of)
+        longest = max(longest, (nbytes / rate if rate else 0.0, nbytes))
     return longest

@@ -19,8 +19,9 @@ _ADVISED = 20_000
 _VERIFIED = {True: "yes", False: "NO", None: "not asked"}
 
 _ROOFLINES = {"launch": "launches", "pe": "PEs", "operation": "operations"}
-_ROOF = ("launch", "name", "flops", "hbm_bytes", "sram_bytes", "tcm_bytes", "intensity", "achieved_tflops",
-         "attainable_tflops", "achieved_gbs", "peak_gbs", "ns", "light_ns", "share", "bound")  # fmt: skip
+_ROOF = ("launch", "name", "flops", "hbm_bytes", "sram_bytes", "tcm_bytes", "link_bytes", "package_bytes",
+         "intensity", "achieved_tflops", "attainable_tflops", "achieved_gbs", "peak_gbs", "ns", "light_ns",
+         "share", "bound")  # fmt: skip
 _ROOF_SHOWN = 10
 
 
@@ -52,7 +53,7 @@ def _roofline(title: str, rows: list[dict[str, Any]], parts: tuple[str, ...]) ->
     """A table of how near work came to its least possible time; equal rows and symmetric PEs are one."""
     if not rows:
         return
-    shown = [name for name in _ROOF if name != "sram_bytes" or any(row[name] for row in rows)]
+    shown = [name for name in _ROOF if not name.endswith("_bytes") or any(row[name] for row in rows)]
     columns, cells = fold(shown, [[row[name] for name in shown] for row in rows], parts)
     at = columns.index("share")
     say(f"\n{title}: time against the least possible, most to gain first")

@@ -16,8 +16,10 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
     parts = {row["name"]: row for row in topology.tables["Component"].to_pylist()}
     links = topology.tables["Link"].to_pylist()
     ops = [op for op in run.tables["Op"].to_pylist() if op["launch"] >= 0]
+    wires = {link["name"]: link for link in links if link["kind"] != "pe_internal"}
     by_number = {op["number"]: op for op in ops}
     every = {op["number"]: op for op in run.tables["Op"].to_pylist()}
+    op_of = {txn["number"]: txn["op"] for txn in run.tables["Transaction"].to_pylist()}
     launches = {row["number"]: row for row in run.tables["Launch"].to_pylist()}
 
     def own(name: str, key: str) -> float:
@@ -66,6 +68,21 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
                 rate = math.fsum(rates)
                 times.append(sum(n for at, n in here.items() if at[1] in ways) / rate if rate else 0.0)
             light[memory] = max(times)
+        over: dict[str, int] = {}
+        for hop in run.tables["Hop"].to_pylist():
+            op = op_of.get(hop["txn"], -1)
+            if hop["resource"] in wires and hop["bytes"] and op in by_number and key(by_number[op]) == group:
+                over[hop["resource"]] = over.get(hop["resource"], 0) + hop["bytes"]
+        for level in ("link", "package"):
+            light[level], nbytes[level] = 0.0, 0
+            for kind in {wires[name]["kind"] for name in over}:
+                if (kind in ("ucie_mesh", "io_to_cube", "pcie")) != (level == "package"):
+                    continue
+                names = {name for name in over if wires[name]["kind"] == kind}
+                count = sum(over[name] for name in names)
+                time = count / math.fsum(wires[name]["bw_gbs"] for name in names)
+                if (time, count) > (light[level], nbytes[level]):
+                    light[level], nbytes[level] = time, count
         bound = max(light, key=lambda name: light[name])
         memory = max(nbytes, key=lambda name: light[name])
         ns, least, most = end - begin, light[bound], nbytes[memory]
@@ -80,7 +97,7 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
             most / ns if ns > 0 else 0.0, most / light[memory] if light[memory] > 0 else 0.0,
             least, least / ns if ns > 0 else 0.0, bound if least > 0 else "",
         ))  # fmt: skip
-    return first(rows, lambda row: (row[16] - row[10], row[0], row[1], row[2]), params)
+    return first(rows, lambda row: (row[18] - row[12], row[0], row[1], row[2]), params)
 
 
 ROOFLINE: dict[str, Oracle] = {"bottleneck/roofline": roofline}

@@ -66,6 +66,34 @@ def test_nothing_is_faster_than_light(bench: str) -> None:
         assert [row["light_ns"] - row["ns"] for row in rows] == sorted(r["light_ns"] - r["ns"] for r in rows)
 
 
+@pytest.mark.parametrize(
+    ("path", "binds", "link_bytes", "package_bytes", "slow"),
+    [
+        # Over one UCIe connection at either end, 128 GB/s each; over the seam, 512 GB/s.
+        ("next-cube", {"link": 512.0, "package": 128.0}, 2 * 65536, 65536, "cube.ucie.seam_gbs"),
+        # Over two PCIe links, and two links of IO chiplets, 128 GB/s each.
+        ("next-sip", {"link": 512.0, "package": 512.0}, 2 * 65536, 2 * 65536, "system.switch.link_gbs"),
+    ],
+)
+def test_a_write_to_another_chiplet_is_held_against_links(
+    path: str, binds: dict[str, float], link_bytes: int, package_bytes: int, slow: str
+) -> None:
+    params = {"path": path, "how": "dma", "nbytes": 65536}
+    run = kb.run("pe2pe", params=params, store="memory:")
+    name = f"dma {path} 65536"
+    row = next(row for row in run.roofline("launch") if row["name"] == name)
+    assert (row["link_bytes"], row["package_bytes"]) == (link_bytes, package_bytes)
+    assert (row["bound"], row["memory"]) == ("link", "link")
+    assert row["light_ns"] == max(binds.values())
+    assert row["light_ns"] < row["ns"] < 1.5 * row["light_ns"]
+    # An eighth of the rate between the chiplets: then it is the roof.
+    again = kb.run(
+        "pe2pe", params=params, topo={slow: 64.0 if path == "next-cube" else 16.0}, store="memory:"
+    )
+    row = next(row for row in again.roofline("launch") if row["name"] == name)
+    assert (row["bound"], row["light_ns"]) == ("package", 8 * binds["package"])
+
+
 def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any]) -> None:
     run = ("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--details")
     found = json.loads(cli(*run, "--format", "json").out)["roofline"]

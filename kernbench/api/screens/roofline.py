@@ -19,7 +19,8 @@ COLUMNS = (
 )
 NOTE = (
     "light_ns is the speed-of-light time (SOL): the least for these flops and bytes here. share is light_ns "
-    "by ns, the % of SOL that was reached; bound is the roof that binds."
+    "by ns, the % of SOL that was reached; bound is the roof that binds: gemm, a memory, link (those within "
+    "chiplets) or package (those between)."
 )
 EMPTY = "no operation moved or computed anything"
 _BY = (("operation", "By operation", 500), ("pe", "By PE", 300), ("launch", "By launch", None))

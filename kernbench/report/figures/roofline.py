@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 """A row of :meth:`kernbench.Run.roofline`."""
-_MEMORIES = {"hbm": (GREEN, "HBM"), "sram": (PURPLE, "SRAM"), "tcm": (SKY, "TCM")}
+_MEMORIES = {
+    "hbm": (GREEN, "HBM"),
+    "sram": (PURPLE, "SRAM"),
+    "tcm": (SKY, "TCM"),
+    "link": (BLUE, "links"),
+    "package": (VERMILION, "die-to-die links"),
+}
 _MARKS = (("o", BLUE), ("s", VERMILION), ("D", ORANGE), ("^", PURPLE), ("v", GREEN), ("P", INK))
 _MOST = 12
 """Marks in a panel."""
@@ -95,7 +101,9 @@ def _panel(axes: Axes, rows: Sequence[tuple[Row, int]], name: str, left_out: str
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_locator(NullLocator())
     axes.set_title(name, fontsize=11)
-    axes.set_xlabel(f"arithmetic intensity, FLOP/byte of the memory that binds{more}{left_out}", fontsize=9)
+    axes.set_xlabel(
+        f"arithmetic intensity, FLOP/byte of the memory or links that bind{more}{left_out}", fontsize=9
+    )
     axes.set_ylabel("TFLOP/s", fontsize=9)
     axes.grid(color="#e4e7eb", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -1,4 +1,4 @@
-"""The roofline of a run: rate over arithmetic intensity, below the roofs of GEMM engines and memories."""
+"""The roofline of a run: rate over arithmetic intensity, below the roofs of GEMM engines, memories, links."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.kinds.links import BLUE, GREEN, ORANGE, VERMILION
+from kernbench.kinds.links import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from kernbench.report.colours import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MEMORIES = {"hbm": (BLUE, "o"), "sram": (ORANGE, "^"), "tcm": (GREEN, "s")}
+_MEMORIES = {
+    "hbm": (BLUE, "o"),
+    "sram": (ORANGE, "^"),
+    "tcm": (GREEN, "s"),
+    "link": (PURPLE, "D"),
+    "package": (SKY, "v"),
+}
 _NAMED = 12
 """Points that have room for their names."""
 
@@ -20,8 +26,8 @@ _NAMED = 12
 def roofline_figure(rows: Sequence[Mapping[str, Any]], title: str) -> Figure:
     """The figure of rows as :meth:`kernbench.Run.roofline` gives them; ``UsageError`` without any flops.
 
-    A point's colour is the memory that it is set against. Each roof is that of the row with the highest peak,
-    so of a launch over several PEs their sum; a point may have a lower one of its own.
+    A point's colour is the memory, or the links, that it is set against. Each roof is that of the row with
+    the highest peak, so of a launch over several PEs their sum; a point may have a lower one of its own.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogFormatter
@@ -59,7 +65,7 @@ def roofline_figure(rows: Sequence[Mapping[str, Any]], title: str) -> Figure:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(low, high)
-    axes.set_xlabel("flops for each byte of the memory")
+    axes.set_xlabel("flops for each byte of the memory or links")
     axes.set_ylabel("TFLOP/s")
     axes.grid(color="#e4e7eb", linewidth=0.8)
     axes.set_axisbelow(True)

@@ -1,4 +1,4 @@
-// The roofline: rate over arithmetic intensity, below the roofs of GEMM engines and memories.
+// The roofline: rate over arithmetic intensity, below the roofs of GEMM engines, memories and links.
 
 import { h, s } from "./dom.js";
 import { number, percent } from "./format.js";
@@ -6,7 +6,7 @@ import { hideTip, showTip } from "./tip.js";
 
 const LEFT = 64, RIGHT = 20, TOP = 20, BOTTOM = 48;
 const NAMED = 34;
-const MEMORIES = { hbm: ["#0072b2", "circle"], sram: ["#e69f00", "triangle"], tcm: ["#009e73", "square"] };
+const ROOFS = { hbm: ["#0072b2", "circle"], sram: ["#e69f00", "triangle"], tcm: ["#009e73", "square"], link: ["#cc79a7", "diamond"], package: ["#d55e00", "down"] };
 
 function decades(low, high) {
   const found = [];
@@ -22,6 +22,8 @@ function decades(low, high) {
 function mark(shape, x, y, colour, props) {
   if (shape === "circle") return s("circle", { cx: x, cy: y, r: 5.5, fill: colour, ...props });
   if (shape === "square") return s("rect", { x: x - 5, y: y - 5, width: 10, height: 10, fill: colour, ...props });
+  if (shape === "diamond") return s("path", { d: `M${x} ${y - 7}l7 7l-7 7l-7 -7Z`, fill: colour, ...props });
+  if (shape === "down") return s("path", { d: `M${x} ${y + 6}L${x + 6} ${y - 5}H${x - 6}Z`, fill: colour, ...props });
   return s("path", { d: `M${x} ${y - 6}L${x + 6} ${y + 5}H${x - 6}Z`, fill: colour, ...props });
 }
 
@@ -66,13 +68,13 @@ export function roofline(points, room) {
     s("line", { class: "roof", x1: x(lowX), x2: x(highX), y1: y(peak), y2: y(peak), stroke: "#d55e00" }),
     s("text", { x: W - RIGHT - 4, y: y(peak) - 6, "text-anchor": "end" }, `GEMM: ${number(peak)} TFLOP/s`),
     memories.map((memory) => {
-      const [colour] = MEMORIES[memory] || ["#7b8794"];
+      const [colour] = ROOFS[memory] || ["#7b8794"];
       const gbs = roof[memory], ridge = peak * 1e3 / gbs, low = Math.max(lowX, lowY * 1e3 / gbs);
       return [s("line", { class: "roof", x1: x(low), x2: x(ridge), y1: y(inside(low * gbs / 1e3)), y2: y(peak), stroke: colour }),
         s("text", { x: x(low) + 16, y: y(inside(low * gbs / 1e3)) + 16 }, `${memory.toUpperCase()}: ${number(gbs)} GB/s`)];
     }),
     labels(points, x, y, W),
-    points.map((p, n) => mark((MEMORIES[p.memory] || ["", "circle"])[1], x(p.intensity), y(p.achieved_tflops), (MEMORIES[p.memory] || ["#7b8794"])[0], { class: "point", "data-n": n })));
+    points.map((p, n) => mark((ROOFS[p.memory] || ["", "circle"])[1], x(p.intensity), y(p.achieved_tflops), (ROOFS[p.memory] || ["#7b8794"])[0], { class: "point", "data-n": n })));
   svg.addEventListener("pointermove", (event) => {
     const p = points[event.target.dataset?.n];
     if (!p) return hideTip();
@@ -81,5 +83,5 @@ export function roofline(points, room) {
   });
   svg.addEventListener("pointerleave", hideTip);
   return h("div", {}, svg, h("div", { class: "legend chart-legend" }, memories.map((memory) => h("span", { class: "sample" },
-    s("svg", { width: 16, height: 14, "aria-hidden": "true" }, mark((MEMORIES[memory] || ["", "circle"])[1], 8, 7, (MEMORIES[memory] || ["#7b8794"])[0], {})), `${memory}: ${number(roof[memory])} GB/s`))));
+    s("svg", { width: 16, height: 14, "aria-hidden": "true" }, mark((ROOFS[memory] || ["", "circle"])[1], 8, 7, (ROOFS[memory] || ["#7b8794"])[0], {})), `${memory}: ${number(roof[memory])} GB/s`))));
 }
