@@ -195,9 +195,6 @@ class Path:
                 f"{len(nodes)} components, and a route has at most {(1 << HOP_BITS) - 1}; "
                 "make the machine smaller"
             )
-        for node in self.nodes:
-            if not isinstance(node, FabricNode):
-                raise TypeError(f"a path over {node!r}, which is not a component")
         for link in self.links:
             if not isinstance(link, Link):
                 raise TypeError(f"a path over {link!r}, which is not a link")
@@ -209,13 +206,17 @@ class Path:
         self.turn: Callable[[], Path] | None = None
         """Makes the path of the answers, once there is one; None: it is this one."""
         self._reverse: Path | None = None
+        stops: list[bool] = []
         for node in self.nodes:
+            if not isinstance(node, FabricNode):
+                raise TypeError(f"a path over {node!r}, which is not a component")
             node.settle()
-        self.reassembles = tuple(
-            [not n.takes_flits if i == self.hops else not n.passes_on for i, n in enumerate(self.nodes)]
-        )
+            stops.append(not node.passes_on)
+        stops[self.hops] = not self.nodes[self.hops].at_end
+        self.reassembles = tuple(stops)
         """Which nodes wait for the whole message: flits between the first and the last mean nothing there."""
-        self.sinks = tuple([i == self.hops or not n.passes_on for i, n in enumerate(self.nodes)])
+        stops[self.hops] = True
+        self.sinks = tuple(stops)
         """Which nodes take flits as they come: they leave an input buffer on arrival."""
 
     @property
