@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.analysis.time_window import WHOLE
 from kernbench.analysis.use_over_time import use_over_time
 from kernbench.api.page.answers import Answers
 from kernbench.api.page.machine import machine_use
+from kernbench.api.page.sections import windows
 from kernbench.report.colours import percent
 from kernbench.report.views import VIEWS
 from kernbench.report.views.model import role
@@ -21,7 +23,7 @@ from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.machine import Machine
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import resources
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.window import Window, choices
 
 Figures = dict[str, tuple[float, float]]
 """Utilisation and occupancy by component and link."""
@@ -167,3 +169,17 @@ def test_one_stretch_of_time_is_the_window(run: kb.Run, launch: str) -> None:
     names, _, shares = use_over_time(run.tables, run.window(launch), 1)
     for name, share in zip(names, shares[0].tolist(), strict=True):
         assert share == pytest.approx(wanted.get(name, (0.0, 0.0))[0], abs=1e-9), name
+
+
+def test_screens_offer_the_windows_that_differ(run: kb.Run) -> None:
+    """Traffic from the start on lasts as long as its run: one window."""
+    opened = Browser(run._kept_in()).run(run.id).run
+    on_page = [name for name, _ in windows(opened)]
+    in_terminal = [one.launch for one in choices(opened.launches, opened.window("all") == opened.window())]
+    if isinstance(run, kb.TrafficRun):
+        assert on_page == in_terminal == ["all", "run"]
+        flow = {"src": "sip0.cube0.pe0", "dst": "sip0.cube0.hbm_ctrl.pe0", "bytes": 4096}
+        assert windows(kb.traffic([flow], "minimal", store="memory:")) == [["run", WHOLE]]
+    else:
+        assert on_page == ["0", "setup", "run"]
+        assert in_terminal == ["all", "setup", "run"]

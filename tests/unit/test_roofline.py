@@ -55,9 +55,18 @@ def test_a_composite_streams_its_operands_once_for_each_tile_of_the_result() -> 
     assert pinned.roofline("launch")[0]["hbm_bytes"] == 2 * (m * k + k * n + m * n)
 
 
-@pytest.mark.parametrize("bench", ["softmax", "flash-attention", "qkv-gemm-multi-pe", "ipcq-allreduce"])
-def test_nothing_is_faster_than_light(bench: str) -> None:
-    run = kb.run(bench, "minimal", store="memory:")
+@pytest.mark.parametrize(
+    ("bench", "topology"),
+    [
+        *(
+            (bench, "minimal")
+            for bench in ("softmax", "flash-attention", "qkv-gemm-multi-pe", "ipcq-allreduce")
+        ),
+        *((bench, "default") for bench in ("ipcq-allreduce", "pe2pe")),  # over every kind of link
+    ],
+)
+def test_nothing_is_faster_than_light(bench: str, topology: str) -> None:
+    run = kb.run(bench, topology, store="memory:")
     for by in ("operation", "pe", "launch"):
         rows = run.roofline(by)
         assert rows
