@@ -5,6 +5,7 @@ Invariant mode checks bytes, order, capacity, work, times, waits and credits as 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from kernbench.errors import KernBenchError
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.run_options import RunOptions
-from kernbench.runtime import run_bench
+from kernbench.runtime import BenchOutcome, session
 from kernbench.topology.dram import ADDRESS_MAPS
 from tests.compiled import compiled
 from tests.examples import examples
@@ -137,6 +138,10 @@ def test_transfers_keep_every_invariant(options: dict[str, object], flows: list[
     assert all(one.t_done >= one.t_submit for one in sent)
 
 
+def run_bench(graph: PropertyGraph, bench: Any, params: Mapping[str, object], **options: Any) -> BenchOutcome:
+    return session.run_bench(graph, bench, params, RunOptions(**options))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("bench", "params"),
@@ -153,8 +158,6 @@ def test_benches_keep_every_invariant_and_are_right(
     bench: str, params: dict[str, object], options: dict[str, object]
 ) -> None:
     one = resolve(bench)
-    outcome = run_bench(
-        machine_of(options), one, one.resolve_params(params), options=RunOptions(verify=True, check=True)
-    )
+    outcome = run_bench(machine_of(options), one, one.resolve_params(params), verify=True, check=True)
     outcome.raise_for_error()
     assert outcome.verified == "yes"
