@@ -23,7 +23,7 @@ cdef class BufferedPort(ChannelPort):
     @cython.locals(stay=Stay, own=VirtualChannel, inside=Buffer, channel=VirtualChannel, when=double)
     cdef double possible(self, Lane lane, double now) except? -1.0
     @cython.locals(stay=Stay, port=Port, link=Link)
-    cdef Transaction blocker(self, Lane lane, Transaction transaction)
+    cdef Transaction blocker(self, Lane lane, Transaction transaction, double now)
     @cython.locals(
         stay=Stay, packet=Packet, flit="long long", hop=Py_ssize_t, taken=VirtualChannel, own=VirtualChannel,
         inside=Buffer, following=Stay, port=BufferedPort, path=Path, link=Link,

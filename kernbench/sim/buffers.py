@@ -142,7 +142,7 @@ class BufferedPort(ChannelPort):
                 return stay.allocated
             if not channel.credits(now):
                 if lane.blocked < 0.0:
-                    lane.hold_up(now, self.blocker(channel.lane, stay.packet.transaction), self.buffer)
+                    lane.hold_up(now, self.blocker(channel.lane, stay.packet.transaction, now), self.buffer)
                 when = channel.coming.first()
                 if when == _INFINITY:
                     channel.wanted = True
@@ -151,8 +151,8 @@ class BufferedPort(ChannelPort):
             lane.let_go(now)
         return when
 
-    def blocker(self, lane: Lane, transaction: Transaction) -> Any:
-        """Who is at the head of a full buffer; if that is ``transaction`` itself, who holds that up."""
+    def blocker(self, lane: Lane, transaction: Transaction, now: float) -> Any:
+        """Who is at the head of a full buffer; who holds that up, if anybody, where it is ``transaction``."""
         stay: Stay | None = lane.first
         if stay is None:
             return None
@@ -161,7 +161,7 @@ class BufferedPort(ChannelPort):
         if lane.blocked >= 0.0:
             return lane.behind
         port: Port = stay.packet.path.links[stay.hop].port
-        return port.holder
+        return port.holder if port.free > now else None
 
     # -- going -----------------------------------------------------------------------------------------
 

@@ -161,3 +161,20 @@ def test_benches_keep_every_invariant_and_are_right(
     outcome = run_bench(machine_of(options), one, one.resolve_params(params), verify=True, check=True)
     outcome.raise_for_error()
     assert outcome.verified == "yes"
+
+
+@pytest.mark.checked
+def test_a_full_buffer_names_nobody_who_has_left_the_link() -> None:
+    """Its own flits are before a link that is free: nobody holds them up, least of all who used it last."""
+    options: dict[str, object] = {
+        "system.address_model": "la",
+        "cube.hbm.mapping": "one_to_one",
+        "cube.hbm.access_ns": 0.0,
+        "cube.router.issue_ns": 0.0,
+        "cube.ucie.issue_ns": 0.0,
+        "pe.pe_ipcq.slots": 1,
+        "pe.pe_dma.outstanding": 1,
+        "links": {"router_mesh": {"buffer_flits": 4}},
+    }
+    one = resolve("pe2pe")
+    run_bench(machine_of(options), one, one.resolve_params({"nbytes": 6144}), check=True).raise_for_error()
