@@ -31,7 +31,7 @@ LINK, PACKAGE = "link", "package"
 """Links within a chiplet; die-to-die links and those between packages."""
 _BETWEEN = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.seam) | {"pcie"}
 _WITHIN_PE = frozenset(kind.kind for kind in LINK_KINDS.values() if kind.within_pe)
-"""Links of which the trace has no bytes by operation; the TCM at their end has them."""
+"""Links whose bytes the trace does not give by operation; the TCM at their end counts them."""
 _READS, _WRITES = ("dma_read", "tcm_read"), ("dma_write", "tcm_write")
 COMPUTE = "gemm"
 """The bound that moves no bytes."""

@@ -15,8 +15,7 @@ from kernbench.api.page.machine import machine, machine_use, over_time_of
 from kernbench.api.page.tables import content, of_dicts, table
 from kernbench.api.page.times import time_line
 from kernbench.api.result import Run
-from kernbench.api.screens import SCREENS
-from kernbench.api.screens.screen import Screen
+from kernbench.api.screens import SCREENS, Screen
 from kernbench.api.stores import open_run
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean

@@ -7,8 +7,25 @@ plot of a roofline.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from kernbench.api.screens import advice, energy, roofline, waits
-from kernbench.api.screens.screen import Screen
+from kernbench.report.content import Content
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A tab of a run.
+
+    ``work_out`` takes a :class:`kernbench.Run` and a window as ``launch``, ``from_ns`` and ``to_ns``, as
+    :meth:`kernbench.Run.window` has them; it raises ``UsageError`` for a window that the tab is not about.
+    """
+
+    key: str
+    title: str
+    work_out: Callable[..., Content]
+
 
 SCREENS: tuple[Screen, ...] = (
     Screen("advice", "Advice", advice.of_run),

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.api.screens import SCREENS
-from kernbench.api.screens.screen import Screen
+from kernbench.api.screens import SCREENS, Screen
 from kernbench.kinds import COMPONENT_KINDS
 from kernbench.report.cells import number
 from kernbench.report.content import Column
