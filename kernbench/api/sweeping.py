@@ -27,6 +27,7 @@ from kernbench.api.topologies import Components, Topology
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
 from kernbench.run_options import RunOptions
+from kernbench.runtime.process import interruptible
 from kernbench.topology.marked_yaml import load_value
 
 _LOOK_S = 0.5
@@ -227,6 +228,7 @@ class _Sweeping:
         self._components, self._options, self._counter = components, options, counter
         self._kept, self._only_kept = kept, only_kept
         self._rows: dict[int, SweepPoint] = {}
+        self._interrupted = False
         self.began = False
         """Whether any point could start: its parameters and its machine were right."""
 
@@ -238,9 +240,12 @@ class _Sweeping:
                 self._row(plan, Measured(error=plan.problem))
             else:
                 groups.setdefault(plan.machine, []).append(plan)
-        with ScratchFolder() as folder:
+        with ScratchFolder() as folder, interruptible(self._interrupt):
             self._run_groups(deque(groups.values()), str(folder))
         return [self._rows[plan.number] for plan in self._plans]
+
+    def _interrupt(self) -> None:
+        self._interrupted = True
 
     def _run_groups(self, groups: deque[list[_Plan]], folder: str) -> None:
         # Stores that workers cannot write are written by this process: their runs are kept in a folder first.
@@ -306,6 +311,8 @@ class _Sweeping:
                 self._executor.check()
             for future in done:
                 under_way.pop(future)(future.result())
+            if self._interrupted:
+                raise KeyboardInterrupt
 
     def _found(self, plan: _Plan, machine: Machine) -> bool:
         """Whether the store holds a run of this point; then that is its row."""

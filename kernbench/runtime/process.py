@@ -1,8 +1,8 @@
-"""How a run treats the Python process that it runs in: its signals and its cycle collector.
+"""How runs and sweeps treat the Python process that they run in: its signals and its cycle collector.
 
-Ctrl-C must end a run even where it arrives inside a finaliser: Python drops exceptions raised there, and
-kernels release handles all the time. The signal therefore leaves a mark on the clock as well, and the event
-loop raises the exception that was dropped.
+Ctrl-C must end them even where it arrives inside a finaliser: Python drops exceptions raised there, and
+kernels release handles all the time, as Dask releases answers. The signal therefore leaves a mark as well, on
+the clock or on the sweep, whose loops raise the exception that was dropped.
 
 A run allocates millions of small tuples and hardly a cycle. At the default pace the collector walks the
 machine and the growing trace over and over, which takes a tenth of a run's time. Worse, the memory of a
@@ -18,9 +18,9 @@ import gc
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from kernbench import collector
 from kernbench.sim.clock import Clock
@@ -31,24 +31,41 @@ _SPACING = 4
 """Times as many events before the next: a collection looks at all that the run keeps, and finds little."""
 
 
+class _Interrupt:
+    """A handler of SIGINT that leaves a mark, those of the blocks around it as well, and then interrupts."""
+
+    def __init__(self, mark: Callable[[], object], around: object) -> None:
+        self._mark, self._around = mark, around
+
+    def mark(self) -> None:
+        """Say that there was an interrupt."""
+        self._mark()
+        if isinstance(self._around, _Interrupt):
+            self._around.mark()
+
+    def __call__(self, *_: object) -> NoReturn:
+        self.mark()
+        raise KeyboardInterrupt
+
+
 @contextmanager
-def interruptible(clock: Clock) -> Iterator[None]:
-    """Within the block SIGINT interrupts ``clock``; not where the program has a handler of its own."""
-    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+def interruptible(mark: Callable[[], object]) -> Iterator[None]:
+    """Within the block SIGINT calls ``mark`` before it raises, so that who looks at the mark misses none.
+
+    Nothing is changed where the program has a handler of its own, and in threads that get no signals.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    ours = before is signal.default_int_handler or isinstance(before, _Interrupt)
     if not ours or threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def interrupt(*_: object) -> None:
-        clock.interrupt()
-        raise KeyboardInterrupt
-
     def unraisable(dropped: Any) -> None:
-        if dropped.exc_type is not KeyboardInterrupt:  # of which the clock knows
+        if dropped.exc_type is not KeyboardInterrupt:  # which is marked
             shown(dropped)
 
-    before, shown = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
-    sys.unraisablehook = unraisable
+    signal.signal(signal.SIGINT, _Interrupt(mark, before))
+    shown, sys.unraisablehook = sys.unraisablehook, unraisable
     try:
         yield
     finally:

@@ -151,7 +151,7 @@ def run_bench(
     results: list[CheckResult] = []
     sim_ns = 0.0
     try:
-        with paced_collector(machine.clock), interruptible(machine.clock), unmoved():
+        with paced_collector(machine.clock), interruptible(machine.clock.interrupt), unmoved():
             _run(bench, context)
             machine.drain()
             context.choices.check_used()

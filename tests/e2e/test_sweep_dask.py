@@ -214,7 +214,7 @@ def test_ctrl_c_ends_the_cluster_too_and_says_one_line(
     sleeper: Path, workdir: Path, at_a_terminal: None, when: str
 ) -> None:
     with subprocess.Popen(
-        [*COMMAND, "--set", "n=1..9", "--set", "s=1", "--executor", "dask", "--jobs", "2"],
+        [*COMMAND, "--set", "n=1..60", "--set", "s=1", "--executor", "dask", "--jobs", "2"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
     ) as sweep:  # fmt: skip
         until = time.monotonic() + 60

@@ -354,7 +354,7 @@ def test_ctrl_c_ends_a_run_in_which_no_python_is_called() -> None:
     before = signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.05)
     try:
-        with pytest.raises(KeyboardInterrupt), interruptible(machine.clock):
+        with pytest.raises(KeyboardInterrupt), interruptible(machine.clock.interrupt):
             machine.advance(Never())
     finally:
         signal.signal(signal.SIGALRM, before)

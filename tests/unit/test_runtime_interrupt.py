@@ -1,4 +1,4 @@
-"""An interrupt that got lost on its way is raised again by the event loop."""
+"""An interrupt that got lost on its way is raised again by the loop of events, or of a sweep's points."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+import kernbench as kb
 from kernbench.runtime.process import interruptible
 from kernbench.sim.clock import Carrier, Clock
 from kernbench.sim.node import FabricNode
@@ -35,7 +36,7 @@ def test_an_interrupt_dropped_by_a_finaliser_still_ends_the_run() -> None:
         clock.call_at(clock.now + 1.0, tick)
 
     clock.call_at(0.0, tick)
-    with pytest.raises(KeyboardInterrupt), interruptible(clock):
+    with pytest.raises(KeyboardInterrupt), interruptible(clock.interrupt):
         clock.advance(Never())
 
 
@@ -54,8 +55,25 @@ def test_it_does_so_where_nothing_but_flits_move() -> None:
     path = Path([FabricNode("here", 0.0)], [])
     moved = Packet(Transaction(0, "m", "here", "here", 0, 0.0, path), path, 0, 64)
     clock.entries.flit_at(0.0, 0, 0, 0, moved)
-    with pytest.raises(KeyboardInterrupt), interruptible(clock):
+    with pytest.raises(KeyboardInterrupt), interruptible(clock.interrupt):
         clock.advance(Never())
+
+
+@pytest.mark.usefixtures("at_a_terminal", "workdir")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_sweep_ends_at_an_interrupt_that_a_finaliser_drops(jobs: int) -> None:
+    points: list[object] = []
+
+    def first(point: object) -> None:
+        points.append(point)
+        if len(points) == 1:
+            Interrupting()
+
+    with pytest.raises(KeyboardInterrupt):
+        kb.sweep(
+            "gemm-single-pe", "minimal", params={"m": "16,32,48,64,80,96,112,128"}, jobs=jobs, on_point=first
+        )
+    assert len(points) < 3
 
 
 def test_a_handler_of_the_program_is_left_alone() -> None:
@@ -64,7 +82,7 @@ def test_a_handler_of_the_program_is_left_alone() -> None:
 
     before = signal.signal(signal.SIGINT, own)
     try:
-        with interruptible(Clock()):
+        with interruptible(Clock().interrupt):
             assert signal.getsignal(signal.SIGINT) is own
     finally:
         signal.signal(signal.SIGINT, before)
