@@ -7,6 +7,9 @@ from kernbench_graph.model import (
     Value as Value,
 )
 from kernbench_graph.archive.atomic import ScratchFolder as ScratchFolder
+from kernbench_graph.archive.atomic import lasting_folder as lasting_folder
+from kernbench_graph.archive.atomic import lasting_folders as lasting_folders
+from kernbench_graph.archive.atomic import replace_file as replace_file
 from kernbench_graph.archive.listing import archived_run_names as archived_run_names
 from kernbench_graph.archive.manifest import not_utf_8 as not_utf_8
 from kernbench_graph.archive.record import launched_ns as launched_ns, new_run_id as new_run_id

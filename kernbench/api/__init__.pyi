@@ -50,7 +50,7 @@ from kernbench.api.stores import (
     runs as runs,
 )
 from kernbench.api.sweep_result import Sweep as Sweep, SweepPoint as SweepPoint
-from kernbench.api.sweeping import Standing as Standing, sweep as sweep
+from kernbench.api.sweeping import sweep as sweep
 from kernbench.api.topologies import (
     TRAFFIC as TRAFFIC,
     check_routes as check_routes,
@@ -67,7 +67,9 @@ from kernbench.api.traffic_runs import (
     traffic_patterns as traffic_patterns,
 )
 from kernbench.api.tuning import TUNING_GOALS as TUNING_GOALS, Point as Point, Tuning as Tuning, tune as tune
+from kernbench.api.going import Going as Going, under_way as under_way
 from kernbench.api.what_if_runs import what_if as what_if, what_if_candidates as what_if_candidates
+from kernbench.report.progress import Standing as Standing
 from kernbench.pgraph import (
     GraphNode as GraphNode,
     GraphPath as GraphPath,

@@ -17,11 +17,12 @@ from kernbench.api.kept_runs import tag as tag_run
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, keeper, open_run
 from kernbench.api.stores import runs as all_runs
-from kernbench.api.sweeping import Progress, Standing, sweep
+from kernbench.api.sweeping import Progress, sweep
 from kernbench.api.topologies import described_machine
 from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph
+from kernbench.report.progress import Standing
 from kernbench.user_modules import unmoved
 from kernbench.written_files import writing
 

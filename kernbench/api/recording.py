@@ -9,13 +9,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import kernbench
 from kernbench.analysis.time_window import PARTIAL
 from kernbench.api import readings
 from kernbench.api.result import Run
-from kernbench.api.stores import Store, keeper
+from kernbench.api.stores import Store, folder_of, keeper
 from kernbench.api.topologies import changes_of
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph, RunRecord, launched_ns, not_utf_8, topology_record
@@ -98,6 +99,11 @@ class Recording:
     def instruments(self) -> list[Instrument]:
         """To be given to the simulated machine. The recorder comes last: it takes what the others look at."""
         return [*self._users, *([self._recorder] if self._recorder else [])]
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the store that the run is to be kept in; None where there is none."""
+        return folder_of(self._store.url) if self._store else None
 
     @property
     def discarded(self) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from kernbench.api.going import UnderWay
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
 from kernbench.api.result import Run
 from kernbench.api.stores import Store
@@ -156,12 +157,12 @@ def run_program(
     tagged = tags_text(options.tags)
     choices = Choices(program.settings) if choices is None else choices
     recording = Recording(store, options.trace, options.detail, run_id, options.instruments)
-    with noted() as code:
+    with noted() as code, UnderWay(recording.folder, f"run {program.name}") as going:
         outcome = run_bench(
             graph,
             program,
             program.params,
-            options,
+            replace(options, progress=going.progress(options.progress)),
             instruments=recording.instruments,
             components=components,
             choices=choices,

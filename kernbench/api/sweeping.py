@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from kernbench.api.going import UnderWay
 from kernbench.api.kept_runs import move_new_run, tag
 from kernbench.api.result import Run
 from kernbench.api.running import Program, bench_hash
@@ -26,23 +27,13 @@ from kernbench.api.sweep_result import Sweep, SweepPoint
 from kernbench.api.topologies import Components, Topology
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
+from kernbench.report.progress import Standing, points_line
 from kernbench.run_options import RunOptions
 from kernbench.runtime.process import interruptible
 from kernbench.topology.marked_yaml import load_value
 
 _LOOK_S = 0.5
 """How often the progress is shown while no point ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far a sweep is. ``kept`` points were there before; ``left_s`` is an estimate, None at first."""
-
-    done: int
-    total: int
-    kept: int
-    failed: int
-    left_s: float | None
 
 
 Progress = Callable[[Standing], None]
@@ -122,11 +113,12 @@ def sweep(
         )
     tags = tuple([f"sweep-{program.name}"] if tags is None else tags)
     options = RunOptions(verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events)
-    counter = _Counter(len(planned), progress, on_point or (lambda _point: None))
-    with borrowed(keeper(store)) as opened, _executing(executor, scheduler, jobs, counter) as workers:
-        kept = {} if fresh else _by_hash(opened, program.name, verify)
-        run = _Sweeping(bench, planned, workers, opened, components, options, counter, kept, only_kept)
-        found = run.all()
+    with borrowed(keeper(store)) as opened, UnderWay(folder_of(opened.url), f"sweep {program.name}") as going:
+        counter = _Counter(len(planned), progress, on_point, going)
+        with _executing(executor, scheduler, jobs, counter) as workers:
+            kept = {} if fresh else _by_hash(opened, program.name, verify)
+            run = _Sweeping(bench, planned, workers, opened, components, options, counter, kept, only_kept)
+            found = run.all()
     if all(point.error and not point.run_id for point in found) and not run.began and not only_kept:
         raise UsageError(f"no point of the sweep can start; the first: {found[0].error}")
     return Sweep(program.name, tuple(found))
@@ -182,8 +174,14 @@ def _executing(name: str | None, scheduler: str | None, jobs: int, counter: _Cou
 class _Counter:
     """Counts points and guesses when the last will be done."""
 
-    def __init__(self, total: int, progress: Progress | None, on_point: Callable[[SweepPoint], None]) -> None:
-        self.total, self._progress, self._on_point = total, progress, on_point
+    def __init__(
+        self,
+        total: int,
+        progress: Progress | None,
+        on_point: Callable[[SweepPoint], None] | None,
+        going: UnderWay,
+    ) -> None:
+        self.total, self._progress, self._on_point, self._going = total, progress, on_point, going
         self.done = self.kept = self.failed = 0
         self._began = time.monotonic()
 
@@ -192,7 +190,8 @@ class _Counter:
         self.done += 1
         self.kept += point.kept_before
         self.failed += bool(point.error)
-        self._on_point(point)
+        if self._on_point is not None:
+            self._on_point(point)
         self.show()
 
     def simulating(self, _sim_ns: float, _events: int) -> None:
@@ -201,12 +200,13 @@ class _Counter:
 
     def show(self) -> None:
         """Report how far the sweep is."""
-        if self._progress is None:
-            return
         new = self.done - self.kept
         spent = time.monotonic() - self._began
         left = spent / new * (self.total - self.done) if new else None
-        self._progress(Standing(self.done, self.total, self.kept, self.failed, left))
+        standing = Standing(self.done, self.total, self.kept, self.failed, left)
+        self._going.tell(lambda _: points_line(standing))
+        if self._progress is not None:
+            self._progress(standing)
 
 
 class _Sweeping:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from kernbench.report.cells import number, printable
+from kernbench.report.progress import line, points_line
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -83,27 +84,6 @@ class Progress:
         return live
 
 
-def line(sim_ns: float, events: int, wall_s: float, share: float | None) -> str:
-    """``simulated 1.250 us, 3.2 M events, 410 k events/s, 40 % done``; ``preparing`` before any event."""
-    if events == 0:
-        return "preparing"
-    done = "" if share is None else f", {share:.0%} done".replace("%", " %")
-    rate = events / wall_s if wall_s > 0 else 0.0
-    return f"simulated {_time(sim_ns)}, {_count(events)} events, {_count(rate)} events/s{done}"
-
-
-def points_line(standing: Standing) -> str:
-    """``12 of 40 points, 3 of them kept before, 1 failed, about 35 s left``."""
-    text = f"{standing.done} of {standing.total} points"
-    if standing.kept:
-        text += f", {standing.kept} of them kept before"
-    if standing.failed:
-        text += f", {standing.failed} failed"
-    if standing.left_s is not None:
-        text += f", about {_wall(standing.left_s)} left"
-    return text
-
-
 def point_lines(points: Sequence[SweepPoint]) -> list[str]:
     """``point 3: block_n=32  1,234.5 ns`` for each of the last of these."""
     from kernbench.api import Sweep
@@ -114,23 +94,3 @@ def point_lines(points: Sequence[SweepPoint]) -> list[str]:
     wide = max(map(len, named), default=0)
     told = [one.error or f"{number(one.latency_ns)} ns" for one in shown]
     return [printable(f"{name:{wide}}  {text}") for name, text in zip(named, told, strict=True)]
-
-
-def _wall(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _time(ns: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= size:
-            return f"{ns / size:.3f} {unit}"
-    return f"{ns:.0f} ns"
-
-
-def _count(value: float) -> str:
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            return f"{value / size:.1f} {unit}"
-    return f"{value:.0f}"

@@ -6,11 +6,13 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.exceptions import BadRequest, HTTPException
 from werkzeug.wrappers import Request, Response
 
+from kernbench.api.going import under_way
 from kernbench.api.page.answers import Answers
 from kernbench.api.screens import named
 from kernbench.api.stores import folder_of
@@ -95,7 +97,7 @@ class App:
 
     def _data(self, name: str, request: Request) -> Response:
         if name == "state":
-            return _json(json.dumps({"building": self.building, "queries": self._queries()}).encode())
+            return _json(json.dumps(self._state()).encode())
         params = self._posted(request) if name in _ASKED else request.args.to_dict()
         if name == "cancel":
             return self._cancel(params)
@@ -129,6 +131,16 @@ class App:
                 while len(self._known) > _REMEMBERED:
                     self._known.popitem(last=False)
         return _json(body)
+
+    def _state(self) -> dict[str, Any]:
+        """What is going on: the graph that is built, queries, runs under way, and the newest kept run."""
+        going = under_way(self.answers.store)
+        return {
+            "building": self.building,
+            "queries": self._queries(),
+            "under_way": [asdict(one) for one in going.works],
+            "newest": going.newest,
+        }
 
     def _queries(self) -> list[dict[str, Any]]:
         """The running queries, oldest first, as plain data."""

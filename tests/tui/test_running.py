@@ -1,13 +1,17 @@
-"""Queries that are running, listed in the terminal UI, cancelled there, and with the screen that asked."""
+"""Queries and runs that are going on, listed in the terminal UI; queries are cancelled there."""
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from textual.widgets import TextArea
 
+import kernbench as kb
+from kernbench.api.going import UnderWay
 from kernbench.tui.screens.running import RunningScreen
 from tests.tui.driving import LIMIT_S, Driver, drive
 
@@ -83,3 +87,23 @@ def test_leaving_ends_all(store: Path) -> None:
         await until(driver, lambda: not running(driver))
 
     drive(store, steps)
+
+
+def test_the_list_of_runs_follows_a_run_of_another_process(
+    store: Path, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernbench.api.going.FIRST_S", 0.0)
+    own = shutil.copytree(store, tmp_path / "store")
+
+    async def steps(driver: Driver) -> None:
+        await driver.press("down")
+        chosen = driver.screen.run_id
+        with UnderWay(own, "sweep softmax") as going:
+            going.tell(lambda _: "3 of 8 points")
+            await until(driver, lambda: "sweep softmax  3 of 8 points" in driver.text("#under-way"))
+            new = await asyncio.to_thread(kb.run, "gemm-single-pe", "minimal", store=str(own))
+            await until(driver, lambda: driver.column("run_id")[0] == new.id)
+        assert driver.screen.run_id == chosen
+        await until(driver, lambda: not driver.text("#under-way"))
+
+    drive(own, steps)

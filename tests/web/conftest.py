@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,14 +30,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return keep_runs(tmp_path_factory.mktemp("web") / "store", RUNS)
 
 
-@pytest.fixture(scope="session")
-def server(kept: Kept) -> Iterator[str]:
-    """The address of a server of that store."""
+@contextmanager
+def served(store: Path) -> Iterator[str]:
+    """The address of a server of a store."""
     from waitress.server import create_server
 
     from kernbench.web.app import App
 
-    with api.borrowed(kept[0]) as opened:
+    with api.borrowed(store) as opened:
         server = create_server(App(opened), host="127.0.0.1", port=0, threads=4, ident=None)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
@@ -44,6 +45,13 @@ def server(kept: Kept) -> Iterator[str]:
         server.trigger.pull_trigger(server.close)
         thread.join(10)
         assert not thread.is_alive()
+
+
+@pytest.fixture(scope="session")
+def server(kept: Kept) -> Iterator[str]:
+    """The address of a server of that store."""
+    with served(kept[0]) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

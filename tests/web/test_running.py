@@ -1,9 +1,10 @@
-"""Queries that are running, as the server lists and cancels them, and what is answered beside them."""
+"""Queries and runs that are going on, as the server lists and cancels them; what is answered meanwhile."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +17,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from werkzeug.test import Client
 
+import kernbench as kb
 from kernbench import api
+from kernbench.api.going import UnderWay
 from kernbench.web.app import App
+from tests.web.conftest import served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -134,3 +138,25 @@ def test_the_page_lists_them_with_a_button_that_cancels(browser: Browser, server
     page.get_by_role("alert").get_by_text("the query was cancelled").wait_for(timeout=20_000)
     listed.wait_for(state="detached", timeout=20_000)
     page.close()
+
+
+def test_the_page_follows_a_run_of_another_process_and_lists_it_when_it_is_kept(
+    browser: Browser, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernbench.api.going.FIRST_S", 0.0)
+    own = shutil.copytree(store, tmp_path / "store")
+    page = browser.new_page()
+    with served(own) as address:
+        page.goto(f"{address}#runs")
+        rows = page.locator("table tbody tr")
+        rows.first.wait_for(timeout=20_000)
+        before = rows.count()
+        with UnderWay(own, "sweep softmax") as going:
+            going.tell(lambda _: "3 of 8 points")
+            followed = page.get_by_label("Runs under way")
+            followed.get_by_text("sweep softmax: 3 of 8 points").wait_for(timeout=20_000)
+            new = kb.run("gemm-single-pe", "minimal", store=str(own))
+            rows.get_by_text(new.id).wait_for(timeout=20_000)
+            assert rows.count() == before + 1
+        followed.wait_for(state="detached", timeout=20_000)
+        page.close()

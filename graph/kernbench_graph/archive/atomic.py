@@ -157,6 +157,26 @@ def clean_leftovers(folder: Path) -> int:
     return removed
 
 
+@contextmanager
+def lasting_folder(parent: Path) -> Iterator[Path]:
+    """A temporary folder in ``parent`` for the length of the block, which :func:`lasting_folders` finds."""
+    parent.mkdir(parents=True, exist_ok=True)
+    with _locked_folder(parent) as temporary:
+        try:
+            yield temporary
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def lasting_folders(parent: Path) -> list[Path]:
+    """The folders of :func:`lasting_folder` whose processes live; those of others are removed."""
+    clean_leftovers(parent)
+    try:
+        return sorted(path for path in parent.iterdir() if is_temporary(path))
+    except FileNotFoundError:
+        return []
+
+
 class ScratchFolder:
     """A folder in the system's temporary folder, for as long as a process needs it.
 

@@ -98,6 +98,10 @@ class Browser:
         """The kept runs, newest first, as :func:`kernbench.api.listed` gives them."""
         return api.listed(store=self.store)[::-1]
 
+    def under_way(self) -> api.Going:
+        """The runs and sweeps that are done into the store now, and its newest run."""
+        return api.under_way(self.store)
+
     def resolve(self, ref: str) -> str:
         """The id of the run that ``ref`` means; ``RunNotFoundError`` when there is none."""
         return api.open_run(ref, self.store).id

@@ -14,6 +14,8 @@ from kernbench.tui.models.table import Table
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
 
+_EVERY_S = 1.5
+
 
 class RunsScreen(TableScreen):
     """The list of runs; ``first`` is opened as soon as it is there."""
@@ -22,6 +24,9 @@ class RunsScreen(TableScreen):
         Binding("m", "mark", "Mark"),
         Binding("d", "compare", "Compare"),
     ]
+    DEFAULT_CSS = """
+    RunsScreen #under-way { height: auto; display: none; }
+    """
     HELP = "m        mark a run as the one before; d compares the run under the cursor with it"
 
     def __init__(self, first: str | None = None) -> None:
@@ -30,6 +35,7 @@ class RunsScreen(TableScreen):
         self.first = first
         self.marked = ""
         self._whole: Table | None = None
+        self._newest = ""
 
     @property
     def run_id(self) -> str:
@@ -43,8 +49,9 @@ class RunsScreen(TableScreen):
         return "kernbench-runs"
 
     def content(self) -> ComposeResult:
-        """The store's name and the table."""
+        """The store's name, what is under way, and the table."""
         yield Static(facts([("store", self.browser_app.browser.url)]), id="facts")
+        yield Static(id="under-way")
         yield from self.table_widgets()
 
     def begin(self) -> None:
@@ -58,11 +65,27 @@ class RunsScreen(TableScreen):
                 "first",
             )
         self.ask(self.browser_app.browser.runs, self.show_runs, "runs")
+        self.set_interval(_EVERY_S, self._look)
 
     def show_runs(self, rows: list[dict[str, Any]]) -> None:
-        """Show the list."""
+        """Show the list, with the cursor where it was."""
+        at, ids = self.run_id, [row["run_id"] for row in rows]
         self._whole = runs_table(rows)
+        self._newest = str(ids[0]) if ids else ""
         self.rows.show(self._whole)
+        self.rows.cursor = ids.index(at) if at in ids else 0
+
+    def _look(self) -> None:
+        """Say what is under way, and list what has been kept since."""
+        if not self.is_there:
+            return
+        going = self.browser_app.browser.under_way()
+        line = self.query_one("#under-way", Static)
+        line.update(facts([(work.name, work.text) for work in going.works]))
+        line.display = bool(going.works)
+        as_it_came = self._whole is not None and self.rows.table is self._whole  # neither sorted nor filtered
+        if going.newest and going.newest != self._newest and as_it_came and not self.asking:
+            self.ask(self.browser_app.browser.runs, self.show_runs, "runs")
 
     def reload_table(self) -> None:
         """Newest first."""

@@ -1,12 +1,17 @@
-// The queries that the server is at, those of other windows and people too, each with a button that cancels it.
+// What is going on: runs and sweeps that processes do into the store, and the queries that the server is at,
+// those of other windows and people too, each with a button that cancels it.
 
 import { h } from "./dom.js";
 
 const EVERY_MS = 1500;
 const SHORT_S = 1;
+// Told to the window when the store has a new run.
+export const KEPT = "kept";
 
 export function running(source, place) {
   const shown = new Map();
+  const going = h("ul", { class: "running", "aria-label": "Runs under way" });
+  let newest;
   const title = h("summary", {});
   const list = h("ul", {});
   const panel = h("details", { class: "running", open: true }, title, list);
@@ -42,15 +47,25 @@ export function running(source, place) {
       state.textContent = `${query.doing}, ${Math.round(query.seconds)} s, run ${query.run || "all"}, by ${query.asker}:`;
     }
     title.textContent = queries.length === 1 ? "1 query is running" : `${queries.length} queries are running`;
-    place.replaceChildren(...(queries.length ? [panel] : []));
+  }
+
+  function follow({ under_way: underWay, newest: last }) {
+    going.replaceChildren(...underWay.map(({ name, text }) => h("li", {}, h("b", {}, name), `: ${text}`)));
+    if (newest !== undefined && last !== newest) window.dispatchEvent(new Event(KEPT));
+    newest = last;
   }
 
   async function look() {
     if (document.hidden) return;
     try {
-      draw((await source.get("state")).queries.filter(({ seconds }) => seconds >= SHORT_S));
+      const state = await source.get("state");
+      const queries = state.queries.filter(({ seconds }) => seconds >= SHORT_S);
+      draw(queries);
+      follow(state);
+      place.replaceChildren(...(state.under_way.length ? [going] : []), ...(queries.length ? [panel] : []));
     } catch { /* what is asked next says what is wrong */ }
   }
 
+  look();
   setInterval(look, EVERY_MS);
 }

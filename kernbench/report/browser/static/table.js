@@ -4,6 +4,8 @@ import { h } from "./dom.js";
 import { cellText } from "./format.js";
 
 const PAGE = 100;
+// Tables of so few rows need no filter.
+const FEW = 8;
 // Texts of more characters than these are broken into lines, so that the columns after them are seen.
 const WRAPS = 32;
 
@@ -43,8 +45,10 @@ function compared(a, b) {
   return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true });
 }
 
+// `refill` of what it returns puts other rows in, sorted and filtered as before.
 export function table(data, ctx, name) {
   let rows = data.rows;
+  let words = [];
   let sorted = { at: -1, down: false };
   let shown = PAGE;
   const body = h("tbody");
@@ -72,19 +76,29 @@ export function table(data, ctx, name) {
     if (data.cut) more.append(` ${data.cut} further rows are not on this page`);
   }
 
+  function fill() {
+    rows = words.length ? data.rows.filter((row) => fits(row, words)) : data.rows;
+    filter.hidden = data.rows.length <= FEW;
+    draw();
+  }
+
   if (!data.rows.length) return h("p", { class: "faint" }, data.empty);
-  const filter = data.rows.length > 8 ? h("input", { type: "search", placeholder: "filter", "aria-label": `filter ${name}`,
+  const filter = h("input", { type: "search", placeholder: "filter", "aria-label": `filter ${name}`,
     oninput: (event) => {
-      const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
-      rows = words.length ? data.rows.filter((row) => fits(row, words)) : data.rows;
+      words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
       shown = PAGE;
-      draw();
-    } }) : null;
-  draw();
-  return h("div", { class: "table" }, filter,
+      fill();
+    } });
+  fill();
+  const whole = h("div", { class: "table" }, filter,
     h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": name },
       h("table", {}, h("thead", {}, h("tr", {}, heads)), body)),
     more, data.notes.map((note) => h("p", { class: "faint" }, note)));
+  whole.refill = (fresh) => {
+    data = fresh;
+    fill();
+  };
+  return whole;
 }
 
 // Names with ns as bars, as long as their share of all.

@@ -1,0 +1,57 @@
+"""How far a run or a sweep is, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a sweep is. ``kept`` points were there before; ``left_s`` is an estimate, None at first."""
+
+    done: int
+    total: int
+    kept: int
+    failed: int
+    left_s: float | None
+
+
+def line(sim_ns: float, events: int, wall_s: float, share: float | None) -> str:
+    """``simulated 1.250 us, 3.2 M events, 410 k events/s, 40 % done``; ``preparing`` before any event."""
+    if events == 0:
+        return "preparing"
+    done = "" if share is None else f", {share:.0%} done".replace("%", " %")
+    rate = events / wall_s if wall_s > 0 else 0.0
+    return f"simulated {_time(sim_ns)}, {_count(events)} events, {_count(rate)} events/s{done}"
+
+
+def points_line(standing: Standing) -> str:
+    """``12 of 40 points, 3 of them kept before, 1 failed, about 35 s left``."""
+    text = f"{standing.done} of {standing.total} points"
+    if standing.kept:
+        text += f", {standing.kept} of them kept before"
+    if standing.failed:
+        text += f", {standing.failed} failed"
+    if standing.left_s is not None:
+        text += f", about {_wall(standing.left_s)} left"
+    return text
+
+
+def _wall(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _time(ns: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def _count(value: float) -> str:
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.1f} {unit}"
+    return f"{value:.0f}"

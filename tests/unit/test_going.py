@@ -1,0 +1,76 @@
+"""What is under way, as other processes see it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kernbench as kb
+from kernbench import api
+from kernbench.api.going import Going, UnderWay
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from kernbench.api import going
+going.FIRST_S = 0.0
+with going.UnderWay(Path("store"), "run endless") as way:
+    way.tell(lambda _: "preparing")
+    print("told", flush=True)
+    time.sleep(600)
+"""
+
+
+def names(store: Path | str) -> list[str]:
+    with api.borrowed(str(store)) as opened:
+        return [work.name for work in api.under_way(opened).works]
+
+
+@pytest.mark.usefixtures("workdir")
+def test_a_moment_tells_nobody_and_what_takes_longer_tells_until_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with UnderWay(Path("store"), "run a") as way:
+        way.tell(lambda _: "preparing")
+        assert not Path("store").exists()
+    monkeypatch.setattr("kernbench.api.going.FIRST_S", 0.0)
+    with UnderWay(Path("store"), "run b") as way:
+        way.tell(lambda _: "preparing")
+        way.tell(lambda _: "again, at once")
+        with api.borrowed("store") as opened:
+            (work,) = api.under_way(opened).works
+            assert (work.name, work.text) == ("run b", "preparing")
+            assert api.under_way(opened).newest == ""
+    assert names("store") == []
+    with api.borrowed("memory:") as opened:
+        assert api.under_way(opened) == Going()
+
+
+@pytest.mark.usefixtures("workdir")
+def test_nothing_is_shown_of_a_process_that_was_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "told\n"
+        assert names("store") == ["run endless"]
+        process.send_signal(signal.SIGKILL)
+    assert names("store") == []
+    assert not list(Path("store/under-way").iterdir())
+
+
+@pytest.mark.usefixtures("workdir")
+def test_a_sweep_and_its_runs_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernbench.api.going.FIRST_S", 0.0)
+    monkeypatch.setattr("kernbench.api.going._EVERY_S", 0.0)
+    seen: list[str] = []
+
+    def look(_: object) -> None:
+        with api.borrowed(None) as opened:
+            seen.extend(f"{work.name}: {work.text}" for work in api.under_way(opened).works)
+
+    kb.sweep("gemm-single-pe", "minimal", params={"m": "16,32"}, progress=look)
+    assert "sweep gemm-single-pe: 1 of 2 points" in [text.partition(",")[0] for text in seen]
+    assert any(text.startswith("run gemm-single-pe: simulated ") for text in seen)
