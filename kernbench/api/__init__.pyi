@@ -11,7 +11,11 @@ from kernbench.api.asking import (
 from kernbench.api.comparing import compare as compare
 from kernbench.api.diagnosis import doctor as doctor
 from kernbench.api.energy_use import ENERGY_BY as ENERGY_BY, energy as energy
-from kernbench.api.evaluating import Evaluated as Evaluated, evaluate as evaluate, evaluations as evaluations
+from kernbench.sweeps.evaluating import (
+    Evaluated as Evaluated,
+    evaluate as evaluate,
+    evaluations as evaluations,
+)
 from kernbench.api.folding import ask_folded as ask_folded
 from kernbench.api.kept_runs import (
     copy_runs as copy_runs,
@@ -32,15 +36,13 @@ from kernbench.api.pictures import (
     diagram_frames as diagram_frames,
     diagram_suffix as diagram_suffix,
     figures as figures,
-    pareto_figure as pareto_figure,
     require_figures as require_figures,
     roofline_figure as roofline_figure,
     save_figure as save_figure,
-    sweep_figure as sweep_figure,
 )
 from kernbench.api.probing import probe as probe
 from kernbench.api.result import Frame as Frame, Run as Run
-from kernbench.api.run_report import write_report as write_report
+from kernbench.pages.run_report import write_report as write_report
 from kernbench.api.running import RunVerificationError as RunVerificationError, benches as benches, run as run
 from kernbench.api.stores import (
     borrowed as borrowed,
@@ -49,8 +51,9 @@ from kernbench.api.stores import (
     open_store as open_store,
     runs as runs,
 )
-from kernbench.api.sweep_result import Sweep as Sweep, SweepPoint as SweepPoint
-from kernbench.api.sweeping import sweep as sweep
+from kernbench.sweeps.figures import pareto_figure as pareto_figure, sweep_figure as sweep_figure
+from kernbench.sweeps.result import Sweep as Sweep, SweepPoint as SweepPoint
+from kernbench.sweeps.sweeping import sweep as sweep
 from kernbench.api.topologies import (
     TRAFFIC as TRAFFIC,
     check_routes as check_routes,

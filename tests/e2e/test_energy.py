@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.api.sweep_result import Sweep, SweepPoint
 from kernbench.errors import UsageError
+from kernbench.sweeps.result import Sweep, SweepPoint
 
 Cli = Callable[..., Any]
 GEMM = ("gemm-single-pe", "--topology", "minimal")

@@ -15,10 +15,10 @@ import pytest
 
 import kernbench as kb
 from kernbench import api
-from kernbench.api import evaluation_gate as api_gate
 from kernbench.evaluations import milestone_1h_ccl
 from kernbench.evaluations._dma_records import beside_records, dma_records
 from kernbench.evaluations.dma import scenarios
+from kernbench.sweeps import evaluation_gate as api_gate
 
 Cli = Callable[..., Any]
 GEMM = (

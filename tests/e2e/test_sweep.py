@@ -41,7 +41,7 @@ def run(torch):
     torch.launch("copy", copy, x, torch.empty(2, 4, dtype="f32"), n)
 """
 DIES_AFTER_KEEPING = """\
-from kernbench.api import sweep_jobs
+from kernbench.sweeps import jobs as sweep_jobs
 
 real = sweep_jobs.measure
 

@@ -18,9 +18,9 @@ import psutil
 import pytest
 
 import kernbench as kb
-from kernbench.api import sweep_dask
-from kernbench.api.sweep_remote import SourceFile, pack, unpack
 from kernbench.errors import KernBenchError, MissingExtraError, UsageError
+from kernbench.sweeps import dask_cluster
+from kernbench.sweeps.remote import SourceFile, pack, unpack
 
 Cli = Callable[..., Any]
 SLEEPER = """\
@@ -244,7 +244,7 @@ def test_what_is_wrong_with_a_cluster_is_one_line(
     cli: Cli, sleeper: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ("sweep", "--bench", "sleeper.py", "--topology", "minimal")
-    monkeypatch.setattr(sweep_dask, "_CONNECT_S", 0.3)
+    monkeypatch.setattr(dask_cluster, "_CONNECT_S", 0.3)
     for arguments, status, message in (
         (("--scheduler", "nowhere"), 2, "'nowhere' is no address of a Dask scheduler"),
         (("--scheduler", "tcp://127.0.0.1:1"), 1, "no Dask scheduler answers at tcp://127.0.0.1:1"),
@@ -274,10 +274,10 @@ def test_a_cluster_without_workers_or_with_another_kernbench_is_refused(
     workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with cluster(workdir / "elsewhere", workers=0) as address:
-        monkeypatch.setattr(sweep_dask, "_FIRST_ANSWER_S", 0.5)
+        monkeypatch.setattr(dask_cluster, "_FIRST_ANSWER_S", 0.5)
         with pytest.raises(KernBenchError, match="has no worker that answers; start some with 'dask worker"):
             kb.sweep("gemm-single-pe", "minimal", scheduler=address)
-    monkeypatch.setattr(sweep_dask, "_FIRST_ANSWER_S", 60.0)
+    monkeypatch.setattr(dask_cluster, "_FIRST_ANSWER_S", 60.0)
     with cluster(workdir / "other") as address:
         monkeypatch.setattr(kb, "__version__", "0.0.1")
         with pytest.raises(

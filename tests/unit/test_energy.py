@@ -15,9 +15,9 @@ import kernbench as kb
 from kernbench import api
 from kernbench.analysis.energy import Energy, shared_out, shares_of_time
 from kernbench.api.energy_use import energy_of, launches_pj
-from kernbench.api.page.answers import Answers
 from kernbench.api.screens.energy import EMPTY
 from kernbench.errors import ConfigError, UsageError
+from kernbench.pages.answers import Answers
 from kernbench.pgraph import RunRecord
 from kernbench.topology.energy import keys_of, with_defaults
 from kernbench.tui.models.browser import Browser

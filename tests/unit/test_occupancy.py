@@ -9,7 +9,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.analysis.asked_run import AskedRun
-from kernbench.api.page.sections import overview
+from kernbench.pages.sections import overview
 from kernbench.report.cells import share
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.resource_page import resource_page, shares_of

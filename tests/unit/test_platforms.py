@@ -114,8 +114,8 @@ def test_without_locks_no_scratch_folder_is_taken_for_a_leftover(
 def test_a_cluster_whose_workers_have_all_gone_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask itself waits for another worker for ever."""
     pytest.importorskip("distributed")
-    from kernbench.api import sweep_dask
     from kernbench.errors import KernBenchError
+    from kernbench.sweeps import dask_cluster
 
     class Client:
         def __init__(self) -> None:
@@ -124,11 +124,11 @@ def test_a_cluster_whose_workers_have_all_gone_is_said_to(monkeypatch: pytest.Mo
         def nthreads(self) -> dict[str, int]:
             return self.threads
 
-    executor, client = object.__new__(sweep_dask.DaskExecutor), Client()
+    executor, client = object.__new__(dask_cluster.DaskExecutor), Client()
     executor._client, executor._where = client, "the Dask scheduler at tcp://a:1"
     executor._worked = executor._looked = 0.0
     clock = [0.0]
-    monkeypatch.setattr(sweep_dask.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(dask_cluster.time, "monotonic", lambda: clock[0])
 
     def checked(until: float) -> None:
         while clock[0] < until:
@@ -137,10 +137,10 @@ def test_a_cluster_whose_workers_have_all_gone_is_said_to(monkeypatch: pytest.Mo
 
     checked(100.0)
     client.threads = {}
-    checked(100.0 + sweep_dask._WORKERLESS_S - 4)
+    checked(100.0 + dask_cluster._WORKERLESS_S - 4)
     client.threads = {"two": 1}
     checked(200.0)
     client.threads = {}
     with pytest.raises(KernBenchError, match=r"all workers of the Dask scheduler at tcp://a:1 have gone"):
         checked(1000.0)
-    assert 200.0 + sweep_dask._WORKERLESS_S - 4 < clock[0] < 200.0 + sweep_dask._WORKERLESS_S + 4
+    assert 200.0 + dask_cluster._WORKERLESS_S - 4 < clock[0] < 200.0 + dask_cluster._WORKERLESS_S + 4

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernbench.api.sweep_file import read_sweep
-from kernbench.api.sweep_grid import MOST_POINTS, grid, values
-from kernbench.api.sweep_result import Sweep, SweepPoint
 from kernbench.errors import ConfigError, UsageError
+from kernbench.sweeps.file import read_sweep
+from kernbench.sweeps.grid import MOST_POINTS, grid, values
+from kernbench.sweeps.result import Sweep, SweepPoint
 
 
 @pytest.mark.parametrize(

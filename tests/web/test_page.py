@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kernbench as kb
-from kernbench.api.page.answers import OpenRun
-from kernbench.api.page.machine import machine_use
+from kernbench.pages.answers import OpenRun
+from kernbench.pages.machine import machine_use
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -12,7 +12,7 @@ from werkzeug.test import Client, TestResponse
 
 import kernbench as kb
 from kernbench import api
-from kernbench.api.page.answers import ANSWERS
+from kernbench.pages.answers import ANSWERS
 from kernbench.web.app import App
 from kernbench.web.guard import HEADERS, Guard
 

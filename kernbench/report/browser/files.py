@@ -59,7 +59,7 @@ def one_file(title: str, answers: Mapping[str, Any], about: Mapping[str, Any]) -
     Args:
         title: Of the window.
         answers: By what the page asks for (``name`` or ``name?key=value&...``), as
-            :mod:`kernbench.api.page` gives them.
+            :mod:`kernbench.pages` gives them.
         about: What the page says of itself: ``run``, ``made_by`` and ``screens``.
     """
     script = _bundle()

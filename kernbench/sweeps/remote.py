@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import kernbench
-from kernbench.api.sweep_jobs import Machine, Measured, PointJob, measure
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError
+from kernbench.sweeps.jobs import Machine, Measured, PointJob, measure
 
 _ONE_AT_A_TIME = threading.Lock()
 """A process simulates one machine at a time, however many threads the worker has."""

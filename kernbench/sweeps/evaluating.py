@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import kernbench
-from kernbench.api.evaluation_gate import baselines, compared
 from kernbench.api.kept_runs import tag as tag_run
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, keeper, open_run
 from kernbench.api.stores import runs as all_runs
-from kernbench.api.sweeping import Progress, sweep
 from kernbench.api.topologies import described_machine
 from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph
 from kernbench.report.progress import Standing
+from kernbench.sweeps.evaluation_gate import baselines, compared
+from kernbench.sweeps.sweeping import Progress, sweep
 from kernbench.user_modules import unmoved
 from kernbench.written_files import writing
 
@@ -35,8 +35,8 @@ class Evaluated:
     """The results of an evaluation.
 
     ``points`` are rows ``bench params topology run_id latency_ns kept_before error``; ``tables`` are rows by
-    name; ``moved`` compares with a baseline (:func:`kernbench.api.evaluation_gate.compared`), None where none
-    was asked for.
+    name; ``moved`` compares with a baseline (:func:`kernbench.sweeps.evaluation_gate.compared`), None where
+    none was asked for.
     """
 
     name: str

@@ -9,16 +9,16 @@ from typing import Any
 
 from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
-from kernbench.api.page import sections
-from kernbench.api.page.graphs import graph
-from kernbench.api.page.machine import machine, machine_use, over_time_of
-from kernbench.api.page.tables import content, of_dicts, table
-from kernbench.api.page.times import time_line
 from kernbench.api.result import Run
 from kernbench.api.screens import SCREENS, Screen
 from kernbench.api.stores import open_run
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
+from kernbench.pages import sections
+from kernbench.pages.graphs import graph
+from kernbench.pages.machine import machine, machine_use, over_time_of
+from kernbench.pages.tables import content, of_dicts, table
+from kernbench.pages.times import time_line
 from kernbench.pgraph import GraphStore, PropertyGraph, Result, topology_graph
 from kernbench.report.cells import plain
 from kernbench.report.content import Column

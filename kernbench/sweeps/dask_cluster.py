@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kernbench
-from kernbench.api.sweep_jobs import Job, Machine, MachineJob, Measured, PointJob
-from kernbench.api.sweep_remote import SourceFile, compile_text, facts, measure_and_pack, unpack, version
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError, MissingExtraError, UsageError
+from kernbench.sweeps.jobs import Job, Machine, MachineJob, Measured, PointJob
+from kernbench.sweeps.remote import SourceFile, compile_text, facts, measure_and_pack, unpack, version
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster

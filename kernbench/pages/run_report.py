@@ -8,12 +8,12 @@ from typing import Any
 
 from kernbench.api.asking import expect, library
 from kernbench.api.exporting import check_file, written
-from kernbench.api.page.answers import Answers, window_of
 from kernbench.api.pictures import DIAGRAM_VIEWS
 from kernbench.api.result import Run
 from kernbench.api.screens import SCREENS, named
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.errors import KernBenchError, UsageError
+from kernbench.pages.answers import Answers, window_of
 from kernbench.report.browser import files
 
 _BARS = 30_000

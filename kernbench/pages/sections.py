@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kernbench.analysis.time_window import WHOLE
-from kernbench.api.page.tables import of_dicts, table
 from kernbench.api.result import Run
+from kernbench.pages.tables import of_dicts, table
 from kernbench.report.cells import PART, launch_columns, number
 from kernbench.report.content import Column
 

@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import BinaryIO
 
-from kernbench.api.sweep_jobs import Job, MachineJob, do
+from kernbench.sweeps.jobs import Job, MachineJob, do
 
 
 def main() -> None:

@@ -12,15 +12,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol
 
-from kernbench.api.sweep_jobs import Job, Machine, Measured, PointJob, do
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import new_run_id
 from kernbench.run_options import Progress
+from kernbench.sweeps.jobs import Job, Machine, Measured, PointJob, do
 
 EXECUTORS = ("local", "dask")
 _START = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from kernbench.api.sweep_worker import main; main()"
+    "from kernbench.sweeps.worker import main; main()"
 )
 _ATTEMPTS = 2
 """Processes that a job may take down with it before it counts as failed."""
@@ -58,7 +58,7 @@ def executor_of(name: str | None, scheduler: str | None, jobs: int, progress: Pr
     if name not in EXECUTORS:
         raise UsageError(f"executor '{name}' does not exist; use {' or '.join(EXECUTORS)}")
     if name == "dask":
-        from kernbench.api.sweep_dask import DaskExecutor
+        from kernbench.sweeps.dask_cluster import DaskExecutor
 
         return DaskExecutor(scheduler, jobs)
     if scheduler is not None:

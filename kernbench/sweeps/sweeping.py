@@ -20,16 +20,16 @@ from kernbench.api.result import Run
 from kernbench.api.running import Program, bench_hash
 from kernbench.api.stores import Store, borrowed, folder_of, keeper
 from kernbench.api.stores import runs as all_runs
-from kernbench.api.sweep_executors import Executor, executor_of
-from kernbench.api.sweep_grid import GridPoint, grid
-from kernbench.api.sweep_jobs import Machine, MachineJob, Measured, PointJob, sweep_program
-from kernbench.api.sweep_result import Sweep, SweepPoint
 from kernbench.api.topologies import Components, Topology
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
 from kernbench.report.progress import Standing, points_line
 from kernbench.run_options import RunOptions
 from kernbench.runtime.process import interruptible
+from kernbench.sweeps.executors import Executor, executor_of
+from kernbench.sweeps.grid import GridPoint, grid
+from kernbench.sweeps.jobs import Machine, MachineJob, Measured, PointJob, sweep_program
+from kernbench.sweeps.result import Sweep, SweepPoint
 from kernbench.topology.marked_yaml import load_value
 
 _LOOK_S = 0.5
@@ -88,7 +88,7 @@ def sweep(
         UsageError: No point can start, a range is wrong, or there are too many points.
     """
     if file is not None:
-        from kernbench.api.sweep_file import read_sweep
+        from kernbench.sweeps.file import read_sweep
 
         said = read_sweep(file)
         bench, device = bench or said.bench, device or said.device

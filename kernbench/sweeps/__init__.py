@@ -1,0 +1,1 @@
+"""Sweeps of a bench over parameters and machines, where points are run, and evaluations made of them."""
