@@ -10,7 +10,7 @@ from kernbench_graph.schema_types import Property, Table
 
 _P = Property
 
-FACTS_VERSION = 7
+FACTS_VERSION = 8
 """Raised whenever the same record would give other facts, or more, so that those kept are made anew."""
 
 WORKED_OUT_TABLES = (
@@ -162,8 +162,6 @@ WORKED_OUT_TABLES = (
     Table("HopUse", "run", "What each hop adds to the use of its place, in the order of the table Hop.", (
         _P("sole_ns", "double", "Time until `t_out` for which none that was served before it occupies the "
            "place; 0 where operations say when it is occupied.", "ns", default=0.0),
-        _P("busy_ns", "double", "Its part of the place's busy time; 0 where operations are what is served.",
-           "ns", default=0.0),
         _P("present", "int32", "Transactions there when it arrives, itself included; 0 of a hop without "
            "length, -1 where operations are what is served.", default=-1),
     ), fact=True),
@@ -180,7 +178,6 @@ WORKED_OUT_TABLES = (
            "of other operations.", "ns"),
         _P("t_pe", "double", "The same among those of its PE's DMA, fetch and store, GEMM and math engines; "
            "`t_out` of other operations.", "ns"),
-        _P("busy_ns", "double", "Its part of the component's busy time.", "ns"),
         _P("wait_ns", "double", "Time from its arrival until it began.", "ns"),
         _P("bytes", "int64", "Bytes moved or produced.", "bytes"),
         _P("present", "int32", "Operations, or transactions, there when it arrives, itself included; 0 "
@@ -190,11 +187,17 @@ WORKED_OUT_TABLES = (
         _P("resource", "string", "Name of the component or link.", to="Use"),
         _P("by", "string", "The place: itself, or of a part without hops the component that it is in.",
            to="Use"),
-        _P("of_busy", "double", "Its busy time by that place's."),
         _P("of_bytes", "double", "Its bytes by those of the hops or operations there."),
         _P("of_wait", "double", "Its waiting time by that of the hops or operations there."),
         _P("of_transactions", "double", "Its transactions by the hops or operations there."),
         _P("of_occupied", "double", "1 where it is occupied when that place is; -1 where as long as it is "
            "busy."),
+    ), fact=True),
+    Table("Busy", "run", "When components and links were busy: intervals of even service. They may overlap; "
+          "together they never serve more than the place can.", (
+        _P("resource", "string", "Name of the component or link.", to="Use"),
+        _P("t_from", "double", "Where it begins.", "ns"),
+        _P("t_to", "double", "Where it ends.", "ns"),
+        _P("busy_ns", "double", "Time in service within it, its length at most.", "ns"),
     ), fact=True),
 )  # fmt: skip

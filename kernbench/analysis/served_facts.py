@@ -26,19 +26,18 @@ ENGINES = ("pe_dma", "pe_fetch_store", *COMPUTING)
 
 
 def served_tables(run: RunRecord) -> dict[str, pa.Table]:
-    """The tables ``HopUse``, ``Served`` and ``Measured`` of a run."""
+    """The tables ``HopUse``, ``Served``, ``Measured`` and ``Busy`` of a run."""
     import pyarrow as pa
 
     usage = Usage(run.tables)
+    course = usage.course
     used, names = usage.recorded, usage.recorded["resource"].tolist()
-    per_weight = _ratio(used["busy_ns"], usage.whole["busy"])
     index = {name: number for number, name in enumerate(names)}
     hop, op = run.tables["Hop"], run.tables["Op"]
     at, on = rows_of(hop["resource"], index), rows_of(op["component"], index)
 
     hops, ops, dealt = usage.entries
-    busy, present = np.zeros(len(at)), np.full(len(at), -1, np.int32)
-    busy[usage.of_hop] = usage.hop_weight * per_weight[hops.where]
+    present = np.full(len(at), -1, np.int32)
     present[usage.of_hop] = present_at_arrival(hops.where, hops.arrived, hops.end)
     alone = hop["t_out"].to_numpy().copy()
     shown = np.flatnonzero(~np.isin(at, np.unique(on)))  # elsewhere operations say when it is occupied
@@ -54,7 +53,7 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
     by = usage.parts
     traced = np.array([has_times(kind) for kind in used["kind"].tolist()], bool)
     return {
-        "HopUse": pa.table({"sole_ns": hop["t_out"].to_numpy() - alone, "busy_ns": busy, "present": present}),
+        "HopUse": pa.table({"sole_ns": hop["t_out"].to_numpy() - alone, "present": present}),
         "Served": pa.concat_tables([
             pa.table({
                 "op": op["number"].to_numpy()[some], "txn": np.full(len(some), -1),
@@ -62,7 +61,6 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
                 "t_in": ready, "t_start": begin, "t_out": end, "t_busy": since,
                 "t_compute": _among(np.isin(kind, COMPUTING), pe, begin, end),
                 "t_pe": _among(np.isin(kind, ENGINES), pe, begin, end),
-                "busy_ns": np.where(counted, (end - since) * per_weight[on[some]], 0.0),
                 "wait_ns": begin - ready, "bytes": op["bytes"].to_numpy()[some],
                 "present": there,
             }),
@@ -71,7 +69,6 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
                 "resource": pa.array(used["resource"][dealt.where].tolist(), pa.string()),
                 "t_in": dealt.arrived, "t_start": dealt.begin, "t_out": dealt.end, "t_busy": dealt.begin,
                 "t_compute": dealt.end, "t_pe": dealt.end,
-                "busy_ns": dealt.nbytes * per_weight[dealt.where],
                 "wait_ns": dealt.wait, "bytes": dealt.nbytes.astype(np.int64),
                 "present": present_at_arrival(dealt.where, dealt.arrived, dealt.end),
             }),
@@ -79,11 +76,14 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
         "Measured": pa.table({
             "resource": pa.array(names, pa.string()),
             "by": pa.array(used["resource"][by].tolist(), pa.string()),
-            "of_busy": _ratio(used["busy_ns"], used["busy_ns"][by]),
             "of_bytes": _ratio(used["bytes"], usage.whole["bytes"][by]),
             "of_wait": _ratio(used["wait_ns"], usage.whole["wait"][by]),
             "of_transactions": _ratio(used["transactions"], usage.whole["n"][by]),
             "of_occupied": np.where(traced, (by == np.arange(len(by))) * 1.0, -1.0),
+        }),
+        "Busy": pa.table({
+            "resource": pa.array(used["resource"][course.where].tolist(), pa.string()),
+            "t_from": course.begin, "t_to": course.end, "busy_ns": course.ns,
         }),
     }  # fmt: skip
 

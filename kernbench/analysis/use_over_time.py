@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kernbench.analysis.busy_course import Course
 from kernbench.analysis.time_window import Window
 from kernbench.analysis.window_use import Usage
 
@@ -20,8 +21,7 @@ def use_over_time(
     """Utilisation of each resource in ``bins`` stretches of equal length.
 
     The rules are those of :func:`kernbench.analysis.window_use.use_within`; all stretches are worked out in
-    one pass, so that a million hops take a second. An interval without length counts in the stretch in which
-    it begins.
+    one pass, so that a million hops take a second.
 
     Args:
         tables: The trace of a run.
@@ -38,40 +38,22 @@ def use_over_time(
     begin = window.spans[0][0] if window.spans else 0.0
     end = window.spans[-1][1] if window.spans else begin
     edges = np.linspace(begin, end, bins + 1)
-    busy = np.zeros((bins, len(names)))
-    for where, weight, first, last in usage.busy:
-        busy += spread(window, edges, where, weight, first, last, len(names))
-    whole = usage.whole["busy"]
-    scale = np.where(whole > 0, 1.0 / np.where(whole > 0, whole, 1.0), 0.0)
-    busy_ns = (busy * scale)[:, usage.parts] * usage.recorded["busy_ns"]
-    lengths = np.diff(window.covered(edges))[:, np.newaxis]
+    covered = window.covered(edges)
+    busy_ns = spread(usage.course, window, covered, len(names))
+    lengths = np.diff(covered)[:, np.newaxis]
     shares = np.divide(busy_ns, lengths, out=np.zeros_like(busy_ns), where=lengths > 0)
-    return names.tolist(), edges, np.minimum(shares, 1.0)
+    return names.tolist(), edges, np.minimum(shares, 1.0)  # last bits of sums could exceed it
 
 
-def spread(
-    window: Window,
-    edges: Floats,
-    where: NDArray[np.int64],
-    weight: Floats,
-    begin: Floats,
-    end: Floats,
-    count: int,
-) -> Floats:
-    """The part of each weight that lies within each stretch, summed by resource."""
-    if not len(where):
-        return np.zeros((len(edges) - 1, count))
-    first, last = window.covered(begin), window.covered(end)
-    length = end - begin
-    point = length <= 0
-    inside = window.touches(begin, end)
-    per_ns = np.where(point, 0.0, weight / np.where(point, 1.0, length))
-    points = weight * (point & inside)
-    sums = []
-    for edge, covered in zip(edges, window.covered(edges), strict=True):
-        before = np.clip(covered, first, last) - first
-        sums.append(np.bincount(where, per_ns * before + points * (begin < edge), minlength=count))
-    if point.any():
-        # What happens at the very end belongs to the last stretch.
-        sums[-1] = sums[-1] + np.bincount(where, points * (begin >= edges[-1]), minlength=count)
-    return np.diff(np.array(sums), axis=0)
+def spread(course: Course, window: Window, covered: Floats, count: int) -> Floats:
+    """Time in service in each stretch at each of ``count`` places, ns.
+
+    ``covered``: ns of the window before each edge of the stretches.
+    """
+    first, last = window.covered(course.begin), window.covered(course.end)
+    rate = course.ns / (course.end - course.begin)
+    served = [
+        np.bincount(course.where, rate * (np.clip(edge, first, last) - first), minlength=count)
+        for edge in covered
+    ]
+    return np.diff(np.array(served), axis=0)

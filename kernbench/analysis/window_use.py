@@ -2,18 +2,21 @@
 
 A resource's recorded busy time is distributed over its hops, or over its operations, in proportion to what
 determines their service: bytes on links and in memories, the time during which operations are under way, the
-same overhead for every message elsewhere. A pseudo-channel has its own bytes of each hop at its slice.
+same overhead for every message elsewhere. A pseudo-channel has its own bytes of each hop at its slice. When
+each was busy says :mod:`kernbench.analysis.busy_course`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kernbench.analysis.busy_course import Course, course_of
 from kernbench.analysis.occupancy import united, with_occupancy
 from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Texts
@@ -82,20 +85,20 @@ class Usage:
             Entries(on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
             dealt,
         )
-        self.hop_weight = weight
-        """What determines the busy time of each hop that counts: its bytes, or the same for all."""
         # Operations of one engine overlap where it has several in flight; its time is busy once.
         at, begun, ended = united(on[op], starts, ends)
-        self.busy = (
-            (where, weight, begin, end),
-            (at, ended - begun, begun, ended),
-            (dealt.where, dealt.nbytes, dealt.begin, dealt.end),
+        self._stays = tuple(
+            np.concatenate(columns)
+            for columns in zip(
+                (where, weight, begin, end),
+                (at, ended - begun, begun, ended),
+                (dealt.where, dealt.nbytes, dealt.begin, dealt.end),
+                strict=True,
+            )
         )
-        """Where, weight, begin and end of what keeps resources busy."""
+        """Place, weight, begin and end of what keeps resources busy."""
 
-        self.whole = {key: np.zeros(count) for key in ("busy", "wait", "bytes", "n")}
-        for place, busy, _, _ in self.busy:
-            self.whole["busy"] += np.bincount(place, busy, minlength=count)
+        self.whole = {key: np.zeros(count) for key in ("wait", "bytes", "n")}
         for entries in self.entries:
             for key, values in (
                 ("wait", entries.wait), ("bytes", entries.nbytes), ("n", np.ones(len(entries.where))),
@@ -108,6 +111,24 @@ class Usage:
         self._several = np.zeros(count, dtype=bool)
         self._several[self.parts[used["max_queue"] > 1]] = True
 
+    @cached_property
+    def course(self) -> Course:
+        """When each resource was busy."""
+        count = len(self.parts)
+        where, weight, begin, end = self._stays
+        order = np.argsort(where, kind="stable")
+        first = np.searchsorted(where[order], np.arange(count + 1))
+        # A part that nothing names is busy when the resource is that stands for it.
+        rows = np.concatenate([order, *(
+            order[first[by] : first[by + 1]] for by in self.parts[self.parts != np.arange(count)].tolist()
+        )])  # fmt: skip
+        others = np.flatnonzero(self.parts != np.arange(count))
+        there = np.diff(first)
+        of = np.concatenate([where[order], np.repeat(others, there[self.parts[others]])])
+        whole = np.bincount(of, weight[rows], minlength=count)
+        scale = self.recorded["busy_ns"] / np.where(whole > 0, whole, 1.0)
+        return course_of(of, weight[rows] * scale[of], begin[rows], end[rows])
+
     def within(self, window: Window) -> dict[str, NDArray[Any]]:
         """The use of each resource within ``window``: the columns of a run's table ``Use``, in its order.
 
@@ -117,10 +138,6 @@ class Usage:
         used, parts, count = self.recorded, self.parts, len(self.recorded["resource"])
         found = {key: np.zeros(count) for key in self.whole}
         queue = np.zeros(count, dtype=np.int64)
-        for where, weight, begin, end in self.busy:
-            near = window.near(begin, end)
-            share = window.share(begin[near], end[near])
-            found["busy"] += np.bincount(where[near], weight[near] * share, minlength=count)
         for entries in self.entries:
             some = entries.taken(window.near(np.minimum(entries.arrived, entries.begin), entries.end))
             share = window.share(some.begin, some.end)
@@ -136,8 +153,7 @@ class Usage:
             share = np.where(whole > 0, found[key] / np.where(whole > 0, whole, 1.0), 0.0)
             return np.asarray(recorded * share[parts])
 
-        # Bytes are not spread quite evenly over a hop, so in a short window the sum could exceed it.
-        busy = np.minimum(scaled("busy", used["busy_ns"]), window.ns)
+        busy = np.minimum(self.course.within(window, count), window.ns)  # last bits of sums could exceed it
         rows = found["n"][parts] > 0
         result = {
             "resource": used["resource"],

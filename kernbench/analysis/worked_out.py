@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ANALYSES = {
     ("Window", "Span", "Touched"): "window_facts.window_tables",
-    ("HopUse", "Served", "Measured"): "served_facts.served_tables",
+    ("HopUse", "Served", "Measured", "Busy"): "served_facts.served_tables",
     ("Path", "Explained", "Step"): "path_table.path_tables",
     ("Line", "AtLine"): "source_lines.line_tables",
     ("Followed",): "follow_table.followed_tables",

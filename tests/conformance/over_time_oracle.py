@@ -45,6 +45,36 @@ def united(intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]
     return found
 
 
+class Course:
+    """What a place has served by a time, by definition: of what it records, scaled to its busy time."""
+
+    def __init__(self, entries: Weighted, busy_ns: float) -> None:
+        total = sum(weight for *_, weight in entries)
+        self.stays = [(begin, end, busy_ns * weight / total) for begin, end, weight in entries if weight > 0]
+        self.times = sorted({time for begin, end, _ in self.stays for time in (begin, end)})
+        self.left_over = {time: self.evenly(time) - time for time in self.times}
+        self.owed = {
+            time: sum(work for _, end, work in self.stays if end <= time) - time for time in self.times
+        }
+
+    def evenly(self, time: float) -> float:
+        """What were served before ``time``, were each stay's service spread evenly."""
+        done = 0.0
+        for begin, end, work in self.stays:
+            if begin < time:
+                done += work if end <= time else work * (time - begin) / (end - begin)
+        return done
+
+    def served(self, time: float) -> float:
+        """As soon as there is room, but in time for all to leave when they do."""
+        before = [rest for at, rest in self.left_over.items() if at <= time]
+        later = [owed for at, owed in self.owed.items() if at >= time]
+        gone = sum(work for _, end, work in self.stays if end <= time)
+        soon = min([self.evenly(time), *(time + rest for rest in before)])
+        late = max([gone, *(time + owed for owed in later)])
+        return min(max(soon, late), time)
+
+
 class Busy:
     """How busy the resources of a run were, stretch by stretch."""
 
@@ -69,22 +99,19 @@ class Busy:
         for name, intervals in by_engine.items():
             served[name] = [(begin, end, end - begin) for begin, end in united(intervals)]
         self.served = {name: of for name, of in served.items() if sum(weight for *_, weight in of) > 0}
+        self.courses: dict[str, Course] = {}
 
     def share(self, name: str, low: float, high: float) -> float:
         """Utilisation within a stretch."""
         length = within(low, high, self.spans, low, high)
-        entries = self.served.get(name) or self.served.get(self.stands_for(name), [])
-        total = sum(weight for *_, weight in entries)
-        if not entries or length <= 0:
+        if length <= 0:
             return 0.0
-        part = 0.0
-        for begin, end, weight in entries:
-            if end > begin:
-                part += weight * within(begin, end, self.spans, low, high) / (end - begin)
-            elif any(a <= begin <= b for a, b in self.spans):
-                last = high == self.spans[-1][1]
-                part += weight * (low <= begin < high or (last and begin == high))
-        return min(self.used[name]["busy_ns"] * part / total / length, 1.0)
+        if name not in self.courses:
+            entries = self.served.get(name) or self.served.get(self.stands_for(name), [])
+            self.courses[name] = Course(entries, self.used[name]["busy_ns"])
+        served = self.courses[name].served
+        inside = ((max(low, a), min(high, b)) for a, b in self.spans)
+        return min(sum(served(b) - served(a) for a, b in inside if b > a) / length, 1.0)
 
     def stands_for(self, name: str) -> str:
         """Whose proportions a part or a wire within a PE has, which nothing names."""
