@@ -25,6 +25,8 @@
 
 # Compiled modules are kept, whatever the caller's environment says: hundreds of processes of the tests start faster.
 unexport PYTHONDONTWRITEBYTECODE
+# Threads of a process share one heap of glibc's: hundreds of databases reuse what those before have freed.
+export MALLOC_ARENA_MAX := 1
 
 PYTHON ?= python3
 VENV ?= .venv
