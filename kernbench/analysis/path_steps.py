@@ -26,11 +26,15 @@ _SHOWN = 10
 
 
 class Passed(NamedTuple):
-    """A component or link on a transaction's path, the bytes that pass there, and the cause of time there."""
+    """A component or link on a transaction's path, the bytes that pass there, and the cause of time there.
+
+    ``over`` is the link that an access within a PE crosses at the same time as it is served; else empty.
+    """
 
     location: str
     bytes: int
     cause: str
+    over: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,8 @@ class Track:
             self.now = min(arrived, self.now)
             return
         path = self.index.path(message)
-        passed = tuple([Passed(p.resource, p.bytes, self._cause(message, p.resource)) for p in path])
+        over = _over(message)
+        passed = tuple([Passed(p.resource, p.bytes, self._cause(message, p.resource), over) for p in path])
         self.paths[message.id] = passed
         name = named(message)
         for hop in reversed(range(first, len(path))):
@@ -107,6 +108,12 @@ class Track:
             known = COMPONENT_KINDS[kind].cause if kind in COMPONENT_KINDS else "component"
             cause = self._causes[resource] = "link" if self.index.is_link.get(resource) else known
         return cause
+
+
+def _over(message: Message) -> str:
+    """The link that an access of a part to the TCM of its PE crosses; empty for any other transaction."""
+    ends = {"tcm_read": (message.dst, message.src), "tcm_write": (message.src, message.dst)}.get(message.kind)
+    return "->".join(ends) if ends else ""
 
 
 def named(message: Message) -> str:

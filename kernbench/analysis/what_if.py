@@ -6,7 +6,8 @@ changed machine is certain. Each step of the path changes by the rule of its cau
 
 - Time on a transaction's path: the transaction's zero-load latency is computed on the machine as it was and
   as it would be (:mod:`kernbench.analysis.zero_load`). A transfer without others is exact. Time beyond that,
-  which other transactions' flits between its own cost it, is divided by the speed of the location.
+  which other transactions' flits between its own cost it, is divided by the speed of the location. An access
+  to the TCM of its own PE takes as long as the slower of the port and the link that it crosses.
 - Waits behind others at a location are divided by that location's speed: those waited for are served there
   too. A wait for a DMA engine is not: an engine is held for transfers whose time passes elsewhere.
 - Compute, and a component's own time, are divided by its speed. A kernel's dispatch includes the overhead of
@@ -26,7 +27,7 @@ from kernbench.analysis.path_steps import CriticalPath, Passed, Step
 from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.kinds import component_kind
 from kernbench.pgraph import PropertyGraph
-from kernbench.topology.overrides import FREE, KIND, matching, multiply
+from kernbench.topology.overrides import AND, FREE, KIND, matching, multiply
 
 TWICE = 2.0
 _SMALLEST_NS = 1e-9
@@ -96,6 +97,10 @@ class PathEstimator:
         for (path, first, _), members in groups.items():
             mean = [math.fsum(stays) / len(members) for stays in zip(*members, strict=True)]
             locations = {passed.location for passed in path}
+            if over := path[0].over:
+                locations.add(over)
+                if queue := self._before.queue_of(over):
+                    locations.add(queue)
             if translator := self._before.translator(path[0].location):
                 locations.add(translator)
             found.append(_Transfers(path, first, len(members), mean, locations))
@@ -116,6 +121,15 @@ class PathEstimator:
                 found.add(self._before.part_beside(step.location, "pe_scheduler"))
         return found
 
+    def together(self) -> list[tuple[str, ...]]:
+        """Kinds that limit the same accesses: of TCMs, links to them, and queues with slots there."""
+        found = {
+            tuple(sorted({self.kind(name) for name in transfers.locations}))
+            for transfers in self._transfers
+            if transfers.path[0].over
+        }
+        return sorted(found)
+
     def estimate(self, factors: Mapping[str, float]) -> Estimate:
         """The estimate with the parts in ``factors`` so many times as fast."""
         after = ZeroLoadModel(self.graph, factors)
@@ -123,7 +137,7 @@ class PathEstimator:
         for step, share in self._other:
             ns = step.ns
             if self._scales(step):
-                ns = (ns - share) / factors.get(step.location, 1.0)
+                ns = (ns - share) / self._speed(step, after, factors)
                 if share:
                     ns += share / factors.get(self._before.part_beside(step.location, "pe_scheduler"), 1.0)
             total[step.cause] += ns
@@ -161,6 +175,15 @@ class PathEstimator:
             # At the first hop, a transfer waits for a DMA engine where there are any.
             return step.hop > 0 or (step.hop == 0 and not self._has_dma(step.location))
         return step.transaction >= 0 or step.cause in ("compute", "component")
+
+    def _speed(self, step: Step, after: ZeroLoadModel, factors: Mapping[str, float]) -> float:
+        """How many times as fast the location of a step is."""
+        path = self.path.paths.get(step.transaction, ())
+        passed = path[step.hop] if 0 <= step.hop < len(path) else None
+        if passed is None or not passed.over:
+            return factors.get(step.location, 1.0)
+        before = self._before.tcm_gbs(passed.location, passed.over)
+        return after.tcm_gbs(passed.location, passed.over) / before
 
     def _has_dma(self, location: str) -> bool:
         return location in self.graph and component_kind(self.graph.node(location)).has_dma
@@ -202,8 +225,10 @@ def what_if(path: CriticalPath, graph: PropertyGraph, changes: Iterable[tuple[st
 def candidates(path: CriticalPath, graph: PropertyGraph, locations: int = 10) -> list[Candidate]:
     """Candidates for a change: every kind on the path, and its ``locations`` longest locations beside them.
 
-    The best first: in order of what it saves when free, then when twice as fast. Candidates that save nothing
-    are left out, and so is a location that is the only one of its kind on the path.
+    Kinds that limit a TCM's accesses together are a candidate together as well: where both are as fast,
+    neither alone saves anything. The best first: in order of what it saves when free, then when twice as
+    fast. Candidates that save nothing are left out, and so is a location that is the only one of its kind on
+    the path.
     """
     estimator = PathEstimator(path, graph)
     by_location = path.by_location()
@@ -213,6 +238,10 @@ def candidates(path: CriticalPath, graph: PropertyGraph, locations: int = 10) ->
         kinds[estimator.kind(location)].append(location)
     beside = [name for name in by_location if name in matter and len(kinds[estimator.kind(name)]) > 1]
     asked = {KIND + kind: members for kind, members in kinds.items()}
+    for together in estimator.together():
+        asked[AND.join(KIND + kind for kind in together)] = [
+            name for kind in together for name in kinds[kind]
+        ]
     asked |= {name: [name] for name in beside[:locations]}
     found = []
     for where, members in asked.items():

@@ -160,7 +160,7 @@ class ZeroLoadModel:
         if found is None:
             hops = [(passed.location, passed.bytes) for passed in path]
             setup_ns = 0.0 if self.is_link(hops[0][0]) else self._setup_ns(hops[0][0])
-            ends = [0.0, *(hop.t_out for hop in _Journey(self, hops).run(setup_ns).hops)]
+            ends = [0.0, *(hop.t_out for hop in _Journey(self, hops, path[0].over).run(setup_ns).hops)]
             found = self._known[path] = [after - before for before, after in pairwise(ends)]
         return found
 
@@ -202,6 +202,18 @@ class ZeroLoadModel:
         is_dma = not self.is_link(location) and self.figures(location)["kind"] == "pe_dma"
         return self.part_beside(location, self._translator) if is_dma else None
 
+    def tcm_gbs(self, tcm: str, over: str) -> float:
+        """GB/s of an access of a part to the TCM of its PE, over the link between them: the slower's."""
+        port = self.number(tcm, "write_gbs" if over.endswith(f"->{tcm}") else "read_gbs")
+        queue = self.queue_of(over)
+        slot = self.number(queue, "tcm_gbs") if queue else port
+        return min(port, self.number(over, "bw_gbs"), slot)
+
+    def queue_of(self, over: str) -> str | None:
+        """The PE_IPCQ whose slot in the TCM is accessed over this link; None where it is another access."""
+        ends = [end for end in over.split("->") if end and self.figures(end)["kind"] == "pe_dma"]
+        return self.part_beside(ends[0], "pe_ipcq") if ends else None
+
     def part_beside(self, location: str, part: str) -> str:
         """The component ``part`` of the PE that ``location`` is in."""
         own = self._graph.node(location).properties
@@ -235,8 +247,9 @@ class ZeroLoadModel:
 class _Journey:
     """One transfer along its path, and the hops so far."""
 
-    def __init__(self, model: ZeroLoadModel, path: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, model: ZeroLoadModel, path: Sequence[tuple[str, int]], over: str = "") -> None:
         self.model = model
+        self.over = over
         self.path = path
         self.hops: list[Hop] = []
         self.kinds = [str(model.figures(location)["kind"]) for location, _ in path]
@@ -253,7 +266,7 @@ class _Journey:
                     trains = [Train.at_once(self._last(trains), model.flits(nbytes))]
                 trains = self._cross(location, kind, trains, nbytes)
             elif COMPONENT_KINDS[kind].memory:
-                # Within a PE nothing is sent before the access, and both ports of a TCM scale alike.
+                # Within a PE nothing is sent before the access.
                 is_write = number > 0 and path[number - 1][1] > 0
                 trains = self._access(location, kind, trains, nbytes, is_write)
             elif number == 0:
@@ -299,7 +312,13 @@ class _Journey:
         segment, gbs = of_component(kind), None
         served = [train.pay(segment, self.model.number(name, "overhead_ns")) for train in arrived]
         if kind == "pe_tcm":
-            gbs = self.model.number(name, "write_gbs" if is_write else "read_gbs")
+            if self.over:
+                gbs = self.model.tcm_gbs(name, self.over)
+            else:
+                gbs = self.model.number(name, "write_gbs" if is_write else "read_gbs")
+            if queue := self.model.queue_of(self.over):
+                overhead_ns = self.model.number(queue, "tcm_overhead_ns")
+                served = [train.pay(segment, overhead_ns) for train in served]
             flit_ns, last_ns = self.model.flit_times(gbs, nbytes)
             served = [train.cross(flit_ns, last_ns, segment, 0.0) for train in served]
         elif kind == "hbm_ctrl":

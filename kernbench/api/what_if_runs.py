@@ -8,6 +8,7 @@ from typing import Any
 
 from kernbench.analysis.routing import kept_topology
 from kernbench.analysis.time_window import PARTIAL
+from kernbench.api.energy_use import energy
 from kernbench.api.rerun import rerun as rerun_kept
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
@@ -41,7 +42,8 @@ def what_if(
     Args:
         run: An id or a reference such as ``last``.
         changes: What is faster, as the topology file's ``overrides`` say it: a component, a link ``a->b``,
-            ``kind:NAME`` or a group such as ``sip0.cube3``, each with how many times as fast, or ``"free"``:
+            ``kind:NAME``, a group such as ``sip0.cube3``, or several of these with `` + `` between them, each
+            with how many times as fast, or ``"free"``:
             ``{"kind:router_mesh": 2.0, "sip0.cube0.pe0.pe_gemm": "free"}``.
         store: An open store, a URL, or None for the default one.
         rerun: Compile the run's machine again with the changes and run the bench, or the traffic, on it; that
@@ -60,6 +62,8 @@ def what_if(
         - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if` on
           what an estimate leaves out); with ``topo`` there is no estimate, and it is None;
         - ``measured``: ``run_id topology ns by_cause`` of the new run, or None;
+        - in ``before`` and ``measured`` also ``energy_pj``, that of the whole run, None in ``before`` where
+          nothing is run;
         - ``saved_ns``: of the measured run or, without one, of the estimate;
         - ``difference_ns``: estimate less measured, or None.
 
@@ -81,7 +85,9 @@ def what_if(
         before = kept.critical_path(launch)
         estimate = None if topo else estimated(before, original, factors)
         measured: dict[str, Any] | None = None
+        before_pj: float | None = None
         if rerun:
+            before_pj = energy(kept)["energy_pj"]
             changed = kept_topology(_with(str(original.properties["spec"]), wanted))
             if topo:
                 changed = described_machine(changed, topo)[0]
@@ -92,6 +98,7 @@ def what_if(
                 "topology": new.topology,
                 "ns": path.ns,
                 "by_cause": path.by_cause(),
+                "energy_pj": energy(new)["energy_pj"],
             }
     before_ns = before.ns
     after = measured["ns"] if measured else estimate.ns if estimate else before_ns
@@ -105,7 +112,11 @@ def what_if(
             *({"where": where, "speed": speed} for where, speed in wanted.items()),
             *({"key": key, "value": str(value)} for key, value in (topo or {}).items()),
         ],
-        "before": {"ns": before_ns, "by_cause": before.by_cause()},
+        "before": {
+            "ns": before_ns,
+            "by_cause": before.by_cause(),
+            "energy_pj": before_pj,
+        },
         "estimate": None if estimate is None else {"ns": estimate.ns, "by_cause": estimate.by_cause},
         "measured": measured,
         "saved_ns": before_ns - after,

@@ -21,6 +21,8 @@ from kernbench.topology.fields import Section
 
 KIND = "kind:"
 """Prefix of a ``where`` that names a kind instead of one part."""
+AND = " + "
+"""Between places of a ``where`` that names several."""
 _LARGEST = 1e36
 """Products of speeds are kept where no figure overflows or becomes 0."""
 
@@ -35,7 +37,8 @@ class Override(Section):
     """Something that is faster or slower than the rest of its kind, or costs next to nothing."""
 
     where: str = Field(
-        description="a component, a link 'a->b', kind:NAME, or a group such as sip0.cube3 with all in it",
+        description="a component, a link 'a->b', kind:NAME, a group such as sip0.cube3 with all in it, or "
+        "several of these with ' + ' between them",
         min_length=1,
         max_length=400,
     )
@@ -118,10 +121,15 @@ def faster(properties: Properties, kind: ComponentKind | LinkKind, factor: float
 def matching(graph: PropertyGraph, where: str) -> list[str]:
     """Ids of the components and links that ``where`` means.
 
-    A component or link by id; ``kind:NAME``, all of a kind of either; or a group (``tray``, a package, a
-    cube, a PE): the components in it and the links with both ends in it. :class:`UsageError` when it means
-    nothing, or only things that take no time, which no speed can change.
+    A component or link by id; ``kind:NAME``, all of a kind of either; a group (``tray``, a package, a
+    cube, a PE): the components in it and the links with both ends in it; or several of these, with ``+``
+    between them. :class:`UsageError` when one means nothing, or only things that take no time, which no speed
+    can change.
     """
+    return list(dict.fromkeys(part for one in where.split(AND) for part in _matching(graph, one.strip())))
+
+
+def _matching(graph: PropertyGraph, where: str) -> list[str]:
     nodes, links = _meant(graph, where)
     if not nodes and not links:
         raise UsageError(f"'{where}' matches nothing, {_hint(graph, where)}")

@@ -129,7 +129,8 @@ def test_what_is_told(cli: Cli) -> None:
     lines = both.out.splitlines()
     assert lines[0].endswith("launch 0: kind:pe_gemm 2 times as fast, kind:pcie_ep free")
     assert lines[1].split() == ["cause", "before", "estimate", "measured"]
-    assert lines[-2].split()[0] == "total"
+    assert lines[-3].split()[0] == "total"
+    assert lines[-2] == "energy of the whole run: 5.64 uJ instead of 5.64 uJ, 0.0% less"
     assert "64 ns less" not in lines[-1]
     new = kb.open_run("last")
     assert lines[-1].startswith("measured: ")

@@ -59,6 +59,19 @@ def carried(model: str, flow: dict[str, Any], changes: list[tuple[str, float]]) 
     return kb.traffic([flow], machine(model, json.dumps(overrides)), store="memory:")
 
 
+TCM = ("kind:pe_tcm", "kind:pe_internal", "kind:pe_tcm + kind:pe_internal")
+PORTS = {"even": {}, "slow link": {"internal_gbs": 300.0}, "slow port": {"internal_gbs": 900.0}}
+
+
+@cache
+def computed(ports: str, changes: tuple[tuple[str, float], ...]) -> tuple[PropertyGraph, kb.Run]:
+    """A GEMM of one PE, whose operands go through the TCM."""
+    overrides = [{"where": where, "speed": factor} for where, factor in changes]
+    pe = {**BASE["pe"], "links": PORTS[ports], "pe_tcm": {"overhead_ns": 0.25, "write_gbs": 400.0}}
+    graph = compile_topology(parse(json.dumps({**BASE, "pe": pe, "overrides": overrides})))
+    return graph, kb.run("gemm-single-pe", graph, store="memory:")
+
+
 FLOWS = st.fixed_dictionaries(
     {
         "ends": st.sampled_from(ENDS),
@@ -89,3 +102,22 @@ def test_an_estimate_is_exact(model: str, flow: dict[str, Any], changes: list[tu
     measured = after.critical_path().by_cause()
     for cause in measured | estimate.by_cause:
         assert estimate.by_cause.get(cause, 0.0) == pytest.approx(measured.get(cause, 0.0), abs=1e-9, rel=0)
+
+
+@examples(20, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    ports=st.sampled_from(list(PORTS)),
+    changes=st.lists(
+        st.tuples(st.sampled_from(TCM), st.sampled_from([0.5, 1.5, 2.0, 1e12])), min_size=1, max_size=2
+    ),
+)
+@example(ports="even", changes=[("kind:pe_tcm", 1e12)])
+def test_an_estimate_knows_what_limits_the_accesses_to_a_tcm(
+    ports: str, changes: list[tuple[str, float]]
+) -> None:
+    """Port and link take turns at that: a faster one alone saves nothing where the other is as slow."""
+    graph, before = computed(ports, ())
+    after = computed(ports, tuple(changes))[1].critical_path(0)
+    estimate = what_if(before.critical_path(0), graph, changes)
+    assert estimate.ns == pytest.approx(after.ns, abs=1e-6, rel=0)
+    assert estimate.by_cause == pytest.approx(after.by_cause(), abs=1e-6)

@@ -48,11 +48,11 @@ def _said(found: Mapping[str, Any]) -> list[str]:
     """The energy of the run and of its launches, and what is not in it."""
     if not found["energy_pj"]:
         return [EMPTY]
-    of = f"{_joules(found['energy_pj'])}; its launches took {_joules(found['launches_pj'])}"
+    of = f"{joules(found['energy_pj'])}; its launches took {joules(found['launches_pj'])}"
     return [f"{of} in {number(found['latency_ns'])} ns", *([] if found["static_pj"] else [_NO_STATIC])]
 
 
-def _joules(pj: float) -> str:
+def joules(pj: float) -> str:
     """An energy in the unit that suits it."""
     unit, size = next(((unit, size) for unit, size in _SIZES if pj >= size), ("pJ", 1.0))
     return f"{number(pj / size)} {unit}"

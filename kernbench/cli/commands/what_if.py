@@ -27,8 +27,8 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", "free_ns", "f
 @run_argument
 @click.option(
     "--speed", "speeds", multiple=True, metavar="WHERE=FACTOR|free",
-    help="Make a component, a link a->b, kind:NAME, or a group such as sip0.cube3 so many times as fast, or "
-    "free; may be repeated.",
+    help="Make a component, a link a->b, kind:NAME, a group such as sip0.cube3, or several of these with "
+    "' + ' between them, so many times as fast, or free; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--topo", multiple=True, metavar="KEY=VALUE",
@@ -70,7 +70,8 @@ def command(
     JSON has run_id, bench, topology, launch, window and, without --speed, ns and candidates (where,
     on_path_ns, twice_ns, twice_saved_ns, free_ns, free_saved_ns), with it changes (where, speed, or key,
     value), before and estimate (ns, by_cause, or null), measured (run_id, topology, ns, by_cause, or null),
-    saved_ns and difference_ns (estimate less measured, or null).
+    saved_ns and difference_ns (estimate less measured, or null). With a real run, before and measured also
+    have energy_pj, that of the whole run.
     """
     changes = assignments("--speed", speeds)
     with opened(store) as kept_in:
@@ -85,6 +86,8 @@ def command(
     rows = list(_by_cause(found))
     emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {_changed(found)}"])
     if fmt == "table":
+        if found["measured"] is not None:
+            say(_energy(found["before"]["energy_pj"], found["measured"]["energy_pj"]))
         say(_verdict(found))
 
 
@@ -116,6 +119,13 @@ def _by_cause(found: dict[str, Any]) -> Iterator[list[Any]]:
     for cause in causes:
         yield [cause, *(None if one is None else one.get(cause, 0.0) for one in sums)]
     yield ["total", *(found[key] and found[key]["ns"] for key in ("before", "estimate", "measured"))]
+
+
+def _energy(before: float, after: float) -> str:
+    from kernbench.api.screens.energy import joules
+
+    change = f"{abs(after - before) / before:.1%} {'less' if after <= before else 'more'}" if before else "-"
+    return f"energy of the whole run: {joules(after)} instead of {joules(before)}, {change}"
 
 
 def _verdict(found: dict[str, Any]) -> str:
