@@ -39,7 +39,7 @@ BIN := $(VENV)/bin
 PLAIN := $(VENV)/.installed
 DEV := $(VENV)/.installed-dev
 # compiled when KernBench is installed
-CORE := hatch_build.py $(wildcard kernbench/*/*.pyx kernbench/*/*.pxd kernbench/*/*.pxi) kernbench/compiled/digest.py
+CORE := hatch_build.py $(wildcard kernbench/*/*.pyx kernbench/*/*.pxd) kernbench/compiled/digest.py
 SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled engine:", state)'
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py

@@ -77,9 +77,9 @@ def _extra(check: str, extra: str, *libraries: str) -> dict[str, str]:
 
 
 def _compiled_core() -> dict[str, str]:
-    from kernbench.compiled import core, state
+    from kernbench.compiled import state
 
-    return _row("compiled core", "missing" if core is None else "ok", state)
+    return _row("compiled core", "ok" if state == "used" else "missing", state)
 
 
 def _attempt(check: str, look: Callable[[], str]) -> dict[str, str]:

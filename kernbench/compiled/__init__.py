@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import spec_from_file_location
@@ -52,15 +51,9 @@ class _Interpreted(MetaPathFinder):
         """See :class:`importlib.abc.MetaPathFinder`."""
         if name not in MODULES:
             return None
-        source = _ROOT.joinpath(*name.split(".")).with_suffix(".py")
-        if not source.exists():
-            raise ModuleNotFoundError(f"'{name}' is compiled alone, and {state}", name=name)
-        return spec_from_file_location(name, source)
+        return spec_from_file_location(name, _ROOT.joinpath(*name.split(".")).with_suffix(".py"))
 
 
 state = _state()
 if state != "used":
     sys.meta_path.insert(0, _Interpreted())
-
-
-core = import_module("kernbench.compiled._core") if state == "used" else None

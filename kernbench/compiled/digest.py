@@ -29,6 +29,9 @@ FOLLOWED = ("tensor_log", "dependencies")
 """Modules of ``kernbench.replay`` that are: what is found of each operation as it ends."""
 
 MODULES = {
+    "kernbench.routing.containers": "pyx",
+    "kernbench.routing.tables": "py",
+    "kernbench.routing.router": "py",
     "kernbench.program.operations": "py",
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
@@ -39,7 +42,6 @@ MODULES = {
     "kernbench.kernels.handles": "py",
     **{f"kernbench.replay.{name}": "py" for name in FOLLOWED},
     "kernbench.replay.op_rows": "py",
-    "kernbench.compiled._core": "pyx",
 }
 """The compiled modules, each after those whose types it uses, with the ending of what it is compiled from."""
 
@@ -56,7 +58,6 @@ def digest(root: Path) -> str:
     """Digest of all that is compiled, below ``root``; empty where there are no declarations (``.pxd``)."""
     found = [source(root, module) for module in MODULES]
     found += [path for module in MODULES if (path := source(root, module).with_suffix(".pxd")).exists()]
-    found += sorted((root / "kernbench" / "compiled").glob("*.pxi"))
     content = hashlib.sha256()
     for path in found:
         if not path.exists():

@@ -8,11 +8,13 @@ different destinations spreads over the connections; ``first`` takes the first o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from kernbench.errors import ConfigError
 from kernbench.pgraph import PropertyGraph
+from kernbench.routing.containers import Wholes
 from kernbench.routing.core import Core, IntArray
 from kernbench.topology import names
 
@@ -23,8 +25,7 @@ Location = tuple[float, float]
 """(x, y) of a router in mm from its cube's corner."""
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(NamedTuple):
     """The location of a destination's router in its cube, mm."""
 
     x: float
@@ -39,8 +40,8 @@ class Destination:
 class _Ports:
     """All ports of one side and geometry: their links to connections, and which connection each leads to."""
 
-    links: list[int]
-    connections: list[int]
+    links: IntArray
+    connections: IntArray
 
 
 class ConnectionPolicy:
@@ -59,7 +60,7 @@ class ConnectionPolicy:
         self._rows = 1 + max((int(p["row"]) for p in routers), default=0)
         self._cols = 1 + max((int(p["col"]) for p in routers), default=0)
         self._ports = self._collect()
-        self._cache: dict[Destination | None, IntArray] = {}
+        self._cache: dict[Destination | None, Wholes] = {}
 
     def destination(self, name: str) -> Destination | None:
         """The location of the core component ``name`` if it is a router."""
@@ -71,15 +72,15 @@ class ConnectionPolicy:
         # The PEs of a column sit one in each half, whatever the number of rows: the half counts first.
         return Destination(x, y, 2 * col + (2 * col >= self._cols), 2 * row + (2 * row >= self._rows))
 
-    def costs(self, destination: Destination | None) -> IntArray:
+    def costs(self, destination: Destination | None) -> Wholes:
         """Per link 0 where it leads to the preferred connection of its port, 1 to the next best ..."""
         known = self._cache.get(destination)
         if known is None:
-            known = np.zeros(len(self._core.links), dtype=np.int64)
+            costs = np.zeros(len(self._core.links), dtype=np.int64)
             for (side, locations), ports in self._ports.items():
                 rank = np.array(self._ranks(side, locations, destination), dtype=np.int64)
-                known[ports.links] = rank[ports.connections]
-            self._cache[destination] = known
+                costs[ports.links] = rank[ports.connections]
+            known = self._cache[destination] = Wholes().of(costs)
         return known
 
     def _ranks(
@@ -140,12 +141,10 @@ class ConnectionPolicy:
         order = {port: sorted(group, key=core.index.__getitem__) for port, group in members.items()}
         rank = {conn: i for group in order.values() for i, conn in enumerate(group)}
         geometry = {port: self._geometry(order, meets, port, served.get(port, port)) for port in order}
-        ports: dict[tuple[str, tuple[Location, ...]], _Ports] = {}
+        ports: dict[tuple[str, tuple[Location, ...]], list[tuple[int, int]]] = {}
         for number, port, conn in inner:
-            same = ports.setdefault(geometry[port], _Ports([], []))
-            same.links.append(number)
-            same.connections.append(rank[conn])
-        return ports
+            ports.setdefault(geometry[port], []).append((number, rank[conn]))
+        return {same: _Ports(*np.array(links, dtype=np.int64).T) for same, links in ports.items()}
 
     def _geometry(
         self, order: dict[str, list[str]], meets: dict[str, Location], port: str, facing: str

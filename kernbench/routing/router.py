@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from functools import cached_property
-from math import inf
 from threading import get_ident
-from typing import NamedTuple
 
 from kernbench.errors import RoutingError
 from kernbench.hints import closest
@@ -17,7 +13,6 @@ from kernbench.routing.connections import ConnectionPolicy
 from kernbench.routing.core import NM_PER_MM, build_core, weight_nm
 from kernbench.routing.route import UCIE_KINDS, Route, forbidden
 from kernbench.routing.tables import Table, Tables
-from kernbench.topology import names
 
 TABLE_BYTES = 128 << 20
 """Memory in bytes that a router spends on tables before it drops the least recently used."""
@@ -25,24 +20,30 @@ FEWEST_TABLES = 16
 """So many it keeps, however large."""
 
 
-class _Candidate(NamedTuple):
-    """A possible route: links before the core, the core from one component to another, links after it."""
-
-    weight_nm: float
-    order: float
-    first: tuple[Edge, ...]
-    core: tuple[Table, int, int] | None
-    last: tuple[Edge, ...]
-
-
-class _Attached(NamedTuple):
+class Attached:
     """A way between a component and the core: its links, their weight, and where they meet the core."""
 
-    links: tuple[Edge, ...]
-    weight_nm: int
-    name: str
-    at: int | None
-    """Number of that component in the core; None where it is none of the core's."""
+    def __init__(self, links: list[Edge], name: str, at: int) -> None:
+        self.links = links
+        self.weight_nm = sum([weight_nm(link) for link in links])
+        self.name = name
+        self.at = at
+        """Number of that component in the core; -1 where it is none of the core's."""
+
+
+class Candidate:
+    """A possible route: links before the core, the core from a place of a table, links after it."""
+
+    def __init__(
+        self, weight_nm: int, order: int, first: list[Edge], table: Table | None, place: int, last: list[Edge]
+    ) -> None:
+        self.weight_nm = weight_nm
+        self.order = order
+        self.first = first
+        self.table = table
+        """None: it has no part in the core."""
+        self.place = place
+        self.last = last
 
 
 class Router:
@@ -62,14 +63,18 @@ class Router:
         """Whether there are links without one back."""
         self._core = build_core(graph)
         self._connections = ConnectionPolicy(graph, self._core)
-        self._makers = {within: Tables(self._core, within) for within in (False, True)}
+        self._within, self._anywhere = Tables(self._core, True), Tables(self._core, False)
         self._tables: OrderedDict[tuple[int, bool], Table] = OrderedDict()
         self._table_bytes = 0
         self._routes: dict[tuple[str, str, Traffic, str], Route] = {}
-        self._targets: list[int] = self._core.target.tolist()
-        self._wires: dict[str, Node] = {}
-        self._departures: dict[tuple[str, frozenset[str]], list[_Attached]] = {}
-        self._arrivals: dict[tuple[str, frozenset[str]], list[_Attached]] = {}
+        self._departures: dict[tuple[str, frozenset[str]], list[Attached]] = {}
+        self._arrivals: dict[tuple[str, frozenset[str]], list[Attached]] = {}
+        self._out: dict[str, list[Edge]] = {}
+        """The links that leave each component; likewise ``_into``."""
+        self._into: dict[str, list[Edge]] = {}
+        for link in graph.edges("LINK"):
+            self._out.setdefault(link.source, []).append(link)
+            self._into.setdefault(link.target, []).append(link)
 
     def route(self, src: str, dst: str, traffic: Traffic, via: str = "") -> Route:
         """The route from component ``src`` to component ``dst``, whose last link comes from ``via`` if given.
@@ -88,92 +93,98 @@ class Router:
         a, b = self._wired(src), self._wired(dst)
         if src == dst:
             return Route((src,), (), 0.0)
-        links, weight = self._shortest(a, b, traffic, via)
+        best = self._shortest(a, b, traffic, via)
+        links = self._links(best)
         back: tuple[str, ...] = ()
         if self._one_way and not all(self._has_twin(link) for link in links):
-            back = (dst, *(link.target for link in self._shortest(b, a, traffic, "")[0]))
-        return Route((src, *(link.target for link in links)), links, weight, back)
+            back = (dst, *[link.target for link in self._links(self._shortest(b, a, traffic, ""))])
+        nodes = (src, *[link.target for link in links])
+        return Route(nodes, tuple(links), best.weight_nm / NM_PER_MM, back)
 
-    def _shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> tuple[tuple[Edge, ...], float]:
-        """Links of the shortest route between two components, and their weight in mm."""
-        cube_a, cube_b = ((n.properties["sip"], n.properties["cube"]) for n in (a, b))
-        same_cube = cube_a == cube_b and cube_a[1] != -1
-        banned = forbidden(traffic, same_cube, to_tcm=b.properties["kind"] == "pe_tcm")
-        best = min(self._candidates(a, b, banned, via), key=lambda c: (c.weight_nm, c.order), default=None)
+    def _shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> Candidate:
+        p, q = a.properties, b.properties
+        same_cube = p["cube"] != -1 and p["cube"] == q["cube"] and p["sip"] == q["sip"]
+        banned = forbidden(traffic, same_cube, to_tcm=q["kind"] == "pe_tcm")
+        best = self._best(a, b, banned, via)
         if best is None:
             reason = f", which may not use links of kind {', '.join(sorted(banned))}" if banned else ""
             through = f" by way of '{via}'" if via else ""
             raise RoutingError(f"no route from '{a.id}' to '{b.id}'{through} for {traffic} traffic{reason}")
-        return (*best.first, *self._walk(best), *best.last), best.weight_nm / NM_PER_MM
+        return best
+
+    def _best(self, a: Node, b: Node, banned: frozenset[str], via: str) -> Candidate | None:
+        """The first of the shortest, None where there is none."""
+        best: Candidate | None = None
+        departures = self._ways_from(a, banned)
+        for last in self._ways_to(b, banned):
+            count = len(last.links)
+            if via and not (count and last.links[count - 1].source == via):
+                continue
+            if count and last.name == a.id and (best is None or _before(last.weight_nm, count, best)):
+                best = Candidate(last.weight_nm, count, [], None, 0, last.links)
+            if last.at < 0:
+                continue
+            table = self._table(last.at, banned >= UCIE_KINDS)
+            for first in departures:
+                place = table.place(first.at)
+                if place < 0:
+                    continue
+                weight = table.weight_from(place) + (first.weight_nm + last.weight_nm)
+                order = table.order_from(place) + len(first.links) + count
+                if best is None or _before(weight, order, best):
+                    best = Candidate(weight, order, first.links, table, place, last.links)
+        return best
+
+    def _links(self, best: Candidate) -> list[Edge]:
+        if best.table is None:
+            return best.last
+        links = self._core.links
+        return best.first + [links[number] for number in best.table.way(best.place)] + best.last
 
     def _has_twin(self, link: Edge) -> bool:
-        return any(back.target == link.source for back in self._graph.out_edges(link.target, "LINK"))
+        return any(back.target == link.source for back in self._out.get(link.target, ()))
 
-    def _candidates(self, a: Node, b: Node, banned: frozenset[str], via: str) -> Iterator[_Candidate]:
-        arrivals = self._arrivals.get((b.id, banned))
-        if arrivals is None:
-            arrivals = self._arrivals[b.id, banned] = self._attached(self._find_arrivals(b, banned))
-        departures = self._departures.get((a.id, banned))
-        if departures is None:
-            departures = self._departures[a.id, banned] = self._attached(
-                (links, links[-1].target if links else a.id) for links in self._find_departures(a, banned)
-            )
-        for last in arrivals:
-            if via and not (last.links and last.links[-1].source == via):
-                continue
-            if last.name == a.id and last.links:
-                yield _Candidate(last.weight_nm, len(last.links), (), None, last.links)
-            if last.at is None:
-                continue
-            table = self._table(last.at, within_cube=banned >= UCIE_KINDS)
-            for first in departures:
-                assert first.at is not None
-                weight, order = table.criteria(first.at)
-                if weight != inf:
-                    yield _Candidate(
-                        weight + (first.weight_nm + last.weight_nm),
-                        order + (len(first.links) + len(last.links)),
-                        first.links,
-                        (table, first.at, last.at),
-                        last.links,
-                    )
-
-    def _attached(self, ways: Iterable[tuple[tuple[Edge, ...], str]]) -> list[_Attached]:
-        """The ways, given with where they meet the core, with what else is known of each."""
-        number = self._core.index.get
-        return [_Attached(links, _nm(links), name, number(name)) for links, name in ways]
-
-    def _find_departures(self, a: Node, banned: frozenset[str]) -> list[tuple[Edge, ...]]:
-        """The link sequences from a component into the core."""
-        if a.id in self._core.index:
-            return [()]
-        found: list[tuple[Edge, ...]] = []
-        for link in self._links(a.id, banned):
-            if link.target in self._core.index:
-                found.append((link,))
+    def _ways_from(self, a: Node, banned: frozenset[str]) -> list[Attached]:
+        """The ways from a component into the core."""
+        key = (a.id, banned)
+        found = self._departures.get(key)
+        if found is not None:
+            return found
+        index = self._core.index
+        found = self._departures[key] = []
+        if a.id in index:
+            found.append(Attached([], a.id, index[a.id]))
+            return found
+        for link in self._allowed(self._out, a.id, banned):
+            if link.target in index:
+                found.append(Attached([link], link.target, index[link.target]))
             elif self._kind(link.target).forwards_flits:
-                found += [
-                    (link, on) for on in self._links(link.target, banned) if on.target in self._core.index
-                ]
+                for on in self._allowed(self._out, link.target, banned):
+                    if on.target in index:
+                        found.append(Attached([link, on], on.target, index[on.target]))
         return found
 
-    def _find_arrivals(self, b: Node, banned: frozenset[str]) -> Iterator[tuple[tuple[Edge, ...], str]]:
-        """The link sequences from the core into a component: (links, the component where they start)."""
-        if b.id in self._core.index:
-            yield (), b.id
-            return
-        for link in self._links_into(b.id, banned):
-            yield (link,), link.source
+    def _ways_to(self, b: Node, banned: frozenset[str]) -> list[Attached]:
+        """The ways from the core, or from a component beside it, into a component."""
+        key = (b.id, banned)
+        found = self._arrivals.get(key)
+        if found is not None:
+            return found
+        index = self._core.index
+        found = self._arrivals[key] = []
+        if b.id in index:
+            found.append(Attached([], b.id, index[b.id]))
+            return found
+        for link in self._allowed(self._into, b.id, banned):
+            found.append(Attached([link], link.source, index.get(link.source, -1)))
             if self._kind(link.source).entrance_to == b.properties["kind"]:
-                for before in self._links_into(link.source, banned):
+                for before in self._allowed(self._into, link.source, banned):
                     if before.source != b.id:
-                        yield (before, link), before.source
+                        found.append(Attached([before, link], before.source, index.get(before.source, -1)))
+        return found
 
-    def _walk(self, candidate: _Candidate) -> list[Edge]:
-        if candidate.core is None:
-            return []
-        table, here, target = candidate.core
-        return [self._core.links[number] for number in table.way(here, target, self._targets)]
+    def _allowed(self, links: dict[str, list[Edge]], name: str, banned: frozenset[str]) -> list[Edge]:
+        return [link for link in links.get(name, ()) if link.properties["kind"] not in banned]
 
     def _table(self, destination: int, within_cube: bool) -> Table:
         key = (destination, within_cube)
@@ -183,48 +194,28 @@ class Router:
             return table
         policy = self._connections
         location = policy.destination(self._core.names[destination])
-        table = self._makers[within_cube].table(destination, policy.costs(location))
-        self._tables[key] = table
+        maker = self._within if within_cube else self._anywhere
+        table = self._tables[key] = maker.table(destination, policy.costs(location))
         self._table_bytes += table.nbytes
         while self._table_bytes > TABLE_BYTES and len(self._tables) > FEWEST_TABLES:
             self._table_bytes -= self._tables.popitem(last=False)[1].nbytes
         return table
 
-    def _links(self, source: str, banned: frozenset[str]) -> Iterator[Edge]:
-        return (e for e in self._graph.out_edges(source, "LINK") if e.properties["kind"] not in banned)
-
-    def _links_into(self, target: str, banned: frozenset[str]) -> Iterator[Edge]:
-        if self._one_way:
-            return (e for e in self._incoming.get(target, ()) if e.properties["kind"] not in banned)
-        return (self._twin(e) for e in self._links(target, banned))
-
-    @cached_property
-    def _incoming(self) -> dict[str, list[Edge]]:
-        """The links into each component, of a machine whose links are not all in pairs."""
-        found: dict[str, list[Edge]] = {}
-        for link in self._graph.edges("LINK"):
-            found.setdefault(link.target, []).append(link)
-        return found
-
-    def _twin(self, link: Edge) -> Edge:
-        return self._graph.edge(names.link(link.target, link.source))
-
     def _kind(self, name: str) -> ComponentKind:
         return component_kind(self._graph.node(name))
 
     def _wired(self, name: str) -> Node:
-        known = self._wires.get(name)
-        if known is not None:
-            return known
+        if name in self._out:
+            return self._graph.node(name)
         if name not in self._graph:
             close = closest(name, [n.id for n in self._graph.nodes()])
             hint = f"did you mean '{close}'?" if close else "the topology lists its components"
             raise RoutingError(f"'{name}' is not a component of this topology, {hint}")
-        node = self._graph.node(name)
-        if next(self._graph.out_edges(name, "LINK"), None) is None:
-            raise RoutingError(f"'{name}' has no wires, name a component that has")
-        self._wires[name] = node
-        return node
+        raise RoutingError(f"'{name}' has no wires, name a component that has")
+
+
+def _before(weight_nm: int, order: int, best: Candidate) -> bool:
+    return weight_nm < best.weight_nm or (weight_nm == best.weight_nm and order < best.order)
 
 
 def router_of(graph: PropertyGraph) -> Router:
@@ -250,7 +241,3 @@ def _decisive(node: Node) -> tuple[object, ...]:
     """What a route over or to a node depends on."""
     p = node.properties
     return node.id, p.get("kind"), p.get("sip"), p.get("cube"), p.get("row"), p.get("x_mm"), p.get("y_mm")
-
-
-def _nm(links: tuple[Edge, ...]) -> int:
-    return sum(weight_nm(link) for link in links)

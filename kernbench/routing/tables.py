@@ -1,143 +1,148 @@
 """Shortest paths to one destination: distances and, for every component, the link to take next.
 
-Two rounds of Dijkstra. The first is over routing weights in whole nanometres. The second runs over the
-links that lie on some shortest path and decides among equals: preferred UCIe connections first, then
-fewer hops. As every link costs at least one hop there, the remaining choices cannot lead in circles,
-and the next link is the first in the core's order of preference.
+Dijkstra's algorithm over two criteria. The first is the routing weight in whole nanometres. The second
+decides among equals: preferred UCIe connections first, then fewer hops. As every link costs at least one
+hop there, the remaining choices cannot lead in circles, and the next link is the first in the core's order
+of preference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import cached_property
-from heapq import heappop, heappush
-from math import inf
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernbench.compiled import core as compiled_core
 from kernbench.errors import ConfigError
+from kernbench.routing.containers import Nearest, Wholes
 from kernbench.routing.core import Core, IntArray
 
-FloatArray = NDArray[np.float64]
-
-FEW = 40_000
-"""Components in all tables of a core up to which plain Python is quicker than the import of scipy.
-
-The compiled core is quicker than either."""
-EXTENSIONS = 3
-"""So often a table that does not go far enough is worked out anew; the last time, for all of its rows."""
 EXACT = 1 << 53
-"""Integers below this are exact as floats, which is what Dijkstra's algorithm adds up here."""
+"""Integers below this are exact as floats, which weights become."""
+_UNREACHED = 1 << 62
+"""The weight where there is no route, or where none is known yet."""
 
 
-class Columns(NamedTuple):
-    """Routes to one destination: a row for each component that usable links join to it."""
+class Part:
+    """Components that usable links join, and these links by their targets: the rows of a sparse matrix."""
 
-    weight: FloatArray
-    """nm to the destination; infinite where there is no route."""
-    order: FloatArray
-    """Second criterion: misalignment times the number of components, plus hops."""
-    next_link: memoryview
-    """Number of the link to take; -1 at the destination and where there is no route."""
-    whole: bool = True
-    """Whether they say it of all rows; else those further than the one asked for count as infinitely far."""
+    def __init__(
+        self, components: IntArray, source: IntArray, target: IntArray, weight: IntArray, numbers: IntArray
+    ) -> None:
+        self.places: dict[int, int] = {number: at for at, number in enumerate(components.tolist())}
+        """Place of each component of the core within the part."""
+        by_target = np.argsort(target, kind="stable")
+        self.targets = Wholes().of(target[by_target])
+        """Per link the place of its target, ascending; likewise ``sources``."""
+        self.sources = Wholes().of(source[by_target])
+        self.weights = Wholes().of(weight[by_target])
+        self.numbers = Wholes().of(numbers[by_target])
+        """Per link its number in the core."""
+        counts = np.bincount(target, minlength=len(components))
+        self.begins = Wholes().of(np.concatenate(([0], np.cumsum(counts))))
+        """Where the links of each target begin; one more at the end."""
 
 
 class Table:
     """Routes to one destination from the components that are joined to it.
 
-    ``columns`` works them out as far as a row, or for all rows (-1): most tables of a large machine are asked
-    for neighbours alone, and for few others.
+    They are worked out as far as they are asked for, and on from there when more is asked for: most tables of
+    a large machine are asked for neighbours alone, and for few others.
     """
 
-    def __init__(self, places: dict[int, int], columns: Callable[[int], Columns]) -> None:
-        self.places = places
-        """Row of a component of the core; those without one have no route."""
-        self._columns = columns
-        self._extended = 0
-        self._known: Columns | None = None
+    def __init__(self, part: Part, destination: int, misalignment: Wholes, scale: int) -> None:
+        self.part = part
+        count = len(self.part.places)
+        self.start = self.part.places[destination]
+        self.misalignment = misalignment
+        self.scale = scale
+        self.weight = Wholes().filled(count, _UNREACHED)
+        """nm to the destination, by place."""
+        self.order = Wholes().sized(count)
+        """Second criterion, by place: misalignment times ``scale``, plus hops."""
+        self.taken = Wholes().sized(count)
+        """The link to take, by place: its row in the part."""
+        self.waiting = Nearest()
+        self.waiting.put(0, 0, self.start)
+        self.weight.at[self.start] = self.order.at[self.start] = 0
+        self.far_weight = self.far_order = -1
+        """Criteria up to which all that is known is final."""
+        self.nbytes = count * 3 * 8
+        """Bytes of its columns."""
 
-    def all(self) -> Columns:
-        """The columns of all rows."""
-        known = self._known
-        if known is None or not known.whole:
-            known = self._known = self._columns(-1)
-        return known
+    def place(self, component: int) -> int:
+        """Place of a component of the core that has a route, which is known then; -1 where there is none."""
+        place = self.part.places.get(component)
+        if place is None:
+            return -1
+        found: int = place
+        weight = self.weight.at[found]
+        if weight > self.far_weight or (weight == self.far_weight and self.order.at[found] > self.far_order):
+            self._work_out(found)
+        return found if self.weight.at[found] < _UNREACHED else -1
 
-    def criteria(self, component: int) -> tuple[float, float]:
-        """``weight`` and ``order`` from a component of the core, infinite where there is no route."""
-        at = self.places.get(component)
-        if at is None:
-            return inf, inf
-        known = self._known
-        if known is None:
-            known = self._known = self._columns(at)
-        elif known.weight[at] == inf and not known.whole:
-            self._extended += 1
-            known = self._known = self._columns(at if self._extended < EXTENSIONS else -1)
-        return float(known.weight[at]), float(known.order[at])
+    def weight_from(self, place: int) -> int:
+        """nm from a place that is known."""
+        return self.weight.at[place]
 
-    def link_from(self, component: int) -> int:
-        """Number of the link to take from a component that has a route.
+    def order_from(self, place: int) -> int:
+        """The second criterion there."""
+        return self.order.at[place]
 
-        It is one whose :meth:`criteria` were asked for, or one on the way from there.
-        """
-        known = self._known or self.all()
-        return int(known.next_link[self.places[component]])
-
-    def way(self, source: int, destination: int, targets: Sequence[int]) -> list[int]:
-        """Numbers of the links from a component that has a route; ``targets`` of each link in the core."""
-        next_link, places = (self._known or self.all()).next_link, self.places
+    def way(self, place: int) -> list[int]:
+        """Numbers of the links from a place that has a route, by way of which it was worked out."""
+        part, taken = self.part, self.taken.at
         found = []
-        while source != destination:
-            number = next_link[places[source]]
-            found.append(number)
-            source = targets[number]
+        while place != self.start:
+            row = taken[place]
+            found.append(part.numbers.at[row])
+            place = part.targets.at[row]
         return found
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its columns."""
-        return len(self.places) * (8 + 8 + 4)
+    def _work_out(self, upto: int) -> None:
+        """Go on until ``upto`` and all that is nearer is known."""
+        part, waiting, scale = self.part, self.waiting, self.scale
+        begins, sources, weights, numbers = (
+            part.begins.at, part.sources.at, part.weights.at, part.numbers.at
+        )  # fmt: skip
+        weight, order, taken, extra = self.weight.at, self.order.at, self.taken.at, self.misalignment.at
+        while waiting.count:
+            at = waiting.take()
+            near, later = waiting.weight, waiting.order
+            if near != weight[at] or later != order[at]:
+                continue  # a shorter way was found since
+            for row in range(begins[at], begins[at + 1]):
+                source = sources[row]
+                longer = near + weights[row]
+                cost = later + extra[numbers[row]] * scale + 1
+                if longer < weight[source] or (longer == weight[source] and cost < order[source]):
+                    weight[source] = longer
+                    order[source] = cost
+                    taken[source] = row
+                    waiting.put(longer, cost, source)
+                elif (
+                    longer == weight[source]
+                    and cost == order[source]
+                    and numbers[row] < numbers[taken[source]]
+                ):
+                    taken[source] = row
+            if at == upto:
+                self.far_weight, self.far_order = near, later
+                return
+        self.far_weight = self.far_order = _UNREACHED
 
 
-class _Rows(NamedTuple):
-    """Links by their targets: their numbers in the part, where those of each target begin, their sources."""
-
-    links: IntArray
-    indptr: IntArray
-    columns: IntArray
-
-
-class _Grouped(NamedTuple):
+class _Grouped:
     """Numbers in order of the parts they belong to; ascending within a part."""
 
-    numbers: IntArray
-    parts: IntArray
+    def __init__(self, numbers: IntArray, parts: IntArray) -> None:
+        order = np.argsort(parts, kind="stable")
+        self._numbers, self._parts = numbers[order], parts[order]
 
     def of(self, part: int) -> IntArray:
         """Those of one part."""
-        begin, end = np.searchsorted(self.parts, (part, part + 1))
-        return self.numbers[begin:end]
-
-
-class _Part(NamedTuple):
-    """Components that usable links join, and these links."""
-
-    places: dict[int, int]
-    """Place of each component of the core within the part."""
-    numbers: IntArray
-    """Of its links in the core, ascending."""
-    source: IntArray
-    """Per link, the place of its source; likewise ``target``."""
-    target: IntArray
-    weight: IntArray
-    rows: _Rows
-    compiled: Any
-    """The same for the compiled core; None without."""
+        begin, end = np.searchsorted(self._parts, (part, part + 1))
+        found: IntArray = self._numbers[begin:end]
+        return found
 
 
 class Tables:
@@ -150,43 +155,13 @@ class Tables:
         self._core = core
         self._size = len(core.names)
         self._usable = np.flatnonzero(~core.is_ucie) if within_cube else np.arange(len(core.links))
-        self._parts: dict[int, _Part] = {}
-        self._made = 0
-        self._covered = 0
+        self._parts: dict[int, Part] = {}
         if int(core.weight.sum()) >= EXACT:
             raise ConfigError("routing weights add up to more than 9e9 mm, expected less: nm must stay exact")
 
-    def table(self, destination: int, misalignment: IntArray) -> Table:
+    def table(self, destination: int, misalignment: Wholes) -> Table:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""
-        self._made += 1
-        links = self._part(destination)
-        self._covered += len(links.places)
-        start = links.places[destination]
-        if links.compiled is None:
-            return Table(links.places, lambda upto: self._columns(links, start, misalignment))
-        routes, scale = links.compiled.routes, self._size
-
-        def columns(upto: int) -> Columns:
-            weight, order, next_link, whole = routes(start, upto, misalignment, scale)
-            return Columns(
-                np.frombuffer(weight), np.frombuffer(order), memoryview(next_link).cast("i"), whole
-            )
-
-        return Table(links.places, columns)
-
-    def _columns(self, links: _Part, start: int, misalignment: IntArray) -> Columns:
-        """All routes to a component of a part."""
-        size = len(links.places)
-        weight = self._distances(links.rows, links.weight, start)
-        shortest = weight[links.source] == links.weight + weight[links.target]
-        shortest &= np.isfinite(weight[links.source])
-        cost = misalignment[links.numbers] * self._size + 1
-        order = self._distances(_rows_of(links.source, links.target, size, shortest), cost, start)
-        best = np.flatnonzero(shortest & (order[links.source] == cost + order[links.target]))[::-1]
-        next_link = np.full(size, -1, dtype=np.int32)
-        # Backwards, so that the most preferred link is written last.
-        next_link[links.source[best]] = links.numbers[best]
-        return Columns(weight, order, memoryview(next_link.data))
+        return Table(self._part(destination), destination, misalignment, self._size)
 
     @cached_property
     def _part_of(self) -> IntArray:
@@ -207,9 +182,9 @@ class Tables:
     def _by_part(self) -> tuple[_Grouped, _Grouped]:
         """Components, and usable links, part by part."""
         of_links = self._part_of[self._core.source[self._usable]]
-        return _grouped(np.arange(self._size), self._part_of), _grouped(self._usable, of_links)
+        return _Grouped(np.arange(self._size), self._part_of), _Grouped(self._usable, of_links)
 
-    def _part(self, component: int) -> _Part:
+    def _part(self, component: int) -> Part:
         name = int(self._part_of[component])
         part = self._parts.get(name)
         if part is None:
@@ -218,62 +193,5 @@ class Tables:
             place = np.empty(self._size, dtype=np.int64)
             place[components] = np.arange(len(components))
             source, target = place[core.source[numbers]], place[core.target[numbers]]
-            rows = _rows_of(source, target, len(components), np.ones(len(numbers), dtype=np.bool_))
-            places = {number: at for at, number in enumerate(components.tolist())}
-            weight = core.weight[numbers]
-            links = None
-            if compiled_core is not None:
-                by_row = (rows.indptr, rows.columns, weight[rows.links], numbers[rows.links])
-                links = compiled_core.Links(*map(np.ascontiguousarray, by_row))
-            part = self._parts[name] = _Part(places, numbers, source, target, weight, rows, links)
+            part = self._parts[name] = Part(components, source, target, core.weight[numbers], numbers)
         return part
-
-    def _distances(self, rows: _Rows, cost: IntArray, start: int) -> FloatArray:
-        """Least cost from every component to ``start`` over the links of ``rows``."""
-        indptr, columns, costs = rows.indptr, rows.columns, cost[rows.links]
-        if self._covered <= FEW:
-            return np.array(_dijkstra(indptr.tolist(), columns.tolist(), costs.tolist(), start))
-        return _by_scipy(indptr, columns, costs, start)
-
-
-def _grouped(numbers: IntArray, parts: IntArray) -> _Grouped:
-    order = np.argsort(parts, kind="stable")
-    return _Grouped(numbers[order], parts[order])
-
-
-def _rows_of(source: IntArray, target: IntArray, size: int, chosen: NDArray[np.bool_]) -> _Rows:
-    """The ``chosen`` links as the rows of the reversed graph, on which Dijkstra starts at the destination."""
-    links = np.flatnonzero(chosen)
-    links = links[np.argsort(target[links], kind="stable")]
-    counts = np.bincount(target[links], minlength=size)
-    return _Rows(links, np.concatenate(([0], np.cumsum(counts))), source[links])
-
-
-def _dijkstra(indptr: list[int], columns: list[int], costs: list[int], start: int) -> list[float]:
-    """Distances from ``start`` over links that are given as the rows of a sparse matrix."""
-    distances = [inf] * (len(indptr) - 1)
-    distances[start] = 0.0
-    queue = [(0.0, start)]
-    while queue:
-        distance, at = heappop(queue)
-        if distance > distances[at]:
-            continue
-        for link in range(indptr[at], indptr[at + 1]):
-            longer = distance + costs[link]
-            if longer < distances[columns[link]]:
-                distances[columns[link]] = longer
-                heappush(queue, (longer, columns[link]))
-    return distances
-
-
-def _by_scipy(indptr: IntArray, columns: IntArray, costs: IntArray, start: int) -> FloatArray:
-    """The same."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    size = len(indptr) - 1
-    matrix = csr_array(
-        (costs.astype(np.float64), columns.astype(np.int32), indptr.astype(np.int32)), shape=(size, size)
-    )
-    distances: FloatArray = np.asarray(dijkstra(matrix, directed=True, indices=[start]), dtype=np.float64)
-    return distances.reshape(-1)

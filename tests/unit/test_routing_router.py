@@ -12,9 +12,7 @@ import pytest
 
 from kernbench.errors import RoutingError
 from kernbench.pgraph import PropertyGraph
-from kernbench.routing import Route, Router, Traffic, router_of, tables
-from kernbench.routing.connections import ConnectionPolicy
-from kernbench.routing.core import build_core
+from kernbench.routing import Route, Router, Traffic, router_of
 from kernbench.topology import compile_topology, load, names
 from kernbench.topology.mesh import layout
 from tests.compiled import compiled
@@ -269,28 +267,6 @@ def test_no_route(router: Router, src: str, dst: str, traffic: Traffic, message:
     with pytest.raises(RoutingError) as caught:
         router.route(src, dst, traffic)
     assert str(caught.value) == message
-
-
-def test_tables_are_the_same_by_either_way_of_making_them(
-    default: PropertyGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    core = build_core(default)
-    policy = ConnectionPolicy(default, core)
-    made = []
-    for few in (0, tables.FEW):
-        monkeypatch.setattr(tables, "compiled_core", None)
-        monkeypatch.setattr(tables, "FEW", few)
-        for within_cube in (False, True):
-            maker = tables.Tables(core, within_cube)
-            made += [
-                maker.table(number, policy.costs(policy.destination(core.names[number]))).all()
-                for number in (3, 700)
-            ]
-    by_scipy, plain = made[: len(made) // 2], made[len(made) // 2 :]
-    for one, other in zip(by_scipy, plain, strict=True):
-        assert one.weight.tobytes() == other.weight.tobytes()
-        assert one.order.tobytes() == other.order.tobytes()
-        assert one.next_link.tolist() == other.next_link.tolist()
 
 
 def test_tables_are_dropped_when_they_take_too_much(

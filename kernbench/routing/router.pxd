@@ -1,0 +1,46 @@
+cimport cython
+
+from kernbench.routing.tables cimport Table
+
+@cython.final
+cdef class Attached:
+    cdef list links
+    cdef long long weight_nm
+    cdef object name, at
+
+@cython.final
+cdef class Candidate:
+    cdef long long weight_nm, order
+    cdef list first, last
+    cdef Table table
+    cdef Py_ssize_t place
+
+cdef class Router:
+    cdef readonly object _graph, _core, _connections, _within, _anywhere, _tables
+    cdef readonly Py_ssize_t _table_bytes
+    cdef bint _one_way
+    cdef dict _routes, _departures, _arrivals, _out, _into
+
+    cpdef object route(self, str src, str dst, object traffic, str via=*)
+    @cython.locals(best=Candidate, links=list)
+    cdef object _find(self, str src, str dst, object traffic, str via)
+    @cython.locals(p=dict, q=dict, best=Candidate)
+    cdef Candidate _shortest(self, object a, object b, object traffic, str via)
+    @cython.locals(
+        best=Candidate, departures=list, last=Attached, first=Attached, table=Table, count=Py_ssize_t,
+        place=Py_ssize_t, weight="long long", order="long long", within_cube=bint,
+    )
+    cdef Candidate _best(self, object a, object b, object banned, str via)
+    cdef list _links(self, Candidate best)
+    cdef bint _has_twin(self, object link)
+    @cython.locals(found=list, index=dict)
+    cdef list _ways_from(self, object a, object banned)
+    @cython.locals(found=list, index=dict)
+    cdef list _ways_to(self, object b, object banned)
+    cdef list _allowed(self, dict links, object name, object banned)
+    @cython.locals(key=tuple, table=Table)
+    cdef Table _table(self, object destination, bint within_cube)
+    cdef object _kind(self, object name)
+    cdef object _wired(self, object name)
+
+cdef bint _before(long long weight_nm, long long order, Candidate best)
