@@ -137,6 +137,17 @@ def share(x: Any, o: Any, FIRST: Any) -> None:
     tl.store(o, value)
 
 
+def shared_out(x: Any, o: Any, PES: Any, CUBES: Any) -> None:
+    """So many PEs of so many cubes each work on their part of 1024 rows; others have nothing to do."""
+    pid = tl.program_id(0) + PES * tl.program_id(1)
+    if tl.program_id(0) < PES:
+        rows = 1024 // (PES * CUBES)
+        value = tl.load(x + pid * rows * 256, shape=(rows, 128), dtype=x.dtype)
+        for _ in tl.static_range(0, 8):
+            value = tl.exp(value)
+        tl.store(o + pid * rows * 256, value)
+
+
 def from_zero(x: Any, o: Any, _: Any) -> None:
     """Each of four PEs copies its part of whole tensors."""
     at = tl.program_id(0) * 65536
@@ -208,6 +219,7 @@ def gathered(x: Any, o: Any, PUSH: Any) -> None:
 BLOCKED = DPPolicy(pe="row_wise", num_cubes=1, num_pes=4)
 EIGHT = DPPolicy(pe="row_wise", num_cubes=1, num_pes=8)
 CUBES = DPPolicy(cube="row_wise", num_cubes=2, num_pes=1)
+ALL = DPPolicy(cube="row_wise", pe="row_wise")
 ROWS = [(1024, 128), (1024, 128), (4, 4)]
 PAIRS = [
     Pair(
@@ -236,6 +248,19 @@ PAIRS = [
         "imbalance",
         program(share, [(256, 128)] * 2, [BLOCKED] * 2, FIRST=10),
         program(share, [(256, 128)] * 2, [BLOCKED] * 2, FIRST=4),
+        "default",
+    ),
+    Pair(
+        "idle-pes",
+        program(shared_out, [(1024, 128)] * 2, [EIGHT] * 2, PES=1, CUBES=1),
+        program(shared_out, [(1024, 128)] * 2, [EIGHT] * 2, PES=8, CUBES=1),
+        "default",
+        {"sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1},
+    ),
+    Pair(
+        "idle-pes",
+        program(shared_out, [(1024, 128)] * 2, [EIGHT] * 2, PES=8, CUBES=1),
+        program(shared_out, [(1024, 128)] * 2, [ALL] * 2, PES=8, CUBES=16),
         "default",
     ),
     Pair(

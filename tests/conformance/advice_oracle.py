@@ -206,6 +206,29 @@ def imbalance(e: Evidence) -> Rows:
     return rows
 
 
+def idle_pes(e: Evidence) -> Rows:
+    there = [(part["sip"], part["cube"]) for part in e.parts.values() if part["kind"] == "pe_cpu"]
+    rows = []
+    for number, pes in of_pes(e).items():
+        cubes = {(e.parts[op["component"]]["sip"], e.parts[op["component"]]["cube"])
+                 for ops in pes.values() for op in ops}  # fmt: skip
+        beside = sum(place in cubes for place in there)
+        of_sips = sum(sip in {sip for sip, _ in cubes} for sip, _ in there)
+        idle_beside = len(pes) < beside
+        one = e.run.launches[number]
+        steps = [s for s in e.steps if one["t_start"] <= s.t_start < one["t_done"]]
+        path_ns = math.fsum(
+            s.ns for s in steps if s.line and s.cause in ("compute", "memory", "hbm", "link", "queue")
+        )
+        start_ns = 0.0 if idle_beside else math.fsum(s.ns for s in steps if not s.line)
+        count = beside if idle_beside else of_sips
+        saves_ns = path_ns * (1 - len(pes) / count) - start_ns
+        if len(pes) < count and saves_ns > 0:
+            rows.append({"launch": number, "pes": len(pes), "all_pes": count, "path_ns": path_ns,
+                         "saves_ns": saves_ns})  # fmt: skip
+    return rows
+
+
 def start_skew(e: Evidence) -> Rows:
     rows = []
     for number, pes in of_pes(e).items():
@@ -405,9 +428,10 @@ def hot_link(e: Evidence) -> Rows:
         around: dict[str, int] = {}
         for path in paths:
             for i in (n for n, one in enumerate(path) if one == link):
-                for a, m, b in (path[i - 3 : i + 2 : 2], path[i - 1 : i + 4 : 2]):
-                    if any(e.kind(one) != "router" for one in (a, m, b)):
+                for corner in (path[max(i - 3, 0) : i + 2 : 2], path[i - 1 : i + 4 : 2]):
+                    if [e.kind(one) for one in corner] != ["router"] * 3:
                         continue
+                    a, m, b = corner
                     weight = wires[a, m]["routing_weight"] + wires[m, b]["routing_weight"]
                     for (src, q), first in wires.items():
                         second = wires.get((q, b))
@@ -434,6 +458,7 @@ ADVICE: dict[str, Callable[[Evidence], Rows]] = {
     "advice/hot-link": hot_link,
     "advice/hot-slice": hot_slice,
     "advice/row-conflicts": row_conflicts,
+    "advice/idle-pes": idle_pes,
     "advice/imbalance": imbalance,
     "advice/many-launches": many_launches,
     "advice/one-memory": one_memory,
