@@ -79,20 +79,19 @@ def show(page: Page, server: str, address: str) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_is_drawn(page: Page, server: str, view: str) -> None:
+def test_every_view_is_drawn_and_can_be_read(page: Page, server: str, view: str) -> None:
     show(page, server, view)
     assert VIEWS[view] in page.inner_text("#view")
     assert page.locator("nav a[aria-current=page]").count() == 1
     assert page.locator("[role=alert]").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "wider than the window"
+    if page.viewport_size["width"] < SIZES["wall"][0]:  # the phone is dark, the desk light
+        check_with_axe(page)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_view_can_be_read_by_a_screen_reader(page: Page, server: str, view: str) -> None:
-    """Names, roles and contrast, as axe-core checks them: no serious finding in either colour scheme."""
+def check_with_axe(page: Page) -> None:
+    """Names, roles and contrast, as axe-core checks them for screen readers: no serious finding."""
     axe = pytest.importorskip("axe_playwright_python", reason="it comes with the packages of 'dev'")
-    show(page, server, view)
     page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate("axe.run()")
     assert len(found["passes"]) > 20
