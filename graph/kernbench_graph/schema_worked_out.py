@@ -10,7 +10,7 @@ from kernbench_graph.schema_types import Property, Table
 
 _P = Property
 
-FACTS_VERSION = 8
+FACTS_VERSION = 9
 """Raised whenever the same record would give other facts, or more, so that those kept are made anew."""
 
 WORKED_OUT_TABLES = (
@@ -20,7 +20,7 @@ WORKED_OUT_TABLES = (
     ), key="name", computed="critical path"),
     Table("Explained", "run", "The critical path that says where the time of each window went.", (
         _P("window", "string", "The window.", to="Window"),
-        _P("path", "string", "The path: of a window that is one launch its own, else the run's.", to="Path"),
+        _P("path", "string", "The path: of launches their own, of any other window the run's.", to="Path"),
     ), computed="critical path"),
     Table("Step", "run", "Steps of critical paths, oldest first: each begins where the last one ended.", (
         _P("number", "int64", "Number of the step, from 0; those of the run's path come first."),

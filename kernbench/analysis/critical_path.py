@@ -8,6 +8,7 @@ and in memory are steps of cause ``queue``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,29 @@ def critical_path(
 
 
 def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bool = False) -> CriticalPath:
-    """The critical path of a window: that of its launch where it is one, else its part of the run's."""
+    """The critical path of a window: its launches' own where it is launches, else its part of the run's."""
     if window.launch is not None:
         return critical_path(index, sim_ns, window.launch)
+    if window.launches:
+        return path_of_launches({n: critical_path(index, sim_ns, n) for n in window.launches}, window)
     return window.clip(critical_path(index, sim_ns, partial=partial, spans=window.spans))
+
+
+def path_of_launches(paths: Mapping[int, CriticalPath], window: Window) -> CriticalPath:
+    """The path of a window that is several launches, from ``paths``, those of each by its number.
+
+    What the run's own path does meanwhile need not be what a launch waits for: the host uploads the next
+    one's data. Where launches overlap, the one that ends last counts, from its start on.
+    """
+    steps: tuple[Step, ...] = ()
+    taken: dict[int, tuple[Passed, ...]] = {}
+    covered = math.inf
+    for number in sorted(window.launches, key=lambda number: (-paths[number].t_end, paths[number].t_start)):
+        path = paths[number]
+        end = min(path.t_end, covered)
+        if path.t_start < end:
+            steps = (*Window("", ((path.t_start, end),)).clip(path).steps, *steps)
+            taken |= path.paths
+            covered = path.t_start
+    begin, end = window.spans[0][0], window.spans[-1][1]
+    return CriticalPath(begin, end, steps, taken, gaps_ns=end - begin - window.ns)

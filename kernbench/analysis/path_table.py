@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.analysis.critical_path import critical_path, trace_index
-from kernbench.analysis.time_window import PARTIAL, RUN
+from kernbench.analysis.critical_path import critical_path, path_of_launches, trace_index
+from kernbench.analysis.time_window import ALL, PARTIAL, RUN, Window
 from kernbench.analysis.window_facts import windows_of
 from kernbench.pgraph import RunRecord
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def path_tables(run: RunRecord) -> dict[str, pa.Table]:
-    """The tables ``Path``, ``Explained`` and ``Step``: the critical paths of the run and of each launch.
+    """The tables ``Path``, ``Explained`` and ``Step``: critical paths of the run, of each launch, and of all.
 
     None where the run has no transaction to walk back from. Times in ns.
     """
@@ -29,9 +29,13 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
         return {}
     index, partial = trace_index(tables, info), info["status"] == PARTIAL
     windows = windows_of(info)
-    launches = {str(one.launch): one.launch for one in windows.values() if one.launch is not None}
-    paths = {RUN: critical_path(index, float(info["sim_ns"]), partial=partial)}
-    paths |= {name: critical_path(index, float(info["sim_ns"]), launch) for name, launch in launches.items()}
+    sim_ns = float(info["sim_ns"])
+    count = len(info.get("launches") or [])
+    launches = {number: critical_path(index, sim_ns, number) for number in range(count)}
+    paths = {RUN: critical_path(index, sim_ns, partial=partial)}
+    paths |= {str(number): path for number, path in launches.items()}
+    if windows[ALL].launches:
+        paths[ALL] = path_of_launches(launches, windows[ALL])
     kinds = dict(zip(*(tables["Use"][name].to_pylist() for name in ("resource", "kind")), strict=True))
     under_way = _LaunchAt(tables["Launch"].to_pylist())
     steps = [(name, at, step) for name, path in paths.items() for at, step in enumerate(path.steps)]
@@ -39,7 +43,7 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
         "Path": pa.table({"name": list(paths), "ns": [path.ns for path in paths.values()]}),
         "Explained": pa.table({
             "window": list(windows),
-            "path": [RUN if one.launch is None else str(one.launch) for one in windows.values()],
+            "path": [_explaining(one) for one in windows.values()],
         }),
         "Step": pa.table({
             "number": pa.array(np.arange(len(steps))),
@@ -62,6 +66,13 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
             "before": pa.array([n - 1 if at else -1 for n, (_, at, _) in enumerate(steps)], pa.int64()),
         }),
     }  # fmt: skip
+
+
+def _explaining(window: Window) -> str:
+    """The name of the path that says what the time of a window went into."""
+    if window.launches:
+        return ALL
+    return RUN if window.launch is None else str(window.launch)
 
 
 class _LaunchAt:

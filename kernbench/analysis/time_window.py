@@ -36,6 +36,8 @@ class Window:
     spans: tuple[tuple[float, float], ...]
     launch: int | None = None
     """The number of the launch that it is, where it is exactly one."""
+    launches: tuple[int, ...] = ()
+    """The numbers of the launches that it is, where it is several."""
 
     @property
     def ns(self) -> float:
@@ -129,19 +131,19 @@ def select(
     launches: Sequence[Mapping[str, Any]] = info.get("launches") or []
     sim_ns = float(info["sim_ns"])
     number: int | None = None
+    several: tuple[int, ...] = ()
     if launch is None or launch == RUN:
         name, spans = WHOLE, [(0.0, sim_ns)]
     elif launch == ALL and not launches:
         spans = [_makespan(info.get("flows") or [], sim_ns)]
         name = WHOLE if spans == [(0.0, sim_ns)] else "the makespan"
-    elif launch in (ALL, SETUP):
-        spans = _united([_span(one, sim_ns) for one in launches])
-        name = "launch 0" if len(launches) == 1 else f"{len(launches)} launches"
-        number = 0 if len(launches) == 1 else None
-        if launch == SETUP:
-            name, spans, number = "setup", _outside(spans, sim_ns), None
+    elif launch == SETUP:
+        name, spans = "setup", _outside(_united([_span(one, sim_ns) for one in launches]), sim_ns)
+    elif launch == ALL and len(launches) > 1:
+        name, spans = f"{len(launches)} launches", _united([_span(one, sim_ns) for one in launches])
+        several = tuple(range(len(launches)))
     else:
-        number = _number(launch, len(launches))
+        number = _number(0 if launch == ALL else launch, len(launches))
         name, spans = f"launch {number}", [_span(launches[number], sim_ns)]
     if from_ns or to_ns is not None:
         begin, end = max(from_ns or 0.0, 0.0), sim_ns if to_ns is None else min(to_ns, sim_ns)
@@ -152,13 +154,13 @@ def select(
         whole = ", ".join(f"{a:.3f} to {b:.3f}" for a, b in spans[:3]) + (", ..." if len(spans) > 3 else "")
         asked = name
         spans = [(max(a, begin), min(b, end)) for a, b in spans if min(b, end) > max(a, begin)]
-        name, number = f"{name} from {begin:.3f} to {end:.3f} ns", None
+        name, number, several = f"{name} from {begin:.3f} to {end:.3f} ns", None, ()
         if not spans:
             raise UsageError(
                 f"nothing is there in {name}: {asked} is {whole} ns of the run; "
                 "choose a time within it, or --launch run"
             )
-    return Window(name, tuple(spans), number)
+    return Window(name, tuple(spans), number, several)
 
 
 def _number(launch: int | str, count: int) -> int:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernbench as kb
-from kernbench.analysis.critical_path import critical_path, path_within, trace_index
+from kernbench.analysis.critical_path import critical_path, path_of_launches, path_within, trace_index
 from kernbench.analysis.path_steps import CriticalPath, Step
 from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.trace_tables import Message
@@ -201,3 +201,57 @@ def test_nothing_is_busy_for_longer_than_a_window_and_stretches_add_up() -> None
     engines = np.array([kind.startswith("pe_") and kind != "pe_internal" for kind in whole["kind"]])
     for name, ns in zip(whole["resource"][engines], whole["busy_ns"][engines], strict=True):
         assert busy[name] == pytest.approx(ns), name
+
+
+@pytest.mark.parametrize(
+    ("spans", "parts"),
+    [
+        ([(0.0, 5.0), (8.0, 9.0)], [(0, 0.0, 5.0), (1, 8.0, 9.0)]),
+        ([(0.0, 6.0), (4.0, 9.0)], [(0, 0.0, 4.0), (1, 4.0, 9.0)]),
+        ([(0.0, 9.0), (4.0, 6.0)], [(0, 0.0, 9.0)]),
+        ([(2.0, 9.0), (2.0, 9.0)], [(0, 2.0, 9.0)]),
+        ([(0.0, 9.0), (4.0, 9.0)], [(0, 0.0, 9.0)]),
+        ([(4.0, 9.0), (0.0, 5.0), (1.0, 3.0)], [(1, 0.0, 4.0), (0, 4.0, 9.0)]),
+    ],
+)
+def test_the_path_of_several_launches_is_made_of_their_own(
+    spans: list[tuple[float, float]], parts: list[tuple[int, float, float]]
+) -> None:
+    info = {"sim_ns": 20.0, "launches": [{"t_start": begin, "t_done": end} for begin, end in spans]}
+    paths = {
+        number: CriticalPath(begin, end, (Step(begin, end, "compute", f"part {number}", ""),))
+        for number, (begin, end) in enumerate(spans)
+    }
+    window = select(info, "all")
+    found = path_of_launches(paths, window)
+    assert [(step.location, step.t_start, step.t_end) for step in found.steps] == [
+        (f"part {number}", begin, end) for number, begin, end in parts
+    ]
+    assert found.ns == window.ns
+
+
+@pytest.mark.usefixtures("workdir")
+def test_what_the_host_does_meanwhile_is_not_what_launches_took() -> None:
+    """The next operand's upload takes longer than the launch before it."""
+
+    def add(x: Any, out: Any, tl: Any) -> None:
+        tl.store(out, tl.load(x) + tl.load(x))
+
+    def program(torch: Any) -> None:
+        small = torch.from_numpy(np.ones((8, 64), np.float32))
+        out = torch.empty(8, 64, dtype="f32")
+        for _ in range(2):
+            torch.launch("add", add, small, out)
+            torch.from_numpy(np.ones((512, 64), np.float32))
+        torch.launch("add", add, small, out)
+
+    run = kb.run(program, "minimal")
+    own = [run.critical_path(number).by_cause() for number in range(3)]
+    spans = [(one["t_start"], one["t_done"]) for one in run.launches]
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+    for found in (
+        run.critical_path("all").by_cause(),
+        {row["cause"]: row["ns"] for row in run.query("critical-path/by-cause").dicts()},
+    ):
+        assert found == pytest.approx({c: sum(one.get(c, 0.0) for one in own) for one in own for c in one})
+    assert "host" not in run.critical_path("all").by_cause()
