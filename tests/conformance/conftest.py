@@ -25,21 +25,25 @@ SAME_IN_MEMORY = (
     "test_store_over_time.py",
     "test_store_windows.py",
 )
-"""``memory:`` shares what they test with the embedded store, which adds the files; CI runs both."""
+"""``memory:`` shares what they test with the embedded store, which adds the files.
+
+CI asks the embedded store, and a server, about many runs, and the one in memory about few: it asks the same
+engines in the same texts, so that few show a store that hands them other rows or parameters.
+"""
 
 NewStore = Callable[[], AbstractContextManager[GraphStore]]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to CI what is asked of the embedded store as well: of few and of many runs, the many."""
+    """Leave to CI what is asked of the embedded store as well, and of what that is asked about, many runs."""
     kept: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
         call = getattr(item, "callspec", None)
         if item.path.name in SAME_IN_MEMORY and call and call.params.get("new_store") == "memory":
             item.add_marker(pytest.mark.slow)
-            if call.params.get("size") == "few":
+            if call.params.get("size") == "many":
                 left.append(item)
                 continue
         kept.append(item)

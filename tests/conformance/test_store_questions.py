@@ -28,6 +28,8 @@ from tests.conformance.test_store_simulated import CHAINS
 
 LOTS = 4
 """After each of them the history is asked about."""
+OF_HISTORY = 6
+"""It is asked about once for so many runs, at least: its graph is there."""
 
 
 def test_every_question_is_checked() -> None:
@@ -39,9 +41,7 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
     asked: dict[str, set[str]] = {name: set() for name in ORACLES}
     history = History()
     with new_store() as store:
-        every = (
-            3 if store.engines == ("neo4j",) else 6
-        )  # where a question is not there, a graph is made for it
+        every = 6 if store.engines == ("neo4j",) else 12  # in a folder a graph is made for a question
         plan = planned(size, store, every=every)
         cases = made_up(plan.runs, tuple(ORACLES))
         for lot in np.array_split(np.arange(len(cases)), LOTS):
@@ -56,14 +56,15 @@ def test_answers_are_those_of_the_raw_columns(new_store: NewStore, size: str) ->
                     rows = rows_asked(name, run, store, params)
                     assert rows == oracle(case.run, case.topology, params), (name, run, params)
                     asked[name].add(run)
-            history.check(store, cases[: lot[-1] + 1], -(-len(lot) // plan.every))
+            history.check(store, cases[: lot[-1] + 1], -(-len(lot) // min(plan.every, OF_HISTORY)))
     assert set().union(*asked.values()) == {case.run.info["id"] for case in cases}
     assert min(len(runs) for runs in asked.values()) >= plan.times
     assert min(history.asked[name] for name in HISTORY) >= plan.times
     if size == "many":
         assert len(cases) >= 200
-        assert plan.times >= 35
-        assert min(history.found[name] for name in HISTORY) >= plan.times // 20
+        assert plan.times >= 17
+        assert min(history.asked[name] for name in HISTORY) >= 35
+        assert min(history.found[name] for name in HISTORY) >= 1
 
 
 class History:

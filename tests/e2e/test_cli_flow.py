@@ -246,8 +246,8 @@ def contexts() -> list[click.Context]:
 
 
 TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"
-LONG = ("kernbench probe", "kernbench traffic", "kernbench validate", "kernbench web")
-"""Their examples measure the default machine, or start servers."""
+LONG = ("advise", "figures", "probe", "report", "sweep", "traffic", "validate", "web")
+"""Their examples measure the default machine, start processes, or ask the whole library."""
 
 
 @pytest.fixture(scope="session")
@@ -273,7 +273,7 @@ def _serves(argv: list[str]) -> bool:
 @pytest.mark.parametrize(
     "context",
     [
-        pytest.param(c, id=c.command_path, marks=[pytest.mark.slow] if c.command_path in LONG else [])
+        pytest.param(c, id=c.command_path, marks=[pytest.mark.slow] if c.info_name in LONG else [])
         for c in contexts()
     ],
 )

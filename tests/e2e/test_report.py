@@ -121,10 +121,16 @@ def test_every_module_of_the_page_is_in_the_one_file(made: tuple[kb.Run, Path]) 
         assert script.count(first) == 1, module.name
 
 
-def test_the_same_run_gives_the_same_file(made: tuple[kb.Run, Path]) -> None:
+def test_the_same_run_gives_the_same_file_whose_parts_are_named_as_they_are_made(
+    made: tuple[kb.Run, Path],
+) -> None:
     run, folder = made
-    kb.write_report(run.id, folder / "again.html", folder / "store")
+    named: list[str] = []
+    kb.write_report(run.id, folder / "again.html", folder / "store", progress=named.append)
     assert (folder / "again.html").read_bytes() == (folder / "plain.html").read_bytes()
+    assert named[:2] == ["overview", "path"]
+    assert "bottleneck/busiest-links" in named
+    assert len(named) == len(page_of(folder / "again.html").answers)
 
 
 def test_a_window_and_an_earlier_run(made: tuple[kb.Run, Path]) -> None:
@@ -167,15 +173,7 @@ def test_names_that_users_give_stay_text(workdir: Path) -> None:
     assert ["tags", "<b>tag</b>"] in page.answers["overview"]["facts"]
 
 
-def test_its_parts_are_named_as_they_are_made(made: tuple[kb.Run, Path]) -> None:
-    run, folder = made
-    named: list[str] = []
-    kb.write_report(run, folder / "named.html", progress=named.append)
-    assert named[:2] == ["overview", "path"]
-    assert "bottleneck/busiest-links" in named
-    assert len(named) == len(page_of(folder / "named.html").answers)
-
-
+@pytest.mark.slow
 def test_a_run_in_memory_is_reported_from_its_own_store(workdir: Path) -> None:
     run = kb.run("gemm-single-pe", "minimal", store="memory:")
     assert page_of(Path(kb.write_report(run, "x.html"))).data["run"] == run.id
