@@ -68,7 +68,7 @@ def critical_path(
 
 
 def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bool = False) -> CriticalPath:
-    """The critical path of a window: its launches' own where it is launches, else its part of the run's."""
+    """The path of a window: its part of the launches' own where it is of launches, else of the run's."""
     if window.launch is not None:
         return critical_path(index, sim_ns, window.launch)
     if window.launches:
@@ -77,7 +77,7 @@ def path_within(index: TraceIndex, sim_ns: float, window: Window, *, partial: bo
 
 
 def path_of_launches(paths: Mapping[int, CriticalPath], window: Window) -> CriticalPath:
-    """The path of a window that is several launches, from ``paths``, those of each by its number.
+    """The path of a window of several launches, or of a part of them, from ``paths``, each by its number.
 
     What the run's own path does meanwhile need not be what a launch waits for: the host uploads the next
     one's data. Where launches overlap, the one that ends last counts, from its start on.
@@ -92,5 +92,4 @@ def path_of_launches(paths: Mapping[int, CriticalPath], window: Window) -> Criti
             steps = (*Window("", ((path.t_start, end),)).clip(path).steps, *steps)
             taken |= path.paths
             covered = path.t_start
-    begin, end = window.spans[0][0], window.spans[-1][1]
-    return CriticalPath(begin, end, steps, taken, gaps_ns=end - begin - window.ns)
+    return window.clip(CriticalPath(covered, math.inf, steps, taken))

@@ -34,7 +34,7 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
     launches = {number: critical_path(index, sim_ns, number) for number in range(count)}
     paths = {RUN: critical_path(index, sim_ns, partial=partial)}
     paths |= {str(number): path for number, path in launches.items()}
-    if windows[ALL].launches:
+    if count > 1:
         paths[ALL] = path_of_launches(launches, windows[ALL])
     kinds = dict(zip(*(tables["Use"][name].to_pylist() for name in ("resource", "kind")), strict=True))
     under_way = _LaunchAt(tables["Launch"].to_pylist())
@@ -70,9 +70,7 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
 
 def _explaining(window: Window) -> str:
     """The name of the path that says what the time of a window went into."""
-    if window.launches:
-        return ALL
-    return RUN if window.launch is None else str(window.launch)
+    return RUN if not window.launches else ALL if window.launch is None else str(window.launch)
 
 
 class _LaunchAt:

@@ -37,7 +37,7 @@ class Window:
     launch: int | None = None
     """The number of the launch that it is, where it is exactly one."""
     launches: tuple[int, ...] = ()
-    """The numbers of the launches that it is, where it is several."""
+    """The numbers of the launches that it is, or is a part of."""
 
     @property
     def ns(self) -> float:
@@ -131,7 +131,7 @@ def select(
     launches: Sequence[Mapping[str, Any]] = info.get("launches") or []
     sim_ns = float(info["sim_ns"])
     number: int | None = None
-    several: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
     if launch is None or launch == RUN:
         name, spans = WHOLE, [(0.0, sim_ns)]
     elif launch == ALL and not launches:
@@ -141,10 +141,11 @@ def select(
         name, spans = "setup", _outside(_united([_span(one, sim_ns) for one in launches]), sim_ns)
     elif launch == ALL and len(launches) > 1:
         name, spans = f"{len(launches)} launches", _united([_span(one, sim_ns) for one in launches])
-        several = tuple(range(len(launches)))
+        numbers = tuple(range(len(launches)))
     else:
         number = _number(0 if launch == ALL else launch, len(launches))
         name, spans = f"launch {number}", [_span(launches[number], sim_ns)]
+        numbers = (number,)
     if from_ns or to_ns is not None:
         begin, end = max(from_ns or 0.0, 0.0), sim_ns if to_ns is None else min(to_ns, sim_ns)
         if not begin < end:
@@ -154,13 +155,13 @@ def select(
         whole = ", ".join(f"{a:.3f} to {b:.3f}" for a, b in spans[:3]) + (", ..." if len(spans) > 3 else "")
         asked = name
         spans = [(max(a, begin), min(b, end)) for a, b in spans if min(b, end) > max(a, begin)]
-        name, number, several = f"{name} from {begin:.3f} to {end:.3f} ns", None, ()
+        name, number = f"{name} from {begin:.3f} to {end:.3f} ns", None
         if not spans:
             raise UsageError(
                 f"nothing is there in {name}: {asked} is {whole} ns of the run; "
                 "choose a time within it, or --launch run"
             )
-    return Window(name, tuple(spans), number, several)
+    return Window(name, tuple(spans), number, numbers)
 
 
 def _number(launch: int | str, count: int) -> int:

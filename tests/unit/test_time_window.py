@@ -230,6 +230,12 @@ def test_the_path_of_several_launches_is_made_of_their_own(
     assert found.ns == window.ns
 
 
+def own_part(run: kb.Run, spans: Any) -> float:
+    """ns of the launches' own paths within spans of time."""
+    steps = [step for number in range(len(run.launches)) for step in run.critical_path(number).steps]
+    return sum(max(0.0, min(s.t_end, last) - max(s.t_start, first)) for s in steps for first, last in spans)
+
+
 @pytest.mark.usefixtures("workdir")
 def test_what_the_host_does_meanwhile_is_not_what_launches_took() -> None:
     """The next operand's upload takes longer than the launch before it."""
@@ -255,3 +261,11 @@ def test_what_the_host_does_meanwhile_is_not_what_launches_took() -> None:
     ):
         assert found == pytest.approx({c: sum(one.get(c, 0.0) for one in own) for one in own for c in one})
     assert "host" not in run.critical_path("all").by_cause()
+    half = {"from_ns": spans[0][0] + 50.0, "to_ns": spans[2][0] + 50.0}
+    part = run.critical_path("all", **half).by_cause()
+    assert "host" not in part
+    assert {row["cause"]: row["ns"] for row in run.query("critical-path/by-cause", **half).dicts()} == (
+        pytest.approx(part)
+    )
+    window = run.window("all", **half)
+    assert sum(part.values()) == pytest.approx(window.ns) == pytest.approx(own_part(run, window.spans))
