@@ -10,7 +10,10 @@ V = TypeVar("V")
 
 
 class Extent(NamedTuple, Generic[V]):
-    """``value`` belongs to the bytes ``[start, end)``."""
+    """``value`` belongs to the bytes ``[start, end)``.
+
+    Compiled code reads fields by name: an index into a subclass of tuple takes ten times as long there.
+    """
 
     start: int
     end: int
@@ -43,12 +46,12 @@ class ExtentMap:
         if index < 0:
             return None
         extent = self._extents[self._starts[index]]
-        return extent if addr < extent[1] else None
+        return extent if addr < extent.end else None
 
     def overlapping(self, start: int, end: int) -> list[Extent[Any]]:
         """The extents that share a byte with ``[start, end)``, whole, by address."""
         extent = self._extents.get(start)
-        if extent is not None and start < end <= extent[1]:
+        if extent is not None and start < end <= extent.end:
             return [extent]
         first, last = self._span(start, end)
         return [self._extents[s] for s in self._starts[first:last]]
@@ -56,7 +59,7 @@ class ExtentMap:
     def clipped(self, start: int, end: int) -> list[Extent[Any]]:
         """The parts of extents that lie in ``[start, end)``, by address."""
         extent = self._extents.get(start)
-        if extent is not None and extent[1] == end:
+        if extent is not None and extent.end == end:
             return [extent]
         return [self._clip(extent, start, end) for extent in self.overlapping(start, end)]
 
@@ -75,7 +78,7 @@ class ExtentMap:
     def set(self, start: int, end: int, value: Any) -> None:
         """Give ``[start, end)`` (not empty) a value of its own, over whatever was there."""
         extent = self._extents.get(start)
-        if extent is not None and extent[1] == end:  # the same bytes again: nothing moves
+        if extent is not None and extent.end == end:  # the same bytes again: nothing moves
             self._extents[start] = Extent(start, end, value)
         else:
             self._replace(start, end, [Extent(start, end, value)])
@@ -83,7 +86,7 @@ class ExtentMap:
     def set_all(self, extents: Sequence[Extent[Any]]) -> None:
         """Add disjoint extents, ordered by address, where no extent is yet. Maps may share them."""
         if extents:
-            begin, stop = extents[0][0], extents[len(extents) - 1][1]
+            begin, stop = extents[0].start, extents[len(extents) - 1].end
             if not self.overlapping(begin, stop):
                 self._replace(begin, stop, list(extents))
                 return
@@ -111,13 +114,13 @@ class ExtentMap:
             left, right = extents[starts[first]], extents[starts[last - 1]]
             for old in starts[first:last]:
                 del extents[old]
-            if left[0] < start:
-                new = [self._clip(left, left[0], start), *new]
-            if right[1] > end:
-                new = [*new, self._clip(right, end, right[1])]
-        for extent in new:
-            extents[extent[0]] = extent
-        starts[first:last] = [extent[0] for extent in new]
+            if left.start < start:
+                new = [self._clip(left, left.start, start), *new]
+            if right.end > end:
+                new = [*new, self._clip(right, end, right.end)]
+        begins = [extent.start for extent in new]
+        extents.update(zip(begins, new, strict=True))
+        starts[first:last] = begins
 
     def _span(self, start: int, end: int) -> tuple[int, int]:
         """Indexes ``[first, last)`` of the extents that share a byte with ``[start, end)``."""
@@ -125,7 +128,7 @@ class ExtentMap:
         if start >= end:
             return 0, 0
         first = bisect_right(starts, start)
-        if first and self._extents[starts[first - 1]][1] > start:
+        if first and self._extents[starts[first - 1]].end > start:
             first -= 1
         last = first
         if last < len(starts) and starts[last] < end:

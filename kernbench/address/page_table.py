@@ -16,6 +16,14 @@ from kernbench.address.layout import ADDRESS_BITS
 from kernbench.errors import AddressError
 
 
+class Entries(tuple[tuple[int, int, int], ...]):
+    """The ``(va, pa, nbytes)`` of a request, the same for all its PEs; equal only to itself."""
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
 class PageTable:
     """Virtual to physical addresses. ``page_bytes`` is a power of two; extents may be smaller than a page.
 
@@ -46,7 +54,7 @@ class PageTable:
 
         A tensor's shards come as hundreds of adjoining entries: into an untouched range they go at once.
         """
-        extents = _ordered(tuple(entries), self._bits)
+        extents = _ordered(entries if isinstance(entries, Entries) else Entries(entries), self._bits)
         if extents and self._extents.overlapping(extents[0].start, extents[-1].end):
             for extent in extents:
                 self._check_free(extent.start, extent.end - extent.start)
@@ -107,8 +115,8 @@ class PageTable:
 
 
 @lru_cache(maxsize=8)
-def _ordered(entries: tuple[tuple[int, int, int], ...], bits: int) -> tuple[Extent[int], ...]:
-    """``(va, pa, nbytes)`` entries as extents by address; a request's are the same for all its PEs."""
+def _ordered(entries: Entries, bits: int) -> tuple[Extent[int], ...]:
+    """``(va, pa, nbytes)`` entries as extents by address."""
     ordered = sorted(entries)
     for va, pa, nbytes in ordered:
         _check_range("va", va, nbytes)

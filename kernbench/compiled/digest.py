@@ -33,6 +33,7 @@ MODULES = {
     "kernbench.routing.tables": "py",
     "kernbench.routing.router": "py",
     "kernbench.program.operations": "py",
+    "kernbench.program.tile_plans": "py",
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
     **{f"kernbench.arbiters.{name}": "py" for name in ARBITERS},

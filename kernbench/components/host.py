@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kernbench.address.page_table import Entries
 from kernbench.components import access
 from kernbench.components.base import Component
 from kernbench.errors import UsageError
@@ -110,7 +111,7 @@ class Host(Component):
         if not pes:
             request.part_done(self.clock.now)
             return
-        self._set_up(sip, MapMessage(request, tuple(sorted(pes)), entries, install))
+        self._set_up(sip, MapMessage(request, tuple(sorted(pes)), Entries(entries), install))
 
     def set_up_queues(
         self,

@@ -1,11 +1,12 @@
 from kernbench.components.base cimport Component
 from kernbench.program.operations cimport Op
+from kernbench.program.tile_plans cimport Stage, TilePlan
 from kernbench.sim.node cimport Link
 
 cimport cython
 
 cdef class Token:
-    cdef readonly object plan
+    cdef readonly TilePlan plan
     cdef readonly Op parent, op
     cdef public object done, written
     cdef public Py_ssize_t index
@@ -23,13 +24,13 @@ cdef class PeComponent(Component):
     cpdef object accept(self, Token token)
     @cython.locals(op=Op)
     cpdef Op stage_op(self, Token token)
-    @cython.locals(op=Op, parent=Op)
+    @cython.locals(op=Op, parent=Op, stage=Stage)
     cdef Op _record(self, Token token)
-    @cython.locals(stages=tuple, index=Py_ssize_t, following=PeComponent)
+    @cython.locals(stages=tuple, index=Py_ssize_t, stage=Stage, following=PeComponent)
     cpdef object pass_on(self, Token token)
     @cython.locals(found=PeComponent)
-    cdef PeComponent part_of(self, object stage)
+    cdef PeComponent part_of(self, Stage stage)
     cdef object hand(self, PeComponent following, Token token)
     @cython.locals(nbytes="long long", link=Link, gbs=double)
-    cdef double _data_across(self, object fetched, object stored, Component following) except? -1.0
+    cdef double _data_across(self, Stage fetched, Stage stored, Component following) except? -1.0
     cdef tuple _between(self, Component following, bint write)

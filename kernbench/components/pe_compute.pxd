@@ -1,5 +1,6 @@
 from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.program.operations cimport Op
+from kernbench.program.tile_plans cimport Stage
 from kernbench.sim.clock cimport Step
 from kernbench.sim.server cimport Server
 
@@ -8,7 +9,7 @@ cimport cython
 cdef class ComputeEngine(PeComponent):
     cdef public Server slot
 
-    cpdef double duration_ns(self, object stage) except? -1.0
+    cpdef double duration_ns(self, Stage stage) except? -1.0
     @cython.locals(slot=Server, op=Op)
     cpdef object accept(self, Token token)
 
@@ -23,7 +24,7 @@ cdef class PeGemm(ComputeEngine):
     cdef readonly tuple tile
     cdef double _clock_ghz
 
-    cpdef double duration_ns(self, object stage) except? -1.0
+    cpdef double duration_ns(self, Stage stage) except? -1.0
 
 cdef class PeMath(ComputeEngine):
     cdef object _lanes

@@ -1,6 +1,7 @@
 from kernbench.components.dma cimport DmaEngines, Job
 from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.program.operations cimport Op
+from kernbench.program.tile_plans cimport Stage
 from kernbench.sim.node cimport Link
 from kernbench.sim.transaction cimport Packet
 
@@ -20,7 +21,7 @@ cdef class PeDma(PeComponent):
     @cython.locals(now=double, across=double)
     cpdef double _into_tcm(self, Job job) except? -1.0
     cdef bint _is_local(self, Job job) except -1
-    @cython.locals(moving=Transfers, op=Op, reading=bint)
+    @cython.locals(moving=Transfers, op=Op, stage=Stage, reading=bint)
     cpdef object accept(self, Token token)
     cpdef object submit(self, Job job)
     @cython.locals(hops=Py_ssize_t, link=Link)

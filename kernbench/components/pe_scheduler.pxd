@@ -1,6 +1,15 @@
 from kernbench.components.pe_component cimport PeComponent, Token
+from kernbench.program.tile_plans cimport TilePlan
 
 cimport cython
+
+cdef class Pipeline:
+    cdef readonly object command, tiles
+    cdef double t_ready, t_start
+    cdef readonly long long under_way
+    cdef long long unwritten
+    cdef bint fed
+    cdef TilePlan held
 
 cdef class PeScheduler(PeComponent):
     cdef object _feeds, _translator
@@ -10,4 +19,9 @@ cdef class PeScheduler(PeComponent):
 
     @cython.locals(overhead=double)
     cpdef object submit(self, object command, object done)
+    @cython.locals(pipeline=Pipeline, tile=TilePlan, token=Token)
+    cpdef object _feed(self, object made_room=*)
+    cpdef object _tile_done(self, Pipeline pipeline, Token token)
+    cpdef object _tile_written(self, Pipeline pipeline)
+    cdef object _complete(self, Pipeline pipeline)
     cdef object _start(self, Token token)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from kernbench.components.dma import Job
@@ -23,19 +22,19 @@ _TRANSFERS = (c.Load, c.Store)
 EngineCommand = c.Load | c.Store | c.Gemm | c.Math
 
 
-@dataclass(eq=False)
 class Pipeline:
     """A composite being fed: the tiles that are left and the number in flight."""
 
-    command: c.Composite
-    tiles: Iterator[TilePlan]
-    t_ready: float
-    t_start: float = -1.0
-    under_way: int = 0
-    fed: bool = False
-    held: TilePlan | None = None
-    unwritten: int = 0
-    """DMA writes of its tiles that memory has not committed."""
+    def __init__(self, command: c.Composite, tiles: Iterator[TilePlan], t_ready: float) -> None:
+        self.command = command
+        self.tiles = tiles
+        self.t_ready = t_ready
+        self.t_start = -1.0
+        self.under_way = 0
+        self.fed = False
+        self.held: TilePlan | None = None
+        self.unwritten = 0
+        """DMA writes of its tiles that memory has not committed."""
 
 
 class PeScheduler(PeComponent):
@@ -120,7 +119,7 @@ class PeScheduler(PeComponent):
                 pipeline.t_start = self.clock.time
             self._buffers_used += tile.buffer_bytes
             pipeline.under_way += 1
-            pipeline.unwritten += sum(len(s.transfers) for s in tile.stages if s.kind == "DMA_WRITE")
+            pipeline.unwritten += tile.writes
             token = Token(
                 tile,
                 partial(self._tile_done, pipeline),

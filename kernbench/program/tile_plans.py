@@ -40,7 +40,7 @@ PARTS = {
 }
 
 
-class Stage(NamedTuple):
+class Stage:
     """One stage of a tile: ``kind`` is DMA_READ, FETCH, GEMM, MATH, STORE or DMA_WRITE.
 
     ``transfers`` are those of a DMA stage, carried out one after the other; ``nbytes`` what the stage moves;
@@ -48,14 +48,25 @@ class Stage(NamedTuple):
     no other of the product follows; ``elements`` of a MATH stage, ``name`` its operation.
     """
 
-    kind: str
-    nbytes: int = 0
-    transfers: tuple[Transfer, ...] = ()
-    block: tuple[int, int, int] = (0, 0, 0)
-    elements: int = 0
-    name: str = ""
-    partial: bool = False
-    last: bool = True
+    def __init__(
+        self,
+        kind: str,
+        nbytes: int = 0,
+        transfers: tuple[Transfer, ...] = (),
+        block: tuple[int, int, int] = (0, 0, 0),
+        elements: int = 0,
+        name: str = "",
+        partial: bool = False,
+        last: bool = True,
+    ) -> None:
+        self.kind = kind
+        self.nbytes = nbytes
+        self.transfers = transfers
+        self.block = block
+        self.elements = elements
+        self.name = name
+        self.partial = partial
+        self.last = last
 
     @property
     def part(self) -> str:
@@ -63,21 +74,27 @@ class Stage(NamedTuple):
         return PARTS[self.kind]
 
 
-class TilePlan(NamedTuple):
+class TilePlan:
     """One tile: its stages and the bytes of scheduler-reserved TCM that it holds from first to last."""
 
-    stages: tuple[Stage, ...]
-    buffer_bytes: int = 0
+    def __init__(self, stages: tuple[Stage, ...], buffer_bytes: int = 0, writes: int = 0) -> None:
+        self.stages = stages
+        self.buffer_bytes = buffer_bytes
+        self.writes = writes
+        """Transfers to memory."""
 
 
-class Matrix(NamedTuple):
+class Matrix:
     """A row-major (rows, cols) operand; ``address`` is None where it is pinned in TCM."""
 
-    rows: int
-    cols: int
-    itemsize: int
-    address: int | None
-    by_rows: bool = False
+    def __init__(
+        self, rows: int, cols: int, itemsize: int, address: int | None, by_rows: bool = False
+    ) -> None:
+        self.rows = rows
+        self.cols = cols
+        self.itemsize = itemsize
+        self.address = address
+        self.by_rows = by_rows
 
     def tile(self, row: int, col: int, rows: int, cols: int) -> Transfer:
         """The transfer of the tile at (row, col) of at most (rows, cols), cut at the edges."""
@@ -87,19 +104,22 @@ class Matrix(NamedTuple):
         if not self.by_rows or width == self.cols:
             return Transfer(((first, nbytes),), nbytes)
         pitch, run = self.cols * self.itemsize, width * self.itemsize
-        return Transfer(tuple((first + i * pitch, run) for i in range(height)), nbytes)
+        return Transfer(tuple([(first + i * pitch, run) for i in range(height)]), nbytes)
 
 
-class EpilogueStep(NamedTuple):
+class EpilogueStep:
     """An epilogue step as the planner sees it: its name, scope and, if it has one, its operand.
 
     With ``group`` the operand has a row for each so many elements along K.
     """
 
-    name: str
-    scope: str
-    operand: Matrix | None = None
-    group: int | None = None
+    def __init__(
+        self, name: str, scope: str, operand: Matrix | None = None, group: int | None = None
+    ) -> None:
+        self.name = name
+        self.scope = scope
+        self.operand = operand
+        self.group = group
 
     def transfer(self, row: int, col: int, rows: int, cols: int, k: int = 0) -> Transfer | None:
         """The transfer of the operand's share for an output tile; a vector counts as one row.
@@ -142,21 +162,21 @@ def gemm_plan(
     tile_k = tile[1]
     steps_k = ceil(a.cols / tile_k)
     corners = _corners(out, tile)
+    last = corners[len(corners) - 1]
     for m, n in _ends(corners) if outermost else corners:
         for k in _ends(range(steps_k)) if outermost else range(steps_k):
-            yield _gemm_tile(
-                a, b, out, tile, (m, k * tile_k, n), epilogue, k == steps_k - 1, (m, n) == corners[-1]
-            )
+            corner = (m, k * tile_k, n)
+            yield _gemm_tile(a, b, out, tile, corner, epilogue, k == steps_k - 1, (m, n) == last)
 
 
 def _corners(out: Matrix, tile: tuple[int, ...]) -> list[tuple[int, int]]:
     """Where the tiles of ``out`` begin, in the order M, N; ``tile`` begins with M and ends with N."""
-    return [(m, n) for m in range(0, out.rows, tile[0]) for n in range(0, out.cols, tile[-1])]
+    return [(m, n) for m in range(0, out.rows, tile[0]) for n in range(0, out.cols, tile[len(tile) - 1])]
 
 
 def _ends(values: Sequence[T]) -> Sequence[T]:
     """The first and the last."""
-    return values if len(values) <= 2 else (values[0], values[-1])
+    return values if len(values) <= 2 else (values[0], values[len(values) - 1])
 
 
 def _gemm_tile(
@@ -175,7 +195,11 @@ def _gemm_tile(
     from_b = b.tile(k, n, tile_k, tile_n)
     to_out = out.tile(m, n, tile_m, tile_n)
     height, width = min(tile_m, out.rows - m), min(tile_n, out.cols - n)
-    reads = [t for matrix, t in ((a, from_a), (b, from_b)) if matrix.address is not None]
+    reads = []
+    if a.address is not None:
+        reads.append(from_a)
+    if b.address is not None:
+        reads.append(from_b)
     fetch = from_a.nbytes + from_b.nbytes
     maths: list[Stage] = []
     for step in epilogue:
@@ -191,9 +215,9 @@ def _gemm_tile(
             fetch += transfer.nbytes
             if step.operand is not None and step.operand.address is not None:
                 reads.append(transfer)
-        maths.append(Stage("MATH", elements=elements, name=step.name))
+        maths.append(Stage("MATH", 0, (), (0, 0, 0), elements, step.name))
     block = (height, min(tile_k, a.cols - k), width)
-    product = Stage("GEMM", block=block, partial=not last_k, last=last_k and last_tile)
+    product = Stage("GEMM", 0, (), block, 0, "", not last_k, last_k and last_tile)
     stages = [Stage("FETCH", fetch), product, *maths]
     return _with_transfers(reads, stages, to_out if last_k else None, out.address)
 
@@ -212,6 +236,7 @@ def math_plan(
     """
     tile_m, tile_n = tile
     corners = _corners(out, tile)
+    last = corners[len(corners) - 1]
     for m, n in _ends(corners) if outermost else corners:
         source = a.tile(m, n, tile_m, tile_n)
         elements = source.nbytes // a.itemsize
@@ -220,7 +245,7 @@ def math_plan(
         maths = [Stage("MATH", elements=elements, name=name)]
         for step in epilogue:
             if step.scope == "kernel":
-                if (m, n) != corners[-1]:
+                if (m, n) != last:
                     continue
                 transfer = step.transfer(0, 0, out.rows, out.cols)
                 elements = out.rows * out.cols
@@ -240,23 +265,28 @@ def _with_transfers(
     reads: list[Transfer], stages: list[Stage], write: Transfer | None, out_address: int | None
 ) -> TilePlan:
     """Put the DMA stages around ``stages`` and add up the tile's buffers."""
-    buffers = sum(read.nbytes for read in reads)
+    buffers = 0
+    for read in reads:
+        buffers += read.nbytes
     if reads:
         stages.insert(0, Stage("DMA_READ", buffers, tuple(reads)))
+    writes = 0
     if write is not None:
         buffers += write.nbytes
         stages.append(Stage("STORE", write.nbytes))
         if out_address is not None:
+            writes = 1
             stages.append(Stage("DMA_WRITE", write.nbytes, (write,)))
-    return TilePlan(tuple(stages), buffers)
+    return TilePlan(tuple(stages), buffers, writes)
 
 
 def _matrix(operand: Operand, by_rows: bool) -> Matrix:
     """An operand as rows and columns: 1-D is one row, leading dimensions fold into rows."""
-    cols = operand.shape[-1] if operand.shape else 1
+    folded = len(operand.shape) - 1
+    cols = operand.shape[folded] if operand.shape else 1
     rows = 1
-    for size in operand.shape[:-1]:
-        rows *= size
+    for at in range(folded):
+        rows *= operand.shape[at]
     pinned = operand.handle is not None
     return Matrix(rows, cols, dtype(operand.dtype).itemsize, None if pinned else operand.address, by_rows)
 
