@@ -77,7 +77,7 @@ def test_a_probe_holds_on_any_machine(overrides: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@examples(100, suppress_health_check=[HealthCheck.too_slow])
+@examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(machines())
 def test_a_probe_holds_on_many_machines(overrides: dict[str, Any]) -> None:
     check(overrides)
