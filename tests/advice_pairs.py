@@ -96,6 +96,12 @@ def reads_once(x: Any, o: Any) -> None:
         tl.store(o + n * 8192, value)
 
 
+def streams(a: Any, b: Any, o: Any, LOADED: Any) -> None:
+    """A product whose tiles are read from memory; with LOADED those of the right operand are not."""
+    right = tl.load(b) if LOADED else tl.ref(b)
+    tl.wait(tl.composite("gemm", tl.ref(a), right, out_ptr=o))
+
+
 def copies(x: Any, o: Any, N: Any) -> None:
     for _ in tl.static_range(0, N):
         tl.store(o, tl.load(x))
@@ -236,6 +242,11 @@ PAIRS = [
         "small-tiles",
         program(blocks, [(192, 128), (128, 64), (192, 64)], ROWS=16),
         program(blocks, [(192, 128), (128, 64), (192, 64)], ROWS=32),
+    ),
+    Pair(
+        "streamed-again",
+        program(streams, [(128, 256), (256, 128), (128, 128)], LOADED=False),
+        program(streams, [(128, 256), (256, 128), (128, 128)], LOADED=True),
     ),
     Pair("read-again", program(rereads, [(64, 64), (512, 64)]), program(reads_once, [(64, 64), (512, 64)])),
     Pair(

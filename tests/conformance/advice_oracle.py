@@ -168,6 +168,36 @@ def read_again(e: Evidence) -> Rows:
     return rows
 
 
+def streamed_again(e: Evidence) -> Rows:
+    rows = []
+    tiles = {n for n, op in e.ops.items() if op["kind"] == "tile" and op["launch"] >= 0}
+    steps = [s for s in e.steps if s.line and s.op in tiles]
+    for line in {s.line for s in steps}:
+        own = [s for s in steps if s.line == line]
+        path_ns = math.fsum(s.ns for s in own if e.ops[s.op]["name"] == "dma_read" and s.cause in MOVES)
+        on_path = math.fsum(s.ns for s in own if s.cause == "compute")
+        engines = summed(
+            (e.ops[n]["component"], e.ops[n]["t_end"] - e.ops[n]["t_start"])
+            for n in tiles if e.ops[n]["name"] == "gemm" and e.ops[n]["source"] == line
+        )  # fmt: skip
+        reads = [
+            a for a in e.accesses
+            if not a["is_write"] and a["op"]["number"] in tiles and a["op"]["name"] == "dma_read"
+            and a["op"]["source"] == line
+        ]  # fmt: skip
+        streamed = sum(a["bytes"] for a in reads)
+        for number in {a["tensor"]["number"] for a in reads} if engines and path_ns else ():
+            of = [a for a in reads if a["tensor"]["number"] == number]
+            parts = {(a["op"]["launch"], a["op"]["component"], a["offset"], a["bytes"]) for a in of}
+            nbytes, needed = sum(a["bytes"] for a in of), sum(size for *_, size in parts)
+            left_ns = path_ns + on_path - max(engines.values()) - path_ns * needed / streamed
+            if needed < nbytes and left_ns > 0:
+                rows.append({"line": line, "tensor": of[0]["tensor"]["name"], "bytes": nbytes,
+                             "needed": needed, "path_ns": path_ns,
+                             "saves_ns": min(path_ns * (nbytes - needed) / streamed, left_ns)})  # fmt: skip
+    return rows
+
+
 def many_launches(e: Evidence) -> Rows:
     spans = [(one["launch"], one["t_submit"], one["t_done"], one["kernel"]) for one in e.run.launches]
     pays: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
@@ -470,5 +500,6 @@ ADVICE: dict[str, Callable[[Evidence], Rows]] = {
     "advice/short-runs": short_runs,
     "advice/small-tiles": small_tiles,
     "advice/start-skew": start_skew,
+    "advice/streamed-again": streamed_again,
     "advice/wide-dtype": wide_dtype,
 }
