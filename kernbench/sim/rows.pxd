@@ -1,6 +1,8 @@
 from kernbench.sim.columns cimport Hops, Numbers, Waits
 from kernbench.sim.transaction cimport Transaction
 
+cimport cython
+
 cdef class Rows:
     cdef readonly list kind, src, dst, request
     cdef readonly Numbers numbers
@@ -8,4 +10,5 @@ cdef class Rows:
     cdef public Waits waits
     cdef long long forgotten
 
-    cpdef int take(self, Transaction t, long long launch) except -1
+    @cython.locals(t=Transaction, hops=Py_ssize_t)
+    cpdef int take(self, Transaction transaction) except -1

@@ -22,16 +22,19 @@ class Rows:
         self.waits = Waits()
         self.forgotten = 0
 
-    def take(self, t: Transaction, launch: int) -> None:
-        """Gather ``t``, which has ended and belongs to ``launch`` (-1: to none). It forgets its rows."""
+    def take(self, transaction: Transaction) -> None:
+        """Gather a transaction that has ended. It forgets its rows."""
+        t = transaction
+        launch = None if t.message is None else getattr(t.message, "launch", None)
         self.kind.append(t.kind)
         self.src.append(t.src)
         self.dst.append(t.dst)
         self.request.append(t.ids[1])
         hops = 0 if t.hop_rows is None else t.hop_rows.count
         self.numbers.add(
-            t.id, t.parent, t.op, launch, t.nbytes, hops, t.address, t.channel, t.t_submit, t.t_done
-        )
+            t.id, t.parent, t.op, -1 if launch is None else launch.id,
+            t.nbytes, hops, t.address, t.channel, t.t_submit, t.t_done,
+        )  # fmt: skip
         if t.hop_rows is not None:
             self.hops.extend(t.hop_rows)
         if t.wait_rows is not None:

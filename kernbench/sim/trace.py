@@ -16,7 +16,6 @@ from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
 from kernbench.sim.rows import Rows
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Transaction
 
 Columns = dict[str, Any]
 
@@ -26,11 +25,7 @@ class TraceRecorder(Instrument):
 
     def __init__(self) -> None:
         self._rows = Rows()
-
-    def transaction_done(self, transaction: Transaction) -> None:
-        """See :meth:`Instrument.transaction_done`."""
-        launch = getattr(transaction.message, "launch", None)
-        self._rows.take(transaction, -1 if launch is None else launch.id)
+        self.transaction_done = self._rows.take  # type: ignore[method-assign]
 
     @property
     def hops(self) -> int:
