@@ -159,6 +159,10 @@ class KernelThread:
             # Ctrl-C arrives wherever Python is at that moment: here, in the kernel or in a call of it.
             self._interrupted_at = raised_at(stop) or "its beginning"
             raise
+        except AttributeError as error:
+            if error.obj is not self._tl:
+                raise
+            raise self._tl._unknown(str(error.name)).with_traceback(error.__traceback__) from None
         except (*ENDING, GreenletExit) as error:
             if isinstance(error, GreenletExit) and self._closing:
                 raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from typing import NoReturn, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -67,10 +67,12 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
         self._scratch.wait = self._wait_for_posted
         self._unsettled = []
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise UnknownNameError(f"{self._place()}: {unknown(name, public_names())}")
+    def _unknown(self, name: str) -> UnknownNameError:
+        """What to say of a name that the language does not have.
+
+        A method ``__getattr__`` would say it at once, but would slow down all that there is.
+        """
+        return UnknownNameError(f"{self._place()}: {unknown(name, public_names())}")
 
     def _wait_for_posted(self) -> bool:
         """Wait for the oldest send whose bytes are still in TCM; False when there is none."""
