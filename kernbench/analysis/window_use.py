@@ -2,8 +2,9 @@
 
 A resource's recorded busy time is distributed over its hops, or over its operations, in proportion to what
 determines their service: bytes on links and in memories, the time during which operations are under way, the
-same overhead for every message elsewhere. A pseudo-channel has its own bytes of each hop at its slice. When
-each was busy says :mod:`kernbench.analysis.busy_course`.
+same overhead for every message elsewhere, during which others may pass: that time is busy once. A
+pseudo-channel has its own bytes of each hop at its slice. When each was busy says
+:mod:`kernbench.analysis.busy_course`.
 """
 
 from __future__ import annotations
@@ -70,7 +71,6 @@ class Usage:
         hop[hop] = ~by_op[at[hop]]
         where = at[hop]
         weighs = used["is_link"].astype(bool) | memory
-        weight = np.where(weighs[where], hops["bytes"][hop], 1.0)
         begin, end = hops["t_start"][hop], hops["t_out"][hop]
         on = rows_of(tables["Op"]["component"], index)
         op = on >= 0
@@ -87,10 +87,18 @@ class Usage:
         )
         # Operations of one engine overlap where it has several in flight; its time is busy once.
         at, begun, ended = united(on[op], starts, ends)
+        bytewise = weighs[where]
+        spent = _overheads(where[~bytewise], begin[~bytewise], used["busy_ns"])
+        passing = united(
+            where[~bytewise],
+            begin[~bytewise],
+            np.minimum(begin[~bytewise] + spent[where[~bytewise]], end[~bytewise]),
+        )
         self._stays = tuple(
             np.concatenate(columns)
             for columns in zip(
-                (where, weight, begin, end),
+                (where[bytewise], hops["bytes"][hop][bytewise], begin[bytewise], end[bytewise]),
+                (passing[0], passing[2] - passing[1], passing[1], passing[2]),
                 (at, ended - begun, begun, ended),
                 (dealt.where, dealt.nbytes, dealt.begin, dealt.end),
                 strict=True,
@@ -199,6 +207,25 @@ def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, 
     ends = (source, target) if arrow else (name.rpartition(".")[0],)
     found = [index[end] for end in ends if end in index]
     return next((one for one in found if not arrow or kinds[one] in _CARRIERS), number)
+
+
+def _overheads(where: NDArray[np.int64], begin: Floats, busy: Floats) -> Floats:
+    """ns for which each place serves a message, of the ``busy`` ns for which it served any.
+
+    Its services are equally long, begin at ``begin``, and may overlap: gaps between beginnings count up to
+    that length, and the last one whole.
+    """
+    found = np.zeros(len(busy))
+    if not len(where):
+        return found
+    order = np.lexsort((begin, where))
+    places, first = np.unique(where[order], return_index=True)
+    for place, begins in zip(places.tolist(), np.split(begin[order], first[1:]), strict=True):
+        gaps = np.sort(np.append(np.diff(begins), np.inf))
+        shorter = np.concatenate([[0.0], np.cumsum(gaps[:-1])])  # all of the gaps before each one
+        lengths = (busy[place] - shorter) / np.arange(len(gaps), 0, -1)
+        found[place] = max(lengths[np.argmax(lengths <= gaps)], 0.0)
+    return found
 
 
 def _dealt(tables: Mapping[str, pa.Table], index: Mapping[str, int]) -> tuple[NDArray[np.int64], Entries]:

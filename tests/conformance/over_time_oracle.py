@@ -45,6 +45,20 @@ def united(intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]
     return found
 
 
+def length_of(stays: list[tuple[float, float]], service: float) -> float:
+    """For how long any of them is served, each for so long from its begin on."""
+    return sum(end - begin for begin, end in united((begin, begin + service) for begin, _ in stays))
+
+
+def passing(stays: list[tuple[float, float]], busy_ns: float) -> list[tuple[float, float]]:
+    """When messages were served that may pass together, each for equally long, ``busy_ns`` in all."""
+    least, most = 0.0, busy_ns
+    for _ in range(200):
+        service = (least + most) / 2
+        least, most = (service, most) if length_of(stays, service) < busy_ns else (least, service)
+    return united((begin, min(begin + most, end)) for begin, end in stays)
+
+
 class Course:
     """What a place has served by a time, by definition: of what it records, scaled to its busy time."""
 
@@ -82,12 +96,15 @@ class Busy:
         self.spans = spans
         self.used = {row["resource"]: row for row in run.tables["Use"].to_pylist()}
         served: dict[str, Weighted] = {}
+        passed: dict[str, list[tuple[float, float]]] = {}
         for hop in run.tables["Hop"].to_pylist():
             use = self.used[hop["resource"]]
             if use["kind"] not in BY_OPERATION:
-                weighs = use["is_link"] or use["kind"] in BY_BYTES
-                weight = float(hop["bytes"]) if weighs else 1.0
-                served.setdefault(hop["resource"], []).append((hop["t_start"], hop["t_out"], weight))
+                stay = hop["t_start"], hop["t_out"]
+                if use["is_link"] or use["kind"] in BY_BYTES:
+                    served.setdefault(hop["resource"], []).append((*stay, float(hop["bytes"])))
+                else:
+                    passed.setdefault(hop["resource"], []).append(stay)
         hops = {(hop["txn"], hop["resource"]): hop for hop in run.tables["Hop"].to_pylist()}
         for row in run.tables["Dealt"].to_pylist() if "Dealt" in run.tables else ():
             hop = hops[row["txn"], row["resource"].rpartition(".")[0]]
@@ -96,6 +113,8 @@ class Busy:
         for op in run.tables["Op"].to_pylist():
             if self.used.get(op["component"], {}).get("kind") in BY_OPERATION:
                 by_engine.setdefault(op["component"], []).append((op["t_start"], op["t_end"]))
+        for name, stays in passed.items():
+            served[name] = [(a, b, b - a) for a, b in passing(stays, self.used[name]["busy_ns"])]
         for name, intervals in by_engine.items():
             served[name] = [(begin, end, end - begin) for begin, end in united(intervals)]
         self.served = {name: of for name, of in served.items() if sum(weight for *_, weight in of) > 0}

@@ -114,3 +114,36 @@ def test_a_timeline_of_several_launches_counts_no_time_between_them() -> None:
             assert rows[name] == pytest.approx(wanted[name], abs=1e-9), name
     assert json.loads(run.to_json())["busiest"]
     assert AskedRun(run._kept_in(), run.id).tables["Hop"].num_rows
+
+
+def test_messages_that_pass_a_router_together_keep_it_busy_once_in_every_window() -> None:
+    """Commands to all PEs reach their routers at one moment: a router is not busier than it is occupied."""
+    graph = kb.load_topology("default")
+    run = kb.run("tp-mlp", graph, store="memory:")
+    hops = run.tables["Hop"]
+    names, starts = hops["resource"].to_pylist(), hops["t_start"].to_pylist()
+    for chosen in (0, 4, "all", "setup"):
+        window, found = run.window(chosen), run.use(chosen)
+        assert (found["busy_ns"] <= found["occupied_ns"] + 1e-6).all()
+        routers = {
+            name: busy
+            for name, kind, busy in zip(found["resource"], found["kind"], found["busy_ns"], strict=True)
+            if kind == "router"
+        }
+        begun: dict[str, list[float]] = {name: [] for name in routers}
+        for name, start in zip(names, starts, strict=True):
+            if name in begun:
+                begun[name].append(start)
+        overheads = {name: graph.node(name).properties["overhead_ns"] for name in routers}
+        assert routers == pytest.approx(
+            {name: once(begun[name], overheads[name], window.spans) for name in routers}, abs=1e-6
+        )
+
+
+def once(starts: list[float], overhead: float, spans: tuple[tuple[float, float], ...]) -> float:
+    """ns within ``spans`` for which any of the services was under way."""
+    found, free = 0.0, -math.inf
+    for start in sorted(starts):
+        begin, free = max(start, free), max(free, start + overhead)
+        found += sum(max(0.0, min(free, last) - max(begin, first)) for first, last in spans)
+    return found
