@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -169,6 +169,14 @@ def parameters(draw: Any, name: str, run: RunRecord, topology: TopologyRecord) -
         values["to_ns"] = st.sampled_from([-1.0, from_ns + 0.5, run.info["sim_ns"] / 2])
         values["kind"] = st.sampled_from(["", "", "dma_read", "no such"])
     return {key: draw(values[key]) for key in LIBRARY[name].params}
+
+
+def expected(store: GraphStore, run: str, names: Iterable[str]) -> None:
+    """Have one graph made for all questions that will be asked, rather than a larger one for each."""
+    asked = [LIBRARY[name] for name in names]
+    for engine in store.engines:
+        if texts := [question.text(engine) for question in asked if question.engine == engine]:
+            store.expect(run, texts, engine)
 
 
 def _named(value: Any) -> Any:
