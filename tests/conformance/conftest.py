@@ -41,12 +41,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left: list[pytest.Item] = []
     for item in items:
         call = getattr(item, "callspec", None)
+        size = call and call.params.get("size", call.params.get("hostile"))
         if item.path.name in SAME_IN_MEMORY and call and call.params.get("new_store") == "memory":
             item.add_marker(pytest.mark.slow)
-            if call.params.get("size") == "many":
+            if size == "many":
                 left.append(item)
                 continue
-        elif call and (call.params.get("new_store"), call.params.get("size")) == ("neo4j", "few"):
+        elif call and (call.params.get("new_store"), size) == ("neo4j", "few"):
             left.append(item)  # where there is a server, it is asked about many
             continue
         kept.append(item)
