@@ -138,7 +138,7 @@ def test_answers_must_be_as_declared(tmp_path: Path) -> None:
 
 WHOLE = {
     "f.hits", "f.misses", "f.conflicts", "hits", "misses", "conflicts", "row_fs", "refresh_fs",
-    "s.energy_fj",
+    "s.energy_fj", "pes", "beside", "of_sip",
     "number", "within", "CASE within WHEN 1 THEN bytes ELSE 0 END", "moved", "payload", "fs", "within_fs",
     "t.bytes", "h.bytes", "a.bytes", "b.bytes",
     "at.steps", "d.bytes", "u.bytes", "transactions", "bytes",

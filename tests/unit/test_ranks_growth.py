@@ -48,8 +48,10 @@ def reduced(ranks: int) -> Counter[str]:
     torch.multiprocessing.spawn(rank, nprocs=ranks)
     system.drain()
     seen.counts["routes"] = len(system.paths)
-    seen.counts["tables"] = sum(maker._made for maker in system.router._makers.values())
-    seen.counts["components in tables of a cube"] = system.router._makers[True]._covered
+    tables = system.router._tables
+    seen.counts["tables"] = len(tables)
+    within = [table.nbytes for (_, within_cube), table in tables.items() if within_cube]
+    seen.counts["bytes of tables of a cube"] = sum(within)
     return seen.counts
 
 
@@ -60,8 +62,7 @@ def test_setting_ranks_up_is_linear() -> None:
     }
     assert {ranks: counts[ranks]["routes"] for ranks in RANKS} == {ranks: 10 * ranks for ranks in RANKS}
     assert {ranks: counts[ranks]["tables"] for ranks in RANKS} == {ranks: 4 * ranks + 1 for ranks in RANKS}
-    covered = {ranks: counts[ranks]["components in tables of a cube"] / ranks for ranks in RANKS}
-    assert len(set(covered.values())) == 1
+    assert len({counts[ranks]["bytes of tables of a cube"] / ranks for ranks in RANKS}) == 1
 
 
 def test_a_message_is_the_same_with_more_ranks() -> None:

@@ -69,6 +69,8 @@ def test_a_store_that_fails_does_not_hide_the_fault(monkeypatch):
     from kernbench.api import recording
 
     class Broken:
+        url = "memory:"
+
         def keep(self, *_):
             raise KernBenchError("the disk is full")
 
