@@ -7,7 +7,8 @@ changed machine is certain. Each step of the path changes by the rule of its cau
 - Time on a transaction's path: the transaction's zero-load latency is computed on the machine as it was and
   as it would be (:mod:`kernbench.analysis.zero_load`). A transfer without others is exact. Time beyond that,
   which other transactions' flits between its own cost it, is divided by the speed of the location. An access
-  to the TCM of its own PE takes as long as the slower of the port and the link that it crosses.
+  to the TCM of its own PE takes as long as the slower of the port and the link that it crosses. Wires within
+  a PE that become slower than its DMA hold up the DMA as well, which no estimate sees.
 - Waits behind others at a location are divided by that location's speed: those waited for are served there
   too. A wait for a DMA engine is not: an engine is held for transfers whose time passes elsewhere.
 - Compute, and a component's own time, are divided by its speed. A kernel's dispatch includes the overhead of

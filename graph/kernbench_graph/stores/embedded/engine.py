@@ -41,7 +41,7 @@ _LARGEST_BLOCK = 31 << 20
 _KEPT_FREE = 512 << 20
 """Free memory at the end of the heap that glibc keeps for the next database."""
 
-_RETURNED_MB = 500
+_RETURNED_MB = 200
 """By how much a process may grow before memory of closed databases is given back.
 
 A database of a tiny run takes 100 MB; to get them anew from the system takes longer than to fill it.
