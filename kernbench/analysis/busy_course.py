@@ -10,7 +10,7 @@ exactly when the place was busy.
 
 A course is intervals of even service, which together never serve more than the place can. So the use of a
 place in a window is a sum over the parts of its intervals in there, never more than the window, and windows
-that share out a stretch of time share out its use.
+that divide a time range divide its use.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def _span(launch: Mapping[str, Any], sim_ns: float) -> tuple[float, float]:
 
 
 def _makespan(flows: Sequence[Mapping[str, Any]], sim_ns: float) -> tuple[float, float]:
-    """From the first transfer's start to the last one's end; the whole run where there are no flows."""
+    """From the start of the first transfer to the end of the last; the whole run if there are no flows."""
     begin = min((float(flow["start_ns"]) for flow in flows), default=0.0)
     end = max((float(flow["end_ns"]) for flow in flows), default=sim_ns)
     return begin, sim_ns if abs(sim_ns - end) < _SAME_NS else end

@@ -19,7 +19,7 @@ from kernbench.routing.core import Core, IntArray
 EXACT = 1 << 53
 """Integers below this are exact as floats, which weights become."""
 _UNREACHED = 1 << 62
-"""The weight where there is no route, or where none is known yet."""
+"""The weight of a place that has no route, or whose route is not known yet."""
 
 
 class Part:
@@ -45,8 +45,8 @@ class Part:
 class Table:
     """Routes to one destination from the components that are joined to it.
 
-    They are worked out as far as they are asked for, and on from there when more is asked for: most tables of
-    a large machine are asked for neighbours alone, and for few others.
+    The search goes only as far as it is asked to, and continues from there later: most tables of a large
+    machine are asked about neighbours only.
     """
 
     def __init__(self, part: Part, destination: int, misalignment: Wholes, scale: int) -> None:
@@ -89,7 +89,7 @@ class Table:
         return self.order.at[place]
 
     def way(self, place: int) -> list[int]:
-        """Numbers of the links from a place that has a route, by way of which it was worked out."""
+        """Numbers of the links on the route from a place, which must have one, in travel order."""
         part, taken = self.part, self.taken.at
         found = []
         while place != self.start:

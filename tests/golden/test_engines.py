@@ -23,7 +23,7 @@ sys.path.append(str(ROOT / "tools"))
 
 from measure_pairs import PURE, ask, differing  # noqa: E402
 
-pytestmark = pytest.mark.skipif(state != "used", reason="there is no compiled core to compare")
+pytestmark = pytest.mark.skipif(state != "used", reason="the engine is not compiled here")
 
 DAILY = ["pattern uniform-random on small", *(f"generated {seed}" for seed in (1, 2, 4))]
 GENERATED = [f"generated {seed}" for seed in range(200)]

@@ -44,7 +44,7 @@ _KEPT_FREE = 512 << 20
 _RETURNED_MB = 200
 """By how much a process may grow before memory of closed databases is given back.
 
-A database of a tiny run takes 100 MB; to get them anew from the system takes longer than to fill it.
+The database of a tiny run takes 100 MB. Asking the system for them again takes longer than filling it.
 """
 
 _UNKNOWN = re.compile(r"Table \S+ does not exist|Cannot find property")
