@@ -2,7 +2,7 @@
 #
 #   make run         the default job: qkv-gemm on the default topology, numbers verified
 #   make test        the tests that a developer waits for
-#   make slow        all the others: slow ones, those on a Neo4j server, property tests with all their examples
+#   make slow        all the others: slow ones, those on a Neo4j server, dear property tests with all examples
 #   make pure        the tests of exact times and kept results, where nothing is compiled (KERNBENCH_PURE=1)
 #   make core        compile the engine again, after a change of it; needs a C compiler, or the package ziglang
 #   make golden      rewrite the kept results under tests/golden, after a decision to change them
@@ -57,7 +57,7 @@ test: $(DEV)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 slow: $(DEV)
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'slow or neo4j or hypothesis' --hypothesis-profile $(PROFILE)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'slow or neo4j or $(if $(filter search,$(PROFILE)),hypothesis,dear)' --hypothesis-profile $(PROFILE)
 
 pure: $(DEV)
 	KERNBENCH_PURE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PURE)

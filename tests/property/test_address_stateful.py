@@ -187,8 +187,6 @@ class PageTableMachine(RuleBasedStateMachine):
         assert held == self.model
 
 
-TestFreeList = FreeListMachine.TestCase
-TestVirtualAllocator = VirtualAllocatorMachine.TestCase
-TestPageTable = PageTableMachine.TestCase
-for case in (TestFreeList, TestVirtualAllocator, TestPageTable):
-    case.settings = STATEFUL
+TestFreeList = STATEFUL(FreeListMachine).TestCase
+TestVirtualAllocator = STATEFUL(VirtualAllocatorMachine).TestCase
+TestPageTable = STATEFUL(PageTableMachine).TestCase

@@ -168,5 +168,4 @@ class MemoryMachine(RuleBasedStateMachine):
             assert array.tobytes() == content
 
 
-TestMemory = MemoryMachine.TestCase
-TestMemory.settings = examples(100, stateful_step_count=30)
+TestMemory = examples(100, stateful_step_count=30)(MemoryMachine).TestCase

@@ -156,7 +156,5 @@ class EmbeddedMachine(StoreMachine):
         shutil.rmtree(self.folder / "store" / "cache", ignore_errors=True)
 
 
-TestMemoryStore = StoreMachine.TestCase
-TestMemoryStore.settings = examples(15, stateful_step_count=20)
-TestEmbeddedStore = EmbeddedMachine.TestCase
-TestEmbeddedStore.settings = examples(12, stateful_step_count=20)
+TestMemoryStore = examples(15, stateful_step_count=20)(StoreMachine).TestCase
+TestEmbeddedStore = examples(12, stateful_step_count=20)(EmbeddedMachine).TestCase

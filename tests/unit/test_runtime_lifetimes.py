@@ -179,5 +179,4 @@ class Lifetimes(RuleBasedStateMachine):
         assert all(p.hbm.used_bytes == 0 for p in memory._pes.values())
 
 
-TestLifetimes = Lifetimes.TestCase
-TestLifetimes.settings = examples(25, stateful_step_count=12)
+TestLifetimes = examples(25, stateful_step_count=12)(Lifetimes).TestCase
