@@ -10,7 +10,7 @@ from kernbench_graph.schema_types import Property, Table
 
 _P = Property
 
-FACTS_VERSION = 10
+FACTS_VERSION = 11
 """Raised whenever the same record would give other facts, or more, so that those kept are made anew."""
 
 WORKED_OUT_TABLES = (
@@ -161,7 +161,7 @@ WORKED_OUT_TABLES = (
     ), fact=True),
     Table("HopUse", "run", "What each hop adds to the use of its place, in the order of the table Hop.", (
         _P("sole_ns", "double", "Time until `t_out` for which none that was served before it occupies the "
-           "place; 0 where operations say when it is occupied.", "ns", default=0.0),
+           "place, nor an operation.", "ns", default=0.0),
         _P("present", "int32", "Transactions there when it arrives, itself included; 0 of a hop without "
            "length, -1 where operations are what is served.", default=-1),
     ), fact=True),
@@ -173,7 +173,7 @@ WORKED_OUT_TABLES = (
         _P("t_in", "double", "When the component received it; of a transaction its slice.", "ns"),
         _P("t_start", "double", "When it began.", "ns"),
         _P("t_out", "double", "When it was done.", "ns"),
-        _P("t_busy", "double", "From when on no other one that began before it was under way there.", "ns"),
+        _P("t_busy", "double", "From when on nothing that began before it was under way there.", "ns"),
         _P("t_compute", "double", "The same among all operations of its PE's GEMM and math engines; `t_out` "
            "of other operations.", "ns"),
         _P("t_pe", "double", "The same among those of its PE's DMA, fetch and store, GEMM and math engines; "
@@ -187,7 +187,8 @@ WORKED_OUT_TABLES = (
         _P("resource", "string", "Name of the component or link.", to="Use"),
         _P("by", "string", "The place: itself, or of a part without hops the component that it is in.",
            to="Use"),
-        _P("of_bytes", "double", "Its bytes by those of the hops or operations there."),
+        _P("of_bytes", "double", "Its bytes by those of the hops or operations there; -1 where they move "
+           "while it is busy."),
         _P("of_wait", "double", "Its waiting time by that of the hops or operations there."),
         _P("of_transactions", "double", "Its transactions by the hops or operations there."),
         _P("of_occupied", "double", "1 where it is occupied when that place is; -1 where as long as it is "

@@ -1,10 +1,9 @@
 """Occupancy: for how much of a window something of a resource's own was there.
 
-An engine is occupied while at least one of its operations is under way; a link, a memory, a router and
-any other part without operations while at least one transaction is there, from the service of its first
-flit to the departure of its last. Overlaps count once. Something may be there only to wait for another part,
-so a resource can be occupied all the time and hardly utilised: a read that waits for its memory occupies the
-DMA engine that sent it.
+A part is occupied while at least one of its operations is under way, or at least one transaction is there,
+from the service of its first flit to the departure of its last. Overlaps count once. Something may be there
+only to wait for another part, so a resource can be occupied all the time and hardly utilised: a read that
+waits for its memory occupies the DMA engine that sent it.
 
 Every timeline, table and question takes its occupancy from here.
 """
@@ -41,31 +40,37 @@ class Occupation:
 
     def __init__(self, tables: Mapping[str, pa.Table]) -> None:
         ops, hops = Texts(tables["Op"]["component"]), Texts(tables["Hop"]["resource"])
-        self._engines = frozenset(ops.all())
-        self._times = tuple(
-            (
-                names.all(),
-                united(names.codes.astype(np.int64), table[start].to_numpy(), table[end].to_numpy()),
-            )
-            for names, table, start, end in (
-                (hops, tables["Hop"], "t_start", "t_out"), (ops, tables["Op"], "t_start", "t_end"),
+        self._names = list(dict.fromkeys((*hops.all(), *ops.all())))
+        number = {name: at for at, name in enumerate(self._names)}
+        where, start, end = (
+            np.concatenate(columns)
+            for columns in zip(
+                *(
+                    (
+                        np.array([number[name] for name in names.all()], np.int64)[names.codes],
+                        table[begin].to_numpy(),
+                        table[done].to_numpy(),
+                    )
+                    for names, table, begin, done in (
+                        (hops, tables["Hop"], "t_start", "t_out"), (ops, tables["Op"], "t_start", "t_end"),
+                    )
+                ),
+                strict=True,
             )
         )  # fmt: skip
+        self._times = united(where, start, end)
 
     def ns(self, window: Window) -> dict[str, float]:
         """ns of ``window`` for which each resource was occupied, of those that operations or hops name."""
-        by_hop, by_op = (
-            dict(zip(names, _within(window, len(names), *times).tolist(), strict=True))
-            for names, times in self._times
-        )
-        # Transactions cross engines as well; there the operations that sent them count.
-        return {**{name: ns for name, ns in by_hop.items() if name not in self._engines}, **by_op}
+        within = _within(window, len(self._names), *self._times)
+        return dict(zip(self._names, within.tolist(), strict=True))
 
     def of(self, use: Use, window: Window) -> dict[str, NDArray[Any]]:
         """The columns ``use`` of a window with ``occupied_ns`` and ``occupancy``, its share of the window.
 
-        Resources that record no times of their own, which are the wires within a PE and the pseudo-channels
-        of a slice, serve without a gap whatever they serve: they are occupied for as long as they are busy.
+        Resources that record no times of their own, which are the wires within a PE, its CPU and the
+        pseudo-channels of a slice, serve without a gap whatever they serve: they are occupied for as long as
+        they are busy.
         """
         known = self.ns(window)
         columns = zip(use["resource"].tolist(), use["kind"].tolist(), use["busy_ns"].tolist(), strict=True)
@@ -79,7 +84,8 @@ def has_times(kind: str) -> bool:
     """Whether the trace has the times of what is at a component or link of this kind."""
     found = COMPONENT_KINDS.get(kind)
     link = LINK_KINDS.get(kind)
-    return not ((found is not None and found.counted_elsewhere) or (link is not None and link.within_pe))
+    part = found is not None and (found.counted_elsewhere or found.untimed)
+    return not part and not (link is not None and link.within_pe)
 
 
 def covered_ns(start: Floats, end: Floats, window: Window) -> float:

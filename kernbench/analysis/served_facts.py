@@ -36,33 +36,36 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
     hop, op = run.tables["Hop"], run.tables["Op"]
     at, on = rows_of(hop["resource"], index), rows_of(op["component"], index)
 
-    hops, ops, dealt = usage.entries
-    present = np.full(len(at), -1, np.int32)
-    present[usage.of_hop] = present_at_arrival(hops.where, hops.arrived, hops.end)
-    alone = hop["t_out"].to_numpy().copy()
-    shown = np.flatnonzero(~np.isin(at, np.unique(on)))  # elsewhere operations say when it is occupied
-    alone[shown] = not_before_others(at[shown], hop["t_start"].to_numpy()[shown], alone[shown])
+    there = usage.entries
+    hops, ops = int(usage.of_hop.sum()), int(usage.of_op.sum())
+    dealt = there.taken(np.arange(len(there.where)) >= hops + ops)
+    arrival = present_at_arrival(there.where, there.arrived, there.end)
+    present, present_op = np.full(len(at), -1, np.int32), np.full(len(on), -1, np.int32)
+    present[usage.of_hop], present_op[usage.of_op] = arrival[:hops], arrival[hops : hops + ops]
+    left = hop["t_out"].to_numpy()
+    begin, end, ready = (op[name].to_numpy() for name in ("t_start", "t_end", "t_ready"))
+    since = not_before_others(
+        np.concatenate([at, on]),
+        np.concatenate([hop["t_start"].to_numpy(), begin]),
+        np.concatenate([left, end]),
+    )
 
     some = np.flatnonzero(on >= 0)
-    begin, end, ready = (op[name].to_numpy()[some] for name in ("t_start", "t_end", "t_ready"))
-    since = not_before_others(on[some], begin, end)
+    begin, end, ready, alone = begin[some], end[some], ready[some], since[len(at) :][some]
     pe, kind = _pes(names)[on[some]], used["kind"][on[some]]
-    counted = usage.of_op[some]
-    there = np.full(len(some), -1, np.int32)
-    there[counted] = present_at_arrival(ops.where, ops.arrived, ops.end)
     by = usage.parts
     traced = np.array([has_times(kind) for kind in used["kind"].tolist()], bool)
     return {
-        "HopUse": pa.table({"sole_ns": hop["t_out"].to_numpy() - alone, "present": present}),
+        "HopUse": pa.table({"sole_ns": left - since[: len(at)], "present": present}),
         "Served": pa.concat_tables([
             pa.table({
                 "op": op["number"].to_numpy()[some], "txn": np.full(len(some), -1),
                 "resource": pa.array(used["resource"][on[some]].tolist(), pa.string()),
-                "t_in": ready, "t_start": begin, "t_out": end, "t_busy": since,
+                "t_in": ready, "t_start": begin, "t_out": end, "t_busy": alone,
                 "t_compute": _among(np.isin(kind, COMPUTING), pe, begin, end),
                 "t_pe": _among(np.isin(kind, ENGINES), pe, begin, end),
                 "wait_ns": begin - ready, "bytes": op["bytes"].to_numpy()[some],
-                "present": there,
+                "present": present_op[some],
             }),
             pa.table({
                 "op": np.full(len(dealt.where), -1), "txn": usage.dealt_of,
@@ -70,13 +73,13 @@ def served_tables(run: RunRecord) -> dict[str, pa.Table]:
                 "t_in": dealt.arrived, "t_start": dealt.begin, "t_out": dealt.end, "t_busy": dealt.begin,
                 "t_compute": dealt.end, "t_pe": dealt.end,
                 "wait_ns": dealt.wait, "bytes": dealt.nbytes.astype(np.int64),
-                "present": present_at_arrival(dealt.where, dealt.arrived, dealt.end),
+                "present": arrival[hops + ops :],
             }),
         ]),
         "Measured": pa.table({
             "resource": pa.array(names, pa.string()),
             "by": pa.array(used["resource"][by].tolist(), pa.string()),
-            "of_bytes": _ratio(used["bytes"], usage.whole["bytes"][by]),
+            "of_bytes": np.where(usage.as_busy, -1.0, _ratio(used["bytes"], usage.whole["bytes"][by])),
             "of_wait": _ratio(used["wait_ns"], usage.whole["wait"][by]),
             "of_transactions": _ratio(used["transactions"], usage.whole["n"][by]),
             "of_occupied": np.where(traced, (by == np.arange(len(by))) * 1.0, -1.0),

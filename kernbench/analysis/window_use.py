@@ -4,7 +4,7 @@ A resource's recorded busy time is distributed over its hops, or over its operat
 determines their service: bytes on links and in memories, the time during which operations are under way, the
 same overhead for every message elsewhere, during which others may pass: that time is busy once. A
 pseudo-channel has its own bytes of each hop at its slice. When each was busy says
-:mod:`kernbench.analysis.busy_course`.
+:mod:`kernbench.analysis.busy_course`; bytes move over links and into memories at those times.
 """
 
 from __future__ import annotations
@@ -61,60 +61,62 @@ class Usage:
         names, kinds = used["resource"], used["kind"]
         count = len(names)
         index = {name: number for number, name in enumerate(names.tolist())}
-        by_op = np.array([kind in BY_OPERATION for kind in kinds], dtype=bool)
-        memory = np.array(
-            [kind in COMPONENT_KINDS and COMPONENT_KINDS[kind].memory for kind in kinds], dtype=bool
-        )
 
+        weighs = used["is_link"].astype(bool) | np.isin(
+            kinds, [kind.kind for kind in COMPONENT_KINDS.values() if kind.memory]
+        )
+        untimed = np.isin(kinds, [kind.kind for kind in COMPONENT_KINDS.values() if kind.untimed])
         at = rows_of(tables["Hop"]["resource"], index)
-        hop = at >= 0
-        hop[hop] = ~by_op[at[hop]]
-        where = at[hop]
-        weighs = used["is_link"].astype(bool) | memory
-        begin, end = hops["t_start"][hop], hops["t_out"][hop]
         on = rows_of(tables["Op"]["component"], index)
-        op = on >= 0
-        op[op] = by_op[on[op]]
-        starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
+        by_op = np.array([kind in BY_OPERATION for kind in kinds], dtype=bool)
+        lasts = hops["t_out"] > hops["t_start"]
+        by_op |= np.isin(np.arange(count), on) & ~np.isin(np.arange(count), at[lasts])
+        by_op = np.append(by_op, False)  # for what names nothing that was used, whose row is -1
+        hop = (at >= 0) & ~(by_op[at] & (at == _senders(tables, on)))
+        op = by_op[on]
         self.of_hop, self.of_op = hop, op
-        """Which hops and operations count: at an engine its operations do, elsewhere the hops."""
+        """Which hops and operations count: at an engine its operations, and hops that none of them sent."""
+        where, begin, end = at[hop], hops["t_start"][hop], hops["t_out"][hop]
+        starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
         self.dealt_of, dealt = _dealt(tables, index)
         """The transaction of each entry of a pseudo-channel."""
-        self.entries = (
+        self.entries = joined((
             Entries(where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop]),
             Entries(on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
             dealt,
-        )
+        ))  # fmt: skip
+        """Those hops, those operations, and what pseudo-channels had, in this order."""
         # Operations of one engine overlap where it has several in flight; its time is busy once.
-        at, begun, ended = united(on[op], starts, ends)
-        bytewise = weighs[where]
-        spent = _overheads(where[~bytewise], begin[~bytewise], used["busy_ns"])
+        engine, begun, ended = united(on[op], starts, ends)
+        bytewise, passes = weighs[where], ~weighs[where] & ~by_op[where]
+        spent = _overheads(where[passes], begin[passes], used["busy_ns"])
         passing = united(
-            where[~bytewise],
-            begin[~bytewise],
-            np.minimum(begin[~bytewise] + spent[where[~bytewise]], end[~bytewise]),
+            where[passes], begin[passes], np.minimum(begin[passes] + spent[where[passes]], end[passes])
         )
         self._stays = tuple(
             np.concatenate(columns)
             for columns in zip(
                 (where[bytewise], hops["bytes"][hop][bytewise], begin[bytewise], end[bytewise]),
                 (passing[0], passing[2] - passing[1], passing[1], passing[2]),
-                (at, ended - begun, begun, ended),
+                (engine, ended - begun, begun, ended),
                 (dealt.where, dealt.nbytes, dealt.begin, dealt.end),
+                _during_launches(tables, untimed & (used["busy_ns"] > 0)),
                 strict=True,
             )
         )
         """Place, weight, begin and end of what keeps resources busy."""
 
-        self.whole = {key: np.zeros(count) for key in ("wait", "bytes", "n")}
-        for entries in self.entries:
-            for key, values in (
-                ("wait", entries.wait), ("bytes", entries.nbytes), ("n", np.ones(len(entries.where))),
-            ):  # fmt: skip
-                self.whole[key] += np.bincount(entries.where, values, minlength=count)
+        there = self.entries
+        self.whole = {
+            key: np.bincount(there.where, values, minlength=count)
+            for key, values in (("wait", there.wait), ("bytes", there.nbytes), ("n", None))
+        }
         self.parts = np.arange(count)
-        for number in np.flatnonzero(self.whole["n"] == 0).tolist():
+        unnamed = (self.whole["n"] == 0) | ((self.whole["bytes"] == 0) & (used["bytes"] > 0))
+        for number in np.flatnonzero(unnamed).tolist():
             self.parts[number] = stands_for(number, names[number], kinds, index)
+        self.as_busy = weighs & (used["busy_ns"] > 0)
+        """Where bytes are what takes time: they move while the resource is busy."""
         # Where no more than one was ever present, which is at most resources, there is nothing to count.
         self._several = np.zeros(count, dtype=bool)
         self._several[self.parts[used["max_queue"] > 1]] = True
@@ -144,17 +146,19 @@ class Usage:
         ``max_queue`` is the most that were present at once at a time of the window.
         """
         used, parts, count = self.recorded, self.parts, len(self.recorded["resource"])
-        found = {key: np.zeros(count) for key in self.whole}
-        queue = np.zeros(count, dtype=np.int64)
-        for entries in self.entries:
-            some = entries.taken(window.near(np.minimum(entries.arrived, entries.begin), entries.end))
-            share = window.share(some.begin, some.end)
-            waited = window.share(np.minimum(some.arrived, some.begin), some.begin)
+        there = self.entries
+        some = there.taken(window.near(np.minimum(there.arrived, there.begin), there.end))
+        share = window.share(some.begin, some.end)
+        # Where the first flit did not wait, later ones did.
+        served = np.where(some.begin > some.arrived, some.begin, some.end)
+        waited = window.share(np.minimum(some.arrived, served), served)
+        found = {
+            key: np.bincount(some.where, values, minlength=count)
             for key, values in (
                 ("wait", some.wait * waited), ("bytes", some.nbytes * share), ("n", (share > 0) * 1.0),
-            ):  # fmt: skip
-                found[key] += np.bincount(some.where, values, minlength=count)
-            queue = np.maximum(queue, some.most_at_once(self._several, (share > 0) | (waited > 0)))
+            )
+        }  # fmt: skip
+        queue = some.most_at_once(self._several, (share > 0) | (waited > 0))
 
         def scaled(key: str, recorded: NDArray[Any]) -> Floats:
             whole = self.whole[key]
@@ -162,12 +166,13 @@ class Usage:
             return np.asarray(recorded * share[parts])
 
         busy = np.minimum(self.course.within(window, count), window.ns)  # last bits of sums could exceed it
+        per_ns = used["bytes"] / np.where(used["busy_ns"] > 0, used["busy_ns"], 1.0)
         rows = found["n"][parts] > 0
         result = {
             "resource": used["resource"],
             "is_link": used["is_link"],
             "kind": used["kind"],
-            "bytes": _whole_number(scaled("bytes", used["bytes"])),
+            "bytes": _whole_number(np.where(self.as_busy, busy * per_ns, scaled("bytes", used["bytes"]))),
             "busy_ns": busy,
             "wait_ns": scaled("wait", used["wait_ns"]),
             "utilisation": busy / window.ns if window.ns > 0 else busy * 0.0,
@@ -186,6 +191,24 @@ def _whole_number(values: Floats) -> NDArray[np.int64]:
     return np.floor(values + (0.5 + 1e-9)).astype(np.int64)
 
 
+def _senders(tables: Mapping[str, pa.Table], on: NDArray[np.int64]) -> NDArray[np.int64]:
+    """By hop the row of the component whose operation sent its transaction; -2 where that was not used."""
+    number_of, sent = (tables["Transaction"][name].to_numpy() for name in ("number", "op"))
+    sender = _looked_up(sent, tables["Op"]["number"].to_numpy(), on)
+    return _looked_up(tables["Hop"]["txn"].to_numpy(), number_of, sender)
+
+
+def _looked_up(
+    wanted: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The value of each key that is ``wanted``; -2 where there is none."""
+    if not len(keys):
+        return np.full(len(wanted), -2, np.int64)
+    order = np.argsort(keys, kind="stable")
+    found = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
+    return np.where(keys[found] == wanted, np.where(values[found] < 0, -2, values[found]), -2)
+
+
 def rows_of(column: pa.ChunkedArray, index: Mapping[str, int]) -> NDArray[np.int64]:
     """By row the number of the resource that it names; -1 where that was not used."""
     texts = Texts(column)
@@ -198,7 +221,7 @@ _CARRIERS = frozenset({"pe_dma", "pe_fetch_store"})
 
 
 def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, int]) -> int:
-    """The resource in whose proportions ``name`` is used where no hop and no operation names it.
+    """The resource in whose proportions ``name`` is used where no hop or operation says when.
 
     Of a part, such as a pseudo-channel, that is the component it is in; of a wire within a PE, the end
     whose operations move bytes over it.
@@ -207,6 +230,15 @@ def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, 
     ends = (source, target) if arrow else (name.rpartition(".")[0],)
     found = [index[end] for end in ends if end in index]
     return next((one for one in found if not arrow or kinds[one] in _CARRIERS), number)
+
+
+def _during_launches(tables: Mapping[str, pa.Table], there: NDArray[np.bool_]) -> tuple[Any, ...]:
+    """Place, weight, begin and end of what is ``there``, if it works evenly while any launch is under way."""
+    begin, end = (tables["Launch"][name].to_numpy() for name in ("t_start", "t_done"))
+    _, begin, end = united(np.zeros(len(begin), np.int64), begin, end)
+    where = np.repeat(np.flatnonzero(there), len(begin))
+    begin, end = (np.tile(times, int(there.sum())) for times in (begin, end))
+    return where, end - begin, begin, end
 
 
 def _overheads(where: NDArray[np.int64], begin: Floats, busy: Floats) -> Floats:
@@ -261,6 +293,11 @@ def _dealt(tables: Mapping[str, pa.Table], index: Mapping[str, int]) -> tuple[ND
         hop["t_out"][row],
         wait_ns,
     )
+
+
+def joined(parts: tuple[Entries, ...]) -> Entries:
+    """All of several, one after the other."""
+    return Entries(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class Entries(NamedTuple):

@@ -202,6 +202,7 @@ _KINDS = (
         properties=("clock_ghz", "dispatch_cycles"),
         rates=("clock_ghz",),
         commands=True,
+        untimed=True,
         windows=("PE_LOCAL.PE_CPU_DTCM", "PE_LOCAL.PE_CPU_SFR"),
         label="PE {pe}",
         figures=("{clock_ghz} GHz",),

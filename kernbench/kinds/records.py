@@ -96,6 +96,8 @@ class ComponentKind:
     """Cause of the steps of a critical path that are spent in it: component, hbm, memory or host."""
     counted_elsewhere: bool = False
     """Its use is part of the use of the component that contains it."""
+    untimed: bool = False
+    """The trace says how long it worked and not when: during launches."""
     memory: str = ""
     """Its name in messages if reads and writes go to it; empty for all but memories."""
 

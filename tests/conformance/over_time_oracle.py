@@ -142,30 +142,27 @@ class Busy:
 
 
 def bandwidth(
-    run: RunRecord, topology: TopologyRecord, spans: Spans, intervals: int
+    busy: Busy, topology: TopologyRecord, intervals: int
 ) -> dict[tuple[float, str], tuple[int, float, float]]:
     """By begin of a stretch and kind of link: links in use, bytes, and their peak."""
-    links = {row["name"]: row for row in topology.tables["Link"].to_pylist()}
-    hops = [hop for hop in run.tables["Hop"].to_pylist() if hop["resource"] in links]
-    used = {
-        hop["resource"]
-        for hop in hops
-        if hop["bytes"] and within(hop["t_start"], hop["t_out"], spans, hop["t_start"], hop["t_out"]) > 0
+    cuts = stretches(busy.spans, intervals)
+    of: dict[str, list[tuple[dict[str, Any], list[float]]]] = {}
+    for link in topology.tables["Link"].to_pylist():
+        use = busy.used.get(link["name"])
+        if use and use["bytes"] and use["busy_ns"]:
+            rate = use["bytes"] / use["busy_ns"]
+            moved = [
+                busy.share(link["name"], low, high) * within(low, high, busy.spans, low, high) * rate
+                for low, high in cuts
+            ]
+            if max(moved) > 0:
+                of.setdefault(link["kind"], []).append((link, moved))
+    return {
+        (low, kind): (len(links), moved, sum(link["bw_gbs"] for link, _ in links))
+        for kind, links in of.items()
+        for number, (low, _) in enumerate(cuts)
+        if (moved := sum(moved[number] for _, moved in links)) > 0
     }
-    found = {}
-    for low, high in stretches(spans, intervals):
-        for kind in {links[name]["kind"] for name in used}:
-            moved = sum(
-                hop["bytes"]
-                * within(hop["t_start"], hop["t_out"], spans, low, high)
-                / (hop["t_out"] - hop["t_start"])
-                for hop in hops
-                if links[hop["resource"]]["kind"] == kind and hop["t_out"] > hop["t_start"]
-            )
-            of_kind = [links[name] for name in used if links[name]["kind"] == kind]
-            if moved > 0:
-                found[low, kind] = (len(of_kind), moved, sum(link["bw_gbs"] for link in of_kind))
-    return found
 
 
 def seam_senders(run: RunRecord, topology: TopologyRecord, spans: Spans, link: str) -> Rows:

@@ -100,7 +100,7 @@ class Answers:
 
     def bandwidth_over_time(self) -> int:
         rows = self.asked("bottleneck/bandwidth-over-time", intervals=self.intervals)
-        expected = oracle.bandwidth(self.case.record, self.case.topology, self.spans, self.intervals)
+        expected = oracle.bandwidth(self.busy, self.case.topology, self.intervals)
         begins = sorted({low for low, _ in expected})
         assert len(rows) == len(expected)
         for low, high, kind, links, nbytes, achieved, peak, share in rows:

@@ -21,6 +21,7 @@ from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import planned
 from tests.conformance.graph_records import sample
 from tests.conformance.test_store_simulated import ALL_ROWS, simulated
+from tests.window_sums import check_windows_add_up
 
 MEASURES = ("utilisation", "occupancy", "busy_ns", "bytes", "transactions", "wait_ns", "max_queue")
 
@@ -69,6 +70,11 @@ def test_use_is_that_of_the_trace_in_every_window(new_store: NewStore) -> None:
         copy_runs([case.run.id for case in cases], source, store)
         found = [check(case.run, store, window) for case in cases for window in windows(case.run)]
     assert sum(count > 0 for count in found) > len(cases) * 3
+
+
+def test_windows_of_generated_runs_add_up() -> None:
+    for case in simulated(40)[1]:
+        check_windows_add_up(case.run)
 
 
 def test_operations_of_a_run_that_used_nothing_have_no_windows_use() -> None:

@@ -16,8 +16,8 @@ from kernbench.analysis.path_steps import CriticalPath, Step
 from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.trace_tables import Message
 from kernbench.analysis.walk_track import Track
-from kernbench.analysis.window_use import use_within
 from kernbench.errors import UsageError
+from tests.window_sums import check_windows_add_up
 
 LAUNCHES = [
     {"t_start": 10.0, "t_done": 20.0},
@@ -139,27 +139,18 @@ def test_a_message_without_hops_takes_no_time(spans: Any) -> None:
     assert track.steps == []
 
 
-@pytest.mark.parametrize("bench", ["gemm-single-pe", "matmul-composite", "va-offset-verify"])
-def test_use_within_windows_adds_up_to_the_use_of_the_run(bench: str) -> None:
-    run = kb.run(bench, "minimal", store="memory:")
-    used = run.used
-    whole = use_within(run.tables, run.window())
-    at = {name: n for n, name in enumerate(whole["resource"])}
-    parts = [run.use(name) for name in ("all", "setup")]
-    for n, name in enumerate(used["resource"]):
-        if name not in at:  # wires within a PE, which only carry commands
-            assert used["busy_ns"][n] == used["bytes"][n] == 0
-            continue
-        for column in ("busy_ns", "wait_ns", "bytes"):
-            assert whole[column][at[name]] == pytest.approx(used[column][n], abs=1e-6)
-            total = 0.0
-            for part in parts:
-                for value in part[column][part["resource"] == name]:
-                    total += value
-            assert total == pytest.approx(used[column][n], abs=1e-6 if column != "bytes" else 1.0)
-        assert whole["transactions"][at[name]] == used["transactions"][n]
-    for part in parts:
-        assert all(0.0 <= share <= 1.0 + 1e-9 for share in part["utilisation"][part["is_link"].astype(bool)])
+@pytest.mark.parametrize(
+    ("bench", "machine"),
+    [
+        ("gemm-single-pe", "minimal"),
+        ("matmul-composite", "minimal"),
+        ("va-offset-verify", "minimal"),
+        ("tp-mlp", "minimal"),
+        ("pe2pe", "default"),  # uploads pass through DMA engines that have operations of their own, or none
+    ],
+)
+def test_use_within_windows_adds_up_to_the_use_of_the_run(bench: str, machine: str) -> None:
+    check_windows_add_up(kb.run(bench, machine, store="memory:"))
 
 
 def test_questions_and_summaries_tell_of_the_same_window() -> None:
