@@ -42,12 +42,11 @@ from kernbench_graph.query.question import Question as Question
 from kernbench_graph.running import RunningQuery as RunningQuery, asked_by as asked_by
 from kernbench_graph.schema import SCHEMA as SCHEMA, SCHEMA_VERSION as SCHEMA_VERSION
 from kernbench_graph.schema_added import MARKED as MARKED, NOTE as NOTE
+from kernbench_graph.records import RunRecord as RunRecord, TopologyRecord as TopologyRecord
 from kernbench_graph.store import (
     QUERY_TIMEOUT_S as QUERY_TIMEOUT_S,
     GraphStore as GraphStore,
     Result as Result,
-    RunRecord as RunRecord,
-    TopologyRecord as TopologyRecord,
 )
 from kernbench_graph.topology import (
     topology_graph as topology_graph,

@@ -11,8 +11,8 @@ import pyarrow as pa
 from kernbench_graph.entities import entities_in
 from kernbench_graph.errors import QueryError
 from kernbench_graph.projection import Part, Projection, second_label
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import RunRecord, TopologyRecord
 
 Key = tuple[str, Any]
 """A node's label and key; keys are unique within a label only."""

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from kernbench_graph.archive.canonical import ARROW_TYPES
 from kernbench_graph.described import described
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_types import NodeLabel, Record, Relationship, Rows
-from kernbench_graph.store import RunRecord, TopologyRecord
 
 _RUNS = ("Topology", "Run", "RAN_ON")
 _DESCRIBED = (*_RUNS, "Param", "Tag", "HAS_PARAM", "TAGGED", "CONFIGURED")

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kernbench_graph.model import Edge, Node, Properties, PropertyGraph
+from kernbench_graph.records import TopologyRecord
 from kernbench_graph.schema import SCHEMA, TOPOLOGY_VERSION
-from kernbench_graph.store import TopologyRecord
 
 LINK, CONTAINS = "LINK", "CONTAINS"
 """Types of a compiled graph's edges."""

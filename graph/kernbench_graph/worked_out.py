@@ -19,9 +19,9 @@ from kernbench_graph.added import ADDED, Additions
 from kernbench_graph.archive.atomic import replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_table, empty_table
 from kernbench_graph.archive.record import row_count
+from kernbench_graph.records import RunRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_worked_out import FACTS_VERSION
-from kernbench_graph.store import RunRecord
 
 WorkOut = Callable[[RunRecord, str], Mapping[str, pa.Table]]
 """From a run and the name of a table that the schema calls fact or computed: it, and what comes with it."""

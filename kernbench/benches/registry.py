@@ -13,11 +13,14 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernbench.benches.params import Param, ParamValue, resolve_params
+from kernbench.benches.user import names_user_bench, parts
 from kernbench.errors import BenchError, UsageError
 from kernbench.hints import suggestion
+from kernbench.user_modules import load_file, load_module, module_name
 
 if TYPE_CHECKING:
     from kernbench.runtime.context import Context
@@ -136,19 +139,41 @@ def _shipped_bench(name: str) -> BenchSpec | None:
     return registered_in(module).get(name)
 
 
+def _user_bench(identifier: str) -> BenchSpec:
+    """The bench of the file or module that ``identifier`` names, which is imported.
+
+    Errors are :class:`UsageError`: no such file or module, no ``@bench`` in it, no bench of that name,
+    or several where none was named. Errors raised by the module itself are reported with its file.
+    """
+    place, colon, name = parts(identifier)
+    if place.endswith(".py"):
+        forget(module_name(Path(place)))
+        module = load_file(place, "bench")
+    else:
+        module = load_module(place, "bench")
+    benches = registered_in(module)
+    if not benches:
+        raise UsageError(f"'{place}' registers no bench; decorate a function run(torch) with @bench")
+    if colon:
+        if name not in benches:
+            raise UsageError(f"'{place}' has no bench '{name}'; it has {', '.join(benches)}")
+        return benches[name]
+    if len(benches) > 1:
+        raise UsageError(f"'{place}' has several benches; add one of {', '.join(f':{b}' for b in benches)}")
+    return next(iter(benches.values()))
+
+
 def resolve(identifier: str) -> BenchSpec:
     """The bench called ``identifier``.
 
     A name, an index of :func:`list_all`, ``path/to/file.py`` or ``path/to/file.py:name``, or
     ``package.module:name``. An unknown one is a :class:`UsageError` that lists the benches.
     """
-    from kernbench.benches.user import load_user_bench, names_user_bench
-
     text = identifier.strip() if isinstance(identifier, str) else ""
     if not text:
         raise UsageError("bench name is empty; 'kernbench list' shows the benches")
     if names_user_bench(text):
-        return load_user_bench(text)
+        return _user_bench(text)
     if _NAME.fullmatch(text) and (found := _shipped_bench(text)):
         return found
     benches = list_all()

@@ -93,9 +93,7 @@ def _elementwise(sign: str, a: DTensor, b: object) -> DTensor:
 
 
 def _other(sign: str, a: DTensor, b: object) -> DTensor:
-    from kernbench.tp.dtensor import DTensor
-
-    if not isinstance(b, DTensor):
+    if not isinstance(b, type(a)):
         raise UsageError(f"DTensor {sign}: {shown(b)} is not a DTensor; make it one with distribute_tensor")
     if b.device_mesh is not a.device_mesh:
         raise UsageError(f"DTensor {sign}: the two are on different meshes; use one DeviceMesh for both")

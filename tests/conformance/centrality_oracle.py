@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import networkx as nx
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 
 from tests.conformance.oracle_columns import Oracle, Rows, columns, first, kinds_of
 

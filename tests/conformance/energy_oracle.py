@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 
 from tests.conformance.oracle_columns import Oracle, Rows, first
 

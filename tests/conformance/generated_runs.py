@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from kernbench_graph.entities import GraphPath
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.library import load_library
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore
 
 from kernbench import api
 from tests.conformance.graph_records import runs, topologies

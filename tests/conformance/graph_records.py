@@ -14,8 +14,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from kernbench_graph.added import ADDED
 from kernbench_graph.archive.canonical import arrow_schema
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore
 
 from kernbench.analysis.worked_out import Machine, worked_out
 

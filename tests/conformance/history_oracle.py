@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kernbench_graph.store import RunRecord
+from kernbench_graph.records import RunRecord
 
 Rows = list[tuple[Any, ...]]
 Infos = Sequence[dict[str, Any]]

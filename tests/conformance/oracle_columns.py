@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 
 Rows = list[tuple[Any, ...]]
 Oracle = Callable[[RunRecord, TopologyRecord, Mapping[str, Any]], Rows]

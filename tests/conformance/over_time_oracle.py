@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 
 from tests.conformance.oracle_columns import Rows
 

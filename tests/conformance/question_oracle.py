@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 
 from tests.conformance.causes_oracle import CAUSES
 from tests.conformance.centrality_oracle import CENTRALITY

@@ -16,7 +16,8 @@ import pytest
 import yaml
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.columns import columns_of
-from kernbench_graph.store import GraphStore, RunRecord
+from kernbench_graph.records import RunRecord
+from kernbench_graph.store import GraphStore
 
 import kernbench as kb
 from tests.conformance.conftest import NewStore

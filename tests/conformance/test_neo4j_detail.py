@@ -12,8 +12,9 @@ from kernbench_graph.errors import QueryError, StoreError
 from kernbench_graph.opening import open_store
 from kernbench_graph.query.guard import words
 from kernbench_graph.query.library import ask
+from kernbench_graph.records import RunRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import GraphStore, RunRecord
+from kernbench_graph.store import GraphStore
 from kernbench_graph.stores.neo4j.detail import DETAILS, kept_names, least_detail, left_out
 
 import kernbench as kb

@@ -13,7 +13,7 @@ from kernbench_graph.archive.record import complete_info
 from kernbench_graph.errors import QueryError
 from kernbench_graph.opening import open_store
 from kernbench_graph.query.library import ask
-from kernbench_graph.store import RunRecord
+from kernbench_graph.records import RunRecord
 from kernbench_graph.stores.neo4j.rows import run_batches, topology_batches
 from kernbench_graph.stores.neo4j.server import Server, parse
 
@@ -131,7 +131,7 @@ from kernbench_graph.archive.canonical import canonical_tables
 from kernbench_graph.errors import QueryError
 from kernbench_graph.opening import open_store
 from kernbench_graph.query.library import ask
-from kernbench_graph.store import RunRecord
+from kernbench_graph.records import RunRecord
 from tools.made_up_run import made_up_run
 def memory(name):
     lines = Path("/proc/self/status").read_text().splitlines()

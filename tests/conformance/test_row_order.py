@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 import kernbench as kb

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from kernbench_graph.errors import QueryError
 from kernbench_graph.opening import open_store
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore
 
 from tests.conformance.conftest import NewStore
 from tests.conformance.graph_records import made_here, sample

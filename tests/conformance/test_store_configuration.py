@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-from kernbench_graph.store import GraphStore, RunRecord
+from kernbench_graph.records import RunRecord
+from kernbench_graph.store import GraphStore
 
 import kernbench as kb
 from tests.conformance.graph_records import sample

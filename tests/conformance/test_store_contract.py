@@ -18,7 +18,8 @@ from kernbench_graph.errors import (
     RunNotFoundError,
     StoreError,
 )
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore
 
 from tests.conformance.conftest import NewStore
 from tests.conformance.graph_records import runs, sample, topologies

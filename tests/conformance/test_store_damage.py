@@ -17,8 +17,8 @@ from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import clean_leftovers, new_folder
 from kernbench_graph.errors import ArchiveError, SchemaVersionError, StoreError
 from kernbench_graph.opening import open_store
+from kernbench_graph.records import TopologyRecord
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
-from kernbench_graph.store import TopologyRecord
 from kernbench_graph.stores.embedded.store import EmbeddedStore
 
 from tests.conformance.graph_records import sample

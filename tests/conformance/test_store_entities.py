@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship, plain_entities
 from kernbench_graph.networkx_view import run_graph
+from kernbench_graph.records import RunRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import GraphStore, RunRecord
+from kernbench_graph.store import GraphStore
 
 from tests.conformance.graph_records import add_to, nodes_of_run, sample, table, with_steps
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from kernbench_graph.networkx_view import run_graph
 from kernbench_graph.projection import Projection
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore
 
 from kernbench.api import load_topology
 from kernbench.pgraph import topology_graph, topology_id, topology_record

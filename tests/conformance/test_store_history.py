@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from kernbench_graph.errors import QueryError, RunNotFoundError
-from kernbench_graph.store import GraphStore, TopologyRecord
+from kernbench_graph.records import TopologyRecord
+from kernbench_graph.store import GraphStore
 
 from kernbench import api, pgraph
 from tests.conformance.graph_records import sample

@@ -14,8 +14,9 @@ import pytest
 from kernbench_graph.errors import QueryError, ReadOnlyError, StoreError, StoreUrlError
 from kernbench_graph.opening import open_store
 from kernbench_graph.projection import HISTORY
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import GraphStore, Result, RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore, Result
 
 import kernbench as kb
 from kernbench import api

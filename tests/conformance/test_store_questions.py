@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from kernbench_graph.errors import QueryError
 from kernbench_graph.query.library import ask
-from kernbench_graph.store import GraphStore, RunRecord
+from kernbench_graph.records import RunRecord
+from kernbench_graph.store import GraphStore
 
 from kernbench import api
 from tests.conformance.advice_oracle import ADVICE

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore
 
 import kernbench as kb
 from kernbench import api

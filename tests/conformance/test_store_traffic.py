@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kernbench_graph.store import GraphStore, RunRecord
+from kernbench_graph.records import RunRecord
+from kernbench_graph.store import GraphStore
 
 import kernbench as kb
 from kernbench import api

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from kernbench_graph.store import GraphStore, RunRecord
+from kernbench_graph.records import RunRecord
+from kernbench_graph.store import GraphStore
 
 import kernbench as kb
 from kernbench import api

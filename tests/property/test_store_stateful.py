@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from kernbench_graph.errors import RunNotFoundError, StoreError
 from kernbench_graph.opening import open_store
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
+from kernbench_graph.store import GraphStore
 
 from tests.conformance.graph_records import sample
 from tests.examples import examples

@@ -11,7 +11,7 @@ import pytest
 from kernbench_graph.archive import canonical
 from kernbench_graph.errors import ArchiveError
 from kernbench_graph.opening import open_store
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 
 import kernbench as kb
 from kernbench.analysis import trace_tables

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from kernbench_graph.projection import HISTORY, history_for
-from kernbench_graph.store import RunRecord
+from kernbench_graph.records import RunRecord
 from kernbench_graph.stores.embedded.loading import project_history
 
 from kernbench import api

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kernbench_graph.errors import RunNotFoundError
-from kernbench_graph.store import resolve_ref
+from kernbench_graph.records import resolve_ref
 
 import kernbench as kb
 from kernbench.errors import BenchError, KernBenchError

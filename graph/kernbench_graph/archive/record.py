@@ -23,9 +23,9 @@ from kernbench_graph.archive.atomic import exclusive, new_folder, remove_folder,
 from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
 from kernbench_graph.json_text import parsed
+from kernbench_graph.records import RunRecord, TopologyRecord, check_id
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION, WALL_CLOCK
 from kernbench_graph.schema_types import Property, Record
-from kernbench_graph.store import RunRecord, TopologyRecord, check_id
 
 _ROWS_PER_GROUP = 1 << 17
 _KEPT_AT = Property("kept_at_ns", "int64", "When the run was kept, since the epoch.", "ns")

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from kernbench_graph.errors import RunNotFoundError, StoreError
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.running import RunningQueries
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import QUERY_TIMEOUT_S, Result, RunRecord, TopologyRecord
+from kernbench_graph.store import QUERY_TIMEOUT_S, Result
 
 if TYPE_CHECKING:
     import pyarrow as pa

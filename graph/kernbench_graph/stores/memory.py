@@ -16,7 +16,8 @@ from kernbench_graph.archive.manifest import json_text
 from kernbench_graph.archive.record import canonical_topology, changed_tags, complete_info, tag_list
 from kernbench_graph.errors import StoreError, StoreUrlError
 from kernbench_graph.projection import HISTORY, graph_parts
-from kernbench_graph.store import GraphStore, RunRecord, TopologyRecord, resolve_ref
+from kernbench_graph.records import RunRecord, TopologyRecord, resolve_ref
+from kernbench_graph.store import GraphStore
 from kernbench_graph.stores.common import taken
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache

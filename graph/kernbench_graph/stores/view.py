@@ -15,7 +15,7 @@ from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.guard import parameter_names
 from kernbench_graph.query.looked_at import ALL, looked_at
 from kernbench_graph.query.names import used_names
-from kernbench_graph.store import is_id
+from kernbench_graph.records import is_id
 
 HISTORY_HAS = f"the graph over all runs has {', '.join(HISTORY)}: name a run for the rest"
 

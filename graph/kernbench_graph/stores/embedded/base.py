@@ -17,8 +17,9 @@ from kernbench_graph.projection import history_for
 from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.looked_at import looked_at
 from kernbench_graph.query.plans import asked_for_plan
+from kernbench_graph.records import resolve_ref
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import Result, resolve_ref
+from kernbench_graph.store import Result
 from kernbench_graph.stores.arcade.messages import refuse_profile
 from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kernbench_graph.archive import record as archive
 from kernbench_graph.errors import StoreError
 from kernbench_graph.projection import HISTORY, graph_parts
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.cache import About, Base, ProjectionCache
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.embedded.loading import (

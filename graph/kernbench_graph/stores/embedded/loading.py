@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 import pyarrow as pa
 
 from kernbench_graph.projection import HISTORY, Part, graph_parts
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 

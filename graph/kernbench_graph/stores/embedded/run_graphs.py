@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from kernbench_graph.archive.record import row_count
 from kernbench_graph.projection import Part, graph_parts
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.common import OpenedStore, additions_state
 from kernbench_graph.stores.embedded.cache import About, Base, D, Database, Engine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files

@@ -22,8 +22,8 @@ from kernbench_graph.archive.atomic import alone, clean_leftovers, is_temporary,
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.projection import HISTORY
+from kernbench_graph.records import RunRecord, TopologyRecord, check_id, is_id, resolve_ref
 from kernbench_graph.schema_worked_out import FACTS_VERSION
-from kernbench_graph.store import RunRecord, TopologyRecord, check_id, is_id, resolve_ref
 from kernbench_graph.stores.common import taken
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache

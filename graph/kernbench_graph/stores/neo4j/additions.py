@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from kernbench_graph.added import Additions, Tables, file_name, packed, unpacked
 from kernbench_graph.errors import StoreError
 from kernbench_graph.projection import Projection
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.neo4j.catalogue import Entry
 from kernbench_graph.stores.neo4j.detail import kept_names
 from kernbench_graph.stores.neo4j.files import PIECE, Piece, write_files

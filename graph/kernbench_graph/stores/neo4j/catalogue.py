@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from kernbench_graph.archive import manifest
 from kernbench_graph.archive.record import changed_tags, info_of, tag_list
+from kernbench_graph.records import is_id
 from kernbench_graph.schema_described import TAG_PREFIX
-from kernbench_graph.store import is_id
 from kernbench_graph.stores.neo4j.server import Server, Transaction
 
 _KEPT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.state = 'kept' "

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kernbench_graph.archive.atomic import ScratchFolder
-from kernbench_graph.store import RunRecord, TopologyRecord
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.base import LocalStore
 from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 from kernbench_graph.archive import manifest
 from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import ScratchFolder
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_types import Record
-from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.neo4j.server import Transaction
 
 PIECE = 1 << 20

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from kernbench_graph.errors import StoreError
 from kernbench_graph.projection import Part, Projection
+from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import RunRecord, TopologyRecord
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
 from kernbench_graph.stores.neo4j.detail import kept_names
 from kernbench_graph.stores.neo4j.server import Transaction

@@ -19,15 +19,10 @@ from kernbench_graph.errors import ArchiveError, QueryError, StoreError
 from kernbench_graph.query.confined import is_confined
 from kernbench_graph.query.guard import bound
 from kernbench_graph.query.names import refuse_dates
+from kernbench_graph.records import RunRecord, TopologyRecord, check_id, resolve_ref
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.schema_worked_out import FACTS_VERSION
-from kernbench_graph.store import (
-    Result,
-    RunRecord,
-    TopologyRecord,
-    check_id,
-    resolve_ref,
-)
+from kernbench_graph.store import Result
 from kernbench_graph.stores.common import OpenedStore, taken
 from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
 from kernbench_graph.stores.neo4j.additions import InServer

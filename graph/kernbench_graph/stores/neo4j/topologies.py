@@ -7,8 +7,8 @@ is removed that a run is about to need.
 
 from __future__ import annotations
 
+from kernbench_graph.records import TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.store import TopologyRecord
 from kernbench_graph.stores.neo4j.files import Archived, write_files
 from kernbench_graph.stores.neo4j.rows import run_batches_in, topology_batches
 from kernbench_graph.stores.neo4j.server import Server, Transaction
