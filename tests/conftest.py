@@ -40,13 +40,18 @@ MOST_MB = most_mb = 1500
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a Neo4j, and what runs on checked machines."""
+    """Mark what needs a Neo4j, and what runs on checked machines.
+
+    What needs a Neo4j comes first, so that one worker does it and only one starts a server: the others take the
+    rest first.
+    """
     for item in items:
         if {"neo4j_url", "neo4j_server"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.neo4j)
         folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
         if folder in CHECKED:
             item.add_marker(pytest.mark.checked)
+    items.sort(key=lambda item: item.get_closest_marker("neo4j") is None)
 
 
 @pytest.hookimpl(wrapper=True)
