@@ -34,8 +34,12 @@ ASKED = os.environ.get("KERNBENCH_CHECK")
 """Set by the caller: ``KERNBENCH_CHECK=1 make test`` checks the machines of all tests."""
 
 
-MOST_MB = most_mb = 1500
-"""A process of tests that is larger lets go, after a test, of all that it can; the least that is large."""
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+MOST_MB = most_mb = max(1500, os.sysconf("SC_PHYS_PAGES") * PAGE_BYTES >> 23)
+"""A process of tests that is larger lets go, after a test, of all that it can; the least that is large.
+
+An eighth of the machine's memory: letting go takes seconds, and what is let go of is made again.
+"""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -89,7 +93,7 @@ def resident_mb() -> int:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
         return 0
-    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+    return pages * PAGE_BYTES >> 20
 
 
 def forget() -> None:
