@@ -29,9 +29,10 @@ class Finding(NamedTuple):
 
 def findings(tree: ast.AST, methods: frozenset[str] = frozenset()) -> list[Finding]:
     """All that breaks a rule; ``methods`` are names that are methods wherever the project defines them."""
-    found = [*_written_into_another(tree), *_methods_compared(tree, methods)]
-    if _imports_simpy(tree):
-        found += _private_of_simpy(tree)
+    nodes = list(ast.walk(tree))
+    found = [*_written_into_another(nodes), *_methods_compared(nodes, methods)]
+    if _imports_simpy(nodes):
+        found += _private_of_simpy(nodes)
     return sorted(set(found))
 
 
@@ -71,8 +72,8 @@ def _words(node: ast.AST) -> Iterator[str]:
 # -- private names of SimPy ---------------------------------------------------------------------------
 
 
-def _imports_simpy(tree: ast.AST) -> bool:
-    for node in ast.walk(tree):
+def _imports_simpy(nodes: list[ast.AST]) -> bool:
+    for node in nodes:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         if any(name.split(".")[0] == "simpy" for name in names):
@@ -92,8 +93,8 @@ def simpy_private() -> frozenset[str]:
     return frozenset(name for name in found if name.startswith("_") and not name.startswith("__"))
 
 
-def _private_of_simpy(tree: ast.AST) -> Iterator[Finding]:
-    for node in ast.walk(tree):
+def _private_of_simpy(nodes: list[ast.AST]) -> Iterator[Finding]:
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             name = node.attr
         elif isinstance(node, ast.FunctionDef):
@@ -114,8 +115,8 @@ def _is_dictionary(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
-def _written_into_another(tree: ast.AST) -> Iterator[Finding]:
-    for node in ast.walk(tree):
+def _written_into_another(nodes: list[ast.AST]) -> Iterator[Finding]:
+    for node in nodes:
         changed = (
             isinstance(node, ast.Subscript)
             and isinstance(node.ctx, ast.Store | ast.Del)
@@ -134,8 +135,8 @@ def _written_into_another(tree: ast.AST) -> Iterator[Finding]:
 # -- methods compared ----------------------------------------------------------------------------------------
 
 
-def _methods_compared(tree: ast.AST, methods: frozenset[str]) -> Iterator[Finding]:
-    for node in ast.walk(tree):
+def _methods_compared(nodes: list[ast.AST], methods: frozenset[str]) -> Iterator[Finding]:
+    for node in nodes:
         if isinstance(node, ast.Compare) and any(isinstance(op, _COMPARING) for op in node.ops):
             sides = [node.left, *node.comparators]
             nothing = any(isinstance(side, ast.Constant) for side in sides)

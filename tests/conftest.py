@@ -46,8 +46,8 @@ An eighth of the machine's memory: letting go takes seconds, and what is let go 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs a Neo4j, and what runs on checked machines.
 
-    What needs a Neo4j comes first, so that one worker does it and only one starts a server: the others take the
-    rest first.
+    What needs a Neo4j comes first, so that one worker does it and only one starts a server: the others take
+    the rest first.
     """
     for item in items:
         if {"neo4j_url", "neo4j_server"} & set(getattr(item, "fixturenames", ())):

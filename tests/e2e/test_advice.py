@@ -50,9 +50,16 @@ def test_following_advice_saves_what_it_said(pair: Pair, monkeypatch: pytest.Mon
     assert [one["advice"] for one in better.advice() if one["rule"] == rule and one["share"] > 0.05] == []
 
 
-def test_advice_is_sorted_and_within_the_critical_path(tmp_path: Path) -> None:
-    pair = PAIRS[0]
-    run = kb.run(pair.worse, pair.topology, store=str(tmp_path))
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store with a run that moves short runs of bytes."""
+    store = str(tmp_path_factory.mktemp("advice"))
+    kb.run(PAIRS[0].worse, PAIRS[0].topology, store=store)
+    return store
+
+
+def test_advice_is_sorted_and_within_the_critical_path(kept: str) -> None:
+    run = kb.open_run("last", kept)
     found = kb.advise(run, least=0.0)
     assert found["run_id"] == run.id
     saves = [one["saves_ns"] for one in found["advice"]]
@@ -62,15 +69,14 @@ def test_advice_is_sorted_and_within_the_critical_path(tmp_path: Path) -> None:
     assert best["rule"] == "advice/short-runs"
     assert "runs of 128 bytes" in best["advice"]
     assert best["evidence"]["runs"] == 256
-    assert kb.advise("last", str(tmp_path), least=0.99)["advice"] == []
+    assert kb.advise("last", kept, least=0.99)["advice"] == []
 
 
 def test_the_command_prints_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, kept: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    pair = PAIRS[0]
-    kb.run(pair.worse, pair.topology, store=".kernbench")
+    monkeypatch.setenv("KERNBENCH_STORE", kept)
     (tmp_path / "own" / "mine").mkdir(parents=True)
     (tmp_path / "own" / "mine" / "stores.yaml").write_text(RULE, encoding="utf-8")
     assert main(["advise", "--queries", "own", "--format", "json"]) == 0

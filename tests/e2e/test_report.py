@@ -76,11 +76,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[kb.Run, Path]:
     return run, folder
 
 
-def test_the_command_writes_the_last_run(cli: Cli, workdir: Path) -> None:
-    cli(*RUN)
+def test_the_command_writes_the_last_run(
+    cli: Cli, workdir: Path, made: tuple[kb.Run, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, folder = made
+    monkeypatch.setenv("KERNBENCH_STORE", str(folder / "store"))
     done = cli("report", "--launch", "0", "--out", "sub/x.html", "--format", "json")
-    assert json.loads(done.out) == {"run_id": kb.open_run("last").id, "files": ["sub/x.html"]}
-    assert page_of(workdir / "sub" / "x.html").data["run"] == kb.open_run("last").id
+    assert json.loads(done.out) == {"run_id": run.id, "files": ["sub/x.html"]}
+    assert page_of(workdir / "sub" / "x.html").data["run"] == run.id
 
 
 def test_a_report_has_all_inside_and_loads_nothing(made: tuple[kb.Run, Path]) -> None:

@@ -97,8 +97,11 @@ def test_tables_agree(run: kb.Run, launch: str, tmp_path: Path) -> None:
 
     answers, asked = Answers(store), {"run": run.id, "launch": launch}
     agree(of_table(answers.answer("overview", asked)["busiest"]), wanted)
-    report = inside(Path(kb.write_report(run, tmp_path / "report.html", launch=launch)))
-    agree(of_table(report["overview"]["busiest"]), wanted)
+    if isinstance(run, kb.TrafficRun) == (
+        launch == "all"
+    ):  # each run and each window once: a report asks all
+        report = inside(Path(kb.write_report(run, tmp_path / "report.html", launch=launch)))
+        agree(of_table(report["overview"]["busiest"]), wanted)
     for name, column in (("busiest-links", "link"), ("busiest-engines", "component")):
         agree(of_rows(run.query(name, launch=launch, limit=1000).dicts(), column), wanted)
         cut = {"from_ns": 0.0, "to_ns": run.sim_ns}  # worked out by the database from hops and operations

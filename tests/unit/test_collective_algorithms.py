@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.collectives.algorithm import Algorithm, Call, find
@@ -18,6 +18,7 @@ from kernbench.collectives.steps import Limits
 from kernbench.kernels import Pointer, interpret
 from kernbench.runtime.placement import DPPolicy, place
 from kernbench.topology.neighbours import MachineShape, pairs
+from tests.examples import examples
 
 LIMITS = Limits(piece=64, window=4, held=256)
 NUMPY = {
@@ -108,7 +109,7 @@ def test_all_reduce(name: str, op: str, ranks: int, n: int) -> None:
         np.testing.assert_array_equal(result, results[0][0])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     name=st.sampled_from(OVER_RANKS),
     ranks=st.integers(1, 17),
