@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from kernbench.analysis.time_window import PARTIAL
 from kernbench.api.exporting import Exports
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
 
+Worked = TypeVar("Worked")
+
 _ALL_ROWS = 2**31
 """More than any question has."""
+_KEPT = 8
+"""Paths and uses of windows that are kept."""
 _VERIFIED = {"yes": True, "no": False}
 
 
@@ -50,6 +54,7 @@ class Run(Exports):
         self._store = store
         self._given_tables = tables
         self._given_topology = topology
+        self._worked_out: dict[tuple[str, Window], Any] = {}
 
     @classmethod
     def kept(cls, store: GraphStore, properties: Mapping[str, Any]) -> Self:
@@ -61,9 +66,9 @@ class Run(Exports):
         return f"<Run {name}: {self.bench} on {self.topology}, {self.latency_ns:.1f} ns>"
 
     def _repr_html_(self) -> str:
-        from kernbench.report.notebook import run_html
+        from kernbench.api.screens.overview import of_run
 
-        return run_html(self.summary())
+        return of_run(self, launch="all").html()
 
     # -- what is known of it ------------------------------------------------------------------------
 
@@ -220,7 +225,25 @@ class Run(Exports):
         if window.spans == ((0.0, self.sim_ns),):
             return self.used
         self._check_traced()
-        return resource_use(self.tables, window, self.sim_ns)
+        return self._once(("use", window), lambda: resource_use(self.tables, window, self.sim_ns))
+
+    def _use(
+        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+    ) -> Frame:
+        """:meth:`use`; of a run without a trace, which knows no windows, that of the whole run."""
+        return self.use(launch, from_ns, to_ns) if self._traced else self.used
+
+    def _once(self, key: tuple[str, Window], work: Callable[[], Worked]) -> Worked:
+        """What ``work`` gives, kept: several screens show the same window."""
+        known = self._worked_out
+        if key not in known:
+            found = work()
+            while len(known) >= _KEPT:
+                known.pop(next(iter(known)), None)
+            known[key] = found
+            return found
+        kept: Worked = known[key]
+        return kept
 
     def summary(
         self,
@@ -241,7 +264,7 @@ class Run(Exports):
         """
         traced = self._traced
         window = self.window(launch if traced else None, from_ns, to_ns)
-        used = self.use(launch, from_ns, to_ns) if traced else self.used
+        used = self._use(launch, from_ns, to_ns)
         path = self.critical_path(launch, from_ns, to_ns) if traced else None
         launched = self.window("all").ns if self.launches else 0.0
         return {
@@ -380,7 +403,10 @@ class Run(Exports):
 
         window = self.window(launch, from_ns, to_ns)
         partial = self._properties["status"] == PARTIAL
-        return path_within(self._trace_index, self.sim_ns, window, partial=partial)
+        return self._once(
+            ("path", window),
+            lambda: path_within(self._trace_index, self.sim_ns, window, partial=partial),
+        )
 
     def roofline(
         self, by: str = "operation", launch: int | str = "all", limit: int | None = None

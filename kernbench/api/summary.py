@@ -6,10 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernbench.kinds import COMPONENT_KINDS
-from kernbench.report.cells import PART, plain
+from kernbench.report.cells import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+PART = ("resource", "kind", "utilisation", "occupancy", "wait_ns", "busy_ns", "bytes", "transactions",
+        "max_queue")  # fmt: skip
+"""What is told of each part."""
+ALL = 1 << 40
+"""More than there are."""
 
 
 def busiest(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from kernbench.report.cells import is_number, printable, shown
 from kernbench.report.cells import number as number
 from kernbench.report.cells import plain as plain
 from kernbench.report.cells import text as _text
-from kernbench.report.content import Grid
+from kernbench.report.content import Content, Grid, in_percent
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Sequence[Any]
@@ -57,10 +57,31 @@ def emit(
         print_table(columns, rows)
 
 
-def emit_grid(fmt: str, payload: Any, grid: Grid) -> None:
+def emit_grid(fmt: str, payload: Any, grid: Grid, heading: Sequence[str] = ()) -> None:
     """Print a table as it is described: ``payload`` as JSON; shares in percent where people read them."""
-    values = [[row.get(name) for name in grid.names] for row in grid.rows]
-    emit(fmt, payload, grid.names, grid.cells() if fmt == "table" else values)
+    rows = grid.values()
+    emit(fmt, payload, grid.names, in_percent(grid.columns, rows) if fmt == "table" else rows,
+         lambda: heading)  # fmt: skip
+
+
+def print_content(content: Content) -> None:
+    """What a tab shows, for people: its lines, and the first rows of each table that has any."""
+    for name, told in content.facts:
+        say(f"{name:<13} {told}")
+    for line in (*content.wrong, *content.said):
+        say(line)
+    for grid in content.grids:
+        print_grid(grid)
+
+
+def print_grid(grid: Grid) -> None:
+    """The first rows of a table that has any, below its heading."""
+    columns, rows, left = grid.few(grid.in_summary)
+    if rows:
+        say(f"\n{grid.heading}")
+        print_table([column.name for column in columns], in_percent(columns, rows))
+        if left:
+            say(f"{left} more")
 
 
 def emit_list(fmt: str, key: str, column: str, texts: Sequence[str]) -> None:

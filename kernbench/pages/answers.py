@@ -10,15 +10,16 @@ from typing import Any
 from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
 from kernbench.api.result import Run
-from kernbench.api.screens import SCREENS, Screen
+from kernbench.api.screens import SCREENS, Screen, overview, runs
 from kernbench.api.stores import open_run
+from kernbench.api.summary import ALL
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
-from kernbench.pages import sections
 from kernbench.pages.graphs import graph
 from kernbench.pages.machine import machine, machine_use, over_time_of
-from kernbench.pages.tables import content, of_dicts, table
+from kernbench.pages.tables import content, grid_table, of_dicts, table
 from kernbench.pages.times import time_line
+from kernbench.pages.windows import windows
 from kernbench.pgraph import GraphStore, PropertyGraph, Result, topology_graph
 from kernbench.report.cells import plain
 from kernbench.report.content import Column
@@ -91,25 +92,17 @@ def _ns(params: Params, name: str) -> float | None:
 
 
 def _runs(answers: Answers, params: Params) -> Any:
-    rows = [
-        {
-            **row,
-            "params": " ".join(f"{key}={value}" for key, value in row["params"].items()),
-            "changed": "first" if row["changed"] is None else ", ".join(row["changed"]),
-            "started_at": str(row["started_at"])[:19].replace("T", " "),
-            "tags": ", ".join(row["tags"]),
-        }
-        for row in kept_runs.listed(store=answers.store)[::-1]
-    ]
-    columns = ("run_id", "bench", "latency_ns", "params", "topology", "verified", "status", "changed",
-               "started_at", "tags")  # fmt: skip
-    shown = of_dicts(rows, columns, "no runs here; keep one with 'kernbench run --bench qkv-gemm'")
-    return {"runs": [[row["run_id"], row["bench"]] for row in rows], "table": shown}
+    shown = runs.grid(kept_runs.listed(store=answers.store)[::-1])
+    return {
+        "runs": [[row["run_id"], row["bench"]] for row in shown.rows],
+        "table": grid_table(shown),
+    }
 
 
 def _overview(answers: Answers, params: Params) -> Any:
-    run = answers.run(params).run
-    return {"run": run.id, **sections.overview(run, **window_of(params))}
+    run, window = answers.run(params).run, window_of(params)
+    shown = content(overview.of_run(run, **window))
+    return {"run": run.id, "window": run.window(**window).name, "windows": windows(run), **shown}
 
 
 def _machine(answers: Answers, params: Params) -> Any:
@@ -137,10 +130,6 @@ def _count(params: Params, name: str, default: int) -> int:
     if value < 0:
         raise UsageError(f"{name} '{given}' is no number of rows; give one from 0")
     return value
-
-
-def _path(answers: Answers, params: Params) -> Any:
-    return sections.path(answers.run(params).run, **window_of(params))
 
 
 def _screen(screen: Screen) -> Callable[[Answers, Params], Any]:
@@ -203,7 +192,7 @@ def _compare(answers: Answers, params: Params) -> Any:
     if not before or not after:
         raise UsageError("a comparison is of two runs; choose the one before and the one after")
     store = answers.store
-    found = comparing.compare(before, after, store, top=sections.ALL, any_bench=True, **window_of(params))
+    found = comparing.compare(before, after, store, top=ALL, any_bench=True, **window_of(params))
     alike = (
         "configured alike" if found["same_config"] else "configured differently in a way that was not kept"
     )
@@ -227,7 +216,6 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     "overview": _overview,
     "machine": _machine,
     "timeline": _timeline,
-    "path": _path,
     "questions": _questions,
     "ask": _ask,
     "cypher": _cypher,

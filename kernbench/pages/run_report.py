@@ -10,7 +10,7 @@ from kernbench.api.asking import expect, library
 from kernbench.api.exporting import check_file, written
 from kernbench.api.pictures import DIAGRAM_VIEWS
 from kernbench.api.result import Run
-from kernbench.api.screens import SCREENS, named
+from kernbench.api.screens import named
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pages.answers import Answers, window_of
@@ -92,8 +92,7 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
     names = {question["name"] for question in asked}
     wanted = [one for one in library().values() if one.name in names or one.advice]
     expect(wanted, params["run"], answers.store)
-    for name in ("overview", "path"):
-        yield name, answers.answer(name, params)
+    yield "overview", answers.answer("overview", params)
     yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
     for view in DIAGRAM_VIEWS:
         found = answers.answer("machine", {**params, "view": view})
@@ -101,8 +100,8 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
         for name in _busiest(answers, params, found["picture"]["instances"]):
             one = answers.answer("machine", {**params, "view": view, "of": name})
             yield f"machine?of={name}&view={view}", one
-    for screen in SCREENS:
-        yield screen.key, _or_why_not(answers, screen.key, params)
+    for key, _ in named():
+        yield key, _or_why_not(answers, key, params)
     yield "questions", {"questions": asked}
     for question in asked:
         name = question["name"]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kernbench.report.cells import fold, plain, text
-from kernbench.report.content import PERCENT, Column, Content
+from kernbench.report.content import BARS, PERCENT, Column, Content, Grid
 from kernbench.report.targets import sort_of
 
 _SHOWN = 10_000
@@ -64,9 +64,21 @@ def of_dicts(
     )
 
 
+def grid_table(grid: Grid, empty: str = "") -> dict[str, Any]:
+    """A table as it is described."""
+    columns, rows, _ = grid.few()
+    return table(columns, rows, empty=grid.empty or empty)
+
+
 def content(shown: Content) -> dict[str, Any]:
-    """A tab: ``said note choice grids``; each grid has ``key heading pairs total unit table drawn``."""
+    """A tab: ``title facts wrong said note choice grids``.
+
+    Each grid has ``key heading note pairs total unit only_bars table drawn``.
+    """
     return {
+        "title": shown.title,
+        "facts": [list(pair) for pair in shown.facts],
+        "wrong": list(shown.wrong),
         "said": list(shown.said),
         "note": shown.note,
         "choice": shown.choice,
@@ -77,7 +89,9 @@ def content(shown: Content) -> dict[str, Any]:
                 "pairs": grid.pairs(),
                 "total": grid.total,
                 "unit": next((c.unit for c in grid.columns if c.name == grid.bars), ""),
-                "table": of_dicts(grid.rows, grid.columns, shown.empty, grid.first, grid.parts),
+                "note": grid.note,
+                "only_bars": grid.only_bars and len(grid.rows) <= BARS,
+                "table": grid_table(grid, shown.empty),
                 "drawn": grid.drawn,
             }
             for grid in shown.grids

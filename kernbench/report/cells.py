@@ -5,24 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, plain_entities
 
 Row = Sequence[Any]
 
-PART = ("resource", "kind", "utilisation", "occupancy", "wait_ns", "busy_ns", "bytes", "transactions")
-"""Columns of the parts of a machine, wherever they are listed."""
-_LAUNCH = ("launch", "kernel", "rank", "package", "pes", "t_start", "t_done", "latency_ns")
 _NUMBER = re.compile(r"\d+")
 _PERCENT = re.compile(r"[-+]?\d+(\.\d+)?%")
-
-
-def launch_columns(launches: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Columns of launches, wherever they are listed; that of ranks where there are any."""
-    ranks = any(one["rank"] is not None for one in launches)
-    return tuple(name for name in _LAUNCH if ranks or name != "rank")
 
 
 def fold(columns: Sequence[str], rows: Sequence[Row], parts: Collection[str]) -> tuple[list[str], list[Row]]:

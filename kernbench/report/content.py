@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from kernbench.report.cells import printable, share
+from kernbench.report.cells import fold, printable, share
 
 PERCENT = frozenset({"utilisation", "occupancy", "share", "change"})
 """Columns of shares, 0 to 1, wherever they occur."""
@@ -41,14 +41,24 @@ class Grid:
     heading: str
     columns: Sequence[Column]
     rows: Sequence[Mapping[str, Any]]
+    empty: str = ""
+    """What is said where there are no rows; that of the whole tab by default."""
+    note: str = ""
+    """What is to be known of the figures."""
+    label: str = "name"
+    """The column that names rows."""
     bars: str = ""
-    """The column whose first rows are drawn as bars, by the column ``name``; empty for none."""
+    """The column whose first rows are drawn as bars, with their ``label``; empty for none."""
     total: float = 0.0
     """What the bars are shares of."""
+    only_bars: bool = False
+    """Whether bars say all that there is in the rows, so that no table is needed beside them."""
     parts: Sequence[str] = ()
     """Columns that name parts of the machine: rows of symmetric ones are one where there is room for few."""
     first: int | None = None
     """Rows that are shown where there is room for few."""
+    in_summary: int | None = 5
+    """Rows that a summary in the shell shows; None for all of :attr:`first`."""
     drawn: Any = None
     """Plain data for a picture of this table, where a surface has one."""
 
@@ -57,16 +67,28 @@ class Grid:
         """Names of the columns."""
         return [column.name for column in self.columns]
 
-    def cells(self) -> list[list[Any]]:
-        """Rows of values, with shares as texts in percent."""
-        return [
-            [share(row.get(c.name)) if c.percent else row.get(c.name) for c in self.columns]
-            for row in self.rows
-        ]
+    def values(self) -> list[list[Any]]:
+        """The rows with a value for each column."""
+        return [[row.get(name) for name in self.names] for row in self.rows]
+
+    def few(self, most: int | None = None) -> tuple[list[Column], list[list[Any]], int]:
+        """Columns and values where there is room for few, and how many rows are left out.
+
+        Rows of symmetric parts are one, with their ``count``; of these the :attr:`first`, and no more than
+        ``most``.
+        """
+        columns, rows = list(self.columns), self.values()
+        if self.parts:
+            names, rows = fold(self.names, rows, self.parts)  # type: ignore[assignment]
+            columns += [Column(name) for name in names[len(columns) :]]
+        shown = rows[: self.first][:most]
+        if len(columns) > len(self.columns) and all(row[-1] == 1 for row in shown):
+            columns, shown = columns[:-1], [row[:-1] for row in shown]
+        return columns, shown, len(rows) - len(shown)
 
     def pairs(self) -> list[list[Any]]:
         """Names and values of the rows that are drawn as bars."""
-        return [[row["name"], row[self.bars]] for row in self.rows[:BARS]] if self.bars else []
+        return [[row[self.label], row[self.bars]] for row in self.rows[:BARS]] if self.bars else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +103,33 @@ class Content:
     """What is to be known of the figures."""
     choice: str = ""
     """What is chosen by the table that is looked at; empty where all tables are shown one below the other."""
+    title: str = ""
+    facts: Sequence[tuple[str, str]] = ()
+    """Names and texts of what is shown, such as its settings."""
+    wrong: Sequence[str] = ()
+    """Lines on what is wrong with it."""
 
     def html(self) -> str:
         """The whole of it for a notebook."""
         from kernbench.pgraph import html_table
 
-        lines = "".join(f"<p>{escape(line)}</p>" for line in self.said)
+        head = f"<h4>{escape(self.title)}</h4>" if self.title else ""
+        head += "; ".join(f"{escape(name)} {escape(told)}" for name, told in self.facts)
+        lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.wrong, *self.said))
         shown = [grid for grid in self.grids if grid.rows]
         if not shown:
-            return lines or f"<p>{escape(self.empty)}</p>"
-        tables = [
-            html_table([c.title for c in grid.columns], grid.cells(), grid.heading if len(shown) > 1 else "")
-            for grid in shown
-        ]
-        return f"{lines}{''.join(tables)}<p>{escape(self.note)}</p>"
+            return head + lines or f"<p>{escape(self.empty)}</p>"
+        tables = []
+        for grid in shown:
+            columns, rows, _ = grid.few()
+            caption = grid.heading if len(self.grids) > 1 else ""
+            tables.append(html_table([c.title for c in columns], in_percent(columns, rows), caption))
+        return f"{head}{lines}{''.join(tables)}<p>{escape(self.note)}</p>"
+
+
+def in_percent(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Rows of values with shares as texts in percent."""
+    return [
+        [share(value) if column.percent else value for column, value in zip(columns, row, strict=True)]
+        for row in rows
+    ]

@@ -96,7 +96,8 @@ def test_a_report_has_all_inside_and_loads_nothing(made: tuple[kb.Run, Path]) ->
     assert not [value for name, value in page.given if name in ("src", "href", "style")]
     assert not [name for name, _ in page.given if name.startswith("on")]
     assert page.data["run"] == run.id
-    assert page.answers["overview"]["causes"] == [[k, ns] for k, ns in run.summary()["by_cause"].items()]
+    causes = next(one for one in page.answers["overview"]["grids"] if one["key"] == "cause")
+    assert causes["pairs"] == [[k, ns] for k, ns in run.summary()["by_cause"].items()]
     assert (folder / "plain.html").stat().st_size < 5_000_000
     assert str(folder) not in (folder / "plain.html").read_text(encoding="utf-8")
 
@@ -131,7 +132,7 @@ def test_the_same_run_gives_the_same_file_whose_parts_are_named_as_they_are_made
     named: list[str] = []
     kb.write_report(run.id, folder / "again.html", folder / "store", progress=named.append)
     assert (folder / "again.html").read_bytes() == (folder / "plain.html").read_bytes()
-    assert named[:2] == ["overview", "path"]
+    assert named[:2] == ["overview", "timeline"]
     assert "bottleneck/busiest-links" in named
     assert len(named) == len(page_of(folder / "again.html").answers)
 
@@ -172,7 +173,8 @@ def test_names_that_users_give_stay_text(workdir: Path) -> None:
     page = page_of(path)
     assert page.tags.count("script") == 2
     assert "<b>" not in path.read_text(encoding="utf-8")
-    assert page.answers["overview"]["launches"]["rows"][0][1] == "</script><script>alert(1)</script><!--"
+    launches = page.answers["overview"]["grids"][0]["table"]
+    assert launches["rows"][0][1] == "</script><script>alert(1)</script><!--"
     assert ["tags", "<b>tag</b>"] in page.answers["overview"]["facts"]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kernbench import api
+from kernbench.api.screens import runs
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import Browser, OpenRun
@@ -21,7 +22,8 @@ from kernbench.tui.models.mesh import cube_map, sip_map
 from kernbench.tui.models.pages import Page
 from kernbench.tui.models.questions import answer, form, questions_table
 from kernbench.tui.models.resource_page import resource_page, shares_of
-from kernbench.tui.models.run_page import run_page, runs_table
+from kernbench.tui.models.run_page import run_page
+from kernbench.tui.models.screen_table import grid_table
 from kernbench.tui.models.table import Table
 from kernbench.tui.models.window import Window, choices
 
@@ -48,7 +50,7 @@ def records(table: Table) -> list[dict[str, object]]:
 
 
 def test_runs_are_listed_newest_first_with_what_changed(browser: Browser, ids: list[str]) -> None:
-    table = runs_table(browser.runs())
+    table = grid_table(runs.grid(browser.runs()))
     assert [row["run_id"] for row in records(table)] == ids[::-1]
     assert table.value(0, "changed") == "m=64"
     assert table.targets(0) == [Target("run", ids[-1])]
@@ -88,7 +90,7 @@ def test_a_run_lists_exactly_the_transactions_and_operations_of_its_window(opene
 
 
 def test_resources_come_busiest_first_and_lead_to_their_pages(opened: OpenRun) -> None:
-    table = section(run_page(opened, Window()), "Resources")
+    table = section(run_page(opened, Window()), "Parts")
     shares = [row["utilisation"] for row in records(table)]
     assert shares == sorted(shares, reverse=True)
     assert table.targets(0) == [Target("resource", table.value(0, "resource"))]
@@ -268,3 +270,11 @@ def test_windows_step_through_launches(opened: OpenRun) -> None:
     assert [str(one) for one in choices([{}, {}])] == ["all", "0", "1", "setup", "run"]
     with pytest.raises(UsageError, match=r"write it as 100\.\.250"):
         Window.parse("1..x")
+
+
+def test_all_tabs_of_a_run_are_named_within_eighty_columns(opened: OpenRun) -> None:
+    page = run_page(opened, Window())
+    assert page.labels(200) == [one.name for one in page.sections]
+    short = page.labels(80)
+    assert sum(len(name) + 2 for name in short) <= 80
+    assert len(set(short)) == len(page.sections) == 10

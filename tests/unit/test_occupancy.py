@@ -9,11 +9,12 @@ import pytest
 
 import kernbench as kb
 from kernbench.analysis.asked_run import AskedRun
-from kernbench.pages.sections import overview
+from kernbench.api.screens import overview
+from kernbench.pages.tables import content
 from kernbench.report.cells import share
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.resource_page import resource_page, shares_of
-from kernbench.tui.models.run_page import resources
+from kernbench.tui.models.run_page import run_page
 from kernbench.tui.models.window import Window
 
 
@@ -78,11 +79,12 @@ def test_one_part_has_one_figure_wherever_it_is_shown(run: kb.Run) -> None:
     found = [shares(kb.open_run(run.id, store).summary(1000, None)["busiest"])]
     for name, column in (("busiest-links", "link"), ("busiest-engines", "component")):
         found.append(shares(run.query(name, launch="run", limit=1000).dicts(), column))
-    page = overview(kb.open_run(run.id, store), launch=None)["busiest"]
+    shown = content(overview.of_run(kb.open_run(run.id, store), launch=None))["grids"]
+    page = next(grid["table"] for grid in shown if grid["key"] == "busiest")
     names = [column["name"] for column in page["columns"]]
     found.append(shares([dict(zip(names, row, strict=True)) for row in page["rows"]]))
     opened = Browser(store).run(run.id)
-    table = resources(opened, Window("run"))
+    table = next(one.load() for one in run_page(opened, Window("run")).sections if one.name == "Parts")
     found.append(shares([table.record(row) for row in range(len(table))]))
     found.append({n: (s.utilisation, s.occupancy) for n, s in shares_of(opened, Window("run")).items()})
     for answer in found:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 VIEWS = {
-    "overview": "Where the time went",
+    "overview": "Busiest parts",
     "advice": "Savings are estimates from the critical path",
     "topology": "Utilisation: the share of what a link or part could have done",
     "timeline": "time 0 is",
@@ -347,16 +347,18 @@ def test_the_page_can_be_used_with_keys_alone(desk: Page, server: str) -> None:
     desk.get_by_role("link", name="Critical path").focus()
     desk.keyboard.press("Enter")
     desk.wait_for_selector(".path-strip")
-    desk.get_by_label("cause", exact=True).focus()
-    desk.keyboard.press("ArrowRight")
-    assert desk.get_by_label("time by location").count() == 1
     sort = desk.get_by_role("button", name="ns", exact=True)
     sort.focus()
     desk.keyboard.press("Enter")
     values = [
-        float(text.replace(",", "")) for text in desk.locator("tbody td:nth-child(2)").all_inner_texts()
+        float(text.replace(",", "")) for text in desk.locator("tbody td:nth-child(3)").all_inner_texts()
     ]
     assert values == sorted(values, reverse=True)
+    desk.get_by_role("link", name="Energy").focus()
+    desk.keyboard.press("Enter")
+    desk.get_by_label("By kind of part", exact=True).focus()
+    desk.keyboard.press("ArrowRight")
+    assert desk.get_by_role("heading", name="By part").count() == 1
 
 
 def test_a_report_is_the_same_page_without_a_server(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernbench.api.screens import advice, energy, roofline, waits
+from kernbench.api.screens import advice, critical_path, energy, launches, parts, roofline, waits
 from kernbench.report.content import Content
 
 
@@ -25,11 +25,19 @@ class Screen:
     key: str
     title: str
     work_out: Callable[..., Content]
+    short: str = ""
+    """Its title where there is little room; the same by default."""
+    at_a_glance: bool = False
+    """Whether its tables are part of the overview, which surfaces have that show several tables at once."""
 
 
 SCREENS: tuple[Screen, ...] = (
-    Screen("advice", "Advice", advice.of_run),
+    Screen("launches", "Launches", launches.of_run, at_a_glance=True),
+    Screen("time", "Time", critical_path.time_of_run, at_a_glance=True),
+    Screen("path", "Critical path", critical_path.of_run, short="Path"),
+    Screen("parts", "Parts", parts.of_run, at_a_glance=True),
     Screen("waits", "Waits", waits.of_run),
+    Screen("advice", "Advice", advice.of_run),
     Screen("energy", "Energy", energy.of_run),
     Screen("roofline", "Roofline", roofline.of_run),
 )
@@ -37,5 +45,5 @@ SCREENS: tuple[Screen, ...] = (
 
 
 def named() -> list[list[str]]:
-    """Key and title of each, as the page lists them."""
-    return [[screen.key, screen.title] for screen in SCREENS]
+    """Key and title of each that is not part of the overview, as the page lists them."""
+    return [[screen.key, screen.title] for screen in SCREENS if not screen.at_a_glance]

@@ -25,6 +25,7 @@ NOTE = (
 EMPTY = "no operation moved or computed anything"
 _BY = (("operation", "By operation", 500), ("pe", "By PE", 300), ("launch", "By launch", None))
 """Levels with their headings, and the rows of each that are shown."""
+LEVELS = tuple(by for by, *_ in _BY)
 _POINT = ("name", "op", "launch", "source", "memory", "intensity", "achieved_tflops", "attainable_tflops",
           "peak_tflops", "peak_gbs", "share", "bound", "ns", "flops")  # fmt: skip
 

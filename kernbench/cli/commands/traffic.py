@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from kernbench import api
+from kernbench.api.screens import parts
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
@@ -19,14 +21,23 @@ from kernbench.cli.options import (
     topology_file,
     topology_option,
 )
-from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, say
+from kernbench.cli.output import (
+    emit,
+    format_option,
+    number,
+    print_csv,
+    print_grid,
+    print_json,
+    print_table,
+    say,
+)
 from kernbench.cli.progress import Progress
-from kernbench.report.cells import PART, share
+from kernbench.report.cells import share
 
 _FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
          "wait_ns", "peak_path_gbs", "peak_fair_gbs")  # fmt: skip
 _KIND = ("kind", "links", "used", "mean_utilisation", "max_utilisation", "bytes", "wait_ns")
-_SHARES = ("utilisation", "occupancy", "mean_utilisation", "max_utilisation")
+_SHARES = ("mean_utilisation", "max_utilisation")
 
 
 @click.command(
@@ -130,10 +141,10 @@ def _print_for_people(run: api.TrafficRun, top: int) -> None:
     for title, columns, rows in (
         ("flows", _FLOW, run.flows),
         ("links by kind", _KIND, [row for row in run.link_kinds if row["used"]]),
-        ("busiest parts", PART, run.busiest(top)),
     ):
         say(f"\n{title}")
         print_table(columns, [[_cell(row, column) for column in columns] for row in rows])
+    print_grid(replace(parts.grid(run.busiest(top)), first=top, in_summary=None))
 
 
 def _peak(totals: dict[str, Any], key: str) -> str:

@@ -7,11 +7,10 @@ from collections.abc import Sized
 import click
 
 from kernbench import api
+from kernbench.api.screens import critical_path
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
-from kernbench.cli.output import emit, format_option, number
-
-_COLUMNS = ("t_start", "t_end", "ns", "cause", "location", "line", "activity")
+from kernbench.cli.output import emit_grid, format_option, number
 
 
 @click.command(
@@ -47,22 +46,9 @@ def command(
         window = kept.window(launch, from_ns, to_ns)
         path = kept.critical_path(launch, from_ns, to_ns)
         payload = {"run_id": kept.id, "launch": window.launch, "window": window.name, **path.to_dict()}
-    total = path.ns
-    if by == "step":
-        columns: tuple[str, ...] = _COLUMNS
-        rows = [tuple(step[column] for column in _COLUMNS) for step in payload["steps"]]
-    else:
-        columns = (by, "ns", "share")
-        sums = {"cause": path.by_cause, "location": path.by_location, "line": path.by_line}[by]()
-        outside = "(outside of kernels)" if fmt == "table" else ""
-        rows = [(name or outside, ns, _share(ns, total, fmt)) for name, ns in sums.items()]
+    grid = critical_path.steps(path) if by == "step" else critical_path.sums(path, by)
     of = f"{kept.bench} on {kept.topology}, {window.name}"
-    emit(fmt, payload, columns, rows, lambda: [f"{of}: {number(total)} ns in {_count(path.steps)}"])
-
-
-def _share(ns: float, total: float, fmt: str) -> float | str:
-    share = ns / total if total else 0.0
-    return f"{share:.1%}" if fmt == "table" else share
+    emit_grid(fmt, payload, grid, [f"{of}: {number(path.ns)} ns in {_count(path.steps)}"])
 
 
 def _count(steps: Sized) -> str:

@@ -24,14 +24,11 @@ _KEPT = 4
 
 
 class OpenRun:
-    """One run with its trace and its machine; what is worked out for a window is kept."""
+    """One run with its trace and its machine."""
 
     def __init__(self, run: api.Run, topology: TopologyRecord) -> None:
         self.run = run
         self.topology = topology
-        self._lock = threading.Lock()
-        self._paths: dict[Window, Any] = {}
-        self._used: dict[Window, api.Frame] = {}
 
     @property
     def id(self) -> str:
@@ -49,20 +46,9 @@ class OpenRun:
         """Whether the run has transactions to look into."""
         return "Transaction" in self.run.tables and self.run.tables["Transaction"].num_rows > 0
 
-    def path(self, window: Window) -> Any:
-        """The critical path of a window."""
-        with self._lock:
-            if window not in self._paths:
-                self._paths[window] = self.run.critical_path(**window.arguments)
-            return self._paths[window]
-
     def used(self, window: Window) -> api.Frame:
         """The use of resources within a window, columns as :attr:`kernbench.Run.used`."""
-        with self._lock:
-            if window not in self._used:
-                found = self.run.use(**window.arguments) if self.traced else self.run.used
-                self._used[window] = found
-            return self._used[window]
+        return self.run.use(**window.arguments) if self.traced else self.run.used
 
     @cached_property
     def components(self) -> Mapping[str, int]:

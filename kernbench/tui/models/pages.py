@@ -18,6 +18,8 @@ class Section:
 
     name: str
     load: Callable[[], Table]
+    short: str = ""
+    """A name for a terminal without room for those of all tabs; the same by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,10 @@ class Page:
     """Id of the run to which the numbers in its rows belong; empty for pages over all runs."""
     leads: Callable[[Mapping[str, Any]], tuple[str, str] | None] = field(default=lambda _row: None)
     """Where a row leads that names no thing: the tab and its filter; None where it leads nowhere."""
+
+    def labels(self, width: int) -> list[str]:
+        """Names of the tabs, the short ones where all do not fit ``width`` with blanks on either side."""
+        names = [section.name for section in self.sections]
+        if sum(len(name) + 2 for name in names) <= width:
+            return names
+        return [section.short or section.name for section in self.sections]

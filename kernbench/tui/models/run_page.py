@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.api.screens import SCREENS, Screen
-from kernbench.kinds import COMPONENT_KINDS
-from kernbench.report.cells import number
+from kernbench.api.screens import SCREENS, Screen, overview
 from kernbench.report.content import Column
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
@@ -23,40 +21,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_OWN = frozenset({"waits"})
-"""Tabs with a table of their own here: a terminal has room for every wait there was."""
-_VERIFIED = {True: "verified", False: "WRONG VALUES", None: "not verified"}
+_FACTS = ("bench", "parameters", "topology", "latency", "verified", "status", "window")
+"""What a run's page says above its tabs."""
+_ROWS = (("transactions", "Transactions", "Txns"), ("operations", "Operations", "Ops"))
+"""Tabs with the rows of the trace, which follow its waits: keys, names and short names."""
 
-RUNS = (
-    *(Column(name) for name in ("run_id", "bench")),
-    Column("latency_ns", "ns"),
-    *(Column(name) for name in ("params", "topology", "verified", "status", "changed", "started_at", "tags")),
-)
-_LAUNCHES = (
-    *(Column(name) for name in ("launch", "kernel", "rank", "package", "pes")),
-    *(Column(name, "ns") for name in ("latency_ns", "pe_ns", "late_ns", "t_submit", "t_start", "t_done")),
-)
-_TIME = (Column("by"), Column("name"), Column("ns", "ns"), Column("share", percent=True))
-RESOURCES = (
-    Column("resource"),
-    Column("kind"),
-    Column("utilisation", percent=True),
-    Column("occupancy", percent=True),
-    Column("wait_ns", "ns"),
-    Column("busy_ns", "ns"),
-    Column("bytes"),
-    Column("transactions"),
-    Column("max_queue"),
-)
-_STEPS = (
-    Column("cause"),
-    Column("ns", "ns"),
-    Column("transaction"),
-    Column("location"),
-    Column("t_start", "ns"),
-    Column("line"),
-    Column("activity"),
-)
 TRANSACTIONS = (
     Column("transaction"),
     Column("kind"),
@@ -95,49 +64,22 @@ WAITS = (
 )
 
 
-def runs_table(rows: list[dict[str, Any]]) -> Table:
-    """The kept runs; parameters and what changed as texts."""
-    shown = [
-        {
-            **row,
-            "params": " ".join(f"{key}={value}" for key, value in row["params"].items()),
-            "changed": "first" if row["changed"] is None else ", ".join(row["changed"]),
-            "started_at": str(row["started_at"])[:19].replace("T", " "),
-            "tags": ", ".join(row["tags"]),
-        }
-        for row in rows
-    ]
-    return Table.of_dicts(shown, RUNS, "no runs here; keep one with 'kernbench run --bench qkv-gemm'")
-
-
 def run_page(opened: OpenRun, window: Window) -> Page:
     """The page of a run. The trace is read by its sections, not here: a long run opens at once."""
     run = opened.run
-    chosen = run.window(**window.arguments)
-    params = " ".join(f"{key}={value}" for key, value in run.params.items())
-    changes = " ".join(f"{key}={value}" for key, value in run.info["topology_changes"].items())
-    launched = f"{number(run.latency_ns)} ns in {_launched(run.launches)}" if run.launches else "no launches"
-    facts = [
-        ("bench", f"{run.bench} {params}".strip()),
-        ("topology", f"{run.topology} with {changes}" if changes else run.topology),
-        ("latency", f"{launched}, {_VERIFIED[run.verified]}"),
-        ("simulated", f"{number(run.sim_ns)} ns, {run.info['hops']} hops; status {run.info['status']}"),
-        ("window", f"{chosen.name}, {number(chosen.ns)} ns"),
-    ]
-    sections = [
-        Section("Launches", lambda: Table.of_dicts(run.launches, _LAUNCHES, "this run launched no kernel")),
-        Section("Time", lambda: _time(opened, window)),
-        Section("Critical path", lambda: _steps(opened, window)),
-        Section("Resources", lambda: resources(opened, window)),
-        Section("Waits", lambda: waits(opened, window)),
-        Section("Transactions", lambda: transactions(opened, _within(opened, window, "t_submit"))),
-        Section("Operations", lambda: operations(opened, _within(opened, window, "t_start"))),
-        *(
-            Section(one.title, partial(_screen, one, opened, window))
-            for one in SCREENS
-            if one.key not in _OWN
-        ),
-    ]
+    told = dict(overview.facts(run, **window.arguments))
+    facts = [(name, told[name]) for name in _FACTS if name in told]
+    own = {  # a terminal has room for every wait there was
+        "waits": lambda: waits(opened, window),
+        "transactions": lambda: transactions(opened, _within(opened, window, "t_submit")),
+        "operations": lambda: operations(opened, _within(opened, window, "t_start")),
+    }
+    sections = []
+    for one in SCREENS:
+        load = own.get(one.key) or partial(_screen, one, opened, window)
+        sections.append(Section(one.title, load, one.short))
+        if one.key == "waits":
+            sections += [Section(title, own[key], short) for key, title, short in _ROWS]
     return Page(f"run {run.id}", facts, sections, Target("run", run.id), run.id, _steps_of)
 
 
@@ -147,48 +89,9 @@ def _steps_of(row: Mapping[str, Any]) -> tuple[str, str] | None:
     return ("Critical path", f"{by}={name}") if by in ("cause", "line") and " " not in name else None
 
 
-def _launched(launches: list[dict[str, Any]]) -> str:
-    return "1 launch" if len(launches) == 1 else f"{len(launches)} launches"
-
-
-def _time(opened: OpenRun, window: Window) -> Table:
-    """The critical path by cause, and below it by source line."""
-    path = opened.path(window)
-    total = path.ns or 1.0
-    rows = [("cause", cause, ns, ns / total) for cause, ns in path.by_cause().items()]
-    rows += [("line", line, ns, ns / total) for line, ns in path.by_line().items() if line]
-    rows += [("location", name, ns, ns / total) for name, ns in list(path.by_location().items())[:20]]
-    return Table.of_rows(rows, _TIME, "no time in this window")
-
-
 def _screen(screen: Screen, opened: OpenRun, window: Window) -> Table:
     """A tab as it is described."""
     return table_of(screen.work_out(opened.run, **window.arguments))
-
-
-def _steps(opened: OpenRun, window: Window) -> Table:
-    steps = [
-        (step.cause, step.ns, step.transaction, step.location, step.t_start, step.line, step.activity)
-        for step in opened.path(window).steps
-    ]
-    return Table.of_rows(steps, _STEPS, "no time in this window")
-
-
-def resources(opened: OpenRun, window: Window) -> Table:
-    """Links and components, the busiest first; parts whose use is counted elsewhere are left out."""
-    used = opened.used(window)
-    counted = [
-        index
-        for index, kind in enumerate(used["kind"])
-        if kind not in COMPONENT_KINDS or not COMPONENT_KINDS[kind].counted_elsewhere
-    ]
-    rows = np.array(counted, dtype=np.int64)
-    shares = -np.round(used["utilisation"][rows], 9)
-    # Kinds together, so that those that are alike stand side by side.
-    order = rows[np.lexsort((used["resource"][rows].astype(str), used["kind"][rows].astype(str), shares))]
-    return Table.of_arrow(
-        {name: values[order] for name, values in used.items()}, RESOURCES, "nothing was used"
-    )
 
 
 def waits(opened: OpenRun, window: Window) -> Table:

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kernbench.report.content import Column, Content
+from kernbench.report.content import Column, Content, Grid
 from kernbench.tui.models.table import Table
 
 _PROSE = 40
 """Characters of a line of prose: with the other columns beside it, 80."""
-_BY = Column("by")
+_BY, _NAME = Column("by"), Column("name")
 
 
 def table_of(content: Content) -> Table:
-    """The table; a column ``by`` says to which of several each row belongs."""
-    columns = list(dict.fromkeys(column for grid in content.grids for column in grid.columns))
-    several = len(content.grids) > 1
-    rows = (
-        {"by": grid.key, **line}
+    """The table; a column ``by`` says to which of several each row belongs, and ``name`` which it is."""
+    if len(content.grids) == 1:
+        return grid_table(content.grids[0], content.empty)
+    named = [
+        ([_NAME if column.name == grid.label else column for column in grid.columns], grid)
         for grid in content.grids
+    ]
+    columns = list(dict.fromkeys(column for known, _ in named for column in known))
+    rows = (
+        {"by": grid.key, "name": row.get(grid.label), **line}
+        for _, grid in named
         for row in grid.rows
         for line in _lines(row, columns)
     )
-    return Table.of_dicts(rows, [_BY, *columns] if several else columns, content.empty)
+    return Table.of_dicts(rows, [_BY, *columns], content.empty)
 
 
-def _lines(row: Mapping[str, Any], columns: list[Column]) -> Iterator[Mapping[str, Any]]:
+def grid_table(grid: Grid, empty: str = "") -> Table:
+    """A described table as it is."""
+    rows = (line for row in grid.rows for line in _lines(row, grid.columns))
+    return Table.of_dicts(rows, grid.columns, grid.empty or empty)
+
+
+def _lines(row: Mapping[str, Any], columns: Sequence[Column]) -> Iterator[Mapping[str, Any]]:
     """A row, and below it what is left of its sentences, without figures."""
     told = {c.name: textwrap.wrap(str(row[c.name]), _PROSE) for c in columns if c.prose and row.get(c.name)}
     yield {**row, **{name: lines[0] for name, lines in told.items()}}

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.analysis.occupancy import has_times
+from kernbench.api.summary import ALL, busiest
 from kernbench.report.timeline.model import shares
 from kernbench.tui.models.browser import OpenRun
-from kernbench.tui.models.run_page import resources
 from kernbench.tui.models.window import Window
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Timeline:
             (f"launch {one['launch']} {one['kernel']}", float(one["t_start"]), float(one["t_done"]))
             for one in opened.run.launches
         ]
-        used = resources(opened, window)
-        self._used = [(row["resource"], row["kind"]) for row in map(used.record, range(len(used)))]
+        used = busiest(opened.used(window), ALL)
+        self._used = [(row["resource"], row["kind"]) for row in used]
         self._ops = _Intervals(opened.table("Op"), "component", "t_start", "t_end")
         self._hops = _Intervals(opened.table("Hop"), "resource", "t_start", "t_out")
 

@@ -250,12 +250,18 @@ class PageScreen(TableScreen):
         self.query_one("#facts", Static).update(facts(page.facts))
         if first:
             tabs = self.query_one(Tabs)
-            for number, section in enumerate(page.sections):
-                tabs.add_tab(Tab(f"{section.name}", id=f"tab-{number}"))
+            for number, label in enumerate(page.labels(self.size.width)):
+                tabs.add_tab(Tab(label, id=f"tab-{number}"))
             tabs.display = len(page.sections) > 1
             self.at = min(self.at, len(page.sections) - 1)
             tabs.active = f"tab-{self.at}"
         self.load_section()
+
+    def on_resize(self) -> None:
+        """Name tabs as there is room."""
+        if self.page is not None:
+            for number, label in enumerate(self.page.labels(self.size.width)):
+                self.query_one(f"#tab-{number}", Tab).label = label
 
     @property
     def section(self) -> Section | None:

@@ -8,8 +8,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
+from kernbench.api.screens import runs
 from kernbench.report.targets import Target
-from kernbench.tui.models.run_page import runs_table
+from kernbench.tui.models.screen_table import grid_table
 from kernbench.tui.models.table import Table
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
@@ -70,7 +71,7 @@ class RunsScreen(TableScreen):
     def show_runs(self, rows: list[dict[str, Any]]) -> None:
         """Show the list, with the cursor where it was."""
         at, ids = self.run_id, [row["run_id"] for row in rows]
-        self._whole = runs_table(rows)
+        self._whole = grid_table(runs.grid(rows))
         self._newest = str(ids[0]) if ids else ""
         self.rows.show(self._whole)
         self.rows.cursor = ids.index(at) if at in ids else 0

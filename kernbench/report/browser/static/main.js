@@ -3,8 +3,9 @@
 import { cypher, questions } from "./ask.js";
 import { compare } from "./compare.js";
 import { clear, h, put, select } from "./dom.js";
+import { overview } from "./overview.js";
+import { path } from "./path.js";
 import { roofline } from "./roofline.js";
-import { overview, path } from "./run.js";
 import { running } from "./running.js";
 import { runs } from "./runs.js";
 import { screen } from "./screen.js";
@@ -17,9 +18,9 @@ const STAY = ["run", "launch", "from", "to"];
 const SLOW_MS = 300;
 
 const source = opened();
-const PICTURES = { roofline };
+const PICTURES = { path, roofline };
 const VIEWS = [
-  ["overview", "Overview", overview], ["topology", "Topology", topology], ["timeline", "Timeline", timeline], ["path", "Critical path", path],
+  ["overview", "Overview", overview], ["topology", "Topology", topology], ["timeline", "Timeline", timeline],
   ...source.screens.map(([key, title]) => [key, title, screen(key, title, PICTURES[key])]),
   ["questions", "Questions", questions], ["cypher", "Cypher", cypher], ["compare", "Compare", compare], ["runs", "Runs", runs],
 ];

@@ -1,4 +1,4 @@
-// A tab as it is described: lines of text, and tables with their bars, one below the other or one at a time.
+// A tab as it is described: facts, lines of text, tables with their bars, one below the other or one at a time.
 
 import { choice, clear, h, put } from "./dom.js";
 import { panel } from "./panel.js";
@@ -8,18 +8,21 @@ import { shares, table } from "./table.js";
 export function screen(key, title, draw) {
   return async (root, ctx) => {
     const data = await ctx.get(key);
+    const named = (grid) => `${title.toLowerCase()}, ${grid.heading.toLowerCase()}`;
+    const note = (text) => text ? h("p", { class: "faint" }, text) : null;
+    const bars = (grid) => grid.pairs.length ? shares(grid.pairs, grid.total, named(grid), grid.unit) : null;
     const shown = (grid) => [
-      draw ? draw(grid.drawn, root.clientWidth || 900) : null,
-      panel(grid.heading, grid.pairs.length ? shares(grid.pairs, grid.total, `${title}: ${grid.heading.toLowerCase()}`, grid.unit) : null,
-        table(grid.table, ctx, `${title.toLowerCase()}, ${grid.heading.toLowerCase()}`)),
+      draw && grid.drawn ? draw(grid.drawn, root.clientWidth || 900) : null,
+      panel(grid.heading, note(grid.note), bars(grid), grid.only_bars ? null : table(grid.table, ctx, named(grid))),
     ];
     const room = h("div");
     const only = (at) => put(clear(room), shown(data.grids.find((grid) => grid.key === at)));
-    put(root, data.said.map((text) => h("p", {}, text)), data.note ? h("p", { class: "faint" }, data.note) : null);
-    if (!data.choice) put(root, data.grids.map(shown));
+    put(root, data.facts.length ? h("dl", { class: "facts" }, data.facts.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))) : null,
+      data.wrong.map((text) => h("p", { class: "bad" }, text)), data.said.map((text) => h("p", {}, text)), note(data.note));
+    if (!data.choice) put(root, h("div", { class: "grids" }, data.grids.map((grid) => h("div", { class: grid.only_bars ? "narrow" : null }, shown(grid)))));
     else if (data.grids.some((grid) => grid.table.rows.length)) {
       put(root, choice(data.choice, data.grids.map((grid) => [grid.key, grid.heading]), data.grids[0].key, only), room);
       only(data.grids[0].key);
-    } else put(root, h("p", { class: "faint" }, data.grids[0].table.empty));
+    } else put(root, note(data.grids[0].table.empty));
   };
 }

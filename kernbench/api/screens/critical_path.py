@@ -1,0 +1,67 @@
+"""The critical path on every screen: its sums, which say where the time went, and its steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from kernbench.analysis.path_steps import CriticalPath
+from kernbench.api.result import Run
+from kernbench.report.cells import number
+from kernbench.report.content import Column, Content, Grid
+
+EMPTY = "no time in this window"
+OUTSIDE = "outside of kernels"
+_STEPS = (
+    *(Column(name, "ns") for name in ("t_start", "t_end", "ns")),
+    *map(Column, ("cause", "location", "activity", "transaction", "line")),
+)
+_PLACES = 20
+_STRIP = 2000
+"""Stretches of the path that are drawn."""
+
+
+def time_of_run(run: Run, **window: Any) -> Content:
+    """Where a window's time went: by cause, by source line and by location."""
+    path, name = run.critical_path(**window), run.window(**window).name
+    heading = f"Critical path of {name} by cause, {number(path.ns)} ns"
+    causes = replace(sums(path, "cause"), heading=heading, in_summary=None)
+    return Content([causes, sums(path, "line"), sums(path, "location")], EMPTY)
+
+
+def sums(path: CriticalPath, by: str) -> Grid:
+    """The path's time by ``cause``, ``line`` or ``location``, the longest first."""
+    found = {"cause": path.by_cause, "line": path.by_line, "location": path.by_location}[by]()
+    rows = [{by: name or OUTSIDE, "ns": ns, "share": ns / (path.ns or 1.0)} for name, ns in found.items()]
+    heading = f"Critical path by {'source line' if by == 'line' else by}"
+    columns = (Column(by), Column("ns", "ns"), Column("share", percent=True))
+    bars = "" if by == "location" else "ns"  # places lead on, as bars do not
+    return Grid(by, heading, columns, rows, EMPTY, label=by, bars=bars, total=path.ns, only_bars=bool(bars),
+                first=_PLACES if by == "location" else None)  # fmt: skip
+
+
+def of_run(run: Run, **window: Any) -> Content:
+    """The steps one by one, drawn as a strip of causes over time."""
+    path = run.critical_path(**window)
+    length = f"{number(path.ns)} ns in {len(path.steps)} steps"
+    return Content([steps(path)], EMPTY, said=[f"{length}: the chain of work and waiting that makes it."])
+
+
+def steps(path: CriticalPath) -> Grid:
+    """The steps of a path, oldest first."""
+    rows = [{column.name: getattr(step, column.name) for column in _STEPS} for step in path.steps]
+    return Grid("steps", "Steps", _STEPS, rows, EMPTY, drawn=_strip(path))
+
+
+def _strip(path: CriticalPath) -> list[list[Any]]:
+    """The steps as ``[start, end, cause]`` in ns, neighbours of one cause as one, the longest of them."""
+    joined: list[list[Any]] = []
+    for step in path.steps:
+        if joined and joined[-1][2] == step.cause and abs(joined[-1][1] - step.t_start) < 1e-9:
+            joined[-1][1] = step.t_end
+        else:
+            joined.append([step.t_start, step.t_end, step.cause])
+    if len(joined) > _STRIP:
+        least = sorted((end - start for start, end, _ in joined), reverse=True)[_STRIP - 1]
+        joined = [one for one in joined if one[1] - one[0] >= least]
+    return joined

@@ -1,0 +1,54 @@
+"""A run at a glance: what was run, its launches, where their time went, and its busiest parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kernbench.api.result import Run
+from kernbench.api.screens import critical_path, launches, parts
+from kernbench.report.cells import number
+from kernbench.report.content import Content, Grid
+
+_VERIFIED = {True: "yes", False: "NO: values are wrong", None: "not asked"}
+
+
+def of_run(run: Run, **window: Any) -> Content:
+    """Facts and tables; of a run without a trace those tables that are known of the whole run."""
+    seen = window if run._traced else {}
+    grids: list[Grid] = [*launches.of_run(run).grids]
+    if run._traced:
+        grids += critical_path.time_of_run(run, **seen).grids
+    grids += [*parts.of_run(run, **window).grids, parts.longest(run, **window)]
+    title = f"{run.bench} on {run.topology}"
+    races = [str(race["message"]) for race in run.info["races"]]
+    return Content(grids, "nothing", title=title, facts=list(facts(run, **seen)), wrong=races)
+
+
+def facts(run: Run, **window: Any) -> Iterator[tuple[str, str]]:
+    """What identifies a run, and its figures: names and texts. Nothing of where it is kept."""
+    info, shown = run.info, run.window(**window)
+    yield "run", run.id or "not kept"
+    yield "bench", run.bench
+    if run.params:
+        yield "parameters", " ".join(f"{key}={value}" for key, value in run.params.items())
+    changes = " ".join(f"{key}={value}" for key, value in info["topology_changes"].items())
+    yield "topology", f"{run.topology} with {changes}" if changes else run.topology
+    launched = "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches"
+    yield "latency", f"{number(run.latency_ns)} ns in {launched}" if run.launches else "no launches"
+    setup = run.sim_ns - run.window("all").ns if run.launches else 0.0
+    outside = f", of which {number(setup)} ns are setup, outside of launches" if setup else ""
+    yield "simulated", f"{number(run.sim_ns)} ns{outside}"
+    one_by_one = f", {info['ops_verified']} operations one by one" if info.get("ops_verified") else ""
+    yield (
+        "verified",
+        f"{'nothing was checked' if run.nothing_checked else _VERIFIED[run.verified]}{one_by_one}",
+    )
+    if info["status"] != "ok":
+        yield "status", {"partial": "partial: it was stopped"}.get(info["status"], str(info["status"]))
+    rate = info["events"] / info["wall_s"] if info["wall_s"] > 0 else 0.0
+    yield "took", f"{number(info['wall_s'])} s, {info['events']} events, {rate:.0f} events/s"
+    yield "started", str(info["started_at"])[:19].replace("T", " ") + " UTC"
+    yield "window", f"{shown.name}, {number(shown.ns)} ns"
+    if run.tags:
+        yield "tags", ", ".join(run.tags)

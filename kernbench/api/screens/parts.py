@@ -1,0 +1,41 @@
+"""Parts of the machine on every screen: those that were busiest, and those that others waited for longest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernbench.api.result import Run
+from kernbench.api.summary import ALL, busiest, most_waited_for
+from kernbench.report.content import Column, Content, Grid
+
+COLUMNS = (
+    *map(Column, ("resource", "kind")),
+    *(Column(name, percent=True) for name in ("utilisation", "occupancy")),
+    *(Column(name, "ns") for name in ("wait_ns", "busy_ns")),
+    *map(Column, ("bytes", "transactions", "max_queue")),
+)
+NOTE = (
+    "Links, engines, memories and routers together. Utilisation is the share of what a part could have done, "
+    "occupancy the share of the time for which something was there, and wait_ns what transactions and "
+    "operations waited for the part."
+)
+_FIRST = 20
+
+
+def of_run(run: Run, **window: Any) -> Content:
+    """Every part that was used, the busiest first."""
+    return Content([grid(busiest(run._use(**window), ALL))], "nothing was used")
+
+
+def longest(run: Run, **window: Any) -> Grid:
+    """The same parts, those first that were waited for longest."""
+    rows = most_waited_for(run._use(**window), ALL)
+    return Grid("waited", "Waited for longest", COLUMNS, rows, "nothing was waited for",
+                parts=("resource",), first=_FIRST)  # fmt: skip
+
+
+def grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    """Parts as :func:`kernbench.api.summary.busiest` lists them."""
+    return Grid("busiest", "Busiest parts", COLUMNS, rows, "nothing was used", NOTE,
+                parts=("resource",), first=_FIRST)  # fmt: skip

@@ -1,0 +1,30 @@
+"""The kept runs on every screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kernbench.report.content import Column, Grid
+
+_COLUMNS = (
+    *map(Column, ("run_id", "bench")),
+    Column("latency_ns", "ns"),
+    *map(Column, ("params", "topology", "verified", "status", "changed", "started_at", "tags")),
+)
+EMPTY = "no runs here; keep one with 'kernbench run --bench qkv-gemm'"
+
+
+def grid(listed: Iterable[Mapping[str, Any]]) -> Grid:
+    """Runs as :func:`kernbench.api.listed` gives them; parameters and what changed as texts."""
+    rows = [
+        {
+            **row,
+            "params": " ".join(f"{key}={value}" for key, value in row["params"].items()),
+            "changed": "first" if row["changed"] is None else ", ".join(row["changed"]),
+            "started_at": str(row["started_at"])[:19].replace("T", " "),
+            "tags": ", ".join(row["tags"]),
+        }
+        for row in listed
+    ]
+    return Grid("runs", "Runs", _COLUMNS, rows, EMPTY)
