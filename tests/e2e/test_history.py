@@ -178,7 +178,7 @@ def test_why_adds_up(cli: Cli, two: list[str]) -> None:
     assert launch["ns"] == pytest.approx(run.launches[0]["latency_ns"])
     lines = cli("why", "--launch", "run", "--by", "step", "--format", "csv").out.splitlines()
     assert (lines[0], len(lines)) == (
-        "t_start,t_end,ns,cause,location,line,activity",
+        "t_start,t_end,ns,cause,location,line,activity,transaction",
         1 + len(found["steps"]),
     )
     setup = json.loads(cli("why", "--launch", "setup", "--format", "json").out)

@@ -48,7 +48,7 @@ def test_a_kernel_that_raises(cli: Cli, workdir: Path) -> None:
     assert done.status == 1
     assert "ZeroDivisionError" in done.err
     assert "; kept as run " in done.err
-    assert ", partial: it was stopped" in done.out
+    assert "partial: it was stopped" in done.out
     kept = json.loads(cli("runs", "list", "--format", "json").out)["runs"]
     assert [run["status"] for run in kept] == ["partial"]
     lines = json.loads(cli("why", "--format", "json").out)["by_line"]

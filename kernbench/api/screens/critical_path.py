@@ -14,7 +14,7 @@ EMPTY = "no time in this window"
 OUTSIDE = "outside of kernels"
 _STEPS = (
     *(Column(name, "ns") for name in ("t_start", "t_end", "ns")),
-    *map(Column, ("cause", "location", "activity", "transaction", "line")),
+    *map(Column, ("cause", "location", "line", "activity", "transaction")),
 )
 _PLACES = 20
 _STRIP = 2000
