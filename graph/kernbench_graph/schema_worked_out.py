@@ -82,6 +82,10 @@ WORKED_OUT_TABLES = (
         _P("share", "double", "`light_ns` by `ns`, 0 to 1."),
         _P("bound", "string", "What takes `light_ns`: `gemm`, `hbm`, `sram`, `tcm`, `link` or `package`; "
            "empty if nothing."),
+        *(_P(f"{level}_gbs", "double", f"What {named} that it touched could bring; 0 if none.", "GB/s")
+          for level, named in (("hbm", "HBM"), ("sram", "SRAM"), ("tcm", "the TCMs"),
+                               ("link", "the links within chiplets"),
+                               ("package", "the links between chiplets or packages"))),
     ), key="number", computed="roofline"),
     Table("Energy", "run", "Energy of the run, of its parts, lines and launches: the rows of each level "
           "add up to the same.", (

@@ -220,6 +220,7 @@ def _row(work: _Work, peaks: _Peaks) -> dict[str, Any]:
         "light_ns": least,
         "share": least / ns if ns > 0 else 0.0,
         "bound": bound if least > 0 else "",
+        **{f"{name}_gbs": moved[name] / light[name] if light[name] > 0 else 0.0 for name in moved},
     }
 
 

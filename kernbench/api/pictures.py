@@ -143,13 +143,15 @@ def run_figure(
     drawing.require()
     if name == "roofline":
         from kernbench.report.figures.roofline import roofline_figure
+        from kernbench.report.roofs import drawn
 
         if from_ns is not None or to_ns is not None or launch == "setup":
             raise UsageError("a roofline is of whole launches; leave the times out, and name a launch or all")
         of = "all" if launch is None else launch
         window = run.window(launch).name
         title = f"{run.bench} on {run.topology}, {window}: roofline"
-        return roofline_figure(run.roofline("launch", of), run.roofline("operation", of), title)
+        panels = {"launches": "launch", "operations": "operation"}
+        return roofline_figure([(name, drawn(run.roofline(by, of))) for name, by in panels.items()], title)
     if name == "energy":
         from kernbench.report.figures.energy_plot import energy_figure
 
@@ -183,13 +185,15 @@ def roofline_figure(
 
     ``UsageError`` where none has; ``MissingExtraError`` when matplotlib is not installed.
     """
-    from kernbench.report.figures import drawing, roofline_plot
+    from kernbench.report.figures import drawing
+    from kernbench.report.figures import roofline as plot
+    from kernbench.report.roofs import drawn
 
     drawing.require()
     what = {"operation": "operations", "pe": "PEs", "launch": "launches"}
-    rows = run.roofline(by, launch)
     title = f"Roofline of the {what[by]} of {_name(run)}"
-    drawing.save(roofline_plot.roofline_figure(rows, title), os.fspath(path))
+    panels = [(what[by], drawn(run.roofline(by, launch)))]
+    drawing.save(plot.roofline_figure(panels, title), os.fspath(path))
 
 
 LATENCY_BYTES, BANDWIDTH_BYTES = 4096, 65536

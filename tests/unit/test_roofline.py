@@ -11,6 +11,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.pgraph import QueryError
+from kernbench.report import roofs
 
 PEAK, HBM, TCM = 8.192, 256.0, 512.0
 """Of one PE of ``minimal``: 4096 MACs a ns are 8.192 TFLOP/s; GB/s of its HBM slice; of its TCM each way."""
@@ -101,6 +102,23 @@ def test_a_write_to_another_chiplet_is_held_against_links(
     )
     row = next(row for row in again.roofline("launch") if row["name"] == name)
     assert (row["bound"], row["light_ns"]) == ("package", 8 * binds["package"])
+
+
+@pytest.mark.parametrize("by", ["operation", "launch"])
+def test_work_has_a_dot_at_each_level_that_it_moved_bytes_over(by: str) -> None:
+    """At its own arithmetic intensity, and the roof that binds is as far above as the share says."""
+    rows = kb.run("gemm-multi-pe", store="memory:").roofline(by)
+    drawn = roofs.drawn(rows)
+    assert sum(one["count"] for one in drawn["work"]) == sum(1 for row in rows if row["flops"])
+    gbs = {roof["level"]: roof["gbs"] for roof in drawn["roofs"]}
+    for one in drawn["work"]:
+        row = next(row for row in rows if (row["op"], row["name"]) == (one["op"], one["name"]))
+        wanted = {level: row["flops"] / row[f"{level}_bytes"] for level in gbs if row[f"{level}_bytes"]}
+        assert {dot["level"]: dot["intensity"] for dot in one["dots"]} == pytest.approx(wanted)
+        allowed = {dot["level"]: dot["intensity"] * dot["gbs"] / 1e3 for dot in one["dots"]}
+        least = min({**allowed, "gemm": one["peak_tflops"]}.items(), key=lambda roof: roof[1])
+        assert least == (one["bound"], pytest.approx(one["achieved_tflops"] / one["share"]))
+        assert row["memory"] == row["level"] == min(allowed, key=lambda level: allowed[level])
 
 
 def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any]) -> None:

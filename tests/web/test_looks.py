@@ -83,8 +83,9 @@ def test_dots_of_the_roofline_have_names(desk: Page, server: str) -> None:
     dots = desk.locator(".chart .point").count()
     assert 0 < len(names) <= dots
     assert all("%" in name and ", op " in name for name in names)
-    texts = " ".join(desk.locator(".chart text").all_text_contents())
-    assert "HBM: 256 GB/s" in texts
+    assert "HBM: 256 GB/s" in desk.locator(".chart-legend").inner_text()
+    levels = desk.locator(".chart .level").all_text_contents()
+    assert {"TCM", "HBM, links"} <= set(levels)
 
 
 def test_a_tab_that_loads_says_so_under_its_own_heading(desk: Page, server: str) -> None:

@@ -1,4 +1,4 @@
-// The roofline: rate over arithmetic intensity, below the roofs of GEMM engines, memories and links.
+// The roofline: rate over arithmetic intensity, a dot for each level that work moved bytes over, below the roofs.
 
 import { h, s } from "./dom.js";
 import { number, percent } from "./format.js";
@@ -6,7 +6,7 @@ import { hideTip, showTip } from "./tip.js";
 
 const LEFT = 64, RIGHT = 20, TOP = 20, BOTTOM = 48;
 const NAMED = 34;
-const ROOFS = { hbm: ["#0072b2", "circle"], sram: ["#e69f00", "triangle"], tcm: ["#009e73", "square"], link: ["#cc79a7", "diamond"], package: ["#d55e00", "down"] };
+const GEMM = "#d55e00";
 
 function decades(low, high) {
   const found = [];
@@ -19,69 +19,93 @@ function decades(low, high) {
   return found;
 }
 
-function mark(shape, x, y, colour, props) {
-  if (shape === "circle") return s("circle", { cx: x, cy: y, r: 5.5, fill: colour, ...props });
-  if (shape === "square") return s("rect", { x: x - 5, y: y - 5, width: 10, height: 10, fill: colour, ...props });
-  if (shape === "diamond") return s("path", { d: `M${x} ${y - 7}l7 7l-7 7l-7 -7Z`, fill: colour, ...props });
-  if (shape === "down") return s("path", { d: `M${x} ${y + 6}L${x + 6} ${y - 5}H${x - 6}Z`, fill: colour, ...props });
-  return s("path", { d: `M${x} ${y - 6}L${x + 6} ${y + 5}H${x - 6}Z`, fill: colour, ...props });
+function mark(shape, x, y, r, props) {
+  if (shape === "circle") return s("circle", { cx: x, cy: y, r, ...props });
+  if (shape === "square") return s("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, ...props });
+  if (shape === "diamond") return s("path", { d: `M${x} ${y - 1.3 * r}L${x + 1.3 * r} ${y}L${x} ${y + 1.3 * r}L${x - 1.3 * r} ${y}Z`, ...props });
+  const up = shape === "triangle" ? r : -r;
+  return s("path", { d: `M${x} ${y - up}L${x + r} ${y + up}H${x - r}Z`, ...props });
 }
 
-// A name and the share of its roof beside each dot, the lowest shares first, where no other text stands.
-function labels(points, x, y, wide) {
-  const taken = points.map((p) => [x(p.intensity) - 7, y(p.achieved_tflops) - 7, x(p.intensity) + 7, y(p.achieved_tflops) + 7]);
+// Texts beside dots, in the first of some places where no other text and no dot stands; none where all are taken.
+function labels(work, x, y, wide, name) {
+  const taken = work.flatMap((one) => one.dots.map((dot) => [x(dot.intensity) - 7, y(one.achieved_tflops) - 7, x(dot.intensity) + 7, y(one.achieved_tflops) + 7]));
   const free = ([a, b, c, d]) => a >= LEFT && c <= wide && taken.every(([e, f, g, i]) => c <= e || g <= a || d <= f || i <= b);
-  return [...points].sort((a, b) => a.share - b.share).map((p) => {
-    const name = p.name.length > NAMED ? `${p.name.slice(0, NAMED - 1)}…` : p.name;
-    const text = `${name}${p.op >= 0 && p.op !== null ? `, op ${p.op}` : ""}: ${percent(p.share)}${p.count > 1 ? ` × ${p.count}` : ""}`;
-    const long = text.length * 6.4, px = x(p.intensity), py = y(p.achieved_tflops);
-    for (const [left, down] of [[px + 10, 0], [px - 10 - long, 0], [px + 10, -14], [px + 10, 14], [px - 10 - long, -14], [px - 10 - long, 14]]) {
-      const box = [left, py + down - 7, left + long, py + down + 7];
-      if (!free(box)) continue;
-      taken.push(box);
-      return s("text", { class: "named", x: left, y: py + down + 4 }, text);
+  const put = (kind, texts, places) => {
+    for (const text of texts) {
+      const long = text.length * 6.6;
+      for (const [from, middle] of places(long)) {
+        const box = [from, middle - 7, from + long, middle + 7];
+        if (!free(box)) continue;
+        taken.push(box);
+        return s("text", { class: kind, x: from, y: middle + 4 }, text);
+      }
     }
     return null;
+  };
+  return [...work].sort((a, b) => a.share - b.share).flatMap((one) => {
+    const at = y(one.achieved_tflops), ends = one.dots.map((dot) => x(dot.intensity));
+    const first = Math.min(...ends), last = Math.max(...ends);
+    const called = one.name.length > NAMED ? `${one.name.slice(0, NAMED - 1)}…` : one.name;
+    const op = one.op >= 0 ? `, op ${one.op}` : "";
+    const reached = `: ${percent(one.share)} of ${name(one.bound)}${one.count > 1 ? ` × ${one.count}` : ""}`;
+    const texts = [called, called.split(" ")[0], called.split("_")[0]].map((short) => `${short}${op}${reached}`);
+    // Levels whose dots lie on one another have one text.
+    const met = [];
+    for (const dot of one.dots) {
+      const there = met.find(([at]) => Math.abs(at - x(dot.intensity)) < 8);
+      if (there) there[1].push(name(dot.level));
+      else met.push([x(dot.intensity), [name(dot.level)]]);
+    }
+    return [
+      put("named", texts, (long) => [[last + 12, at], [first - 12 - long, at], [first, at + 17], [first, at - 17], [last - long, at + 17], [last - long, at - 17]]),
+      ...met.map(([middle, names]) => put("level", [names.join(", ")], (long) => [[middle - long / 2, at - 15], [middle - long / 2, at + 15]])),
+    ];
   });
 }
 
-export function roofline(points, room) {
+export function roofline({ work, roofs, peak_tflops: peak }, room) {
   // As wide as there is room for, so that texts are as large on a phone.
   const W = Math.min(Math.max(room, 320), 1100), H = Math.min(Math.max(W * 0.5, 300), 460);
-  if (!points.length) return h("p", { class: "faint" }, "no GEMM with bytes to set its flops against; there is no roofline to draw");
-  const peak = Math.max(...points.map((p) => p.peak_tflops));
-  const memories = [...new Set(points.map((p) => p.memory))];
-  const roof = Object.fromEntries(memories.map((memory) => [memory, Math.max(...points.filter((p) => p.memory === memory).map((p) => p.peak_gbs))]));
-  const places = [...points.map((p) => p.intensity), ...memories.map((memory) => peak * 1e3 / roof[memory])];
+  if (!work.length) return h("p", { class: "faint" }, "no GEMM with bytes to set its flops against; there is no roofline to draw");
+  const of = Object.fromEntries(roofs.map((roof) => [roof.level, roof]));
+  const name = (level) => (of[level] ? of[level].label : level.toUpperCase());
+  const places = [...work.flatMap((one) => one.dots.map((dot) => dot.intensity)), ...roofs.map(({ gbs }) => peak * 1e3 / gbs)];
   const [lowX, highX] = [Math.min(...places) / 3, Math.max(...places) * 3];
-  const [lowY, highY] = [Math.min(...points.map((p) => p.achieved_tflops)) / 3, peak * 1.8];
+  const [lowY, highY] = [Math.min(...work.map((one) => one.achieved_tflops)) / 3, peak * 1.8];
   const x = (v) => LEFT + (Math.log(v) - Math.log(lowX)) / (Math.log(highX) - Math.log(lowX)) * (W - LEFT - RIGHT);
   const y = (v) => H - BOTTOM - (Math.log(v) - Math.log(lowY)) / (Math.log(highY) - Math.log(lowY)) * (H - TOP - BOTTOM);
-  const inside = (v) => Math.max(v, lowY);
+  // The level that binds is full and on top, the others are hollow.
+  const binds = ({ one, dot }) => dot.level === one.bound;
+  const dots = work.flatMap((one) => one.dots.map((dot) => ({ one, dot }))).sort((a, b) => binds(a) - binds(b));
   const svg = s("svg", { class: "chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "roofline" },
     decades(lowX, highX).map(([at, named]) => [s("line", { class: "grid", x1: x(at), x2: x(at), y1: TOP, y2: H - BOTTOM }),
       named || highX / lowX < 300 && W > 500 ? s("text", { x: x(at), y: H - BOTTOM + 16, "text-anchor": "middle" }, number(at)) : null]),
     decades(lowY, highY).map(([at, named]) => [s("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(at), y2: y(at) }),
       named || highY / lowY < 300 && H > 300 ? s("text", { x: LEFT - 6, y: y(at) + 4, "text-anchor": "end" }, number(at)) : null]),
-    s("text", { x: (W + LEFT) / 2, y: H - 8, "text-anchor": "middle" }, "arithmetic intensity, FLOP/byte"),
+    s("text", { x: (W + LEFT) / 2, y: H - 8, "text-anchor": "middle" }, "arithmetic intensity, FLOP/byte of each level"),
     s("text", { x: 14, y: H / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${H / 2})` }, "TFLOP/s"),
-    s("line", { class: "roof", x1: x(lowX), x2: x(highX), y1: y(peak), y2: y(peak), stroke: "#d55e00" }),
+    s("line", { class: "roof", x1: x(lowX), x2: x(highX), y1: y(peak), y2: y(peak), stroke: GEMM }),
     s("text", { x: W - RIGHT - 4, y: y(peak) - 6, "text-anchor": "end" }, `GEMM: ${number(peak)} TFLOP/s`),
-    memories.map((memory) => {
-      const [colour] = ROOFS[memory] || ["#7b8794"];
-      const gbs = roof[memory], ridge = peak * 1e3 / gbs, low = Math.max(lowX, lowY * 1e3 / gbs);
-      return [s("line", { class: "roof", x1: x(low), x2: x(ridge), y1: y(inside(low * gbs / 1e3)), y2: y(peak), stroke: colour }),
-        s("text", { x: x(low) + 16, y: y(inside(low * gbs / 1e3)) + 16 }, `${memory.toUpperCase()}: ${number(gbs)} GB/s`)];
+    roofs.map(({ gbs, colour }) => {
+      const low = Math.max(lowX, lowY * 1e3 / gbs);
+      return s("line", { class: "roof", x1: x(low), x2: x(peak * 1e3 / gbs), y1: y(low * gbs / 1e3), y2: y(peak), stroke: colour });
     }),
-    labels(points, x, y, W),
-    points.map((p, n) => mark((ROOFS[p.memory] || ["", "circle"])[1], x(p.intensity), y(p.achieved_tflops), (ROOFS[p.memory] || ["#7b8794"])[0], { class: "point", "data-n": n })));
+    work.map((one) => s("line", { class: "grid", x1: Math.min(...one.dots.map((dot) => x(dot.intensity))), x2: Math.max(...one.dots.map((dot) => x(dot.intensity))), y1: y(one.achieved_tflops), y2: y(one.achieved_tflops) })),
+    labels(work, x, y, W, name),
+    dots.map((found, n) => {
+      const { one, dot } = found, { mark: shape, colour } = of[dot.level], full = binds(found);
+      return mark(shape, x(dot.intensity), y(one.achieved_tflops), full ? 4.5 : 7, { class: "point", stroke: colour, fill: full ? colour : "var(--paper)", "data-n": n });
+    }));
   svg.addEventListener("pointermove", (event) => {
-    const p = points[event.target.dataset?.n];
-    if (!p) return hideTip();
-    showTip([p.name + (p.count > 1 ? `, ${p.count} alike` : ""), p.source, `${number(p.achieved_tflops)} of ${number(p.attainable_tflops)} TFLOP/s attainable: ${percent(p.share)}`,
-      `${number(p.intensity)} flops for each byte of ${p.memory}`, `${number(p.ns)} ns, bound by ${p.bound}`].filter(Boolean).join("\n"), event);
+    const found = dots[event.target.dataset?.n];
+    if (!found) return hideTip();
+    const { one, dot } = found;
+    showTip([one.name + (one.count > 1 ? `, ${one.count} alike` : ""), one.source, `${number(dot.intensity)} flops for each byte of ${name(dot.level)}, which could bring ${number(dot.gbs)} GB/s`,
+      `${number(one.ns)} ns, bound by ${name(one.bound)}`, `${number(one.achieved_tflops)} of ${number(one.attainable_tflops)} TFLOP/s attainable: ${percent(one.share)}`].filter(Boolean).join("\n"), event);
   });
   svg.addEventListener("pointerleave", hideTip);
-  return h("div", {}, svg, h("div", { class: "legend chart-legend" }, memories.map((memory) => h("span", { class: "sample" },
-    s("svg", { width: 16, height: 14, "aria-hidden": "true" }, mark((ROOFS[memory] || ["", "circle"])[1], 8, 7, (ROOFS[memory] || ["#7b8794"])[0], {})), `${memory}: ${number(roof[memory])} GB/s`))));
+  return h("div", {}, svg, h("div", { class: "legend chart-legend" }, roofs.map(({ label, gbs, mark: shape, colour }) => h("span", { class: "sample" },
+    s("svg", { width: 16, height: 14, "aria-hidden": "true" }, mark(shape, 8, 7, 5, { fill: colour })), `${label}: ${number(gbs)} GB/s`)),
+  h("span", { class: "faint" }, "full: the level that binds; of work bound by GEMM none is")));
 }
