@@ -416,9 +416,9 @@ class Run(Exports):
         A row for each ``operation``, ``pe`` or ``launch``, at most ``limit`` of them, with ``launch op name
         source flops hbm_bytes sram_bytes tcm_bytes link_bytes package_bytes hbm_gbs sram_gbs
         tcm_gbs link_gbs package_gbs level intensity ns achieved_tflops attainable_tflops peak_tflops
-        achieved_gbs peak_gbs light_ns share bound``: the columns of the question ``bottleneck/roofline``, which
-        this asks. ``memory`` is the former name of ``level``. ``UsageError`` when the run is not kept, or
-        has no such launch; ``QueryError`` for another ``by``.
+        achieved_gbs peak_gbs light_ns share bound``: the columns of the question ``bottleneck/roofline``,
+        which this asks. ``memory`` is the former name of ``level``. ``UsageError`` when the run is not kept,
+        or has no such launch; ``QueryError`` for another ``by``.
         """
         params = {"by": by, "limit": _ALL_ROWS if limit is None else limit}
         return self.query("bottleneck/roofline", launch=launch, **params).dicts()

@@ -10,14 +10,14 @@ from typing import Any
 from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
 from kernbench.api.result import Run
-from kernbench.api.screens import SCREENS, Screen, overview, runs
+from kernbench.api.screens import SCREENS, Screen, comparison, overview, runs
 from kernbench.api.stores import open_run
 from kernbench.api.summary import ALL
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
 from kernbench.pages.graphs import graph
 from kernbench.pages.machine import machine, machine_use, over_time_of
-from kernbench.pages.tables import content, grid_table, of_dicts, table
+from kernbench.pages.tables import content, grid_table, table
 from kernbench.pages.times import time_line
 from kernbench.pages.windows import windows
 from kernbench.pgraph import GraphStore, PropertyGraph, Result, topology_graph
@@ -26,7 +26,6 @@ from kernbench.report.content import Column
 
 _KEPT = 4
 """Runs whose tables stay in memory."""
-_RESOURCES = 200
 
 Params = Mapping[str, Any]
 
@@ -179,36 +178,12 @@ def _cypher(answers: Answers, params: Params) -> Any:
     return {"table": shown, "graph": graph(found.columns, found.rows), "engine": found.engine}
 
 
-_CHANGES = (
-    Column("name"),
-    Column("before", "ns"),
-    Column("after", "ns"),
-    *map(Column, ("change_ns", "change", "slower")),
-)
-
-
 def _compare(answers: Answers, params: Params) -> Any:
     before, after = (str(params.get(name) or "") for name in ("before", "after"))
     if not before or not after:
         raise UsageError("a comparison is of two runs; choose the one before and the one after")
-    store = answers.store
-    found = comparing.compare(before, after, store, top=ALL, any_bench=True, **window_of(params))
-    alike = (
-        "configured alike" if found["same_config"] else "configured differently in a way that was not kept"
-    )
-    places = ("resource", "kind", "busy_ns_before", "busy_ns_after", "wait_ns_before", "wait_ns_after",
-              "change_ns")  # fmt: skip
-    return {
-        "before": found["before"],
-        "after": found["after"],
-        "window": found["window"],
-        "slower": found["slower"],
-        "threshold": found["threshold"],
-        "causes": [[c["cause"], c["before"], c["after"]] for c in found["causes"]],
-        "configured": of_dicts(found["configured"], ("what", "key", "before", "after"), alike),
-        "figures": of_dicts(found["figures"], _CHANGES),
-        "resources": of_dicts(found["resources"], places, "nothing took longer", _RESOURCES, ("resource",)),
-    }
+    found = comparing.compare(before, after, answers.store, top=ALL, any_bench=True, **window_of(params))
+    return content(comparison.content(found))
 
 
 ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kernbench.report.cells import fold, plain, text
+from kernbench.report.cells import plain, text
 from kernbench.report.content import BARS, PERCENT, Column, Content, Grid
 from kernbench.report.targets import sort_of
 
@@ -19,24 +19,15 @@ def table(
     *,
     empty: str = "nothing here",
     notes: Sequence[str] = (),
-    parts: Collection[str] = (),
-    first: int | None = None,
 ) -> dict[str, Any]:
     """A table: ``columns rows notes empty cut``.
 
     A column has ``name unit percent leads``; ``leads`` is the sort of thing that its cells name, such as
-    ``resource`` or ``transaction``, or empty. Where columns name ``parts`` of the machine, rows of symmetric
-    ones are one, with their count in a last column ``count``. Of what is left then the ``first`` are taken,
-    so that ``count`` counts all that there are. ``cut`` is how many rows were left out for being too many to
+    ``resource`` or ``transaction``, or empty. ``cut`` is how many rows were left out for being too many to
     send.
     """
     known = [Column(one) if isinstance(one, str) else one for one in columns]
     given = [list(row) for row in rows]
-    names = [one.name for one in known]
-    if parts:
-        names, given = fold(names, given, parts)  # type: ignore[assignment]
-        known += [Column(name) for name in names[len(known) :]]
-    given = given[:first]
     return {
         "columns": [
             {"name": c.name, "unit": c.unit or _unit(c.name), "percent": c.percent or c.name in PERCENT,
@@ -48,20 +39,6 @@ def table(
         "empty": empty,
         "cut": max(len(given) - _SHOWN, 0),
     }  # fmt: skip
-
-
-def of_dicts(
-    rows: Iterable[Mapping[str, Any]],
-    columns: Iterable[Column | str],
-    empty: str = "nothing here",
-    first: int | None = None,
-    parts: Collection[str] = (),
-) -> dict[str, Any]:
-    """The table of these columns of dictionaries."""
-    known = [Column(one) if isinstance(one, str) else one for one in columns]
-    return table(
-        known, ([row.get(c.name) for c in known] for row in rows), empty=empty, first=first, parts=parts
-    )
 
 
 def grid_table(grid: Grid, empty: str = "") -> dict[str, Any]:

@@ -22,6 +22,8 @@ class Column:
     name: str
     unit: str = ""
     percent: bool = False
+    signed: bool = False
+    """Whether a plus stands before shares that grew."""
     prose: bool = False
     """Whether cells are sentences, which may go on in further lines."""
 
@@ -129,7 +131,10 @@ class Content:
 
 def in_percent(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """Rows of values with shares as texts in percent."""
-    return [
-        [share(value) if column.percent else value for column, value in zip(columns, row, strict=True)]
-        for row in rows
-    ]
+    return [[_in_percent(column, value) for column, value in zip(columns, row, strict=True)] for row in rows]
+
+
+def _in_percent(column: Column, value: Any) -> Any:
+    if column.signed and value is not None:
+        return f"{value:+.1%}"
+    return share(value) if column.percent else value

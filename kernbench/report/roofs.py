@@ -27,7 +27,9 @@ Row = Mapping[str, Any]
 
 
 def drawn(rows: Sequence[Row]) -> dict[str, Any]:
-    """``work`` with its ``dots``, ``roofs`` of the levels that it touched, and ``peak_tflops``.
+    """``work`` with its ``dots``, ``roofs`` of the levels that it touched, ``peak_tflops``, and ``left_out``.
+
+    That is how many rows have no dot, for want of flops.
 
     Each dot has ``level``, ``intensity`` (FLOP/byte) and ``gbs``, what the level could bring. A roof is that
     of the work with the highest rate, so of a launch on several PEs their sum; others may have a lower one.
@@ -38,7 +40,12 @@ def drawn(rows: Sequence[Row]) -> dict[str, Any]:
         for level, (label, colour, mark) in LEVELS.items()
         if (rates := [dot["gbs"] for one in work for dot in one["dots"] if dot["level"] == level])
     ]
-    return {"work": work, "roofs": roofs, "peak_tflops": max((one["peak_tflops"] for one in work), default=0)}
+    return {
+        "work": work,
+        "roofs": roofs,
+        "peak_tflops": max((one["peak_tflops"] for one in work), default=0),
+        "left_out": len(rows) - sum(one["count"] for one in work),
+    }
 
 
 def _dots(row: Row) -> list[dict[str, Any]]:

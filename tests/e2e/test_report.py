@@ -139,7 +139,7 @@ def test_the_same_run_gives_the_same_file_whose_parts_are_named_as_they_are_made
 
 def test_a_window_and_an_earlier_run(made: tuple[kb.Run, Path]) -> None:
     answers = page_of(made[1] / "sub" / "compared.html").answers
-    assert answers["compare"]["configured"]["rows"] == [["parameter", "k", 128, 64]]
+    assert answers["compare"]["grids"][0]["table"]["rows"] == [["parameter", "k", 128, 64]]
     assert answers["overview"]["window"] == "launch 0"
     setup = page_of(made[1] / "setup.html").answers
     assert setup["timeline"]["ns"] == 100.0

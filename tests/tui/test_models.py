@@ -243,11 +243,11 @@ def test_completion_knows_the_schema_and_the_texts_own_names(before: str, begun:
 
 def test_a_comparison_names_what_was_configured_and_what_got_slower(browser: Browser, ids: list[str]) -> None:
     page = compare_page(browser.store, ids[1], ids[2])
-    configured = records(section(page, "Configured"))
+    configured = records(section(page, "Configured differently"))
     assert [(row["key"], row["before"], row["after"]) for row in configured] == [("m", 32, 64)]
     assert any(row["slower"] for row in records(section(page, "Times")))
     assert page.run == ids[2]
-    for name in ("Causes", "Slower where"):
+    for name in ("Where the time went", "Slower where"):
         assert len(section(page, name)) > 0
 
 

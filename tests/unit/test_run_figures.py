@@ -22,13 +22,19 @@ def test_the_roofline_has_launches_and_operations_where_they_belong(gemm: kb.Run
     assert [axes.get_title() for axes in figure.axes] == ["launches", "operations"]
     for axes, by in zip(figure.axes, ("launch", "operation"), strict=True):
         (row,) = [row for row in gemm.roofline(by) if row["flops"]]
-        points = [line for line in axes.lines if line.get_marker() == "o"]
-        (point,) = points
-        assert (point.get_xdata()[0], point.get_ydata()[0]) == (row["intensity"], row["achieved_tflops"])
-        roof = axes.lines[0]
-        at = np.interp(np.log(row["intensity"]), np.log(roof.get_xdata()), np.log(roof.get_ydata()))
-        assert np.exp(at) == pytest.approx(row["attainable_tflops"])
-    assert "3 operations without flops are not shown" in figure.axes[1].get_xlabel()
+        dots = [line for line in axes.lines if len(line.get_xdata()) == 1]
+        assert {line.get_ydata()[0] for line in dots} == {row["achieved_tflops"]}
+        levels = [level for level in ("tcm", "sram", "hbm", "link", "package") if row[f"{level}_bytes"]]
+        assert [line.get_xdata()[0] for line in dots] == [row["flops"] / row[f"{x}_bytes"] for x in levels]
+        full = [x for x, line in zip(levels, dots, strict=True) if line.get_markerfacecolor() != "white"]
+        assert full == [row["bound"]] * (row["bound"] != "gemm")
+        roofs = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
+        allowed = [roofs[0].get_ydata()[0]]
+        for dot, roof in zip(dots, roofs[1:], strict=True):
+            x, y = np.log(roof.get_data())
+            allowed.append(np.exp(np.interp(np.log(dot.get_xdata()[0]), x, y)))
+        assert min(allowed) == pytest.approx(row["attainable_tflops"])
+    assert "3 without flops are not shown" in figure.axes[1].get_xlabel()
 
 
 def test_links_over_time_are_as_busy_as_in_the_run(gemm: kb.Run) -> None:
@@ -61,7 +67,7 @@ def test_wrong_figures_are_errors(gemm: kb.Run) -> None:
 
 def test_where_nothing_was_multiplied_there_is_no_roofline() -> None:
     softmax = kb.run("softmax", "minimal", store="memory:", params={"rows": 2, "columns": 16, "block": 1})
-    with pytest.raises(UsageError, match="nothing there multiplied matrices"):
+    with pytest.raises(UsageError, match="there is no roofline to draw"):
         softmax.figure("roofline")
 
 

@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import click
 
 from kernbench import api
+from kernbench.api.screens import comparison
+from kernbench.api.summary import ALL
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, share, store_option, window_options
-from kernbench.cli.output import fold, format_option, number, print_csv, print_json, print_table, say
+from kernbench.cli.output import format_option, number, print_content, print_csv, print_json, say
 
-_MANY = 100_000
-"""Resources that are looked at before those that are alike are folded."""
-_LONGEST = 60
-_CONFIGURED = ("what", "key", "before", "after")
 _FIGURES = ("name", "before", "after", "change_ns", "change", "slower")
-_CAUSES = ("cause", "before", "after", "change_ns")
-_RESOURCES = (
-    "resource",
-    "kind",
-    "busy_ns_before",
-    "busy_ns_after",
-    "wait_ns_before",
-    "wait_ns_after",
-    "change_ns",
-)
-
-
-def _short(value: Any) -> Any:
-    """A long text, such as changed lines of a file, by its beginning."""
-    return f"{value[: _LONGEST - 4]} ..." if isinstance(value, str) and len(value) > _LONGEST else value
-
-
-def _percent(change: float | None) -> str | None:
-    return None if change is None else f"{change:+.1%}"
 
 
 @click.command(
@@ -89,40 +68,17 @@ def command(
     """
     with opened(store) as kept_in:
         found = api.compare(
-            before, after, kept_in, threshold, top if fmt == "json" else _MANY,
+            before, after, kept_in, threshold, top if fmt == "json" else ALL,
             launch=launch, from_ns=from_ns, to_ns=to_ns, any_bench=any_bench,
         )  # fmt: skip
-    figures = [[row[column] for column in _FIGURES] for row in found["figures"]]
     if fmt == "json":
         print_json(found)
     elif fmt == "csv":
-        print_csv(_FIGURES, figures)
+        print_csv(_FIGURES, [[row[column] for column in _FIGURES] for row in found["figures"]])
     else:
-        for end in ("before", "after"):
-            status = found[end]["status"]
-            say(
-                f"{end}: {found[end]['run_id']}, {found[end]['bench']} on {found[end]['topology']}"
-                f"{'' if status == 'ok' else f' ({status})'}"
-            )
-        if found["configured"]:
-            say("\nconfigured differently")
-            cells = [[_short(row[column]) for column in _CONFIGURED] for row in found["configured"]]
-            print_table(_CONFIGURED, cells)
-        elif found["same_config"]:
-            say("\nconfigured alike")
-        else:
-            say("\nconfigured differently in a way that was not kept")
-        say()
-        print_table(_FIGURES, [[*row[:4], _percent(row[4]), row[5]] for row in figures])
-        say(f"\ncritical path of {found['window']}, ns by cause")
-        print_table(_CAUSES, [[row[column] for column in _CAUSES] for row in found["causes"]])
-        if found["resources"]:
-            say("\nmore time than before at")
-            cells = [[row[column] for column in _RESOURCES] for row in found["resources"]]
-            columns, folded = fold(_RESOURCES, cells, ("resource",))
-            print_table(columns, folded[:top])
-        else:
-            say("\nno component and no link took more time than before")
+        shown = comparison.content(found)
+        *grids, resources = shown.grids
+        print_content(replace(shown, grids=[*grids, replace(resources, first=top, in_summary=None)]))
         said = "slower" if found["slower"] else "not slower"
         say(f"\n{said}, with a threshold of {number(100 * threshold)}%")
     if found["slower"]:

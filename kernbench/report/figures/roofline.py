@@ -67,7 +67,9 @@ def _panel(axes: Axes, drawn: Mapping[str, Any]) -> None:
     axes.set_yscale("log")
     axes.set_xlim(low, high)
     axes.set_ylim(min(one["achieved_tflops"] for one in work) / 3, peak * 1.6)
-    axes.set_xlabel("arithmetic intensity, FLOP/byte of each level; full: the level that binds", fontsize=9)
+    left_out = f"\n{drawn['left_out']} without flops are not shown" if drawn["left_out"] else ""
+    told = f"arithmetic intensity, FLOP/byte of each level; full: the level that binds{left_out}"
+    axes.set_xlabel(told, fontsize=9)
     axes.set_ylabel("TFLOP/s", fontsize=9)
     axes.grid(color="#e4e7eb", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -76,7 +78,7 @@ def _panel(axes: Axes, drawn: Mapping[str, Any]) -> None:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_locator(NullLocator())
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, fontsize=8, frameon=False)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize=8, frameon=False)
 
 
 def _dots(axes: Axes, one: Mapping[str, Any]) -> None:

@@ -1,8 +1,9 @@
 // Two runs: what was configured differently, what got slower, where, by how much.
 
 import { h, put, select } from "./dom.js";
-import { number, percent } from "./format.js";
+import { number } from "./format.js";
 import { panel } from "./panel.js";
+import { described } from "./screen.js";
 import { table } from "./table.js";
 
 function bars(causes) {
@@ -12,18 +13,6 @@ function bars(causes) {
   return h("dl", { class: "shares", "aria-label": "time by cause, before and after" }, causes.map(([cause, before, after]) =>
     h("div", {}, h("dt", {}, cause), h("dd", {}, bar(before, "before"), bar(after, "after")))));
 }
-
-// How much each figure changed; those beyond the threshold where there are any.
-function result({ figures, slower, threshold }) {
-  const at = Object.fromEntries(figures.columns.map(({ name }, n) => [name, n]));
-  const shown = figures.rows.filter((row) => (!slower || row[at.slower]) && row[at.change] !== null);
-  const change = (row) => `${row[at.name]} ${row[at.change] > 0 ? "+" : ""}${percent(row[at.change])}`;
-  const list = shown.slice(0, SHOWN).map(change).join(", ") + (shown.length > SHOWN ? `, and ${shown.length - SHOWN} more` : "");
-  return slower ? `slower: ${list} (more than ${threshold * 100}% counts)` : `nothing slower by more than ${threshold * 100}%${list ? `: ${list}` : ""}`;
-}
-
-const SHOWN = 4;
-const called = (run) => `${run.run_id}: ${run.bench} on ${run.topology}`;
 
 export async function compare(root, ctx) {
   let { before, after } = ctx.state;
@@ -46,14 +35,5 @@ export async function compare(root, ctx) {
     put(root, h("p", {}, "This file holds one run; write it with --against RUN to compare it with an earlier one."));
     return;
   }
-  const data = await ctx.get("compare", { before, after, run: "" });
-  const alike = data.before.bench === data.after.bench;
-  put(root,
-    alike ? null : h("p", { class: "bad" }, "Two different benches: their times say little about each other."),
-    h("dl", { class: "facts" }, h("div", {}, h("dt", {}, "before"), h("dd", {}, called(data.before))), h("div", {}, h("dt", {}, "after"), h("dd", {}, called(data.after))),
-      h("div", {}, h("dt", {}, "result"), h("dd", { class: data.slower ? "bad" : null }, result(data)))),
-    panel("Configured differently", table(data.configured, ctx, "configured differently")),
-    panel("Times", table(data.figures, ctx, "times")),
-    panel("Where the time went", data.causes.length ? bars(data.causes) : h("p", { class: "faint" }, "no critical path")),
-    panel("Slower where", table(data.resources, ctx, "slower where")));
+  described(root, await ctx.get("compare", { before, after, run: "" }), ctx, "Comparison", bars);
 }

@@ -64,7 +64,7 @@ function labels(work, x, y, wide, name) {
   });
 }
 
-export function roofline({ work, roofs, peak_tflops: peak }, room) {
+export function roofline({ work, roofs, peak_tflops: peak, left_out: without }, room) {
   // As wide as there is room for, so that texts are as large on a phone.
   const W = Math.min(Math.max(room, 320), 1100), H = Math.min(Math.max(W * 0.5, 300), 460);
   if (!work.length) return h("p", { class: "faint" }, "no GEMM with bytes to set its flops against; there is no roofline to draw");
@@ -107,5 +107,5 @@ export function roofline({ work, roofs, peak_tflops: peak }, room) {
   svg.addEventListener("pointerleave", hideTip);
   return h("div", {}, svg, h("div", { class: "legend chart-legend" }, roofs.map(({ label, gbs, mark: shape, colour }) => h("span", { class: "sample" },
     s("svg", { width: 16, height: 14, "aria-hidden": "true" }, mark(shape, 8, 7, 5, { fill: colour })), `${label}: ${number(gbs)} GB/s`)),
-  h("span", { class: "faint" }, "full: the level that binds; of work bound by GEMM none is")));
+  h("span", { class: "faint" }, `full: the level that binds; of work bound by GEMM none is${without ? `; ${without} without flops are not shown` : ""}`)));
 }

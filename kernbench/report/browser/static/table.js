@@ -32,7 +32,7 @@ function cell(column, value, ctx, right) {
 
 // "busy_ns" says its unit already.
 function heading({ name, unit }) {
-  return unit && name !== unit && !name.endsWith(`_${unit}`) ? `${name}, ${unit}` : name;
+  return unit && !name.split("_").includes(unit.toLowerCase().replace("/", "")) ? `${name}, ${unit}` : name;
 }
 
 function fits(row, words) {
