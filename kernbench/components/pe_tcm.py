@@ -11,7 +11,7 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.sim.clock import Step
-from kernbench.sim.node import Link, overrides
+from kernbench.sim.node import Link, overrides, path_over
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Path, Transaction
 
@@ -78,7 +78,7 @@ class PeTcm(Memory):
         ends = (caller, self) if write else (self, caller)
         link = self.system.link(ends[0].resource, ends[1].resource)
         port, gbs = (self._write_port, self.write_gbs) if write else (self._read_port, self.read_gbs)
-        way = self._ways[caller, write] = Path([caller, self], [link]), link, port, min(gbs, link.bw_gbs)
+        way = self._ways[caller, write] = path_over([caller, self], [link]), link, port, min(gbs, link.bw_gbs)
         return way
 
     def _use(self, write: bool, busy_ns: float) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import count, pairwise
+from itertools import count
 
 from kernbench import collector
 from kernbench.address import AddressMap
@@ -40,7 +40,7 @@ from kernbench.sim.instrument import Instrument, Observers
 from kernbench.sim.invariants import InvariantChecker, wanted
 from kernbench.sim.lanes import Buffer
 from kernbench.sim.ledger import Ledger
-from kernbench.sim.node import FabricNode, Link
+from kernbench.sim.node import FabricNode, Link, path_along
 from kernbench.sim.port import Arbiter, Port
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
@@ -442,8 +442,8 @@ class Machine(Ledger):
         path.turn = partial(self._compile, route.back)
         return path
 
-    def _compile(self, route: Sequence[str]) -> Path:
-        return Path([self.components[name] for name in route], [self.links[hop] for hop in pairwise(route)])
+    def _compile(self, route: tuple[str, ...]) -> Path:
+        return path_along(route, self.components, self.links)
 
     def served(self, op: Op) -> None:
         """See :meth:`System.served`."""

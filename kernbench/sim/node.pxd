@@ -1,5 +1,7 @@
 from kernbench.sim.server cimport Server
-from kernbench.sim.transaction cimport Packet
+from kernbench.sim.transaction cimport Packet, Path
+
+cimport cython
 
 cdef class FabricNode(Server):
     cdef public double overhead_ns
@@ -8,6 +10,7 @@ cdef class FabricNode(Server):
     cdef readonly bint passes_on, at_end, asked, holds_back, foreign, works_out, overlaps
     cdef bint settled
 
+    cpdef object settle(self)
     cdef double overhead(self) except? -1.0
     cpdef double service_ns(self, Packet packet, long long flit) except? -1.0
     cpdef object receive(self, Packet packet)
@@ -23,3 +26,8 @@ cdef class Link(Server):
     cdef double ahead
 
     cpdef double stream(self, double head, long long nbytes) except? -1.0
+
+@cython.locals(node=FabricNode, last=FabricNode)
+cpdef Path path_over(list nodes, list links)
+@cython.locals(passed=list, crossed=list, name=str, before=str)
+cpdef Path path_along(tuple route, dict nodes, dict links)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet
+from kernbench.sim.transaction import Packet, Path
 
 if TYPE_CHECKING:
     from kernbench.pgraph import Edge
@@ -133,3 +134,27 @@ class Link(Server):
         self.arrive(start)
         self.leave(end + self.delay_ns, nbytes, nbytes / self.bw_gbs, 0.0)
         return end
+
+
+def path_over(nodes: Sequence[FabricNode], links: Sequence[Link]) -> Path:
+    """The path over ``links``, each from one of ``nodes`` to the next; it settles what the nodes are."""
+    stops = []
+    for node in nodes:
+        node.settle()
+        stops.append(not node.passes_on)
+    last = nodes[len(nodes) - 1]
+    return Path(nodes, links, stops, last.at_end)
+
+
+def path_along(
+    route: Sequence[str], nodes: Mapping[str, FabricNode], links: Mapping[tuple[str, str], Link]
+) -> Path:
+    """The path over the components that ``route`` names; ``links`` has those between two by their names."""
+    passed, crossed = [], []
+    before = ""
+    for name in route:
+        passed.append(nodes[name])
+        if before:
+            crossed.append(links[before, name])
+        before = name
+    return path_over(passed, crossed)

@@ -184,9 +184,10 @@ class Transaction:
 class Path:
     """A route compiled to the objects that carry it: n nodes and the n-1 links between them."""
 
-    def __init__(self, nodes: Sequence[FabricNode], links: Sequence[Link]) -> None:
-        from kernbench.sim.node import FabricNode, Link
-
+    def __init__(
+        self, nodes: Sequence[FabricNode], links: Sequence[Link], stops: Sequence[bool], takes_flits: bool
+    ) -> None:
+        """``stops``: which of ``nodes`` are no transit nodes; ``takes_flits``: whether the last one does."""
         self.nodes = tuple(nodes)
         self.links = tuple(links)
         if len(self.nodes) >> HOP_BITS:
@@ -195,9 +196,6 @@ class Path:
                 f"{len(nodes)} components, and a route has at most {(1 << HOP_BITS) - 1}; "
                 "make the machine smaller"
             )
-        for link in self.links:
-            if not isinstance(link, Link):
-                raise TypeError(f"a path over {link!r}, which is not a link")
         self.hops = len(self.links)
         if len(self.nodes) <= self.hops:
             raise ValueError(f"a path of {len(self.nodes)} components over {self.hops} links")
@@ -206,17 +204,10 @@ class Path:
         self.turn: Callable[[], Path] | None = None
         """Makes the path of the answers, once there is one; None: it is this one."""
         self._reverse: Path | None = None
-        stops: list[bool] = []
-        for node in self.nodes:
-            if not isinstance(node, FabricNode):
-                raise TypeError(f"a path over {node!r}, which is not a component")
-            node.settle()
-            stops.append(not node.passes_on)
-        stops[self.hops] = not self.nodes[self.hops].at_end
-        self.reassembles = tuple(stops)
+        before = tuple(stops[: self.hops])
+        self.reassembles = (*before, not takes_flits)
         """Which nodes wait for the whole message: flits between the first and the last mean nothing there."""
-        stops[self.hops] = True
-        self.sinks = tuple(stops)
+        self.sinks = (*before, True)
         """Which nodes take flits as they come: they leave an input buffer on arrival."""
 
     @property

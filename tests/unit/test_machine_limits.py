@@ -13,8 +13,8 @@ from kernbench.errors import AddressError, DeadlockError, RoutingError, UsageErr
 from kernbench.kernels import KernelCall
 from kernbench.machine.machine import Machine
 from kernbench.program.operations import Op, Region
-from kernbench.sim.node import FabricNode
-from kernbench.sim.transaction import FLIT_BITS, HOP_BITS, Packet, Path
+from kernbench.sim.node import FabricNode, path_over
+from kernbench.sim.transaction import FLIT_BITS, HOP_BITS, Packet
 from kernbench.topology import names
 from tests.compiled import compiled
 
@@ -43,7 +43,7 @@ def test_a_dma_job_of_no_bytes_is_refused_by_name(runs: tuple[tuple[int, int], .
 
 def test_more_flits_than_a_key_can_number_are_refused() -> None:
     machine = Machine(compiled("minimal"))
-    path = Path([FabricNode("a", 0.0), FabricNode("b", 0.0)], [])
+    path = path_over([FabricNode("a", 0.0), FabricNode("b", 0.0)], [])
     most = machine.flit_bytes << FLIT_BITS
     transaction = machine.begin("host_write", path, most + 1, 0.0)
     assert Packet(transaction, path, most, machine.flit_bytes).last == (1 << FLIT_BITS) - 1
@@ -53,9 +53,9 @@ def test_more_flits_than_a_key_can_number_are_refused() -> None:
 
 def test_a_longer_route_than_a_key_can_number_is_refused() -> None:
     nodes = [FabricNode(f"n{i}", 0.0) for i in range(1 << HOP_BITS)]
-    assert len(Path(nodes[:-1], []).nodes) == (1 << HOP_BITS) - 1
+    assert len(path_over(nodes[:-1], []).nodes) == (1 << HOP_BITS) - 1
     with pytest.raises(RoutingError, match="from 'n0' to 'n4095' passes 4096 components"):
-        Path(nodes, [])
+        path_over(nodes, [])
 
 
 def test_kernels_that_a_deadlock_leaves_suspended_are_ended_with_the_run() -> None:

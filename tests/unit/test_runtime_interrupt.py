@@ -10,8 +10,8 @@ import pytest
 import kernbench as kb
 from kernbench.runtime.process import interruptible
 from kernbench.sim.clock import Carrier, Clock
-from kernbench.sim.node import FabricNode
-from kernbench.sim.transaction import Packet, Path, Transaction
+from kernbench.sim.node import FabricNode, path_over
+from kernbench.sim.transaction import Packet, Transaction
 
 
 class Never:
@@ -52,7 +52,7 @@ def test_it_does_so_where_nothing_but_flits_move() -> None:
             clock.entries.flit_at(time + 1.0, 0, hop, flit, packet)
 
     clock.carrier = Moving()
-    path = Path([FabricNode("here", 0.0)], [])
+    path = path_over([FabricNode("here", 0.0)], [])
     moved = Packet(Transaction(0, "m", "here", "here", 0, 0.0, path), path, 0, 64)
     clock.entries.flit_at(0.0, 0, 0, 0, moved)
     with pytest.raises(KeyboardInterrupt), interruptible(clock.interrupt):
