@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernbench.address.address_map import AddressMap
-from kernbench.address.extent_map import Extent, ExtentMap, runs
+from kernbench.address.extent_map import MAPPED_BITS, Extent, ExtentMap, runs
 from kernbench.address.requests import PhysicalRequest
 from kernbench.errors import AddressError
 
@@ -26,13 +26,13 @@ class Baaw:
         self._segments = ExtentMap(lambda pa, begin, _end: pa + begin)
 
     @property
-    def segments(self) -> tuple[Extent[int], ...]:
-        """All segments by logical address; the value of each is its physical address."""
-        return tuple(self._segments)
+    def segments(self) -> tuple[tuple[int, int, int], ...]:
+        """``(start, end, pa)`` of all segments by logical address."""
+        return tuple((extent.start, extent.end, extent.value) for extent in self._segments)
 
     def install(self, entries: Sequence[tuple[int, int, int]]) -> None:
         """Add segments ``(la, pa, nbytes)``, all or none; one that overlaps another is an error."""
-        added: list[Extent[int]] = []
+        added: list[Extent] = []
         for la, pa, nbytes in sorted(entries):
             if la < self.base or nbytes <= 0:
                 raise AddressError(
@@ -40,8 +40,8 @@ class Baaw:
                     f"which begin at {self.base:#x}"
                 )
             self._addresses.split(pa, nbytes)  # all of it must lead to some memory
-            taken = [start for start, _, _ in self._segments.overlapping(la, la + nbytes)]
-            taken += [start for start, end, _ in added[-1:] if end > la]
+            taken = [extent.start for extent in self._segments.overlapping(la, la + nbytes)]
+            taken += [extent.start for extent in added[-1:] if extent.end > la]
             if taken:
                 raise AddressError(
                     f"install: la {la:#x} + {nbytes} bytes overlaps the segment at {taken[0]:#x}; "
@@ -72,12 +72,12 @@ class Baaw:
         end = la + nbytes
         if nbytes == 0 or end <= self.base:
             return [(la, nbytes)] if nbytes else []
-        if gaps := self._segments.gaps(la, end):
+        if gaps := [(la, end)] if end >> MAPPED_BITS else self._segments.gaps(la, end):
             raise AddressError(
                 f"logical address {gaps[0][0]:#x} is in no segment (access of {nbytes} bytes at {la:#x}); "
                 "it lies outside its tensor, or the tensor was freed"
             )
-        return runs((pa, stop - start) for start, stop, pa in self._segments.clipped(la, end))
+        return runs((part.value, part.end - part.start) for part in self._segments.clipped(la, end))
 
     def resolve(self, la: int, nbytes: int) -> list[PhysicalRequest]:
         """The requests for ``nbytes`` at ``la``: one for each memory, or for each channel of each slice."""

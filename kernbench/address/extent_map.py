@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any
 
-V = TypeVar("V")
+MAPPED_BITS = 62
+"""Addresses of extents are narrower than this."""
 
 
-class Extent(NamedTuple, Generic[V]):
-    """``value`` belongs to the bytes ``[start, end)``.
+class Extent:
+    """``value`` belongs to the bytes ``[start, end)``. Maps may share one: it does not change."""
 
-    Compiled code reads fields by name: an index into a subclass of tuple takes ten times as long there.
-    """
-
-    start: int
-    end: int
-    value: V
+    def __init__(self, start: int, end: int, value: Any) -> None:
+        self.start = start
+        self.end = end
+        self.value = value
 
 
 class ExtentMap:
@@ -31,36 +29,31 @@ class ExtentMap:
 
     def __init__(self, cut: Callable[[Any, int, int], Any]) -> None:
         self._cut = cut
-        self._starts: list[int] = []
-        self._extents: dict[int, Extent[Any]] = {}
+        self._extents: list[Extent] = []
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return len(self._extents)
 
-    def __iter__(self) -> Iterator[Extent[Any]]:
-        return (self._extents[start] for start in self._starts)
+    def __iter__(self) -> Iterator[Extent]:
+        return iter(self._extents)
 
-    def at(self, addr: int) -> Extent[Any] | None:
+    def at(self, addr: int) -> Extent | None:
         """The extent that holds ``addr``, if any."""
-        index = bisect_right(self._starts, addr) - 1
-        if index < 0:
+        index = self._first(addr)
+        if index == len(self._extents):
             return None
-        extent = self._extents[self._starts[index]]
-        return extent if addr < extent.end else None
+        extent = self._extents[index]
+        return extent if extent.start <= addr else None
 
-    def overlapping(self, start: int, end: int) -> list[Extent[Any]]:
+    def overlapping(self, start: int, end: int) -> list[Extent]:
         """The extents that share a byte with ``[start, end)``, whole, by address."""
-        extent = self._extents.get(start)
-        if extent is not None and start < end <= extent.end:
-            return [extent]
-        first, last = self._span(start, end)
-        return [self._extents[s] for s in self._starts[first:last]]
+        if end <= start:
+            return []
+        first = self._first(start)
+        return self._extents[first : self._last(first, end)]
 
-    def clipped(self, start: int, end: int) -> list[Extent[Any]]:
+    def clipped(self, start: int, end: int) -> list[Extent]:
         """The parts of extents that lie in ``[start, end)``, by address."""
-        extent = self._extents.get(start)
-        if extent is not None and extent.end == end:
-            return [extent]
         return [self._clip(extent, start, end) for extent in self.overlapping(start, end)]
 
     def gaps(self, start: int, end: int) -> list[tuple[int, int]]:
@@ -77,70 +70,66 @@ class ExtentMap:
 
     def set(self, start: int, end: int, value: Any) -> None:
         """Give ``[start, end)`` (not empty) a value of its own, over whatever was there."""
-        extent = self._extents.get(start)
-        if extent is not None and extent.end == end:  # the same bytes again: nothing moves
-            self._extents[start] = Extent(start, end, value)
-        else:
-            self._replace(start, end, [Extent(start, end, value)])
+        self.replace(start, end, [Extent(start, end, value)])
 
-    def set_all(self, extents: Sequence[Extent[Any]]) -> None:
+    def set_all(self, extents: Sequence[Extent]) -> None:
         """Add disjoint extents, ordered by address, where no extent is yet. Maps may share them."""
         if extents:
             begin, stop = extents[0].start, extents[len(extents) - 1].end
             if not self.overlapping(begin, stop):
-                self._replace(begin, stop, list(extents))
+                self.replace(begin, stop, extents)
                 return
-        for start, end, value in extents:
-            self.set(start, end, value)
+        for extent in extents:
+            self.replace(extent.start, extent.end, [extent])
 
-    def replace(self, start: int, end: int, extents: Sequence[tuple[int, int, Any]]) -> None:
-        """Put disjoint ``(start, end, value)``, ordered by address, in place of all in ``[start, end)``."""
-        if len(extents) == 1 and extents[0][0] == start and extents[0][1] == end:
-            self.set(start, end, extents[0][2])
-        else:
-            self._replace(start, end, [Extent(*extent) for extent in extents])
-
-    def remove(self, start: int, end: int) -> None:
-        """Take ``[start, end)`` out; extents that reach over an end of it keep the rest."""
-        if start < end:
-            self._replace(start, end, [])
-
-    def _replace(self, start: int, end: int, new: list[Extent[Any]]) -> None:
-        first, last = self._span(start, end)
-        if first == last and not new:
-            return
-        starts, extents = self._starts, self._extents
+    def replace(self, start: int, end: int, new: Sequence[Extent]) -> None:
+        """Put disjoint extents, ordered by address, in place of all in ``[start, end)``."""
+        extents = self._extents
+        first = self._first(start)
+        last = self._last(first, end)
         if first < last:
-            left, right = extents[starts[first]], extents[starts[last - 1]]
-            for old in starts[first:last]:
-                del extents[old]
+            left, right = extents[first], extents[last - 1]
             if left.start < start:
                 new = [self._clip(left, left.start, start), *new]
             if right.end > end:
                 new = [*new, self._clip(right, end, right.end)]
-        begins = [extent.start for extent in new]
-        extents.update(zip(begins, new, strict=True))
-        starts[first:last] = begins
+        extents[first:last] = new
 
-    def _span(self, start: int, end: int) -> tuple[int, int]:
-        """Indexes ``[first, last)`` of the extents that share a byte with ``[start, end)``."""
-        starts = self._starts
-        if start >= end:
-            return 0, 0
-        first = bisect_right(starts, start)
-        if first and self._extents[starts[first - 1]].end > start:
-            first -= 1
-        last = first
-        if last < len(starts) and starts[last] < end:
-            last = bisect_right(starts, end - 1, first)
-        return first, last
+    def remove(self, start: int, end: int) -> None:
+        """Take ``[start, end)`` out; extents that reach over an end of it keep the rest."""
+        if start < end:
+            self.replace(start, end, [])
 
-    def _clip(self, extent: Extent[Any], start: int, end: int) -> Extent[Any]:
-        first, last, value = extent
+    def _first(self, addr: int) -> int:
+        """Index of the first extent that ends behind ``addr``."""
+        extents = self._extents
+        low, high = 0, len(extents)
+        while low < high:
+            middle = (low + high) >> 1
+            extent = extents[middle]
+            if extent.end > addr:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _last(self, first: int, end: int) -> int:
+        """Index of the first extent from number ``first`` on that begins at ``end`` or behind it."""
+        extents = self._extents
+        count = len(extents)
+        while first < count:
+            extent = extents[first]
+            if extent.start >= end:
+                break
+            first += 1
+        return first
+
+    def _clip(self, extent: Extent, start: int, end: int) -> Extent:
+        first, last = extent.start, extent.end
         if start <= first and last <= end:
             return extent
         begin, stop = max(start, first), min(end, last)
-        return Extent(begin, stop, self._cut(value, begin - first, stop - first))
+        return Extent(begin, stop, self._cut(extent.value, begin - first, stop - first))
 
 
 def runs(pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

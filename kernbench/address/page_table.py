@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from kernbench.address.extent_map import Extent, ExtentMap, runs
+from kernbench.address.extent_map import MAPPED_BITS, Extent, ExtentMap, runs
 from kernbench.address.layout import ADDRESS_BITS
 from kernbench.errors import AddressError
 
@@ -38,9 +38,9 @@ class PageTable:
         self._extents = ExtentMap(lambda pa, begin, _end: pa + begin)
 
     @property
-    def mappings(self) -> tuple[Extent[int], ...]:
-        """All mappings by virtual address; the value of each is its physical address."""
-        return tuple(self._extents)
+    def mappings(self) -> tuple[tuple[int, int, int], ...]:
+        """``(start, end, pa)`` of all mappings by virtual address."""
+        return tuple((extent.start, extent.end, extent.value) for extent in self._extents)
 
     def map(self, va: int, pa: int, nbytes: int) -> None:
         """Map ``[va, va + nbytes)`` to ``[pa, pa + nbytes)``; bytes mapped already are an error."""
@@ -83,6 +83,8 @@ class PageTable:
         if nbytes == 0:
             return []
         _check_range("address", va, nbytes)
+        if (va + nbytes) >> MAPPED_BITS:
+            return [self._identity(va, va + nbytes)]
         extent = self._extents.at(va)
         if extent is not None and va + nbytes <= extent.end:
             return [(extent.value + va - extent.start, nbytes)]
@@ -115,7 +117,7 @@ class PageTable:
 
 
 @lru_cache(maxsize=8)
-def _ordered(entries: Entries, bits: int) -> tuple[Extent[int], ...]:
+def _ordered(entries: Entries, bits: int) -> tuple[Extent, ...]:
     """``(va, pa, nbytes)`` entries as extents by address."""
     ordered = sorted(entries)
     for va, pa, nbytes in ordered:

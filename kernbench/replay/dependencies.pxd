@@ -1,4 +1,4 @@
-from kernbench.address.extent_map cimport ExtentMap
+from kernbench.address.extent_map cimport Extent, ExtentMap
 from kernbench.program.operations cimport Op, Operand
 
 cimport cython
@@ -6,9 +6,12 @@ cimport cython
 cdef class AccessMap:
     cdef ExtentMap _accesses
 
-    @cython.locals(touched=list)
-    cpdef object read(self, object region, object op, object found)
-    cpdef object write(self, object region, object op, object found)
+    @cython.locals(
+        touched=list, addr="long long", end="long long", position="long long", extent=Extent, writer="long long"
+    )
+    cpdef object read(self, object region, long long op, object found)
+    @cython.locals(addr="long long", end="long long", extent=Extent, writer="long long")
+    cpdef object write(self, object region, long long op, object found)
 
 cdef class DependencyBuilder:
     cdef AccessMap _memory

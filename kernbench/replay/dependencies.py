@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kernbench.address.extent_map import ExtentMap
+from kernbench.address.extent_map import Extent, ExtentMap
 from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Region
 
@@ -46,17 +46,18 @@ class AccessMap:
         addr, end = region.addr, region.addr + region.nbytes
         if end <= addr:
             return
-        touched: list[tuple[int, int, _Access]] = []
+        touched: list[Extent] = []
         position = addr
-        for start, stop, (writer, readers) in self._accesses.clipped(addr, end):
-            if start > position:
-                touched.append((position, start, (-1, (op, None))))
+        for extent in self._accesses.clipped(addr, end):
+            writer, readers = extent.value
+            if extent.start > position:
+                touched.append(Extent(position, extent.start, (-1, (op, None))))
             if writer >= 0:
                 found[(writer, "raw")] = None
-            touched.append((start, stop, (writer, (op, readers))))
-            position = stop
+            touched.append(Extent(extent.start, extent.end, (writer, (op, readers))))
+            position = extent.end
         if position < end:
-            touched.append((position, end, (-1, (op, None))))
+            touched.append(Extent(position, end, (-1, (op, None))))
         self._accesses.replace(addr, end, touched)
 
     def write(self, region: Region, op: int, found: dict[Dependency, None]) -> None:
@@ -65,7 +66,8 @@ class AccessMap:
         if end <= addr:
             return
         seen: set[int] = set()
-        for _, _, (writer, readers) in self._accesses.overlapping(addr, end):
+        for extent in self._accesses.overlapping(addr, end):
+            writer, readers = extent.value
             if writer >= 0 and writer != op:
                 found[(writer, "waw")] = None
             cell = readers
@@ -79,7 +81,8 @@ class AccessMap:
     def writers(self, region: Region) -> list[tuple[Region, int]]:
         """The last writers inside ``region``, in order of address; bytes never written are left out."""
         found: list[tuple[Region, int]] = []
-        for start, end, (writer, _) in self._accesses.clipped(region.addr, region.addr + region.nbytes):
+        for extent in self._accesses.clipped(region.addr, region.addr + region.nbytes):
+            start, end, (writer, _) = extent.start, extent.end, extent.value
             if writer < 0:
                 continue
             last = len(found) - 1

@@ -132,7 +132,7 @@ class MemoryStore:
         parts = self._bytes.overlapping(start, end)
         if len(parts) == 1:
             data: Bytes
-            first, last, data = parts[0]
+            first, last, data = parts[0].start, parts[0].end, parts[0].value
             if first <= start and end <= last:
                 return data if nbytes == last - first else data[start - first : end - first]
         gaps = self._bytes.gaps(start, end)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kernbench.address import ExtentMap
+from kernbench.address import Extent, ExtentMap
 from kernbench.program.operations import Op, Operand, Order, Region
 from kernbench.replay.tensor_names import TensorNames
 
@@ -280,8 +280,8 @@ class RaceDetector:
         what the stores that it saw came after is now known to ``thread``.
         """
         for region in operand.regions:
-            for _, _, history in self._history.overlapping(region.addr, region.addr + region.nbytes):
-                for write in history.writes:
+            for extent in self._history.overlapping(region.addr, region.addr + region.nbytes):
+                for write in extent.value.writes:
                     if write.order.releases and write.order.thread != thread.key:
                         thread.join(write.order)
 
@@ -313,16 +313,17 @@ class RaceDetector:
         """Make ``then`` of the history of all bytes of ``region``; returns those that had one, with it."""
         addr, nbytes = region
         found: list[tuple[Region, _History]] = []
-        touched: list[tuple[int, int, _History]] = []
+        touched: list[Extent] = []
         position = addr
-        for start, end, history in self._history.clipped(addr, addr + nbytes):
+        for extent in self._history.clipped(addr, addr + nbytes):
+            start, end, history = extent.start, extent.end, extent.value
             if start > position:
-                touched.append((position, start, then(_History(None))))
+                touched.append(Extent(position, start, then(_History(None))))
             found.append((Region(start, end - start), history))
-            touched.append((start, end, then(history)))
+            touched.append(Extent(start, end, then(history)))
             position = end
         if position < addr + nbytes:
-            touched.append((position, addr + nbytes, then(_History(None))))
+            touched.append(Extent(position, addr + nbytes, then(_History(None))))
         self._history.replace(addr, addr + nbytes, touched)
         return found
 
@@ -330,8 +331,8 @@ class RaceDetector:
         addr, end = region.addr, region.addr + region.nbytes
         if end <= addr:
             return
-        for start, stop, history in self._history.clipped(addr, end):
-            here = Region(start, stop - start)
+        for extent in self._history.clipped(addr, end):
+            here, history = Region(extent.start, extent.end - extent.start), extent.value
             for write in history.writes:
                 if not _ordered(write, mine):
                     self._report("write-write", write, mine, here)

@@ -1,3 +1,4 @@
+from kernbench.address.extent_map cimport Extent
 from kernbench.program.operations cimport Op, Operand
 
 cimport cython
@@ -9,5 +10,5 @@ cdef class TensorLog:
 
     @cython.locals(operand=Operand, output=Operand)
     cpdef object follow(self, Op op, object names)
-    @cython.locals(rows=list, found=dict)
+    @cython.locals(rows=list, found=dict, part=Extent)
     cdef object _add(self, long long op, object regions, object names, bint is_write)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernbench.program.operations import Op, Region
-from kernbench.replay.tensor_names import TensorNames
+from kernbench.replay.tensor_names import Shard, TensorNames
 
 Table = dict[str, Any]
 
@@ -68,8 +68,9 @@ class TensorLog:
             self._gather()
         found: dict[int, tuple[int, int]] = {}
         for addr, nbytes in regions:
-            for start, end, shard in names.parts(addr, addr + nbytes):
-                offset, size = shard.offset + start - shard.addr, end - start
+            for part in names.parts(addr, addr + nbytes):
+                shard: Shard = part.value
+                offset, size = shard.offset + part.start - shard.addr, part.end - part.start
                 before = found.get(shard.number)
                 found[shard.number] = (
                     (offset, size) if before is None else (min(offset, before[0]), size + before[1])

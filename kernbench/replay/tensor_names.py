@@ -59,8 +59,8 @@ class TensorNames:
         found = self._shards.at(addr)
         return None if found is None else found.value
 
-    def parts(self, addr: int, end: int) -> list[Extent[Shard]]:
-        """The parts of ``[addr, end)`` that lie in shards, by address: begin, end and shard of each."""
+    def parts(self, addr: int, end: int) -> list[Extent]:
+        """The parts of ``[addr, end)`` that lie in shards, by address; their values are the shards."""
         return self._shards.clipped(addr, end)
 
     def describe(self, regions: Iterable[Region]) -> str:
@@ -68,11 +68,12 @@ class TensorNames:
         parts = []
         for addr, nbytes in regions:
             position = addr
-            for start, end, shard in self._shards.clipped(addr, addr + nbytes):
-                if start > position:
-                    parts.append(f"[{position:#x}, {start:#x})")
-                parts.append(f"tensor '{shard.tensor}' {shard.rows(start, end)} ({shard.pe})")
-                position = end
+            for part in self._shards.clipped(addr, addr + nbytes):
+                shard = part.value
+                if part.start > position:
+                    parts.append(f"[{position:#x}, {part.start:#x})")
+                parts.append(f"tensor '{shard.tensor}' {shard.rows(part.start, part.end)} ({shard.pe})")
+                position = part.end
             if position < addr + nbytes:
                 parts.append(f"[{position:#x}, {addr + nbytes:#x})")
         shown = list(dict.fromkeys(parts))

@@ -22,8 +22,8 @@ from kernbench.machine.machine import Machine
 from kernbench.routing import Traffic
 from kernbench.runtime.process import interruptible
 from kernbench.sim.instrument import Instrument
+from kernbench.sim.node import path_over
 from kernbench.sim.transaction import Packet, Transaction
-from kernbench.sim.transaction import Path as Way
 from tests.compiled import compiled
 
 PARTS = '''\
@@ -396,8 +396,8 @@ def test_casts_are_checked() -> None:
     for wrong in (None, object(), 1):
         with pytest.raises((TypeError, AttributeError)):
             machine.fabric.send(wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="not a component"):
-        Way([object()], [])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="FabricNode"):
+        path_over([object()], [])  # type: ignore[list-item]
     path = machine.path("sip0.cube0.pe0.pe_dma", "sip0.cube0.hbm_ctrl.pe0", Traffic.PE_DMA)
     packet = Packet(machine.begin("dma_write", path, 512, 0.0), path, 512, 256)
     with pytest.raises(ValueError, match="1 times for a packet of 2 flits"):
