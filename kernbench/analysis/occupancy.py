@@ -40,8 +40,8 @@ class Occupation:
 
     def __init__(self, tables: Mapping[str, pa.Table]) -> None:
         ops, hops = Texts(tables["Op"]["component"]), Texts(tables["Hop"]["resource"])
-        self._names = list(dict.fromkeys((*hops.all(), *ops.all())))
-        number = {name: at for at, name in enumerate(self._names)}
+        self.names = list(dict.fromkeys((*hops.all(), *ops.all())))
+        number = {name: at for at, name in enumerate(self.names)}
         where, start, end = (
             np.concatenate(columns)
             for columns in zip(
@@ -58,12 +58,13 @@ class Occupation:
                 strict=True,
             )
         )  # fmt: skip
-        self._times = united(where, start, end)
+        self.times = united(where, start, end)
+        """Index of the name, start and end of each time for which something was there."""
 
     def ns(self, window: Window) -> dict[str, float]:
         """ns of ``window`` for which each resource was occupied, of those that operations or hops name."""
-        within = _within(window, len(self._names), *self._times)
-        return dict(zip(self._names, within.tolist(), strict=True))
+        within = _within(window, len(self.names), *self.times)
+        return dict(zip(self.names, within.tolist(), strict=True))
 
     def of(self, use: Use, window: Window) -> dict[str, NDArray[Any]]:
         """The columns ``use`` of a window with ``occupied_ns`` and ``occupancy``, its share of the window.

@@ -1,6 +1,7 @@
 """What-if estimates: a critical path re-timed for a machine that is faster in places.
 
-An estimate, from one path and no simulation. With the changed parts faster, another path may become the
+An estimate, from one path and no simulation, and never less than the work of the busiest part needs
+(:mod:`kernbench.analysis.what_if_bounds`). With the changed parts faster, another path may become the
 longest, queues may form elsewhere or vanish, and the common start of a launch may move; only a run on the
 changed machine is certain. Each step of the path changes by the rule of its cause:
 
@@ -24,7 +25,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kernbench.analysis.path_steps import CriticalPath, Passed, Step
+from kernbench.analysis.time_window import Floats
+from kernbench.analysis.what_if_bounds import Bounds
 from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.kinds import component_kind
 from kernbench.pgraph import PropertyGraph
@@ -54,12 +59,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Transfers:
-    """``count`` transactions that took one ``path`` in the same times."""
+    """Transactions that took one ``path`` in the same times."""
 
     path: tuple[Passed, ...]
     first: int
     """Index of the hop at which the critical path joined them."""
-    count: int
+    members: Sequence[int]
+    """Their numbers."""
     stays: Sequence[float]
     """ns of the critical path at each hop."""
     locations: set[str]
@@ -69,19 +75,23 @@ class _Transfers:
 class PathEstimator:
     """A critical path on its machine, ready to be re-timed with any factors."""
 
-    def __init__(self, path: CriticalPath, graph: PropertyGraph) -> None:
+    def __init__(self, path: CriticalPath, graph: PropertyGraph, bounds: Bounds | None = None) -> None:
         self.path = path
         self.graph = graph
         self._before = ZeroLoadModel(graph)
-        self._other: list[tuple[Step, float]] = []
-        """The other steps, each with the share of it that is the scheduler's."""
+        self._bounds = bounds
+        self._other: list[tuple[int, Step, float]] = []
+        """The other steps, each with its index and the share of it that is the scheduler's."""
         following = [*path.steps[1:], None]
         served: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-        for step, after in zip(path.steps, following, strict=True):
+        self._sent: dict[int, list[int]] = defaultdict(list)
+        """By transaction the indices of its steps."""
+        for index, (step, after) in enumerate(zip(path.steps, following, strict=True)):
             if step.transaction >= 0 and step.cause != "queue":
                 served[step.transaction][step.hop] += step.ns
+                self._sent[step.transaction].append(index)
             else:
-                self._other.append((step, self._scheduling(step, after)))
+                self._other.append((index, step, self._scheduling(step, after)))
         self._transfers = self._alike(served)
 
     def _alike(self, served: Mapping[int, Mapping[int, float]]) -> list[_Transfers]:
@@ -89,14 +99,15 @@ class PathEstimator:
 
         ``served``: ns of the path by transaction and hop, without waits.
         """
-        groups: dict[tuple[tuple[Passed, ...], int, tuple[float, ...]], list[list[float]]] = defaultdict(list)
+        groups: dict[tuple[tuple[Passed, ...], int, tuple[float, ...]], list[int]] = defaultdict(list)
         for number, hops in served.items():
             path = self.path.paths[number]
             stays = [hops.get(hop, 0.0) for hop in range(len(path))]
-            groups[path, min(hops), tuple(round(ns, _DIGITS) for ns in stays)].append(stays)
+            groups[path, min(hops), tuple(round(ns, _DIGITS) for ns in stays)].append(number)
         found = []
         for (path, first, _), members in groups.items():
-            mean = [math.fsum(stays) / len(members) for stays in zip(*members, strict=True)]
+            all_stays = ([served[number].get(hop, 0.0) for number in members] for hop in range(len(path)))
+            mean = [math.fsum(stays) / len(members) for stays in all_stays]
             locations = {passed.location for passed in path}
             if over := path[0].over:
                 locations.add(over)
@@ -104,7 +115,7 @@ class PathEstimator:
                     locations.add(queue)
             if translator := self._before.translator(path[0].location):
                 locations.add(translator)
-            found.append(_Transfers(path, first, len(members), mean, locations))
+            found.append(_Transfers(path, first, members, mean, locations))
         return found
 
     def kind(self, location: str) -> str:
@@ -117,7 +128,7 @@ class PathEstimator:
         found = {step.location for step in self.path.steps if self._scales(step)}
         for transfers in self._transfers:
             found |= transfers.locations
-        for step, share in self._other:
+        for _, step, share in self._other:
             if share:
                 found.add(self._before.part_beside(step.location, "pe_scheduler"))
         return found
@@ -135,23 +146,44 @@ class PathEstimator:
         """The estimate with the parts in ``factors`` so many times as fast."""
         after = ZeroLoadModel(self.graph, factors)
         total: dict[str, float] = defaultdict(float)
-        for step, share in self._other:
+        new = np.array([step.ns for step in self.path.steps])
+        for index, step, share in self._other:
             ns = step.ns
             if self._scales(step):
                 ns = (ns - share) / self._speed(step, after, factors)
                 if share:
                     ns += share / factors.get(self._before.part_beside(step.location, "pe_scheduler"), 1.0)
             total[step.cause] += ns
+            new[index] = ns
         for transfers in self._transfers:
             stays = transfers.stays
             if factors.keys() & transfers.locations:
                 stays = self._retimed(transfers, after, factors)
+                for number in transfers.members:
+                    self._spread(new, self._sent[number], transfers.stays, stays)
             for passed, ns in zip(transfers.path, stays, strict=True):
-                total[passed.cause] += transfers.count * ns
-        by_cause = {cause: ns for cause, ns in total.items() if ns > 0.0}
+                total[passed.cause] += len(transfers.members) * ns
+        for cause, more in self._bounds.beyond(new, factors) if self._bounds is not None else ():
+            total[cause] += more
+        by_cause = {cause: spent for cause, spent in total.items() if spent > 0.0}
         ordered = dict(sorted(by_cause.items(), key=lambda entry: (-entry[1], entry[0])))
         before = self.path.by_cause()
         return Estimate(math.fsum(before.values()), math.fsum(ordered.values()), before, ordered)
+
+    def _spread(
+        self, new: Floats, steps: Sequence[int], before: Sequence[float], after: Sequence[float]
+    ) -> None:
+        """Give a transaction's steps their parts of the times ``after`` at its hops; ``before`` they were."""
+        last = dict.fromkeys(range(len(before)), steps[0])
+        for index in steps:
+            hop = self.path.steps[index].hop
+            for later in range(hop, len(before)):
+                last[later] = index
+            if before[hop] > 0.0:
+                new[index] *= after[hop] / before[hop]
+        for hop, ns in enumerate(after):
+            if not before[hop] > 0.0:  # where it had no time: at the end of what came before
+                new[last[hop]] += ns
 
     def _retimed(
         self, transfers: _Transfers, after: ZeroLoadModel, factors: Mapping[str, float]
@@ -212,18 +244,29 @@ class Candidate:
     """Estimate of the whole path with it free: the most that can be saved there."""
 
 
-def what_if(path: CriticalPath, graph: PropertyGraph, changes: Iterable[tuple[str, float]]) -> Estimate:
+def what_if(
+    path: CriticalPath,
+    graph: PropertyGraph,
+    changes: Iterable[tuple[str, float]],
+    bounds: Bounds | None = None,
+) -> Estimate:
     """The estimate for ``changes``: (where, times as fast), as the topology file's ``overrides`` have them.
 
-    ``graph`` is the machine of the run. ``UsageError`` for a ``where`` that means nothing on it.
+    ``graph`` is the machine of the run, and ``bounds`` the work of its parts, where that is known.
+    ``UsageError`` for a ``where`` that means nothing on the machine.
     """
     factors: dict[str, float] = {}
     for where, factor in changes:
         multiply(factors, matching(graph, where), factor)
-    return PathEstimator(path, graph).estimate(factors)
+    return PathEstimator(path, graph, bounds).estimate(factors)
 
 
-def candidates(path: CriticalPath, graph: PropertyGraph, locations: int = 10) -> list[Candidate]:
+def candidates(
+    path: CriticalPath,
+    graph: PropertyGraph,
+    locations: int = 10,
+    bounds: Bounds | None = None,
+) -> list[Candidate]:
     """Candidates for a change: every kind on the path, and its ``locations`` longest locations beside them.
 
     Kinds that limit a TCM's accesses together are a candidate together as well: where both are as fast,
@@ -231,7 +274,7 @@ def candidates(path: CriticalPath, graph: PropertyGraph, locations: int = 10) ->
     fast. Candidates that save nothing are left out, and so is a location that is the only one of its kind on
     the path.
     """
-    estimator = PathEstimator(path, graph)
+    estimator = PathEstimator(path, graph, bounds)
     by_location = path.by_location()
     kinds: dict[str, list[str]] = defaultdict(list)
     matter = estimator.locations()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.routing import kept_topology
 from kernbench.analysis.time_window import PARTIAL
@@ -16,6 +17,10 @@ from kernbench.api.topologies import described_machine
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph
 from kernbench.run_options import Progress
+
+if TYPE_CHECKING:
+    from kernbench.analysis.path_steps import CriticalPath
+    from kernbench.analysis.what_if_bounds import Bounds
 
 TAG = "what-if"
 """The tag of confirming runs, and the suffix of their topology's name."""
@@ -83,7 +88,7 @@ def what_if(
         kept, original = _kept(run, opened)
         factors = [(where, FREE_SPEED if speed == FREE else float(speed)) for where, speed in wanted.items()]
         before = kept.critical_path(launch)
-        estimate = None if topo else estimated(before, original, factors)
+        estimate = None if topo else estimated(before, original, factors, _bounds(kept, before, launch))
         measured: dict[str, Any] | None = None
         before_pj: float | None = None
         if rerun:
@@ -125,22 +130,50 @@ def what_if(
 
 
 def what_if_candidates(
-    run: str = "last", store: Store = None, *, launch: int | str | None = None, locations: int = 10
+    run: str = "last",
+    store: Store = None,
+    *,
+    launch: int | str | None = None,
+    locations: int = 10,
+    measure: int = 0,
+    bench: str | Callable[[Any], Any] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Candidates for a change: estimates for everything on the critical path of the kept run ``run``.
 
-    Gives ``run_id bench topology launch``, ``ns`` (of the run, or of the window that ``launch`` names) and
-    ``candidates``, the one that saves most when free first: every kind, and the ``locations`` slowest
-    locations, each with ``where on_path_ns twice_ns twice_saved_ns free_ns free_saved_ns``. Times are ns;
-    ``twice_ns`` and ``free_ns`` are what all would take with that location twice as fast, or free.
+    Args:
+        run: An id or a reference such as ``last``.
+        store: An open store, a URL, or None for the default one.
+        launch: A launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run.
+        locations: How many single components and links to list, those with most time on the path; all kinds
+            are listed beside them.
+        measure: For how many of the candidates, from the first, to run the bench, or the traffic, on a
+            machine on which they are twice as fast. These runs are not kept.
+        bench: Needed to measure where the kept run was of a function.
+        progress: As for :func:`run`.
+
+    Returns:
+        ``run_id bench topology launch``, ``ns`` (of the run, or of the window that ``launch`` names) and
+        ``candidates``, the one that saves most when free first. Each has ``where``, ``on_path_ns``,
+        ``twice_ns twice_saved_ns free_ns free_saved_ns``, estimates of what all would take with it twice as
+        fast, or free, and ``measured_saved_ns``: what it saved in a real run with it twice as fast, None
+        where that was not measured. Times are ns.
+
+    Raises:
+        UsageError: The run has no trace, or one is to be measured and it cannot be run again.
     """
     from kernbench.analysis.what_if import candidates
 
-    with borrowed(store) as opened:
+    with borrowed(store) as opened, borrowed("memory:" if measure else opened) as aside:
         kept, original = _kept(run, opened)
         path = kept.critical_path(launch)
-        found = candidates(path, original, locations)
-    before = path.ns
+        found = candidates(path, original, locations, _bounds(kept, path, launch))
+        before = path.ns
+        saved = []
+        for one in found[:measure]:
+            changed = kept_topology(_with(str(original.properties["spec"]), {one.where: 2.0}))
+            new = rerun_kept(kept, changed, original, bench, store=aside, progress=progress)
+            saved.append(before - new.critical_path(launch).ns)
     return {
         "run_id": kept.id,
         "bench": kept.bench,
@@ -154,10 +187,11 @@ def what_if_candidates(
                 "on_path_ns": one.on_path_ns,
                 "twice_ns": one.twice_ns,
                 "twice_saved_ns": before - one.twice_ns,
+                "measured_saved_ns": measured,
                 "free_ns": one.free_ns,
                 "free_saved_ns": before - one.free_ns,
             }
-            for one in found
+            for one, measured in zip_longest(found, saved)
         ],
     }
 
@@ -178,6 +212,13 @@ def _speed(where: str, speed: Speed) -> Speed:
             "or 'free'"
         )
     return value
+
+
+def _bounds(kept: Run, path: CriticalPath, launch: int | str | None) -> Bounds | None:
+    """The work of the parts of a kept run's machine, as far as its window tells."""
+    from kernbench.analysis.what_if_bounds import Bounds
+
+    return Bounds(kept.tables, path, kept.window(launch).launches) if path.steps else None
 
 
 def _kept(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import kernbench as kb
 from kernbench.analysis.critical_path import CriticalPath, Passed, Step
 from kernbench.analysis.what_if import candidates, what_if
+from kernbench.analysis.what_if_bounds import Bounds
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph
 from tests.examples import examples
@@ -31,11 +32,21 @@ def machine(topology: str) -> PropertyGraph:
 
 
 @cache
-def chain(what: str, topology: str, launch: int | None = None) -> CriticalPath:
+def kept(what: str, topology: str) -> kb.Run:
     graph = machine(topology)
     if what.startswith("pattern:"):
-        return kb.traffic(what, graph, store="memory:").critical_path()
-    return kb.run(what, graph, store="memory:").critical_path(launch)
+        return kb.traffic(what, graph, store="memory:")
+    return kb.run(what, graph, store="memory:")
+
+
+def chain(what: str, topology: str, launch: int | None = None) -> CriticalPath:
+    return kept(what, topology).critical_path(launch)
+
+
+@cache
+def bounds(what: str, topology: str, launch: int | None = None) -> Bounds:
+    run = kept(what, topology)
+    return Bounds(run.tables, run.critical_path(launch), () if launch is None else (launch,))
 
 
 CHAINS = st.one_of(
@@ -48,7 +59,7 @@ CHAINS = st.one_of(
 def test_sums_close(run: tuple[tuple[str, str], int | None], changes: list[tuple[str, float]]) -> None:
     (what, topology), launch = run
     path = chain(what, topology, launch)
-    found = what_if(path, machine(topology), changes)
+    found = what_if(path, machine(topology), changes, bounds(what, topology, launch))
     assert found.before_ns == pytest.approx(path.t_end - path.t_start, abs=1e-6)
     assert found.by_cause_before == path.by_cause()
     assert sum(found.by_cause.values()) == pytest.approx(found.ns, abs=1e-9)
@@ -60,7 +71,7 @@ def test_sums_close(run: tuple[tuple[str, str], int | None], changes: list[tuple
 @pytest.mark.parametrize(("what", "topology"), RUNS)
 def test_a_speed_of_one_changes_nothing(what: str, topology: str) -> None:
     path = chain(what, topology)
-    found = what_if(path, machine(topology), [("tray", 1.0)])
+    found = what_if(path, machine(topology), [("tray", 1.0)], bounds(what, topology))
     assert found.ns == pytest.approx(found.before_ns, abs=1e-9)
     assert found.by_cause == pytest.approx(path.by_cause(), abs=1e-9)
     assert what_if(path, machine(topology), []).by_cause == pytest.approx(path.by_cause(), abs=1e-9)
@@ -73,7 +84,9 @@ def test_faster_never_takes_longer(
 ) -> None:
     (what, topology), launch = run
     path = chain(what, topology, launch)
-    slow, fast = (what_if(path, machine(topology), [(where, speed)]).ns for speed in speeds)
+    work = bounds(what, topology, launch)
+    slow, fast = (what_if(path, machine(topology), [(where, speed)], work).ns for speed in speeds)
+    assert fast >= what_if(path, machine(topology), [(where, speeds[1])]).ns
     assert fast <= slow + 1e-6 * max(1.0, slow * 1e-6)
 
 
@@ -87,7 +100,7 @@ def test_what_is_spent_on_the_machine_halves_when_all_of_it_is_twice_as_fast(
         step.ns for step in path.steps if step.cause == "queue" and step.location.endswith(".pe_dma")
     )
     rest = fixed + engine
-    found = what_if(path, machine(topology), [("tray", 2.0)])
+    found = what_if(path, machine(topology), [("tray", 2.0)], bounds(what, topology))
     assert found.ns == pytest.approx(rest + (found.before_ns - rest) / 2, abs=1e-6)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,14 +12,22 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import assignments, opened, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
 from kernbench.cli.progress import Progress
+from kernbench.errors import UsageError
 
-_CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", "free_ns", "free_saved_ns")
+if TYPE_CHECKING:
+    from kernbench.pgraph import GraphStore
+
+_TRIED = 3
+"""How many of the candidates are run, unless the user says otherwise."""
+_MEASURED = "measured_saved_ns"
+_CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "free_ns", "free_saved_ns")
 
 
 @click.command(
     cls=Command,
     examples=[
         "kernbench what-if",
+        "kernbench what-if --locations 0 --measure 5",
         "kernbench what-if last --speed kind:pcie=2 --speed sip0.cube0.pe0.pe_gemm=free",
         "kernbench what-if last --launch 0 --speed kind:router=2 --no-rerun --format json",
     ],
@@ -45,6 +53,11 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", "free_ns", "f
     "--locations", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
     help="Without --speed: how many single components and links to list; all kinds are listed beside them.",
 )  # fmt: skip
+@click.option(
+    "--measure", type=click.IntRange(min=0), metavar="N",
+    help="Without --speed: how many of the list, from the first, to run as well, twice as fast; these runs "
+    f"are not kept. [default: {_TRIED}, or none with --no-rerun]",
+)  # fmt: skip
 @store_option
 @format_option
 def command(
@@ -55,6 +68,7 @@ def command(
     no_rerun: bool,
     bench: str | None,
     locations: int,
+    measure: int | None,
     store: str | None,
     fmt: str,
 ) -> None:
@@ -62,22 +76,26 @@ def command(
 
     Without --speed, lists what is worth changing: estimates of the whole time with each kind and each of the
     slowest locations of the critical path twice as fast, and free, the largest saving first. An estimate
-    re-times the critical path; other paths and queues may decide once it is shorter. With --speed, the same
-    bench or traffic is run on the changed machine and kept with the tag what-if. That run is then the last
-    one: name the first by its id, or as last~1, to try something else with it. With --topo, which no
-    estimate can follow, there is only the real run.
+    re-times the critical path; other paths and queues may decide once it is shorter. So the first of the list
+    are run as well: measured_saved_ns is what that saved. With --speed, the same bench or traffic is run on
+    the changed machine and kept with the tag what-if. That run is then the last one: name the first by its
+    id, or as last~1, to try something else with it. With --topo, which no estimate can follow, there is only
+    the real run.
 
     JSON has run_id, bench, topology, launch, window and, without --speed, ns and candidates (where,
-    on_path_ns, twice_ns, twice_saved_ns, free_ns, free_saved_ns), with it changes (where, speed, or key,
-    value), before and estimate (ns, by_cause, or null), measured (run_id, topology, ns, by_cause, or null),
-    saved_ns and difference_ns (estimate less measured, or null). With a real run, before and measured also
-    have energy_pj, that of the whole run.
+    on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, free_ns, free_saved_ns), with it changes
+    (where, speed, or key, value), before and estimate (ns, by_cause, or null), measured (run_id, topology,
+    ns, by_cause, or null), saved_ns and difference_ns (estimate less measured, or null). With a real run,
+    before and measured also have energy_pj, that of the whole run.
     """
     changes = assignments("--speed", speeds)
     with opened(store) as kept_in:
         if not changes and not topo:
-            _list(fmt, api.what_if_candidates(run, kept_in, launch=launch, locations=locations))
+            how = {"launch": launch, "locations": locations, "bench": bench}
+            _list(run, kept_in, 0 if no_rerun else measure, fmt, how)
             return
+        if measure is not None:
+            raise UsageError("--measure is for the list; with --speed the change is run anyway")
         with Progress() as progress:
             found = api.what_if(
                 run, changes, kept_in, not no_rerun, launch=launch, bench=bench, topo=topo, progress=progress
@@ -91,11 +109,26 @@ def command(
         say(_verdict(found))
 
 
-def _list(fmt: str, found: dict[str, Any]) -> None:
-    rows = [[one[column] for column in _CANDIDATE] for one in found["candidates"]]
+def _list(run: str, store: GraphStore, measure: int | None, fmt: str, how: Mapping[str, Any]) -> None:
+    """Print the candidates; ``measure``: how many of them to run, None for some if that is possible."""
+    unable = None
+    with Progress() as progress:
+        try:
+            tried = _TRIED if measure is None else measure
+            found = api.what_if_candidates(run, store, measure=tried, progress=progress, **how)
+        except UsageError as error:
+            if measure is not None:
+                raise
+            unable = error
+            found = api.what_if_candidates(run, store, **how)
+    measured = any(one[_MEASURED] is not None for one in found["candidates"])
+    columns = [column for column in _CANDIDATE if measured or column != _MEASURED]
+    rows = [[one[column] for column in columns] for one in found["candidates"]]
     kinds = sum(one["where"].startswith("kind:") for one in found["candidates"])
     said = f"estimates of it for {kinds} kinds and the {len(rows) - kinds} slowest locations"
-    emit(fmt, found, _CANDIDATE, rows, lambda: [f"{_of(found)}: {number(found['ns'])} ns; {said}"])
+    emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {number(found['ns'])} ns; {said}"])
+    if unable is not None and fmt == "table":
+        say(f"nothing was run: {unable}")
 
 
 def _of(found: dict[str, Any]) -> str:
