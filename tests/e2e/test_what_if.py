@@ -102,7 +102,19 @@ def test_what_is_told(cli: Cli) -> None:
     assert list(listed) == ["run_id", "bench", "topology", "launch", "window", "ns", "candidates"]
     assert (listed["run_id"], listed["ns"]) == (kept["run_id"], pytest.approx(kept["sim_ns"]))
     best = listed["candidates"][0]
-    assert list(best) == ["where", "on_path_ns", "twice_ns", "twice_saved_ns", "free_ns", "free_saved_ns"]
+    told = [
+        "where",
+        "on_path_ns",
+        "twice_ns",
+        "twice_saved_ns",
+        "measured_saved_ns",
+        "free_ns",
+        "free_saved_ns",
+    ]
+    assert list(best) == told
+    measured = [one["measured_saved_ns"] is not None for one in listed["candidates"]]
+    assert measured == [True] * 3 + [False] * (len(measured) - 3)
+    assert len(json.loads(cli("runs", "list", "--format", "json").out)["runs"]) == 1  # none of them is kept
     assert best["free_saved_ns"] == max(one["free_saved_ns"] for one in listed["candidates"])
     shown = cli("what-if", "--locations", "0").out.splitlines()
     of = "estimates of it for 15 kinds and the 0 slowest locations"
