@@ -4,6 +4,7 @@
 #   make test        the tests that a developer waits for
 #   make slow        all the others: slow ones, those on a Neo4j server, dear property tests with all examples
 #   make pure        the tests of exact times and kept results, where nothing is compiled (KERNBENCH_PURE=1)
+#   make coverage    which lines of the product `make test` runs, of each folder and all; nothing is compiled
 #   make core        compile the engine again, after a change of it; needs a C compiler, or the package ziglang
 #   make golden      rewrite the kept results under tests/golden, after a decision to change them
 #   make lock        write requirements-dev.txt: the versions of all packages with which this environment's tests pass
@@ -44,7 +45,7 @@ SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled e
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
 
-.PHONY: run test slow pure core golden lock lint types contracts wheel-test docs site pictures validation measure measure-store diagrams screens figures neo4j clean help
+.PHONY: run test slow pure coverage core golden lock lint types contracts wheel-test docs site pictures validation measure measure-store diagrams screens figures neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -61,6 +62,13 @@ slow: $(DEV)
 
 pure: $(DEV)
 	KERNBENCH_PURE=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PURE)
+
+# Three times as long as the tests alone; WHAT=tests/unit asks some of them.
+coverage: $(DEV)
+	$(BIN)/python -m coverage erase
+	-KERNBENCH_PURE=1 $(BIN)/python -m coverage run -m pytest -n $(JOBS) --dist worksteal $(WHAT)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python tools/coverage_by_folder.py
 
 core: $(DEV)
 	$(BIN)/python hatch_build.py
@@ -124,7 +132,7 @@ neo4j: $(DEV)
 	$(BIN)/python tools/run_neo4j.py $(NEO4J_OPTIONS)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "KernBench needs Python 3.11 or newer; set PYTHON=")'
