@@ -67,28 +67,36 @@ class Plan:
     runs: int
     every: int
     """Each question is asked about one run in so many, and each run is asked one question in so many."""
+    share: int = 1
+    """Of so many runs one is asked anything: a graph that is made for a run then answers more questions."""
 
     @property
     def times(self) -> int:
         """Runs that each question is asked about, at least."""
-        return self.runs // self.every
+        return self.runs // self.share // self.every
+
+    def asked(self, run: int) -> bool:
+        """Whether anything is asked about a run, by number: three in a row are, or none of them."""
+        return run // 3 % self.share == 0
 
     def asks(self, run: int, question: int) -> bool:
         """Whether a question is asked about a run, both by number.
 
-        Of any ``every`` runs in a row one is, not always at the same place, for runs repeat what they have.
+        Of any ``every`` in a row that are asked one is, not always at the same place: runs repeat what they
+        have.
         """
-        return (run + run // self.every + question) % self.every == 0
+        at = run // 3 // self.share * 3 + run % 3
+        return self.asked(run) and (at + at // self.every + question) % self.every == 0
 
 
-def planned(size: str, store: GraphStore, few: int = 6, every: int = 3) -> Plan:
-    """Of many runs 210, on every store, and each question goes to one in ``every``.
+def planned(size: str, store: GraphStore, few: int = 6, every: int = 3, share: int = 1) -> Plan:
+    """Of many runs 210, on every store, and each question goes to one in ``every`` of those that are asked.
 
     Of few, ``few`` in a folder, where each question goes to one in two, or 4 on a server.
     """
     if size == "few":
         return Plan(4, 1) if store.engines == ("neo4j",) else Plan(few, 2)
-    return Plan(210, every)
+    return Plan(210, every, share)
 
 
 @cache

@@ -29,11 +29,11 @@ def occupancy(run: RunRecord, row: int) -> float | None:
         return None
     if use["kind"][row] in ("pe_internal", "pseudo_channel"):
         return float(use["busy_ns"][row] / sim_ns) if sim_ns else 0.0
-    spans = sorted(
-        (a, b) for c, a, b in zip(ops["component"], ops["t_start"], ops["t_end"], strict=True) if c == name
-    ) or sorted(
-        (a, b) for r, a, b in zip(hops["resource"], hops["t_start"], hops["t_out"], strict=True) if r == name
+    under_way = (
+        *zip(ops["component"], ops["t_start"], ops["t_end"], strict=True),
+        *zip(hops["resource"], hops["t_start"], hops["t_out"], strict=True),
     )
+    spans = sorted((a, b) for where, a, b in under_way if where == name)
     until, covered = 0.0, []
     for begin, end in spans:
         begin, end = max(begin, until), min(end, sim_ns)

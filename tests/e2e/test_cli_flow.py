@@ -246,7 +246,7 @@ def contexts() -> list[click.Context]:
 
 
 TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"
-LONG = ("advise", "figures", "probe", "report", "sweep", "traffic", "validate", "web")
+LONG = ("advise", "evaluate", "figures", "probe", "report", "run", "sweep", "traffic", "validate", "web")
 """Their examples measure the default machine, start processes, or ask the whole library."""
 
 

@@ -28,10 +28,13 @@ def names(pages: list[Path]) -> list[str]:
 LONG = (
     "README.md",
     "add-a-question.md",
+    "annotate-a-run.md",
     "ask-questions.md",
     "browse-in-the-browser.md",
+    "choose-an-address-model.md",
     "contention.md",
     "export-a-run.md",
+    "faster-gemm.md",
     "find-the-bottleneck.md",
     "find-the-energy.md",
     "follow-advice.md",
