@@ -68,7 +68,7 @@ class Run(Exports):
     def _repr_html_(self) -> str:
         from kernbench.api.screens.overview import of_run
 
-        return of_run(self, launch="all").html()
+        return of_run(self, launch="all").html(summary=True)
 
     # -- what is known of it ------------------------------------------------------------------------
 

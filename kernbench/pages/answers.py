@@ -11,6 +11,7 @@ from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
 from kernbench.api.result import Run
 from kernbench.api.screens import SCREENS, Screen, comparison, overview, runs
+from kernbench.api.screens import questions as screen
 from kernbench.api.stores import open_run
 from kernbench.api.summary import ALL
 from kernbench.errors import UsageError
@@ -22,7 +23,6 @@ from kernbench.pages.times import time_line
 from kernbench.pages.windows import windows
 from kernbench.pgraph import GraphStore, PropertyGraph, Result, topology_graph
 from kernbench.report.cells import plain
-from kernbench.report.content import Column
 
 _KEPT = 4
 """Runs whose tables stay in memory."""
@@ -158,11 +158,7 @@ def _ask(answers: Answers, params: Params) -> Any:
         return seen[-1]
 
     names_folded, rows, notes = ask_folded(ask, given, question)
-    told = [column for column in question["returns"] if column["name"] in names_folded]
-    columns = [Column(c["name"], c["unit"], "0 to 1" in c["help"]) for c in told]
-    columns += [Column(name) for name in names_folded[len(columns) :]]
-    empty = "no rows: nothing in this run answers to that"
-    shown = table(columns, rows, empty=empty, notes=notes)
+    shown = table(screen.columns(question, names_folded), rows, empty=screen.EMPTY, notes=notes)
     drawn = graph(seen[0].columns, seen[0].rows, question["name"])
     return {"table": shown, "graph": drawn, "engine": seen[0].engine}
 

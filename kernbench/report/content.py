@@ -60,7 +60,7 @@ class Grid:
     first: int | None = None
     """Rows that are shown where there is room for few."""
     in_summary: int | None = 5
-    """Rows that a summary in the shell shows; None for all of :attr:`first`."""
+    """Rows that summaries show; None for all of :attr:`first`."""
     drawn: Any = None
     """Plain data for a picture of this table, where a surface has one."""
 
@@ -111,19 +111,20 @@ class Content:
     wrong: Sequence[str] = ()
     """Lines on what is wrong with it."""
 
-    def html(self) -> str:
-        """The whole of it for a notebook."""
+    def html(self, summary: bool = False) -> str:
+        """The whole of it for a notebook; as a ``summary`` the first rows of each table."""
         from kernbench.pgraph import html_table
 
         head = f"<h4>{escape(self.title)}</h4>" if self.title else ""
-        head += "; ".join(f"{escape(name)} {escape(told)}" for name, told in self.facts)
+        told = "; ".join(f"{escape(name)} {escape(text)}" for name, text in self.facts)
+        head += f"<p>{told}</p>" if told else ""
         lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.wrong, *self.said))
         shown = [grid for grid in self.grids if grid.rows]
         if not shown:
             return head + lines or f"<p>{escape(self.empty)}</p>"
         tables = []
         for grid in shown:
-            columns, rows, _ = grid.few()
+            columns, rows, _ = grid.few(grid.in_summary if summary else None)
             caption = grid.heading if len(self.grids) > 1 else ""
             tables.append(html_table([c.title for c in columns], in_percent(columns, rows), caption))
         return f"{head}{lines}{''.join(tables)}<p>{escape(self.note)}</p>"

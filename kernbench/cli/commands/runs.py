@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kernbench import api
+from kernbench.api.screens.runs import grid
 from kernbench.cli import completion
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.options import (
@@ -58,26 +59,8 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
     """
     with opened(store) as kept_in:
         kept = api.listed(bench, kept_in, tag=tag)
-    rows = [[row[column] for column in _COLUMNS] for row in kept]
-    if fmt == "table":
-        rows = [[_cell(column, cell) for column, cell in zip(_COLUMNS, row, strict=True)] for row in rows]
-    emit(fmt, {"runs": kept}, _COLUMNS, rows)
-
-
-def _cell(column: str, value: Any) -> Any:
-    """A cell as people read it: parameters as name=value, times without their fractions."""
-    if column == "params":
-        return " ".join(f"{name}={setting}" for name, setting in value.items())
-    if column == "changed":
-        return "first" if value is None else ", ".join(value)
-    if column == "tags":
-        return ", ".join(value)
-    return _time(value) if column == "started_at" else value
-
-
-def _time(iso: str) -> str:
-    """``2026-01-31 23:59:59``, UTC as all times here."""
-    return iso[:19].replace("T", " ")
+    rows = grid(kept).rows if fmt == "table" else kept
+    emit(fmt, {"runs": kept}, _COLUMNS, [[row[column] for column in _COLUMNS] for row in rows])
 
 
 @click.command("show", cls=Command, examples=["kernbench runs show", "kernbench runs show last~1 --launch 0"])

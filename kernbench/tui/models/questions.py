@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench import api
 from kernbench.api.asking import filled_in, names_by_default
 from kernbench.api.folding import told
+from kernbench.api.screens import questions as screen
 from kernbench.report.content import Column
 from kernbench.tui.models.table import Table
 from kernbench.tui.models.window import Window
@@ -67,9 +68,4 @@ def answer(store: GraphStore, name: str, run_id: str, params: Mapping[str, str])
     given = filled_in(question, {key: value.strip() for key, value in params.items()})
     found = api.ask(name, None if question["scope"] == "history" else run_id, store, given)
     names, rows = told(found, question)
-    columns = [
-        Column(column["name"], column["unit"], percent="0 to 1" in column["help"])
-        for column in question["returns"]
-        if column["name"] in names
-    ]
-    return Table.of_rows(rows, columns, "no rows: nothing in this run answers to that"), list(found.notes)
+    return Table.of_rows(rows, screen.columns(question, names), screen.EMPTY), list(found.notes)

@@ -1,0 +1,18 @@
+"""Answers of questions on every screen: their columns, and what is said where there are no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernbench.report.content import Column
+
+EMPTY = "no rows: nothing in this run answers to that"
+
+
+def columns(question: Mapping[str, Any], names: Sequence[str]) -> list[Column]:
+    """The columns of these names, with what :func:`kernbench.question` says of them."""
+    known = {
+        one["name"]: Column(one["name"], one["unit"], "0 to 1" in one["help"]) for one in question["returns"]
+    }
+    return [known.get(name) or Column(name) for name in names]
