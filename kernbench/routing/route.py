@@ -29,9 +29,9 @@ def forbidden(traffic: Traffic, same_cube: bool, *, to_tcm: bool = False) -> fro
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Route:
-    """A path through the machine. Two routes are the same only if they are one object."""
+    """A path through the machine, which stays as it is. Two are the same only if they are one object."""
 
     nodes: tuple[str, ...]
     """Names of the components passed, both ends included."""

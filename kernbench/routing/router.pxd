@@ -19,7 +19,7 @@ cdef class Router:
     cdef readonly object _graph, _core, _connections, _within, _anywhere, _tables
     cdef readonly Py_ssize_t _table_bytes
     cdef bint _one_way
-    cdef dict _routes, _departures, _arrivals, _out, _into
+    cdef dict _routes, _departures, _arrivals, _out, _into, _kinds
 
     cpdef object route(self, str src, str dst, object traffic, str via=*)
     @cython.locals(best=Candidate, links=list)

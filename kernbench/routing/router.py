@@ -25,7 +25,9 @@ class Attached:
 
     def __init__(self, links: list[Edge], name: str, at: int) -> None:
         self.links = links
-        self.weight_nm = sum([weight_nm(link) for link in links])
+        self.weight_nm = 0
+        for link in links:
+            self.weight_nm += weight_nm(link)
         self.name = name
         self.at = at
         """Number of that component in the core; -1 where it is none of the core's."""
@@ -71,6 +73,7 @@ class Router:
         self._arrivals: dict[tuple[str, frozenset[str]], list[Attached]] = {}
         self._out: dict[str, list[Edge]] = {}
         """The links that leave each component; likewise ``_into``."""
+        self._kinds: dict[str, ComponentKind] = {}
         self._into: dict[str, list[Edge]] = {}
         for link in graph.edges("LINK"):
             self._out.setdefault(link.source, []).append(link)
@@ -202,7 +205,10 @@ class Router:
         return table
 
     def _kind(self, name: str) -> ComponentKind:
-        return component_kind(self._graph.node(name))
+        found = self._kinds.get(name)
+        if found is None:
+            found = self._kinds[name] = component_kind(self._graph.node(name))
+        return found
 
     def _wired(self, name: str) -> Node:
         if name in self._out:
