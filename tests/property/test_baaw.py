@@ -150,9 +150,10 @@ def test_what_is_removed_is_gone_and_the_rest_stays(made: Made, data: st.DataObj
         return
     gone = data.draw(st.sampled_from(baaw.segments))
     kept = [segment for segment in baaw.segments if segment != gone]
-    baaw.remove(gone.start, gone.end - gone.start)
+    first, stop, at = gone
+    baaw.remove(first, stop - first)
     assert baaw.segments == tuple(kept)
     for start, end, pa in kept:
         assert baaw.extents(start, end - start) == [(pa, end - start)]
-    baaw.install([(gone.start, gone.value, gone.end - gone.start)])
+    baaw.install([(first, at, stop - first)])
     assert {la: baaw.extents(la, 1)[0][0] for la in truth} == truth

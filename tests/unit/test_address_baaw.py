@@ -50,7 +50,8 @@ def test_a_channel_that_is_touched_at_both_ends_is_one_request() -> None:
 
 def test_aggregated_is_one_request() -> None:
     (request,) = table(N_TO_ONE_MAP).resolve(LA_BASE + 300, 2048)
-    assert request == (CTRL, SLICE + 4396, 4396, 2048, -1, "", 0, 0, True)
+    assert (request.component, request.pa, request.offset, request.nbytes) == (CTRL, SLICE + 4396, 4396, 2048)
+    assert (request.channel, request.via, request.stride, request.opens) == (-1, "", 0, True)
     assert list(request.runs()) == [(SLICE + 4396, 2048)]
 
 

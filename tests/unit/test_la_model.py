@@ -137,9 +137,9 @@ def test_segments_are_installed_and_removed_over_the_fabric(model: str) -> None:
     assert torch.now == reference.now > 0
     assert x.va == y.va
     for table in tables(torch):
-        assert [s.start for s in table.table.segments] == [x.va + 64 * i for i in range(4)]
-        for segment, shard in zip(table.table.segments, x.copy_of(table.location[0]), strict=True):
-            assert (segment.value, segment.end - segment.start) == (shard.pa, shard.nbytes)
+        assert [start for start, _, _ in table.table.segments] == [x.va + 64 * i for i in range(4)]
+        for (start, end, pa), shard in zip(table.table.segments, x.copy_of(table.location[0]), strict=True):
+            assert (pa, end - start) == (shard.pa, shard.nbytes)
     begun = torch.now
     x.free()
     assert torch.now > begun
