@@ -117,6 +117,10 @@ class Busy:
             served[name] = [(a, b, b - a) for a, b in passing(stays, self.used[name]["busy_ns"])]
         for name, intervals in by_engine.items():
             served[name] = [(begin, end, end - begin) for begin, end in united(intervals)]
+        launches = united((row["t_start"], row["t_done"]) for row in run.tables["Launch"].to_pylist())
+        for name, row in self.used.items():
+            if row["kind"] == "pe_cpu" and row["busy_ns"]:  # the trace does not say when it worked
+                served[name] = [(begin, end, end - begin) for begin, end in launches]
         self.served = {name: of for name, of in served.items() if sum(weight for *_, weight in of) > 0}
         self.courses: dict[str, Course] = {}
 
