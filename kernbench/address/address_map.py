@@ -226,6 +226,6 @@ def _lookup(table: dict[Location, Window], location: Location, fields: tuple[str
     for depth, field in enumerate(fields):
         known = sorted({key[depth] for key in table if key[:depth] == location[:depth]})
         if location[depth] not in known:
-            has = f"use {known[0]}..{known[-1]}" if known else "there is none"
+            has = f"use {known[0]}..{known[len(known) - 1]}" if known else "there is none"
             raise AddressError(f"{field} {location[depth]} has no {what} in this topology; {has}")
     raise AssertionError("unreachable: a location is in the table when each of its fields is")

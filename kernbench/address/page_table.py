@@ -55,7 +55,7 @@ class PageTable:
         A tensor's shards come as hundreds of adjoining entries: into an untouched range they go at once.
         """
         extents = _ordered(entries if isinstance(entries, Entries) else Entries(entries), self._bits)
-        if extents and self._extents.overlapping(extents[0].start, extents[-1].end):
+        if extents and self._extents.overlapping(extents[0].start, extents[len(extents) - 1].end):
             for extent in extents:
                 self._check_free(extent.start, extent.end - extent.start)
         self._extents.set_all(extents)

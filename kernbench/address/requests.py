@@ -8,10 +8,9 @@ to one, a range therefore becomes one request for each channel that it touches, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 
-class PhysicalRequest(NamedTuple):
+class PhysicalRequest:
     """``nbytes`` of one component, from ``offset`` (physical address ``pa``) on.
 
     ``channel`` and ``via``: the pseudo-channel that serves it and the channel router that leads there; -1
@@ -20,15 +19,27 @@ class PhysicalRequest(NamedTuple):
     that stand for one aggregated one, which those behind it without ``opens`` belong to.
     """
 
-    component: str
-    pa: int
-    offset: int
-    nbytes: int
-    channel: int = -1
-    via: str = ""
-    burst_bytes: int = 0
-    stride: int = 0
-    opens: bool = True
+    def __init__(
+        self,
+        component: str,
+        pa: int,
+        offset: int,
+        nbytes: int,
+        channel: int = -1,
+        via: str = "",
+        burst_bytes: int = 0,
+        stride: int = 0,
+        opens: bool = True,
+    ) -> None:
+        self.component = component
+        self.pa = pa
+        self.offset = offset
+        self.nbytes = nbytes
+        self.channel = channel
+        self.via = via
+        self.burst_bytes = burst_bytes
+        self.stride = stride
+        self.opens = opens
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """The request's bytes as ``(pa, nbytes)``, in order of address."""

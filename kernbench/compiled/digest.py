@@ -25,6 +25,9 @@ COMPONENTS = (
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""
 
+ADDRESSES = ("extent_map", "page_table", "requests", "address_map")
+"""Modules of ``kernbench.address`` that are, beside ``free_list``."""
+
 FOLLOWED = ("tensor_log", "dependencies")
 """Modules of ``kernbench.replay`` that are: what is found of each operation as it ends."""
 
@@ -39,7 +42,7 @@ MODULES = {
     **{f"kernbench.arbiters.{name}": "py" for name in ARBITERS},
     **{f"kernbench.components.{name}": "py" for name in COMPONENTS},
     "kernbench.address.free_list": "py",
-    "kernbench.address.extent_map": "py",
+    **{f"kernbench.address.{name}": "py" for name in ADDRESSES},
     "kernbench.kernels.handles": "py",
     **{f"kernbench.replay.{name}": "py" for name in FOLLOWED},
     "kernbench.replay.op_rows": "py",

@@ -1,3 +1,4 @@
+from kernbench.address.requests cimport PhysicalRequest
 from kernbench.components.base cimport Component
 from kernbench.sim.fabric cimport Fabric
 from kernbench.sim.ledger cimport Ledger
@@ -5,8 +6,9 @@ from kernbench.sim.transaction cimport Packet, Path, Transaction
 
 cimport cython
 
-cpdef tuple regions_of(object requests)
-@cython.locals(system=Ledger, path=Path, transaction=Transaction, part=Transaction, pieces=list, piece=list, nbytes="long long", offset="long long", channel="long long", opens=bint)
+@cython.locals(request=PhysicalRequest)
+cpdef tuple regions_of(list requests)
+@cython.locals(system=Ledger, path=Path, transaction=Transaction, part=Transaction, pieces=list, piece=list, request=PhysicalRequest)
 cpdef list begin(
     Component source, object traffic, object kind, object requests, double t_submit, long long op, bint is_write, object ids=*
 )

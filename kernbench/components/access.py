@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from kernbench.address import PhysicalRequest
+from kernbench.address.requests import PhysicalRequest
 from kernbench.components.base import Component
 from kernbench.program.operations import Region
 from kernbench.routing import Traffic
@@ -48,13 +48,13 @@ def begin(
     system = source.system
     pieces: list[list[Transaction]] = []
     piece: list[Transaction] = []
-    for component, _, offset, nbytes, channel, via, _, _, opens in requests:
-        path = system.path(source.resource, component, traffic, via)
-        transaction = system.open(kind, path, nbytes, t_submit, op, is_write)
-        transaction.address = offset
-        transaction.channel = channel
+    for request in requests:
+        path = system.path(source.resource, request.component, traffic, request.via)
+        transaction = system.open(kind, path, request.nbytes, t_submit, op, is_write)
+        transaction.address = request.offset
+        transaction.channel = request.channel
         transaction.ids = ids
-        if opens:
+        if request.opens:
             piece = []
             pieces.append(piece)
         piece.append(transaction)

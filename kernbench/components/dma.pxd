@@ -1,3 +1,4 @@
+from kernbench.address.requests cimport PhysicalRequest
 from kernbench.components.base cimport Component
 from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Loop
@@ -53,6 +54,8 @@ cdef class DmaEngines:
     cdef set _reached
     cdef readonly EngineGroup _reading, _writing
 
+    @cython.locals(request=PhysicalRequest)
+    cpdef object check(self, object address, object nbytes)
     @cython.locals(group=EngineGroup, owner=Component)
     cpdef object submit(self, Job job)
     cdef EngineGroup _group(self, Job job)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from math import inf
 
-from kernbench.address import PhysicalRequest
+from kernbench.address.requests import PhysicalRequest
 from kernbench.components.access import begin, regions_of, send
 from kernbench.components.base import Component
 from kernbench.errors import AddressError

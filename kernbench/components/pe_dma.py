@@ -94,7 +94,10 @@ class PeDma(PeComponent):
 
     def _is_local(self, job: Job) -> bool:
         """Whether data stay in the PE's TCM: they cross its links as traffic of the fabric."""
-        return bool(job.requests) and job.requests[0][0] == self._tcm_name
+        if not job.requests:
+            return False
+        first = job.requests[0]
+        return first.component == self._tcm_name
 
     def accept(self, token: Token) -> None:
         """A DMA stage of a tile: its transfers in order, then on."""

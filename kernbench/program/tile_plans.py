@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import ceil
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from kernbench.dtypes import dtype
 from kernbench.program.commands import Composite, Epilogue
@@ -23,11 +23,12 @@ from kernbench.program.operations import Operand
 T = TypeVar("T")
 
 
-class Transfer(NamedTuple):
+class Transfer:
     """What a tile reads or writes of one operand: (address, bytes) of each run, and all bytes."""
 
-    runs: tuple[tuple[int, int], ...]
-    nbytes: int
+    def __init__(self, runs: tuple[tuple[int, int], ...], nbytes: int) -> None:
+        self.runs = runs
+        self.nbytes = nbytes
 
 
 PARTS = {
