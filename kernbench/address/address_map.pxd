@@ -3,7 +3,8 @@ cimport cython
 cdef class AddressMap:
     cdef readonly object bits
     cdef public object burst_bytes
-    cdef list _windows, _bases, _ends, _targets
+    cdef readonly list _windows
+    cdef list _bases, _ends, _targets
     cdef dict _hbm, _first_slice, _sram, _tcm, _tcm_parts, _found, _channels
 
     @cython.locals(index=Py_ssize_t)
