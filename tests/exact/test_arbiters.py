@@ -16,10 +16,10 @@ from kernbench.pgraph import Edge
 from kernbench.sim.clock import Clock
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.link_monitors import InFlight, PortMonitor, Way
-from kernbench.sim.node import TRANSIT, FabricNode, Link
+from kernbench.sim.node import TRANSIT, FabricNode, Link, path_over
 from kernbench.sim.port import Arbiter, Line, Port
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Packet, Path, Transaction
+from kernbench.sim.transaction import Packet, Transaction
 from tests.exact.reference.cases import TOPOLOGIES, Bench
 from tests.exact.test_reference_agreement import patterned
 
@@ -81,7 +81,9 @@ class Lane:
         return Link(Edge(way, way[0], way[1], "LINK", figures), 256)
 
     def send(self, number: int, source: str, flits: int) -> Transaction:
-        path = Path([self.nodes[n] for n in (source, "c", "d")], [self.links[source + "c"], self.links["cd"]])
+        path = path_over(
+            [self.nodes[n] for n in (source, "c", "d")], [self.links[source + "c"], self.links["cd"]]
+        )
         sent = Transaction(number, "write", source, "d", 256 * flits, self.clock.now, path)
         self.fabric.send(Packet(sent, path, 256 * flits, 256))
         return sent

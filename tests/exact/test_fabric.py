@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from kernbench.pgraph import Edge, Properties
 from kernbench.sim.clock import Clock
 from kernbench.sim.fabric import Fabric
-from kernbench.sim.node import TRANSIT, FabricNode, Link
-from kernbench.sim.transaction import Packet, Path, Transaction
+from kernbench.sim.node import TRANSIT, FabricNode, Link, path_over
+from kernbench.sim.transaction import Packet, Transaction
 
 FLIT = 256
 
@@ -153,7 +153,7 @@ def test_loaded_fabric_agrees_with_explicit_queues(case: Case) -> None:
     transactions = []
     for i, m in enumerate(case.messages):
         way = (m.source, *m.via, m.target)
-        path = Path([nodes[n] for n in way], [links[p] for p in itertools.pairwise(way)])
+        path = path_over([nodes[n] for n in way], [links[p] for p in itertools.pairwise(way)])
         transactions.append(Transaction(i, "m", "", "", m.nbytes, m.start, path))
     for start, i in sorted((m.start, i) for i, m in enumerate(case.messages)):
         packet = Packet(transactions[i], transactions[i].path, case.messages[i].nbytes, FLIT)

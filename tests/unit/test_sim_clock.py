@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kernbench.sim.clock import Carrier, Clock
-from kernbench.sim.node import FabricNode
-from kernbench.sim.transaction import Packet, Path, Transaction
+from kernbench.sim.node import FabricNode, path_over
+from kernbench.sim.transaction import Packet, Transaction
 
 
 class Noting(Carrier):
@@ -23,7 +23,7 @@ class Noting(Carrier):
 
 
 def packet(number: int) -> Packet:
-    path = Path([FabricNode("here", 0.0)], [])
+    path = path_over([FabricNode("here", 0.0)], [])
     return Packet(Transaction(number, "m", "here", "here", 0, 0.0, path), path, 0, 64)
 
 
