@@ -6,8 +6,6 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kernbench.api.screens import overview, roofline
-from kernbench.api.screens.advice import one_line
 from kernbench.cli.output import print_content, print_csv, print_json, say
 
 if TYPE_CHECKING:
@@ -23,6 +21,9 @@ def print_run(fmt: str, run: Run, details: bool = False, **window: Any) -> None:
     ``window`` is ``launch``, ``from_ns`` and ``to_ns``, as :meth:`Run.window` takes them. With ``details``
     the roofline of its launches follows; of a run that is not kept there is none.
     """
+    from kernbench.api.screens import overview, roofline
+    from kernbench.api.screens.advice import one_line
+
     launch = window.get("launch") or "all"
     levels = roofline.LEVELS if details and run.id and launch != "setup" else ()
     if fmt == "json":

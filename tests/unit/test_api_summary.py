@@ -39,7 +39,7 @@ def test_all_that_serve_are_ranked_together(rows: list[tuple[str, int, int]], to
         "utilisation": np.array([busy / 10 for _, busy, _ in rows], dtype=float),
         "occupancy": np.full(len(rows), np.nan),
         "wait_ns": np.array([waited for *_, waited in rows], dtype=float),
-        **{name: np.zeros(len(rows), dtype=np.int64) for name in ("bytes", "transactions")},
+        **{name: np.zeros(len(rows), dtype=np.int64) for name in ("bytes", "transactions", "max_queue")},
     }
     for found, value in ((busiest(used, top), 1), (most_waited_for(used, top), 2)):
         ranked = sorted(

@@ -14,8 +14,8 @@ from kernbench_graph.errors import RunNotFoundError
 from kernbench_graph.records import resolve_ref
 
 import kernbench as kb
+from kernbench.api.screens import launches
 from kernbench.errors import BenchError, KernBenchError
-from kernbench.report.cells import launch_columns
 
 ONES = np.ones((16, 16), np.float16)
 
@@ -109,6 +109,10 @@ def test_a_failure_of_the_bench_is_the_benches() -> None:
         kb.run(bench, "minimal", trace=False)
 
 
+def columns(run: kb.Run) -> list[str]:
+    return [column.name for column in launches.of_run(run).grids[0].columns]
+
+
 def test_launches_say_rank_and_package() -> None:
     def ranks(torch: Any) -> None:
         def worker(rank: int) -> None:
@@ -118,14 +122,14 @@ def test_launches_say_rank_and_package() -> None:
         torch.multiprocessing.spawn(worker, nprocs=2)
 
     small = {"system.sips": 2, "sip.cube_mesh.w": 1, "sip.cube_mesh.h": 1}
-    found = kb.run(ranks, topo=small, store="memory:").launches
-    assert [(one["kernel"], one["rank"], one["package"]) for one in found] == [
+    found = kb.run(ranks, topo=small, store="memory:")
+    assert [(one["kernel"], one["rank"], one["package"]) for one in found.launches] == [
         ("of 0", 0, "sip0"), ("of 1", 1, "sip1"),
     ]  # fmt: skip
-    assert "rank" in launch_columns(found)
-    alone = run(lambda tl, x, out: tl.store(out, tl.load(x))).run.launches
-    assert (alone[0]["rank"], alone[0]["package"]) == (None, "sip0")
-    assert "rank" not in launch_columns(alone)
+    assert "rank" in columns(found)
+    alone = run(lambda tl, x, out: tl.store(out, tl.load(x))).run
+    assert (alone.launches[0]["rank"], alone.launches[0]["package"]) == (None, "sip0")
+    assert "rank" not in columns(alone)
 
 
 def test_a_run_goes_by_the_hash_alone() -> None:

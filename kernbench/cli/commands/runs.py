@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from kernbench import api
-from kernbench.api.screens.runs import grid
 from kernbench.cli import completion
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.options import (
@@ -59,6 +58,8 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
     """
     with opened(store) as kept_in:
         kept = api.listed(bench, kept_in, tag=tag)
+    from kernbench.api.screens.runs import grid
+
     rows = grid(kept).rows if fmt == "table" else kept
     emit(fmt, {"runs": kept}, _COLUMNS, [[row[column] for column in _COLUMNS] for row in rows])
 

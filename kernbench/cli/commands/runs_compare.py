@@ -7,7 +7,6 @@ from dataclasses import replace
 import click
 
 from kernbench import api
-from kernbench.api.screens import comparison
 from kernbench.api.summary import ALL
 from kernbench.cli import completion
 from kernbench.cli.group import Command
@@ -76,6 +75,8 @@ def command(
     elif fmt == "csv":
         print_csv(_FIGURES, [[row[column] for column in _FIGURES] for row in found["figures"]])
     else:
+        from kernbench.api.screens import comparison
+
         shown = comparison.content(found)
         *grids, resources = shown.grids
         print_content(replace(shown, grids=[*grids, replace(resources, first=top, in_summary=None)]))

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from kernbench import api
-from kernbench.api.screens import parts
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
@@ -144,6 +143,8 @@ def _print_for_people(run: api.TrafficRun, top: int) -> None:
     ):
         say(f"\n{title}")
         print_table(columns, [[_cell(row, column) for column in columns] for row in rows])
+    from kernbench.api.screens import parts
+
     print_grid(replace(parts.grid(run.busiest(top)), first=top, in_summary=None))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sized
 import click
 
 from kernbench import api
-from kernbench.api.screens import critical_path
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit_grid, format_option, number
@@ -46,6 +45,8 @@ def command(
         window = kept.window(launch, from_ns, to_ns)
         path = kept.critical_path(launch, from_ns, to_ns)
         payload = {"run_id": kept.id, "launch": window.launch, "window": window.name, **path.to_dict()}
+    from kernbench.api.screens import critical_path
+
     grid = critical_path.steps(path) if by == "step" else critical_path.sums(path, by)
     of = f"{kept.bench} on {kept.topology}, {window.name}"
     emit_grid(fmt, payload, grid, [f"{of}: {number(path.ns)} ns in {_count(path.steps)}"])
