@@ -216,7 +216,7 @@ def test_two_runs_are_compared(store: Path, ids: list[str]) -> None:
         await ui.press("d")
         assert ui.screen.title == "comparison"
         assert ids[1] in ui.text("#facts")
-        await ui.press("2")
+        await ui.press("1")
         assert ui.column("key") == ["m"]
         await ui.press("4", "enter")
         assert isinstance(ui.screen, PageScreen)
