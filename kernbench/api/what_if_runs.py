@@ -215,7 +215,7 @@ def _speed(where: str, speed: Speed) -> Speed:
 
 
 def _bounds(kept: Run, path: CriticalPath, launch: int | str | None) -> Bounds | None:
-    """The work of the parts of a kept run's machine, as far as its window tells."""
+    """How much work each part did in the window of ``launch``; None if the path has no steps."""
     from kernbench.analysis.what_if_bounds import Bounds
 
     return Bounds(kept.tables, path, kept.window(launch).launches) if path.steps else None

@@ -23,7 +23,7 @@ class Column:
     unit: str = ""
     percent: bool = False
     signed: bool = False
-    """Whether a plus stands before shares that grew."""
+    """Whether shares that grew have a plus sign."""
     prose: bool = False
     """Whether cells are sentences, which may go on in further lines."""
 
@@ -44,7 +44,7 @@ class Grid:
     columns: Sequence[Column]
     rows: Sequence[Mapping[str, Any]]
     empty: str = ""
-    """What is said where there are no rows; that of the whole tab by default."""
+    """The text shown when there are no rows; by default that of the whole tab."""
     note: str = ""
     """What is to be known of the figures."""
     label: str = "name"

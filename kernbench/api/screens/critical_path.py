@@ -35,7 +35,7 @@ def sums(path: CriticalPath, by: str) -> Grid:
     rows = [{by: name or OUTSIDE, "ns": ns, "share": ns / (path.ns or 1.0)} for name, ns in found.items()]
     heading = f"Critical path by {'source line' if by == 'line' else by}"
     columns = (Column(by), Column("ns", "ns"), Column("share", percent=True))
-    bars = "" if by == "location" else "ns"  # places lead on, as bars do not
+    bars = "" if by == "location" else "ns"  # rows of places are links, which bars cannot be
     return Grid(by, heading, columns, rows, EMPTY, label=by, bars=bars, total=path.ns, only_bars=bool(bars),
                 first=_PLACES if by == "location" else None)  # fmt: skip
 

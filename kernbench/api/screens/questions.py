@@ -1,4 +1,4 @@
-"""Answers of questions on every screen: their columns, and what is said where there are no rows."""
+"""Answers to questions on every screen: their columns, and the text shown when there are no rows."""
 
 from __future__ import annotations
 

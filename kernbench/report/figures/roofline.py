@@ -31,9 +31,7 @@ def roofline_figure(panels: Sequence[tuple[str, Mapping[str, Any]]], title: str)
 
     shown = [(name, drawn) for name, drawn in panels if drawn["work"]]
     if not shown:
-        raise UsageError(
-            "the run has no GEMM with bytes to set its flops against; there is no roofline to draw"
-        )
+        raise UsageError("no GEMM operation of the run moved bytes, so there is no roofline to draw")
     figure = Figure(figsize=(8.2 * len(shown), 6.0), dpi=110)
     figure.set_layout_engine("constrained")
     figure.suptitle(title, fontsize=12, fontweight="bold")

@@ -67,7 +67,7 @@ function labels(work, x, y, wide, name) {
 export function roofline({ work, roofs, peak_tflops: peak, left_out: without }, room) {
   // As wide as there is room for, so that texts are as large on a phone.
   const W = Math.min(Math.max(room, 320), 1100), H = Math.min(Math.max(W * 0.5, 300), 460);
-  if (!work.length) return h("p", { class: "faint" }, "no GEMM with bytes to set its flops against; there is no roofline to draw");
+  if (!work.length) return h("p", { class: "faint" }, "no GEMM operation moved bytes, so there is no roofline to draw");
   const of = Object.fromEntries(roofs.map((roof) => [roof.level, roof]));
   const name = (level) => (of[level] ? of[level].label : level.toUpperCase());
   const places = [...work.flatMap((one) => one.dots.map((dot) => dot.intensity)), ...roofs.map(({ gbs }) => peak * 1e3 / gbs)];
