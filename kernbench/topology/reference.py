@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from kernbench.topology.fields import Section
-from kernbench.topology.loader import DEFAULT, find
+from kernbench.topology.loader import DEFAULT, find, load
 from kernbench.topology.marked_yaml import dotted, load_marked
 from kernbench.topology.spec import TopologySpec
 
@@ -44,10 +44,13 @@ Every part (a section with `overhead_ns`) also takes `impl`, the name of an impl
 further properties: see [use a class of your own](../how-to/use-a-class-of-your-own.md).
 """
 _UNITS = {
+    "pj_per_byte_mm": "pJ/(byte mm)",
     "ns_per_mm": "ns/mm",
-    "_gbs": "GB/s",
+    "gbs": "GB/s",
     "_ns": "ns",
     "_mm": "mm",
+    "_mm2": "mm2",
+    "_mw": "mW",
     "_bytes": "bytes",
     "_ghz": "GHz",
     "_cycles": "cycles",
@@ -63,7 +66,7 @@ def schema() -> dict[str, Any]:
 
 def page() -> str:
     """The whole page."""
-    sources = _sources()
+    sources, machine = _sources(), load(DEFAULT)
     parts = [_HEAD]
     for title, model, rows in _sections():
         parts.append(f"## {title}\n\n{(model.__doc__ or '').strip().splitlines()[0]}\n")
@@ -71,7 +74,10 @@ def page() -> str:
         for key, info in rows:
             meaning = (info.description or "").replace("|", "\\|")
             unit = next((unit for end, unit in _UNITS.items() if key.endswith(end)), "")
-            default = "" if info.is_required() else f"`{_shown(info.get_default(call_default_factory=True))}`"
+            # A required key of a section that may be left out as a whole has the default machine's value.
+            required = info.is_required()
+            value = _get(machine, key) if required else info.get_default(call_default_factory=True)
+            default = "" if required and value is None else f"`{_shown(value)}`"
             parts.append(f"| `{key}` | {meaning} | {unit} | {default} | {sources.get(key, '')} |")
         parts.append("")
     return "\n".join(parts)
@@ -93,6 +99,14 @@ def _sections() -> Iterator[tuple[str, type[Section], list[tuple[str, FieldInfo]
         if rows:
             yield (f"`{path}`" if path else "Top level"), model, rows
         pending[:0] = inner
+
+
+def _get(machine: TopologySpec, key: str) -> Any:
+    """The machine's value of a key in a section; None where there is none, as in a list."""
+    value: Any = machine if "." in key else None
+    for name in key.split("."):
+        value = getattr(value, name, None)
+    return value
 
 
 _OF_EVERY_PART = ("impl", "attributes")
