@@ -22,16 +22,18 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapreplace
+from math import inf
 from typing import NamedTuple
 
+from kernbench.errors import InvariantError
 from kernbench.program.operations import Op
 from kernbench.sim.clock import Clock
 from kernbench.sim.fifo_monitor import describe, slack, violation
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.lanes import Buffer
 from kernbench.sim.node import FabricNode, Link
-from kernbench.sim.records import HopRow, Wait
-from kernbench.sim.scoreboard import ScoreboardFabric
+from kernbench.sim.records import Hop, HopRow, Wait
+from kernbench.sim.scoreboard import ScoreboardFabric, check_use
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
@@ -69,11 +71,11 @@ class InvariantChecker(Instrument):
         )
         self._sent: dict[int, float] = {}
         """When the operations under way were sent by their DMA engines, ns; of traced transactions."""
-        self._resources: Sequence[Server] = ()
+        self._resources: list[Server] = []
 
     def attach(
         self,
-        resources: Sequence[Server],
+        resources: list[Server],
         parts: Mapping[FabricNode, Iterable[Server]],
         engines: Mapping[str, EngineCounts],
     ) -> None:
@@ -95,67 +97,68 @@ class InvariantChecker(Instrument):
                             f"lasts from {transaction.t_submit} to {transaction.t_done} ns")  # fmt: skip
         self.fabric.finished(transaction, now)
         if transaction.traced:
-            rows = transaction.rows
-            if rows and transaction.src in self._engines:
-                self._sent[transaction.op] = rows[0].t_out
-            self._times(transaction, rows, now)
-            self._waits(transaction, rows, now)
+            hops = transaction.hops
+            if hops and transaction.src in self._engines:
+                self._sent[transaction.op] = hops[0][3]
+            self._times(transaction, hops, now)
+            self._waits(transaction, hops, now)
         self.checked += 1
 
-    def _times(self, transaction: Transaction, rows: Sequence[HopRow], now: float) -> None:
+    def _times(self, transaction: Transaction, hops: Sequence[Hop], now: float) -> None:
         """The last flit's journey has no gaps: each hop begins where the one before it ends."""
         allowed = slack(now)
         here = transaction.t_submit
-        for row in rows:
-            location = self._resources[row.resource].resource
-            begin = row.t_out - row.service_ns - row.wait_ns
+        for resource, t_in, t_start, t_out, service_ns, wait_ns, nbytes in hops:
+            begin = t_out - service_ns - wait_ns
             if abs(begin - here) > allowed:
                 what = f"the hop begins at {begin:.6f} ns, the one before it ended at {here:.6f} ns"
-                raise violation("times", describe(transaction), location, now, what)
-            in_order = row.t_in <= row.t_start + allowed and row.t_start <= row.t_out + allowed
-            if not in_order or min(row.service_ns, row.wait_ns) < -allowed:
-                raise violation(
-                    "times", describe(transaction), location, now, f"the hop runs backwards: {row}"
-                )
-            most = self._most_service(row)
-            if row.service_ns > most + allowed:
-                what = f"{row.service_ns:.6f} ns of service where {most:.6f} are needed; a wait has no name"
-                raise violation("waits", describe(transaction), location, now, what)
-            here = row.t_out
-        if rows and abs(here - now) > allowed:
+                raise self._wrong("times", transaction, resource, now, what)
+            in_order = t_in <= t_start + allowed and t_start <= t_out + allowed
+            if not in_order or service_ns < -allowed or wait_ns < -allowed:
+                row = HopRow(resource, t_in, t_start, t_out, service_ns, wait_ns, nbytes)
+                raise self._wrong("times", transaction, resource, now, f"the hop runs backwards: {row}")
+            most = self._most_service(self._resources[resource], nbytes)
+            if service_ns > most + allowed:
+                what = f"{service_ns:.6f} ns of service where {most:.6f} are needed; a wait has no name"
+                raise self._wrong("waits", transaction, resource, now, what)
+            here = t_out
+        if hops and abs(here - now) > allowed:
             what = f"its hops end at {here:.6f} ns: service and waits do not add up to its time"
             raise violation("times", describe(transaction), transaction.dst, now, what)
 
-    def _most_service(self, row: HopRow) -> float:
+    def _most_service(self, resource: Server, nbytes: int) -> float:
         """Longest service of a message's last flit at a node or link, with its own earlier flits, ns."""
-        resource = self._resources[row.resource]
         if isinstance(resource, Link):
             if resource.port is not None and resource.port.buffered:
-                return float("inf")  # a channel to be allocated, a credit of its own on its way
-            return row.bytes / resource.bw_gbs + resource.delay_ns
+                return inf  # a channel to be allocated, a credit of its own on its way
+            return nbytes / resource.bw_gbs + resource.delay_ns
         if isinstance(resource, FabricNode):
             plain = not (resource.own_service or resource.takes_flits)
             if plain and resource.resource not in self._engines:
                 return resource.overhead_ns
-        return float("inf")
+        return inf
 
-    def _waits(self, transaction: Transaction, rows: Sequence[HopRow], now: float) -> None:
+    def _wrong(
+        self, invariant: str, transaction: Transaction, resource: int, now: float, what: str
+    ) -> InvariantError:
+        return violation(invariant, describe(transaction), self._resources[resource].resource, now, what)
+
+    def _waits(self, transaction: Transaction, hops: Sequence[Hop], now: float) -> None:
         """Each hop's wait is that of the holders named, who were at that location."""
         waited: dict[int, float] = defaultdict(float)
-        for row in rows:
-            waited[row.resource] += row.wait_ns
+        for hop in hops:
+            waited[hop[0]] += hop[5]
         for wait in transaction.waits:
             waited[self._place(transaction, wait)] -= wait.ns
             users = self.fabric.users.get(wait.resource, set())
             if wait.holder == transaction.id or wait.holder not in users or not wait.ns > 0.0:
-                location = self._resources[wait.resource].resource
                 what = f"waits {wait.ns} ns for transaction {wait.holder}, which did not hold it"
-                raise violation("waits", describe(transaction), location, now, what)
+                raise self._wrong("waits", transaction, wait.resource, now, what)
+        allowed = slack(now)
         for resource, rest in waited.items():
-            if abs(rest) > slack(now):
-                location = self._resources[resource].resource
+            if abs(rest) > allowed:
                 what = f"{rest:.6f} ns more of waiting than its holders account for"
-                raise violation("waits", describe(transaction), location, now, what)
+                raise self._wrong("waits", transaction, resource, now, what)
 
     def _place(self, transaction: Transaction, wait: Wait) -> int:
         """Number of the node or link at whose hop a wait is counted."""
@@ -207,15 +210,4 @@ class InvariantChecker(Instrument):
         for what in waiting:
             raise violation("outstanding", "an operation", "the end", now, what)
         self._engine_jobs(now)
-        for resource in self._resources:
-            # Streams within a PE go beside the fabric's flits: each is within the link's capacity.
-            streamed = resource.streamed_bytes / resource.bw_gbs if isinstance(resource, Link) else 0.0
-            if max(resource.busy_ns - streamed, streamed) > now + slack(now):
-                what = f"was busy for {resource.busy_ns:.6f} ns"
-                raise violation("capacity", "all traffic", resource.resource, now, what)
-            if isinstance(resource, Link):
-                needed = resource.bytes / resource.bw_gbs
-                needed += resource.issue_ns * (resource.transactions - resource.streams)
-                if abs(needed - resource.busy_ns) > 1e-6 + 1e-9 * needed:
-                    what = f"was busy for {resource.busy_ns:.6f} ns, its bytes take {needed:.6f} ns"
-                    raise violation("capacity", "all traffic", resource.resource, now, what)
+        check_use(self._resources, now)

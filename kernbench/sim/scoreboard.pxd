@@ -2,6 +2,7 @@ from kernbench.sim.fabric cimport Fabric
 from kernbench.sim.fifo_monitor cimport FifoMonitor
 from kernbench.sim.link_monitors cimport InFlight, LinkQueue, Way
 from kernbench.sim.node cimport Link
+from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet
 
 cimport cython
@@ -23,3 +24,8 @@ cdef class ScoreboardFabric(Fabric):
     cpdef InFlight _due(self, double time, long long hop, long long flit, Packet packet)
     @cython.locals(number="long long")
     cpdef object _delivered(self, Packet packet)
+    @cython.locals(link=Link, line=LinkQueue)
+    cpdef object at_rest(self, double now)
+
+@cython.locals(resource=Server, link=Link, busy=double, streamed=double, needed=double, allowed=double)
+cpdef object check_use(list resources, double now)

@@ -266,3 +266,28 @@ class ScoreboardFabric(Fabric):
                 raise violation("bytes", "all traffic", link.resource, now, what)
         for users in self.users.values():
             users.clear()
+
+
+def check_use(resources: list[Server], now: float) -> None:
+    """Nothing was busy for longer than ``now``, ns, and each link for as long as its bytes take."""
+    allowed = slack(now)
+    for resource in resources:
+        busy = resource._busy_ns
+        if not isinstance(resource, Link):
+            if busy > now + allowed:
+                raise _overfull(resource, now)
+            continue
+        link = resource
+        # Streams within a PE go beside the fabric's flits: each is within the link's capacity.
+        streamed = link.streamed_bytes / link.bw_gbs
+        if busy - streamed > now + allowed or streamed > now + allowed:
+            raise _overfull(link, now)
+        needed = link.bytes / link.bw_gbs + link.issue_ns * (link.transactions - link.streams)
+        if abs(needed - busy) > 1e-6 + 1e-9 * needed:
+            what = f"was busy for {busy:.6f} ns, its bytes take {needed:.6f} ns"
+            raise violation("capacity", "all traffic", link.resource, now, what)
+
+
+def _overfull(resource: Server, now: float) -> InvariantError:
+    what = f"was busy for {resource.busy_ns:.6f} ns"
+    return violation("capacity", "all traffic", resource.resource, now, what)
