@@ -1,4 +1,4 @@
-"""Centrality and communities of the machine under a run's traffic, by networkx, as annotations of its nodes.
+"""Centrality and communities of the machine under a run's traffic, as annotations of its nodes.
 
 The graph is that of the components between which something went, joined by the links that it went over.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kernbench.analysis.annotations import annotation_tables
 from kernbench.analysis.asked_run import AskedRun
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 _PIVOTS = 200
 """Components from which shortest paths are followed: of more, as many of them, always the same."""
 _SEED = 1
+_DAMPING = 0.85
+_SETTLED = 1e-6
 
 
 def centrality(asked: AskedRun, params: Mapping[str, Any]) -> Answers:
@@ -41,7 +45,7 @@ def _values(graph: nx.DiGraph[str], measure: str) -> list[tuple[str, float]]:
         found = nx.betweenness_centrality(graph, k=min(len(graph), _PIVOTS), seed=_SEED)
         return list(found.items())
     if measure == "pagerank":
-        return list(nx.pagerank(graph, weight="bytes").items())
+        return _pagerank(graph)
     both: nx.Graph[str] = nx.Graph()
     both.add_nodes_from(graph)
     size: int
@@ -53,6 +57,28 @@ def _values(graph: nx.DiGraph[str], measure: str) -> list[tuple[str, float]]:
         groups = [sorted(group) for group in nx.community.louvain_communities(both, "bytes", seed=_SEED)]
     groups.sort(key=lambda group: (-len(group), group[0]))
     return [(name, float(number)) for number, group in enumerate(groups) for name in group]
+
+
+def _pagerank(graph: nx.DiGraph[str]) -> list[tuple[str, float]]:
+    """PageRank by the bytes of the links, until it moves by less than ``_SETTLED`` a component.
+
+    The same numbers as ``networkx.pagerank``, which needs SciPy.
+    """
+    number = {name: at for at, name in enumerate(graph)}
+    count = len(number)
+    source = np.array([number[name] for name, _ in graph.edges])
+    target = np.array([number[name] for _, name in graph.edges])
+    sizes = np.array([graph.edges[link]["bytes"] for link in graph.edges])
+    sent = np.bincount(source, sizes, count)
+    is_last = sent == 0  # it passes nothing on: what it has goes to all
+    shares = sizes / np.where(is_last, 1, sent)[source]
+    rank = np.full(count, 1 / count)
+    moved = np.inf
+    while moved >= count * _SETTLED:
+        passed_on = np.bincount(target, rank[source] * shares, count) + rank[is_last].sum() / count
+        after = _DAMPING * passed_on + (1 - _DAMPING) / count
+        moved, rank = np.abs(after - rank).sum(), after
+    return list(zip(graph, rank.tolist(), strict=True))
 
 
 def _traffic(asked: AskedRun) -> nx.DiGraph[str]:

@@ -75,18 +75,17 @@ def _cone(tables: Mapping[str, pa.Table], name: str, late: int) -> dict[str, pa.
 
 def _fewest_steps(near: Ints, behind: Ints, late: int, count: int) -> Ints:
     """Fewest steps from ``late`` to each of ``count`` transactions; -1 where there is no path."""
-    from scipy.sparse import csr_matrix  # only a cone needs it, and it is slow to import
-    from scipy.sparse.csgraph import breadth_first_order
-
-    ones = np.ones(len(near), dtype=np.int8)
-    edges = csr_matrix((ones, (near, behind)), shape=(count, count))
-    edges.data[:] = 1  # parallel edges were added up, and the sum may have overflowed to 0
-    order, before = breadth_first_order(edges, late)
+    order = np.argsort(near, kind="stable")
+    first = np.searchsorted(near[order], np.arange(count + 1)).tolist()
+    leads_to = behind[order].tolist()
     step = [-1] * count
     step[late] = 0
-    came_from = before.tolist()
-    for index in order[1:].tolist():
-        step[index] = step[came_from[index]] + 1
+    ahead = [late]
+    for here in ahead:
+        for there in leads_to[first[here] : first[here + 1]]:
+            if step[there] < 0:
+                step[there] = step[here] + 1
+                ahead.append(there)
     return np.array(step, dtype=np.int64)
 
 

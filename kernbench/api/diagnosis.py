@@ -14,7 +14,7 @@ from kernbench.api.stores import check_can_be_written, default_store, folder_of,
 from kernbench.data_files import data_dir
 
 _NEEDED = (
-    *("simpy", "greenlet", "numpy", "ml_dtypes", "networkx", "scipy", "pydantic", "pyyaml", "pyarrow"),
+    *("simpy", "greenlet", "numpy", "ml_dtypes", "networkx", "pydantic", "pyyaml", "pyarrow"),
     *("ladybug", "click", "rich", "textual", "werkzeug", "waitress"),
 )
 _BACKENDS = (("memory:", "ladybug"), ("folder", "ladybug"), ("neo4j:", "neo4j"))

@@ -17,6 +17,7 @@ from kernbench import dtypes
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Op
 from kernbench.replay.bounded import Bounded, stacked
+from kernbench.replay.math_ops import erf
 from kernbench.replay.semantics import DEFAULT_TILE
 from kernbench.replay.verification import describe, difference
 
@@ -183,12 +184,6 @@ def _along(name: str, x: Array, axis: int | None, integers: bool) -> Bounded | N
     return found
 
 
-def _erf(x: Array) -> Array:
-    from scipy.special import erf
-
-    return np.asarray(erf(x))
-
-
 _SMOOTH: dict[str, Callable[[Array], Array]] = {
     "exp": np.exp,
     "log": np.log,
@@ -197,7 +192,7 @@ _SMOOTH: dict[str, Callable[[Array], Array]] = {
     "log2": np.log2,
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "tanh": np.tanh,
-    "erf": _erf,
+    "erf": erf,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "cos": np.cos,
     "sin": np.sin,

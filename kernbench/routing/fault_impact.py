@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from kernbench.errors import RoutingError
 from kernbench.kinds import ComponentKind, Traffic, component_kind
 from kernbench.pgraph import Node, PropertyGraph
@@ -167,33 +165,46 @@ def _on_every_path(
 def _cut_points(paths: Sequence[tuple[_Point, _Point]]) -> list[_Point] | None:
     """Points on every way from the start to the goal, in order; None where there is no way.
 
-    Each lies on a shortest way too, so only those on one are tried: the goal is out of reach without them.
+    Each lies on any one way too, so only the points of a shortest way count. Such a point is on every way
+    unless a detour that begins before it joins this way again after it.
     """
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import breadth_first_order
-
-    numbers: dict[_Point, int] = {_START: 0, _GOAL: 1}
-    sources = [numbers.setdefault(source, len(numbers)) for source, _ in paths]
-    targets = [numbers.setdefault(target, len(numbers)) for _, target in paths]
-    ones = np.ones(len(paths), dtype=np.int8)
-    edges = csr_matrix((ones, (sources, targets)), shape=(len(numbers), len(numbers)))
-    _, before = breadth_first_order(edges, 0)
-    way, here = [], int(before[1])
-    while here > 0:
-        way.append(here)
-        here = int(before[here])
+    leads_to: dict[_Point, list[_Point]] = {}
+    for source, target in paths:
+        leads_to.setdefault(source, []).append(target)
+    way = _shortest_way(leads_to)
     if not way:
         return None
-    points, found = list(numbers), []
-    for point in reversed(way):
-        leads_to = slice(*edges.indptr[point : point + 2])
-        kept = edges.indices[leads_to].copy()
-        edges.indices[leads_to] = point  # back to itself alone
-        reached, _ = breadth_first_order(edges, 0, return_predecessors=True)
-        edges.indices[leads_to] = kept
-        if 1 not in reached:
-            found.append(points[point])
+    place_of = {point: place for place, point in enumerate(way)}
+    farthest = 0  # where detours join the way again
+    found, met = [], set(way)
+    for place, point in enumerate(way[:-1]):
+        if 0 < place == farthest:
+            found.append(point)
+        ahead = [point]
+        while ahead:
+            for after in leads_to.get(ahead.pop(), ()):
+                farthest = max(farthest, place_of.get(after, 0))
+                if after not in met:
+                    met.add(after)
+                    ahead.append(after)
     return found
+
+
+def _shortest_way(leads_to: Mapping[_Point, Sequence[_Point]]) -> list[_Point]:
+    """A way of the fewest points from the start to the goal, both included; [] where there is none."""
+    before = {_START: _START}
+    ahead = [_START]
+    for point in ahead:
+        for after in leads_to.get(point, ()):
+            if after not in before:
+                before[after] = point
+                ahead.append(after)
+    if _GOAL not in before:
+        return []
+    way = [_GOAL]
+    while way[-1] != _START:
+        way.append(before[way[-1]])
+    return way[::-1]
 
 
 def _is_channel(kind: ComponentKind, memory: object) -> bool:

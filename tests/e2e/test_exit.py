@@ -16,7 +16,7 @@ from tests.conformance.generated_runs import LIBRARY
 
 PROGRAM = """
 import os, sys
-import numpy, scipy.sparse.csgraph
+import numpy
 import kernbench as kb
 from tests.conformance.generated_runs import LIBRARY
 from tests.conformance.test_store_hostile import NEEDED
