@@ -49,7 +49,7 @@ _WHOLE = ("csv", "parquet", *_GRAPHS)
 @click.option(
     "--out",
     metavar="PATH",
-    help="The file; for tables the folder; for chakra the begin of names.  [default: the run's id]",
+    help="The file; for tables the folder; for chakra the start of its names.  [default: the run's id]",
 )
 @click.option("--links", is_flag=True, help="perfetto: with every crossing of a component or link.")
 @click.option(
@@ -60,7 +60,7 @@ _WHOLE = ("csv", "parquet", *_GRAPHS)
     type=click.Choice(["ns", "ps"]),
     default="ns",
     show_default=True,
-    help="perfetto: what one ns on its screen stands for. It keeps whole ns, so ps loses nothing.",
+    help="perfetto: what a unit of its timestamps is. They are whole numbers, so ns rounds and ps is exact.",
 )
 @window_until_options
 @click.pass_context

@@ -79,8 +79,8 @@ def command(
     re-times the critical path; other paths and queues may decide once it is shorter. So the first of the list
     are run as well: measured_saved_ns is what that saved. With --speed, the same bench or traffic is run on
     the changed machine and kept with the tag what-if. That run is then the last one: name the first by its
-    id, or as last~1, to try something else with it. With --topo, which no estimate can follow, there is only
-    the real run.
+    id, or as last~1, to try something else with it. Changes of --topo
+    cannot be estimated, only run.
 
     JSON has run_id, bench, topology, launch, window and, without --speed, ns and candidates (where,
     on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, free_ns, free_saved_ns), with it changes

@@ -181,7 +181,7 @@ class Bars(ScrollView, can_focus=True):
         return self._lines[row]
 
     def _axis(self) -> str:
-        """Begin, middle and end, relative to the begin of the window."""
+        """Start, middle and end, relative to the start of the window."""
         assert self.timeline is not None
         zero, span, bins = self.timeline.whole.begin, self.span, self._bins
         begin, end = (f"{number(time - zero)} ns" for time in (span.begin, span.end))
