@@ -13,8 +13,8 @@ from typing import Any, TextIO, TypeVar
 import click
 
 from kernbench.cli.table import table
+from kernbench.report.cells import csv_cell, is_number, printable, shown
 from kernbench.report.cells import fold as fold
-from kernbench.report.cells import is_number, printable, shown
 from kernbench.report.cells import number as number
 from kernbench.report.cells import plain as plain
 from kernbench.report.cells import text as _text
@@ -132,7 +132,7 @@ def print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
     on_terminal = sys.stdout.isatty()
     writer.writerow([printable(name) if on_terminal else name for name in columns])
     for row in rows:
-        cells = [_csv_cell(plain(cell)) for cell in row]
+        cells = [csv_cell(plain(cell)) for cell in row]
         writer.writerow([printable(c) if on_terminal and isinstance(c, str) else c for c in cells])
 
 
@@ -149,9 +149,3 @@ def print_table(columns: Sequence[str], rows: Iterable[Row]) -> None:
         print(f"\x1b[1m{line}\x1b[0m" if bold else line)
     for line in made.body:
         print(line)
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

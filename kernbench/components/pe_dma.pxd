@@ -10,7 +10,7 @@ cimport cython
 
 cdef class PeDma(PeComponent):
     cdef readonly bint own_service
-    cdef public object queue_channel, queue_servers
+    cdef public object queue_channel
     cdef readonly object _tcm_name
     cdef readonly DmaEngines dma
     cdef Link _tcm_out, _tcm_in

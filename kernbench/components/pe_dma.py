@@ -12,7 +12,6 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.routing import Traffic
 from kernbench.sim.node import TRANSIT, Link
-from kernbench.sim.server import Server
 from kernbench.sim.transaction import LINK_START, Packet
 
 if TYPE_CHECKING:
@@ -46,8 +45,6 @@ class PeDma(PeComponent):
         self.own_service = self.overhead_ns > 0.0
         self.queue_channel: QueueChannel | None = None
         """The third channel, for queues; opened by PE_IPCQ."""
-        self.queue_servers: list[Server] = []
-        """Servers of the queue channel."""
 
     def wired(self) -> None:
         """Find the translator, and the links to TCM and router."""

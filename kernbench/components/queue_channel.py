@@ -60,7 +60,6 @@ class QueueChannel:
             False: Server(f"{owner.resource}#queue_read"),
             True: Server(f"{owner.resource}#queue_write"),
         }
-        owner.queue_servers = list(self._slot_servers.values())
         self._paths: dict[Location, Path] = {}
         self._credit_paths: dict[Location, Path] = {}
         self._tokens_from = 0.0

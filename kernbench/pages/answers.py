@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from kernbench.analysis.time_window import WHOLE
 from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
 from kernbench.api.result import Run
@@ -20,7 +21,6 @@ from kernbench.pages.graphs import graph
 from kernbench.pages.machine import machine, machine_use, over_time_of
 from kernbench.pages.tables import content, grid_table, table
 from kernbench.pages.times import time_line
-from kernbench.pages.windows import windows
 from kernbench.pgraph import GraphStore, PropertyGraph, Result, topology_graph
 from kernbench.report.cells import plain
 
@@ -194,3 +194,13 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     **{screen.key: _screen(screen) for screen in SCREENS},
 }
 """By name, as the page asks for them."""
+
+
+def windows(run: Run) -> list[list[str]]:
+    """What ``launch`` may be, with a text for each: all launches, each one, setup, the run."""
+    if not run.launches:
+        last = [["run", WHOLE]]
+        return last if run.window("all") == run.window() else [["all", run.window("all").name], *last]
+    each = [[str(n), f"launch {n}: {one['kernel']}"] for n, one in enumerate(run.launches)]
+    first = [["all", "all launches"]] if len(each) > 1 else []
+    return [*first, *each, ["setup", "setup, outside of launches"], ["run", WHOLE]]

@@ -119,6 +119,13 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def csv_cell(value: Any) -> Any:
+    """What CSV has of a plain value: ``true`` and ``false``, lists as JSON."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
 def printable(text: str) -> str:
     """``text`` with control characters, which a terminal would obey, written out."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

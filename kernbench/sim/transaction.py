@@ -282,63 +282,11 @@ class Packet:
         """See :class:`Path`."""
         return self.path.reassembles
 
-    @property
-    def node_in(self) -> Times:
-        """When its first flit reached each node, ns."""
-        return Times(self, 0)
-
-    @property
-    def node_start(self) -> Times:
-        """When its first flit was served there, ns."""
-        return Times(self, 1)
-
-    @property
-    def link_in(self) -> Times:
-        """When its first flit stood before each link, ns."""
-        return Times(self, 2)
-
-    @property
-    def link_start(self) -> Times:
-        """When its first flit was put onto it, ns."""
-        return Times(self, LINK_START)
-
-    @property
-    def node_out(self) -> Times:
-        """When the flit that came last leaves each pipelined node, ns."""
-        return Times(self, NODE_OUT)
-
     def feeds(self) -> Doubles:
         """Room for a time of each flit."""
         feed = self.feed = Doubles().sized(self.last + 1)
         return feed
 
     def time_at(self, place: int, i: int) -> float:
-        """See :class:`Times`."""
+        """When its first flit passed ``place`` of the ``i``-th node or link, ns; see ``times``."""
         return self.times.at[place * self.stride + i]
-
-    def set_time(self, place: int, i: int, time: float) -> None:
-        """See :class:`Times`."""
-        self.times.at[place * self.stride + i] = time
-
-
-class Times:
-    """Times of a packet at the nodes or links of its path: a view that can be written to."""
-
-    def __init__(self, packet: Packet, place: int) -> None:
-        self._packet = packet
-        self._place = place
-
-    def __len__(self) -> int:
-        return len(self._packet.path.nodes)
-
-    def _index(self, i: int) -> int:
-        n = len(self)
-        if not -n <= i < n:
-            raise IndexError(i)
-        return i % n
-
-    def __getitem__(self, i: int) -> float:
-        return self._packet.time_at(self._place, self._index(i))
-
-    def __setitem__(self, i: int, value: float) -> None:
-        self._packet.set_time(self._place, self._index(i), value)

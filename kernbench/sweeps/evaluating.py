@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import time
@@ -18,13 +17,13 @@ from kernbench.api.stores import Store, borrowed, keeper, open_run
 from kernbench.api.stores import runs as all_runs
 from kernbench.api.topologies import described_machine
 from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
-from kernbench.errors import KernBenchError, UsageError
+from kernbench.errors import KernBenchError
 from kernbench.pgraph import GraphStore, PropertyGraph
 from kernbench.report.progress import Standing
 from kernbench.sweeps.evaluation_gate import baselines, compared
 from kernbench.sweeps.sweeping import Progress, sweep
 from kernbench.user_modules import unmoved
-from kernbench.written_files import writing
+from kernbench.written_files import write_csv, writing
 
 FAST_VARIABLE = "MILESTONE_FAST"
 """Where it is 1, evaluations draw from the points that are kept, and run nothing."""
@@ -260,10 +259,7 @@ class _Evaluating:
         self.result.tables[name] = [dict(row) for row in rows]
         if rows:
             file = self.folder / f"{name}.csv"
-            with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-                writer.writeheader()
-                writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+            write_csv(file, list(rows[0]), rows)
             self.result.files.append(str(file))
 
     def figure(self, name: str, draw: Callable[[Any], None], size: tuple[float, float] = (9.0, 5.0)) -> None:
@@ -304,13 +300,6 @@ class _Evaluating:
         )
 
 
-def _cell(value: Any) -> Any:
-    """Digits beyond 1e-9 are rounding."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return round(value, 9) if isinstance(value, float) else value
-
-
 def _write_results(result: Evaluated, folder: Path, against: str | None, threshold: float) -> None:
     from kernbench.report.page import page
 
@@ -335,10 +324,3 @@ def _write_results(result: Evaluated, folder: Path, against: str | None, thresho
     text = json.dumps(replace(result).as_dict(), indent=1, ensure_ascii=False, default=str)
     with writing(results):
         results.write_text(text + "\n", encoding="utf-8")
-
-
-def check_threshold(value: float) -> float:
-    """A share of 0 or more; ``UsageError`` otherwise."""
-    if not 0.0 <= value < float("inf"):
-        raise UsageError(f"threshold is {value}; it must be a share of 0 or more, such as 0.02")
-    return value

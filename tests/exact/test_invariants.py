@@ -104,7 +104,7 @@ def out_of_order_release(patch: Patch) -> None:
     def read(self: Memory, packet: Packet, time: float, begun: float, inside: float) -> None:
         transaction = packet.transaction
         answer = Packet(transaction, transaction.path.reverse, transaction.nbytes, 256)
-        packet.node_start[len(packet.links)] = begun
+        packet.times.at[packet.stride + len(packet.links)] = begun
         times = [fetch(self, packet, flit, inside)[0] for flit in range(answer.last + 1)]  # type: ignore[arg-type]
         self.depart(packet, time, begun, inside, max(times), self, transaction.nbytes)
         self.system.fabric.stream(answer, [times[-1], *times[:-1]])

@@ -13,9 +13,8 @@ import pytest
 import kernbench as kb
 from kernbench.analysis.time_window import WHOLE
 from kernbench.analysis.use_over_time import use_over_time
-from kernbench.pages.answers import Answers
+from kernbench.pages.answers import Answers, windows
 from kernbench.pages.machine import machine_use
-from kernbench.pages.windows import windows
 from kernbench.report.colours import percent
 from kernbench.report.views import VIEWS
 from kernbench.report.views.model import role

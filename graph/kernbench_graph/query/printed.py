@@ -6,9 +6,6 @@ from collections.abc import Mapping
 
 from kernbench_graph.query.question import Scalar
 
-FORMS = ("neo4j", "cypher-shell")
-"""Neo4j Browser takes all parameters in one command, cypher-shell each in one of its own."""
-
 
 def printed(text: str, params: Mapping[str, Scalar], form: str) -> str:
     """Commands that set ``params``, and the statement ``text``, as a client of that form takes them.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,12 @@ from kernbench.report.figures.transfers import (
     BANDWIDTH_COLUMNS,
     LATENCY_COLUMNS,
     OPS,
-    Row,
     bandwidth_rows,
     latency_rows,
     machine_for,
     scenarios,
 )
-from kernbench.written_files import writing
+from kernbench.written_files import write_csv
 
 Progress = Callable[[float, int, float | None], None]
 
@@ -48,9 +46,9 @@ def make(
     folder.mkdir(parents=True, exist_ok=True)
     names = (f"dma_{what}.{ending}" for what in ("latency", "bandwidth") for ending in ("csv", "png"))
     files = [folder / file for file in names]
-    _write(files[0], LATENCY_COLUMNS, latency)
+    write_csv(files[0], LATENCY_COLUMNS, latency)
     drawing.save(drawing.latency_figure(latency, name, latency_bytes), str(files[1]))
-    _write(files[2], BANDWIDTH_COLUMNS, bandwidth)
+    write_csv(files[2], BANDWIDTH_COLUMNS, bandwidth)
     drawing.save(drawing.bandwidth_figure(bandwidth, name, bandwidth_bytes), str(files[3]))
     return {
         "files": [str(file) for file in files],
@@ -73,17 +71,3 @@ class _Counted:
         self.events += machine.fabric.flit_crossings
         if self.progress is not None:
             self.progress(self.sim_ns, self.events, self.over / self.runs)
-
-
-def _cell(value: object) -> object:
-    """Digits beyond 1e-9 are rounding."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return round(value, 9) if isinstance(value, float) else value
-
-
-def _write(file: Path, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    with writing(file), file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({column: _cell(value) for column, value in row.items()} for row in rows)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
-from kernbench.report.cells import fold, is_number, number, plain, shown, text
+from kernbench.report.cells import csv_cell, fold, is_number, number, plain, shown, text
 from kernbench.report.content import Column
 from kernbench.report.targets import Target, sort_of, targets_of
 from kernbench.tui.models.filters import Values, matching
@@ -183,7 +183,7 @@ class Table:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([column.name for column in self.columns])
-        writer.writerows([_csv(value) for value in record.values()] for record in records)
+        writer.writerows([csv_cell(value) for value in record.values()] for record in records)
         return out.getvalue()
 
 
@@ -191,12 +191,6 @@ def _rank(value: Any) -> tuple[bool, float, str]:
     """Numbers by size and before texts, all else as text."""
     number_like = isinstance(value, int | float)
     return (not number_like, float(value) if number_like else 0.0, "" if number_like else text(value))
-
-
-def _csv(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def _cell(column: Column, value: Any) -> str:
