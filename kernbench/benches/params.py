@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from kernbench.errors import BenchError, UsageError
 from kernbench.hints import suggestion
+from kernbench.sizes import read_size
 
 ParamType = type[int] | type[float] | type[str] | type[bool]
 ParamValue = int | float | str | bool
@@ -59,7 +60,8 @@ class Param:
 
         Args:
             value: Text, as on a command line, or a value of the type. Text for a bool may be true, yes, on
-                or 1; for an int decimal (``064`` is 64) or with a prefix (``0x40``).
+                or 1; for an int decimal (``064`` is 64) or with a prefix (``0x40``), and where the name ends
+                in ``bytes`` with a unit (``4KiB``).
 
         Raises:
             ValueError: It is of another type, not among ``choices``, or below ``minimum``.
@@ -67,7 +69,8 @@ class Param:
         value = value.item() if isinstance(value, np.generic) else value
         is_text = isinstance(value, str)
         if is_text and self.type is int:
-            value = _integer(str(value))
+            nbytes = read_size(str(value)) if self.name.endswith("bytes") else None
+            value = _integer(str(value)) if nbytes is None else nbytes
         try:
             # Text is parsed; values from Python must have the type already.
             adapter = _adapter(self.type, self.minimum)  # type: ignore[arg-type]  # classes are hashable

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from kernbench.address import ADDRESS_SPACE
 from kernbench.errors import ConfigError
+from kernbench.sizes import read_size
 from kernbench.topology.problems import from_pydantic
 
 Where = Callable[[str], str]
@@ -87,7 +88,14 @@ def _whole(value: object) -> object:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
+def _size(value: object) -> object:
+    """As :func:`_whole`, and the bytes that a text with a unit writes (``64 KiB``)."""
+    nbytes = read_size(value) if isinstance(value, str) else None
+    return _whole(value) if nbytes is None else nbytes
+
+
 _Whole = Annotated[int, BeforeValidator(_whole)]
+_Size = Annotated[int, BeforeValidator(_size)]
 _Number = Annotated[float, BeforeValidator(_number)]
 
 
@@ -98,13 +106,13 @@ class _Entry(BaseModel):
 
     src: str
     dst: str
-    bytes: _Whole = Field(ge=1, le=ADDRESS_SPACE)
+    bytes: _Size = Field(ge=1, le=ADDRESS_SPACE)
     op: Literal["read", "write"] = "write"
     start_ns: _Number = Field(default=0.0, ge=0, le=LATEST_NS)
     count: _Whole = Field(default=1, ge=1, le=MAX_TRANSFERS)
     period_ns: _Number = Field(default=0.0, ge=0, le=LATEST_NS)
     name: str = ""
-    offset: _Whole = Field(default=0, ge=0, le=ADDRESS_SPACE)
+    offset: _Size = Field(default=0, ge=0, le=ADDRESS_SPACE)
 
 
 def make_flow(entry: object, where: Where) -> Flow:

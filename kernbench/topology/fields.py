@@ -7,16 +7,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_SIZE = re.compile(r"(\d+)\s*(B|KiB|MiB|GiB)")
+from kernbench import sizes
 
 Scalar = str | int | float | bool
 
 
 def _size(value: object) -> object:
     if isinstance(value, str):
-        if match := _SIZE.fullmatch(value.strip()):
-            return int(match[1]) * _UNITS[match[2]]
+        if (nbytes := sizes.read_size(value)) is not None:
+            return nbytes
         raise ValueError(f"is {value!r}, expected bytes as an integer or with a unit such as '2 MiB'")
     return value
 
@@ -38,7 +37,7 @@ def _scalars(value: object) -> object:
     return value
 
 
-_SIZE_SCHEMA = {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": rf"^\s*{_SIZE.pattern}\s*$"}]}
+_SIZE_SCHEMA = {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": rf"^\s*{sizes.PATTERN}\s*$"}]}
 
 Size = Annotated[int, BeforeValidator(_size), WithJsonSchema(_SIZE_SCHEMA)]
 """Bytes: an integer, or a text with a binary unit such as ``"48 GiB"``."""

@@ -48,8 +48,10 @@ def _said(found: Mapping[str, Any]) -> list[str]:
     """The energy of the run and of its launches, and what is not in it."""
     if not found["energy_pj"]:
         return [EMPTY]
-    of = f"{joules(found['energy_pj'])}; its launches took {joules(found['launches_pj'])}"
-    return [f"{of} in {number(found['latency_ns'])} ns", *([] if found["static_pj"] else [_NO_STATIC])]
+    of = joules(found["energy_pj"])
+    if found["latency_ns"]:  # traffic has no launches
+        of += f"; its launches took {joules(found['launches_pj'])} in {number(found['latency_ns'])} ns"
+    return [of, *([] if found["static_pj"] else [_NO_STATIC])]
 
 
 def joules(pj: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import click
@@ -12,20 +11,17 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import change_options, check_option, topology_file, topology_option
 from kernbench.cli.output import format_option, number, print_csv, print_json, print_table, say
 from kernbench.cli.progress import Progress
+from kernbench.sizes import read_size
 
 if TYPE_CHECKING:
     from kernbench.probes import ProbeReport
 
-_SIZE = re.compile(r"(?P<count>\d{1,18})\s*(?P<unit>|B|KiB|MiB)")
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
-
 
 def _bytes(text: str) -> int:
     """Bytes as typed: ``4096`` or ``4KiB``."""
-    match = _SIZE.fullmatch(text.strip())
-    nbytes = int(match["count"]) * _UNITS[match["unit"]] if match else 0
-    if nbytes < 1:
-        raise click.BadParameter(f"'{text}' is no size, expected bytes such as 4096 or 4KiB")
+    nbytes = read_size(text)
+    if not nbytes:
+        raise click.BadParameter(f"'{text}' is not a size, expected bytes such as 4096 or 4KiB")
     return nbytes
 
 

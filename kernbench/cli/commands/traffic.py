@@ -149,7 +149,7 @@ def _print_for_people(run: api.TrafficRun, top: int) -> None:
 
 
 def _peak(totals: dict[str, Any], key: str) -> str:
-    return f"{number(totals[key])} GB/s, of which {totals['bandwidth_gbs'] / totals[key]:.1%} reached"
+    return f"{number(totals[key])} GB/s, {totals['bandwidth_gbs'] / totals[key]:.1%} of it reached"
 
 
 def _cell(row: dict[str, Any], column: str) -> Any:

@@ -1,0 +1,15 @@
+"""Bytes as people write them: ``4096``, ``64KiB``, ``48 GiB``; in every file and on every command line."""
+
+from __future__ import annotations
+
+import re
+
+PATTERN = r"\d{1,18}\s*(B|KiB|MiB|GiB)?"
+_SIZE = re.compile(r"(\d{1,18})\s*(|B|KiB|MiB|GiB)")
+_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def read_size(text: str) -> int | None:
+    """The bytes that ``text`` writes, a whole number with or without a binary unit; None for another text."""
+    match = _SIZE.fullmatch(text.strip())
+    return int(match[1]) * _UNITS[match[2]] if match else None
