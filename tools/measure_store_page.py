@@ -159,8 +159,8 @@ def page(
     return f"""# Measured: stores
 
 Written by `make measure-store`, on made-up traffic over the routes of the default machine:
-{large["hops"]:,} hops, of which {large["hops"] // 20:,} on one hot link, and {large["waits"]:,} `WAITED_FOR`;
-beside it lie a simulated run of {small["hops"]:,} hops, of which the critical path is asked, and
+{large["hops"]:,} hops, {large["hops"] // 20:,} of them on one hot link, and {large["waits"]:,} `WAITED_FOR`;
+beside it lie a simulated run of {small["hops"]:,} hops, whose critical path is asked for, and
 {len(beside["ids"])} runs of about {beside["hops"]:,} hops, made up with other seeds, all of the same machine.
 {machine()}.
 It took {seconds:,.0f} s.

@@ -237,7 +237,7 @@ class GraphStore(Protocol):
                 the run's id where it is not given.
             run: id of a run or a reference to one; None for the history.
             timeout_s: time after which the query is stopped, in seconds.
-            engine: one of :attr:`engines`, of which None is the first.
+            engine: one of :attr:`engines`; None for the first.
             proved: the text is a shipped one that the conformance suite has proved on that engine. An engine
                 that may answer wrongly asks any other text to pass its check first.
 

@@ -49,7 +49,7 @@ class OperationWalk:
         return None
 
     def _transferred(self, work: Work, sent: Message) -> Work | None:
-        """Back over a transfer, of which ``sent`` was answered last."""
+        """Back over a transfer; of its transactions, ``sent`` was answered last."""
         track = self.track
         first = next(iter(self.index.path(sent)), None)
         queued = first is not None and first.resource == work.component and work.t_start > work.t_ready

@@ -18,7 +18,7 @@ kernel's own cycles and the dispatch of its commands; ``queue``: behind other tr
 ``back_pressure``: for room in a finite buffer; ``dependency``: ready, but held by something
 that the trace does not tell apart; ``launch``: launch messages, their answers and the common start;
 ``host``: the host, mapping, and what came before the first request; ``unfinished``: under way when a run
-was stopped, of which a part was kept. ``unexplained`` is a hole in the trace, and a bug.
+was stopped and partly kept. ``unexplained`` is a hole in the trace, and a bug.
 """
 
 _SHOWN = 10

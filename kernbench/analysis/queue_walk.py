@@ -21,7 +21,7 @@ class QueueWalk:
     def over(self, work: Work) -> Work | None:
         """Back over ``work``; returns the operation where the path goes on.
 
-        None: it goes on with the kernel that gave the command of which ``work`` is a part.
+        None: it goes on with the kernel whose command ``work`` is part of.
         """
         if work.name == SEND:
             return self._handed(work)

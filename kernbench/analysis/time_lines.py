@@ -156,7 +156,7 @@ def _lines(
 
 
 def within(lines: Lines, window: Window) -> Lines:
-    """The intervals of which a part lies within the window, cut to its ends."""
+    """The intervals that overlap the window, cut to its ends."""
     if not window.spans:
         return lines.only(np.zeros(len(lines), np.bool_))
     found = lines.only(window.touches(lines.begin, lines.end))

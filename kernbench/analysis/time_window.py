@@ -22,7 +22,7 @@ ALL, SETUP, RUN = "all", "setup", "run"
 WHOLE = "the whole run"
 
 PARTIAL = "partial"
-"""Status of a run that was stopped and of which a part was kept."""
+"""Status of a run that was stopped and partly kept."""
 _SAME_NS = 1e-9
 
 Floats = NDArray[np.float64]

@@ -82,7 +82,7 @@ class RowsOf:
         self._sorted = ids[self._order]
 
     def of(self, ids: Ints) -> Ints:
-        """The rows of these ids, all of which are there."""
+        """The rows of these ids, which must all be there."""
         return self._order[self._sorted.searchsorted(ids)]
 
     def find(self, number: int) -> int | None:

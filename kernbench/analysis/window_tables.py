@@ -24,7 +24,7 @@ _OF_OPERATIONS = ("Operand", "Region", "DependsOn", "Awaited", "Access")
 
 
 def tables_within(tables: Mapping[str, pa.Table], window: Window) -> dict[str, pa.Table]:
-    """The rows of which a part lies within the window, whole, and what belongs to them.
+    """The rows that overlap the window, whole, and what belongs to them.
 
     ``Use`` is that of the window. Operands, regions, dependencies and accesses are those of its operations,
     which may depend on earlier ones; routes those of its transactions. Tensors are all there.

@@ -262,7 +262,7 @@ def failed(error: KernBenchError, kept: str) -> KernBenchError:
 
 
 def _raise_partial(interrupt: KeyboardInterrupt | None, error: KernBenchError | None, run: Run) -> NoReturn:
-    """Raise the end of a run of which a part is kept."""
+    """Raise what ended a run that is partly kept."""
     kept = f"; kept as run {run.id}, which is partial"
     if interrupt is not None:
         stopped = KeyboardInterrupt(f"{interrupt}{kept}")

@@ -70,7 +70,7 @@ class Tuning:
 
     @property
     def untuned(self) -> list[str]:
-        """Kernels of which no configuration worked."""
+        """Kernels with no configuration that worked."""
         found = {point.kernel for point in self.best}
         return list(dict.fromkeys(point.kernel for point in self.points if point.kernel not in found))
 

@@ -326,7 +326,7 @@ class Distributed:
         return group
 
     def _list(self, what: str, name: str, tensors: object, group: ProcessGroup | None) -> int:
-        """The size of the group, of which ``tensors`` must hold one for each rank."""
+        """The size of the group; ``tensors`` must hold one tensor for each of its ranks."""
         size = self._group(what, group).size()
         if isinstance(tensors, str) or not isinstance(tensors, Sequence) or len(tensors) != size:
             given = f"{len(tensors)} tensors" if isinstance(tensors, Sequence) else repr(tensors)

@@ -113,7 +113,7 @@ class Pseudo:
         self.due_at = _NEVER
         """When the refresh that is due here fell due."""
         self.refreshed: list[tuple[int, int, int, Bank | None]] = []
-        """Refreshes: when due, issued and over, and of which bank (None: all). The owner drops old ones."""
+        """Refreshes: when due, issued and over, and the bank (None: all). The owner drops old ones."""
         self.hits = 0
         self.misses = 0
         self.conflicts = 0

@@ -152,7 +152,7 @@ class PeIpcq(PeComponent):
     def cancel(self) -> None:
         """The PE's kernel was stopped: forget what it still waited for.
 
-        Messages of which some parts are read or sent stay as they are: such queues must be set up anew.
+        Messages that are partly read or sent stay as they are: such queues must be set up anew.
         """
         self._receiver.cancel(_nothing)
         for queue in self._queues.values():

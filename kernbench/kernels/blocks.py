@@ -126,7 +126,7 @@ def access(
 def _whole(
     shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int
 ) -> tuple[int, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...] | None]:
-    """Of a block of which no element is left out: how many elements on it ends, its runs as if it began at
+    """Of a block with no element left out: how many elements on it ends, its runs as if it began at
     address 0, its pieces. Kernels step through an array by blocks of one form.
     """
     at = _offsets(shape, strides)

@@ -28,7 +28,7 @@ pending until replay (`--verify-data`). Handles have the operators `+ - * / // %
 and `...`, `.to(dtype)`, `.T`, `.shape`, `.dtype`. Types are `f16`, `bf16`, `f32`, `i8`, `i32`.
 
 **Time.** A load or store takes the time of its transfer over the machine. An operation on handles takes FETCH, its
-engine and STORE; MATH takes `ceil(elements / lanes)` cycles for each pass, of which the topology says how many an
+engine and STORE; MATH takes `ceil(elements / lanes)` cycles for each pass; the topology says how many passes an
 operation needs. Views (`trans`, `reshape`, slices), constants (`zeros`, `full`, `arange`) and `program_id` take none.
 
 A wrong argument is a `KernelError` at the call: kernel, PE, simulated time, argument, remedy.

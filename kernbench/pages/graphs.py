@@ -11,7 +11,7 @@ from kernbench.report.cells import plain, text
 _MOST = 300
 """Nodes that are drawn; the table has all."""
 _PAIRS = (("holder", "waiter"), ("through", "op"), ("first", "follower"), ("src", "dst"))
-"""Columns of two things of which the first leads to the second."""
+"""Columns of two things; the first leads to the second."""
 _CHAINS = {"routing/taken": ("location", "kind")}
 """By question: the column whose cells follow each other, and the one that says what leads there."""
 

@@ -49,7 +49,7 @@ def over_time_of(run: Run) -> Callable[[Window], OverTime]:
 def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str, Any]:
     """A view's geometry in points, with its texts, colours and legend; see :class:`~...views.model.View`.
 
-    ``instances`` are the names of which ``of`` may be one. ``UsageError`` for another view or part.
+    ``of`` is one of the names ``instances``, or empty. ``UsageError`` for another view or part.
     """
     if view not in VIEWS:
         raise UsageError(f"there is no view '{view}'; {did_you_mean(view, VIEWS)}")

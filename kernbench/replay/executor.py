@@ -36,7 +36,7 @@ STACK_BYTES = 1 << 25
 
 
 class Executor:
-    """Replays operations on ``memory``, of which it is the only writer.
+    """Replays operations on ``memory``, which nothing else writes.
 
     ``window`` is the number of operations whose waves are formed together. ``order`` may permute the
     operations of a wave (tests use it to show that the order within a wave does not matter). At most

@@ -183,7 +183,7 @@ class MemoryStore:
 
 
 def _frozen_bytes(array: Array, owned: bool) -> Bytes:
-    """The bytes of ``array`` as a read-only vector of which no one else holds a writable view."""
+    """The bytes of ``array`` as a read-only vector; no one else holds a writable view of it."""
     if not (array.flags.c_contiguous and (owned or _is_frozen(array))):
         array = array.copy(order="C")
     data = array.reshape(-1).view(np.uint8)

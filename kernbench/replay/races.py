@@ -359,7 +359,7 @@ def _touches_memory(op: Op) -> bool:
 
 
 def _with(before: tuple[Access, ...], mine: Access) -> tuple[Access, ...]:
-    """The accesses, of which the newest of a thread stands for those before it.
+    """The accesses; the newest of a thread stands for those before it.
 
     It cannot stand for one that releases where it does not itself.
     """

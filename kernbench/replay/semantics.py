@@ -290,4 +290,4 @@ def means(kind: str, name: str) -> Callable[[Rule], Rule]:
 
 
 _MOVES = frozenset({_read, _written, _bytes_moved, _reshape, _transpose, _slice})
-"""Rules without arithmetic, of which numpy has nothing to warn."""
+"""Rules without arithmetic, about which numpy has nothing to warn."""

@@ -103,8 +103,8 @@ class FaultImpact:
 def single_points(graph: PropertyGraph, src: str, dst: str, traffic: Traffic) -> list[str]:
     """Links and components on every possible path from ``src`` to ``dst``, in the order met.
 
-    ``src`` and ``dst`` are components, or groups, of which the components count that send or receive this
-    traffic; they are not listed themselves. For a slice with channel routers, a part counts if it is on every
+    ``src`` and ``dst`` are components, or groups: of a group, the components that send or receive this
+    traffic. They are not listed themselves. For a slice with channel routers, a part counts if it is on every
     path to one of the channels. :class:`RoutingError` when a name is unknown, a group has no such component,
     or there is no path at all.
     """

@@ -24,7 +24,7 @@ class Stay(Request):
     """A packet at a port, whose flits up to ``last`` have come and those before ``flit`` have gone."""
 
     def prepare(self, packet: Packet, hop: int, last: int, since: float, order: int) -> None:
-        """Make it that of a packet of which flits up to ``last`` stand here since ``since``."""
+        """Make it that of a packet whose flits up to ``last`` have stood here since ``since``."""
         self.packet = packet
         self.hop = hop
         self.flit = 0
@@ -67,7 +67,7 @@ class Lane(Line):
         self.behind: Any = None
         """The transaction that holds it up."""
         self.where: Any = None
-        """The buffer in which there is no room, or of which another flit is being read."""
+        """The buffer that is full, or from which another flit is being read."""
 
     def pass_on(self, end: float) -> None:
         """The last flit of the packet at the head has left at ``end``: the next one is at the head."""

@@ -306,7 +306,7 @@ def _write_results(result: Evaluated, folder: Path, against: str | None, thresho
     kept = sum(point["kept_before"] for point in result.points)
     facts = {
         "made by": f"kernbench {kernbench.__version__}",
-        "points": f"{len(result.points)}, of which {kept} were kept before and {len(result.failed)} failed",
+        "points": f"{len(result.points)}, including {kept} kept before and {len(result.failed)} that failed",
     }
     tables = dict(result.tables)
     if result.moved is not None:

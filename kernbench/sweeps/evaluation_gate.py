@@ -18,7 +18,7 @@ _CLOSE_NS = 1e-6
 def baselines(tag: str, store: GraphStore, names: Sequence[str]) -> dict[str, Run]:
     """The newest run with a tag for each configuration; ``UsageError`` where no run has that tag.
 
-    ``names`` are tags of which a run must have one more: those of the evaluation.
+    A run must have one of the tags ``names`` as well: those of the evaluation.
     """
     found = {key_of(run): run for run in all_runs(store) if tag in run.tags and set(names) & set(run.tags)}
     if not found:

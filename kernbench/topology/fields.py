@@ -115,7 +115,7 @@ class MemoryPart(Part):
 
 
 FIFO = "fifo"
-"""The arbiter of links of which nothing is said."""
+"""The arbiter of links that name none."""
 
 
 class LinkPart(Section):

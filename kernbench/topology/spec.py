@@ -284,7 +284,7 @@ class TopologySpec(Section):
         """The one text of this content: JSON with sorted keys.
 
         ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
-        of which nothing is said that is not so anyway, ``energy`` where nothing is said, DRAM where none is
+        that say nothing that is not so anyway, ``energy`` where nothing is said, DRAM where none is
         modelled, and ``tile_transfers`` where tiles are packed.
         """
         content = self.model_dump(mode="json", exclude={"components_file", "links", "energy"})

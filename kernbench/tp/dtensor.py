@@ -48,7 +48,7 @@ class DTensor:
         *,
         dp: DPPolicy | None = None,
     ) -> DTensor:
-        """The tensor of which every rank has ``local``; ``dp`` places what is made from it within a SIP."""
+        """The tensor whose part on a rank is ``local``; ``dp`` places what is made from it within a SIP."""
         shape = list(local.shape)
         checked = _checked(placements, device_mesh, len(shape), "from_local")
         for mesh_dim, placement in enumerate(checked):

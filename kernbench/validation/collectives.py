@@ -68,7 +68,7 @@ def _scale(pieces: float, case: Case) -> int:
 
 
 def _flit_bytes(chunk: float, in_flight: float) -> int:
-    """Bytes of a flit: a power of two of which a chunk has as many as :data:`FLITS` says."""
+    """Bytes of a flit: a power of two such that a chunk has as many flits as :data:`FLITS` says."""
     fewest, most = FLITS
     flits = min(most, max(fewest, chunk / in_flight)) if in_flight else most
     return 1 << max(8, int(log2(max(1.0, chunk / flits))))

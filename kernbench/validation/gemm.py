@@ -43,7 +43,7 @@ def cycles(case: Case) -> float:
 
 
 class _Engine(Instrument):
-    """Adds up the time of products, of which one cycle is a ns."""
+    """Adds up the time of products; a cycle is 1 ns."""
 
     def __init__(self) -> None:
         self.cycles = 0.0

@@ -37,7 +37,7 @@ def facts(run: Run, **window: Any) -> Iterator[tuple[str, str]]:
     launched = "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches"
     yield "latency", f"{number(run.latency_ns)} ns in {launched}" if run.launches else "no launches"
     setup = run.sim_ns - run.window("all").ns if run.launches else 0.0
-    outside = f", of which {number(setup)} ns are setup, outside of launches" if setup else ""
+    outside = f", including {number(setup)} ns of setup outside launches" if setup else ""
     yield "simulated", f"{number(run.sim_ns)} ns{outside}"
     one_by_one = f", {info['ops_verified']} operations one by one" if info.get("ops_verified") else ""
     yield (

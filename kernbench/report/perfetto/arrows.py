@@ -13,7 +13,7 @@ from kernbench.report.perfetto.events import Flows
 
 
 class Arrows:
-    """Numbers of arrows at the slices of each table. An arrow of which an end is not shown is left out.
+    """Numbers of arrows at the slices of each table. An arrow is left out unless both its ends are shown.
 
     - from an operation to those that had to come after it, and to the messages sent for it;
     - from a message to those that it brought about, and along its own crossings;
@@ -54,7 +54,7 @@ class Arrows:
             self._of_waits(tables, message_at, crossings, waits)
 
     def _between(self, sources: list[Flows], begin: Ints, targets: list[Flows], end: Ints) -> None:
-        """An arrow for each pair of slices of which both are shown."""
+        """An arrow for each pair of slices that are both shown."""
         both = (begin >= 0) & (end >= 0)
         ids = self._next + np.arange(int(both.sum()))
         self._next += len(ids)

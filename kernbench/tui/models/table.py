@@ -1,6 +1,6 @@
 """A table of any length: rows made into text only when they are looked at, sorted and filtered by column.
 
-Columns are Arrow arrays, of which a slice costs nothing, or plain lists where cells hold nodes and paths.
+Columns are Arrow arrays, whose slices cost nothing, or plain lists where cells hold nodes and paths.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SAMPLE = 200
 _FOLDABLE = 50_000
 """Rows that are folded while somebody waits."""
 _NUMBERED = ("resource", "transaction", "operation")
-"""Sorts of names of which a machine or a run has many alike."""
+"""Sorts of names that occur many times, differing in numbers only, in a machine or a run."""
 _WIDEST = 60
 """Characters of a column; longer cells end in an ellipsis."""
 

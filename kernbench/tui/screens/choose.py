@@ -15,7 +15,7 @@ from kernbench.tui.widgets.words import plain
 
 
 class Choose(ModalScreen[int | None]):
-    """A list of which one entry is chosen: gives its index, or None when it is left."""
+    """A list to choose one entry from: gives its index, or None when it is left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,backspace", "dismiss(None)", "Back"),

@@ -89,7 +89,7 @@ class ArcadeDatabase:
 
     @contextmanager
     def filling(self, relationships: int) -> Iterator[None]:
-        """All nodes and relationships, of which there are about so many, are added within the block."""
+        """All nodes and relationships are added within the block; of the latter about so many."""
         self._ask("begin", relationships)
         yield
         self._ask("end")

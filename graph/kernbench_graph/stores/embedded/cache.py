@@ -81,7 +81,7 @@ About = dict[str, Any]
 
 
 class Base(NamedTuple, Generic[D]):
-    """An entry from a copy of which a new one is made."""
+    """An entry that a new one is made from, as a copy."""
 
     name: str
     add: Fill[D]

@@ -165,7 +165,7 @@ def _check_pattern(clause: list[Token]) -> None:
             )
             if not straight:
                 raise refused(
-                    "relationships of one type in one MATCH, of which it takes one for both",
+                    "relationships of one type in one MATCH, where it takes one for both",
                     "write a MATCH for each, and compare a property of the two",
                 )
 

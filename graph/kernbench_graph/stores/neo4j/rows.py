@@ -56,7 +56,7 @@ def run_batches(run: RunRecord, topology: TopologyRecord, detail: str = "full") 
     """
     kept = kept_names(detail)
     parts = Projection(topology, run, by_id=True).parts("run", tuple(sorted(kept)))
-    # A type may lead from several labels, of which some are left out.
+    # A type may lead from several labels, some of them left out.
     return batches_of((part for part in parts if kept.issuperset(part.ends or ())), HIDDEN)
 
 
