@@ -20,7 +20,7 @@ def check_windows_add_up(run: kb.Run) -> None:
     for part in parts:
         assert part["occupancy"].max(initial=0.0) <= 1 + 1e-9
         assert (part["utilisation"] <= part["occupancy"] + 1e-9).all()
-    spread = use_within(run.tables, run.window())  # the run, not as it was recorded
+    spread = use_within(run.tables, run.window("run"))  # the run, not as it was recorded
     for column, within in ABOUT.items():
         whole = dict(zip(run.used["resource"].tolist(), run.used[column].tolist(), strict=True))
         for several in (parts, [spread]):

@@ -201,21 +201,22 @@ class Run(Exports):
         }
 
     def window(
-        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+        self, launch: int | str | None = "all", from_ns: float | None = None, to_ns: float | None = None
     ) -> Window:
-        """A window of the run: a launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run.
+        """A window of the run: a launch's number, ``"all"`` launches, ``"setup"``, or ``"run"``, the whole.
 
-        Of plain traffic ``"all"`` is the makespan. ``from_ns`` and ``to_ns`` cut it further, in ns of
-        simulated time. ``UsageError`` for a launch that there is not, or a window without time in it.
+        None is the whole run too. Of plain traffic ``"all"`` is the makespan. ``from_ns`` and ``to_ns`` cut
+        it further, in ns of simulated time. ``UsageError`` for a launch that there is not, or a window
+        without time in it.
         """
         from kernbench.analysis.time_window import select
 
         return select(self._properties, launch, from_ns, to_ns)
 
     def use(
-        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+        self, launch: int | str | None = "all", from_ns: float | None = None, to_ns: float | None = None
     ) -> Frame:
-        """Use of each component and link within a window (see :meth:`window`): the columns of :attr:`used`.
+        """Use of each component and link within a window, by default the launches; columns of :attr:`used`.
 
         Busy and waiting times are those of the window, ``utilisation`` is a share of its length.
         """
@@ -228,7 +229,7 @@ class Run(Exports):
         return self._once(("use", window), lambda: resource_use(self.tables, window, self.sim_ns))
 
     def _use(
-        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+        self, launch: int | str | None, from_ns: float | None = None, to_ns: float | None = None
     ) -> Frame:
         """:meth:`use`; of a run without a trace, which knows no windows, that of the whole run."""
         return self.use(launch, from_ns, to_ns) if self._traced else self.used
@@ -340,7 +341,7 @@ class Run(Exports):
         from kernbench.analysis.window_use import resource_use
 
         self.frame("Use")  # or an error
-        return resource_use(self.tables, self.window(), self.sim_ns)
+        return resource_use(self.tables, self.window("run"), self.sim_ns)
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[Any]:
@@ -392,11 +393,11 @@ class Run(Exports):
         return self._given_topology or store.load_topology(str(self._properties["topology"]))
 
     def critical_path(
-        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+        self, launch: int | str | None = "all", from_ns: float | None = None, to_ns: float | None = None
     ) -> CriticalPath:
         """The critical path: the steps of work and waiting that make the time of a window (:meth:`window`).
 
-        Its steps are contiguous and add up to :attr:`sim_ns`, or to the window's length.
+        Its steps add up to the window's length, by default that of the launches.
         ``UsageError`` when the run was not traced or has no such launch.
         """
         from kernbench.analysis.critical_path import path_within

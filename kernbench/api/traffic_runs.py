@@ -77,7 +77,7 @@ class TrafficRun(Run):
         return busiest(self._use("all"), top)
 
     def _use(
-        self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
+        self, launch: int | str | None, from_ns: float | None = None, to_ns: float | None = None
     ) -> Frame:
         """:meth:`use`; that of the makespan without a trace too, since nothing is busy outside of it."""
         if self._traced or launch != "all" or from_ns is not None or to_ns is not None:

@@ -37,7 +37,7 @@ def what_if(
     store: Store = None,
     rerun: bool = True,
     *,
-    launch: int | str | None = None,
+    launch: int | str | None = "all",
     bench: str | Callable[[Any], Any] | None = None,
     topo: Mapping[str, object] | None = None,
     progress: Progress | None = None,
@@ -53,7 +53,7 @@ def what_if(
         store: An open store, a URL, or None for the default one.
         rerun: Compile the run's machine again with the changes and run the bench, or the traffic, on it; that
             run is kept with the tag ``what-if``.
-        launch: A launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run.
+        launch: A launch's number, ``"all"`` launches, ``"setup"``, or ``"run"``, the whole run.
         bench: Needed where the kept run was of a function.
         topo: Changes of the topology's keys, such as ``{"cube.hbm.channel_gbs": 64}``; only a real run shows
             what they do.
@@ -133,7 +133,7 @@ def what_if_candidates(
     run: str = "last",
     store: Store = None,
     *,
-    launch: int | str | None = None,
+    launch: int | str | None = "all",
     locations: int = 10,
     measure: int = 0,
     bench: str | Callable[[Any], Any] | None = None,
@@ -144,7 +144,7 @@ def what_if_candidates(
     Args:
         run: An id or a reference such as ``last``.
         store: An open store, a URL, or None for the default one.
-        launch: A launch's number, ``"all"`` launches, ``"setup"``, or None for the whole run.
+        launch: A launch's number, ``"all"`` launches, ``"setup"``, or ``"run"``, the whole run.
         locations: How many single components and links to list, those with most time on the path; all kinds
             are listed beside them.
         measure: For how many of the candidates, from the first, to run the bench, or the traffic, on a

@@ -54,7 +54,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return float(value) if math.isfinite(value) else None  # numpy has floats of its own
     if _is_entity(value):
         return plain(plain_entities(value))
     if isinstance(value, dict):

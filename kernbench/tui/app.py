@@ -133,7 +133,7 @@ class KernBenchApp(App[None]):
 
             def found() -> list[Window]:
                 run = self.browser.run(run_id).run
-                return choices(run.launches, run.window("all") == run.window())
+                return choices(run.launches, run.window("all") == run.window("run"))
 
             screen.ask(found, step, "window")
 

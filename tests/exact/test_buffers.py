@@ -146,7 +146,7 @@ def test_back_pressure_is_a_cause_and_adds_up(tmp_path: Path) -> None:
         store=tmp_path,
         topo={"links": links, "sip.cube_mesh": {"w": 1, "h": 1}, "system.sips": 1},
     )
-    path = run.critical_path()
+    path = run.critical_path("run")
     assert path.by_cause()["back_pressure"] > 0.0
     assert fsum(path.by_cause().values()) == pytest.approx(path.ns, abs=1e-6)
     rows = kb.ask("contention/waits-by-resource", run.id, tmp_path, {"launch": "run", "limit": 1000})

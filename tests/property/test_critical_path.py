@@ -34,7 +34,7 @@ def machine(topology: str) -> Any:
 
 
 def check(run: kb.Run) -> CriticalPath:
-    path = run.critical_path()
+    path = run.critical_path("run")
     ends = [
         (run.sim_ns, path),
         *((launch["latency_ns"], run.critical_path(n)) for n, launch in enumerate(run.launches)),

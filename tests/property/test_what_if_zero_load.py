@@ -95,11 +95,11 @@ CHANGES = st.lists(
 )
 def test_an_estimate_is_exact(model: str, flow: dict[str, Any], changes: list[tuple[str, float]]) -> None:
     before = carried(model, flow, [])
-    estimate = what_if(before.critical_path(), machine(model, "[]"), changes)
+    estimate = what_if(before.critical_path("run"), machine(model, "[]"), changes)
     after = carried(model, flow, changes)
     assert estimate.before_ns == pytest.approx(before.sim_ns, abs=1e-9)
     assert estimate.ns == pytest.approx(after.sim_ns, abs=1e-9, rel=0)
-    measured = after.critical_path().by_cause()
+    measured = after.critical_path("run").by_cause()
     for cause in measured | estimate.by_cause:
         assert estimate.by_cause.get(cause, 0.0) == pytest.approx(measured.get(cause, 0.0), abs=1e-9, rel=0)
 

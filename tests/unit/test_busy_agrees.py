@@ -183,7 +183,9 @@ def test_screens_offer_the_windows_that_differ(run: kb.Run) -> None:
     """Traffic from the start on lasts as long as its run: one window."""
     opened = Browser(run._kept_in()).run(run.id).run
     on_page = [name for name, _ in windows(opened)]
-    in_terminal = [one.launch for one in choices(opened.launches, opened.window("all") == opened.window())]
+    in_terminal = [
+        one.launch for one in choices(opened.launches, opened.window("all") == opened.window("run"))
+    ]
     if isinstance(run, kb.TrafficRun):
         assert on_page == in_terminal == ["all", "run"]
         flow = {"src": "sip0.cube0.pe0", "dst": "sip0.cube0.hbm_ctrl.pe0", "bytes": 4096}

@@ -25,7 +25,7 @@ def run() -> Iterator[kb.Run]:
 
 @pytest.mark.parametrize("engine", ["arcadedb", "ladybug"])
 def test_steps_can_be_asked_for_and_walked(run: kb.Run, engine: str) -> None:
-    path = run.critical_path()
+    path = run.critical_path("run")
     steps = run.cypher("MATCH (:Run {id: $run})-[:TOOK_TIME_IN]->(s:Step) RETURN s.ns AS ns", engine=engine)
     assert fsum(row[0] for row in steps.rows) == pytest.approx(run.sim_ns)
     assert len(steps) == len(path.steps)

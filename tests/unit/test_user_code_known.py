@@ -40,7 +40,7 @@ from kernbench.components.transit import Transit
 class Mine(Transit):
     pass
 """
-RE_RUN: dict[str, Any] = {"changes": {"tray": 1.0}, "rerun": True}
+RE_RUN: dict[str, Any] = {"changes": {"tray": 1.0}, "rerun": True, "launch": "run"}
 
 
 @pytest.fixture(autouse=True)
