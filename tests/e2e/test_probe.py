@@ -128,8 +128,8 @@ def test_csv_has_a_line_for_each_case_and_size(cli: Cli) -> None:
     [
         (("--case", "pe-cross-sip-hbm-best"), "no case 'pe-cross-sip-hbm-best' (there is one SIP); it has"),
         (("--case", "h2d"), "no case 'h2d'; it has h2d-1hop, d2h-1hop, pe-local-hbm"),
-        (("--sizes", "256,many"), "'many' is no size, expected bytes such as 4096 or 4KiB"),
-        (("--bytes", "0"), "'0' is no size, expected bytes such as 4096 or 4KiB"),
+        (("--sizes", "256,many"), "'many' is not a size, expected bytes such as 4096 or 4KiB"),
+        (("--bytes", "0"), "'0' is not a size, expected bytes such as 4096 or 4KiB"),
         (("--sizes", "9000000KiB"), "leave the 6442450944 bytes of HBM slice"),
     ],
 )
