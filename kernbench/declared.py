@@ -27,7 +27,7 @@ def declared(folder: Path, decorator: str) -> dict[str, tuple[str, ...]]:
 def declared_in(path: Path, decorator: str) -> dict[str, tuple[str, ...]]:
     """The names that module ``path`` gives to ``@decorator(...)``, in order; see :func:`declared`."""
     found: dict[str, tuple[str, ...]] = {}
-    module = _parsed(path, f"@{decorator}(")
+    module = _parse(path, f"@{decorator}(")
     for node in module.body if module else ():
         for call in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
             if not isinstance(call, ast.Call) or ast.unparse(call.func) != decorator:
@@ -42,7 +42,7 @@ def declared_in(path: Path, decorator: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _parsed(path: Path, needed: str = "") -> ast.Module | None:
+def _parse(path: Path, needed: str = "") -> ast.Module | None:
     try:
         source = path.read_text(encoding="utf-8")
         return ast.parse(source) if needed in source else None
@@ -57,7 +57,7 @@ def _assigned_params(module: ast.Module | None, folder: Path) -> dict[str, str]:
         if isinstance(node, ast.ImportFrom) and node.module:
             stem = node.module.rpartition(".")[2]
             if stem.startswith("_") and (folder / f"{stem}.py").is_file():
-                known |= _assigned_params(_parsed(folder / f"{stem}.py"), folder)
+                known |= _assigned_params(_parse(folder / f"{stem}.py"), folder)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             for name in _param_names([node.value], {}):
                 known[node.targets[0].id] = name

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernbench_graph.errors import KernBenchError as KernBenchError
-from kernbench_graph.errors import shortened as shortened
+from kernbench_graph.errors import shorten as shorten
 
 
 class ConfigError(KernBenchError, ValueError):

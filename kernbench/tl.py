@@ -18,7 +18,7 @@ from kernbench.kernels.tl import Language, UnknownNameError, public_names
 from kernbench.kernels.triton_names import unknown
 
 
-def _forwarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+def _forward(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
         kernel = getcurrent()
@@ -32,7 +32,7 @@ def _forwarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 for _name in public_names():
     _value = getattr(Language, _name)
     _is_call = callable(_value) and not isinstance(_value, type)
-    globals()[_name] = _forwarded(_name, _value) if _is_call else _value
+    globals()[_name] = _forward(_name, _value) if _is_call else _value
 
 __all__ = public_names()
 

@@ -90,7 +90,7 @@ class InFolder(Additions):
         for file, stamp in self._files().items():
             if self._read.get(file, (None, None))[0] != stamp:
                 with suppress(OSError):
-                    self._read[file] = stamp, unpacked((self._folder / file).read_bytes(), self._content)
+                    self._read[file] = stamp, unpack((self._folder / file).read_bytes(), self._content)
         there = self._files()
         found = [entry for file, (_, entry) in self._read.items() if file in there and entry]
         return dict(sorted(found))
@@ -103,7 +103,7 @@ class InFolder(Additions):
             return
         self._folder.mkdir(parents=True, exist_ok=True)
         # What is lost of others than notes is worked out again.
-        replace_file(path, packed(name, tables, self._content), durable=name.startswith(NOTE))
+        replace_file(path, pack(name, tables, self._content), durable=name.startswith(NOTE))
 
     def _files(self) -> dict[str, tuple[int, int]]:
         """Size of each file and when it was changed."""
@@ -119,7 +119,7 @@ def file_name(name: str) -> str:
     return f"{hashlib.sha256(name.encode()).hexdigest()[:24]}.added"
 
 
-def packed(name: str, tables: Tables, content: str) -> bytes:
+def pack(name: str, tables: Tables, content: str) -> bytes:
     """An addition to the run of that content, as the bytes of a file."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as file:
@@ -142,7 +142,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name)
 
 
-def unpacked(data: bytes, content: str) -> tuple[str, Tables] | None:
+def unpack(data: bytes, content: str) -> tuple[str, Tables] | None:
     """Name and tables of the addition in a file; None where it is damaged, or of another run or version."""
     digest, data = data[:_DIGEST], data[_DIGEST:]
     if hashlib.sha256(data).digest() != digest:

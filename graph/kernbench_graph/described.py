@@ -101,14 +101,14 @@ def _tags(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
         yield {"name": tag}
 
 
-def _configured(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
+def _configuration_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
     first = {line.rstrip(): n for n, line in reversed([*enumerate(_lines(info), 1)])}
     for number, ((what, key), value) in enumerate(settings(info, spec).items()):
         at = first[key] if what == SOURCE else number
         yield {"what": what, "name": key, "text": text_of(value), "value": _number(value), "number": at}
 
 
-def _submitted(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
+def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
     for number, launch in enumerate(info.get("launches") or ()):
         rank, spans = launch.get("rank"), launched_ns([launch])
         packages = {pe.partition(".")[0] for pe in launch.get("pe_times") or ()}
@@ -121,7 +121,7 @@ def _submitted(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _repeated(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
+def _repetition_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, Any]]:
     last: dict[tuple[Any, Any], int] = {}
     for number, launch in enumerate(info.get("launches") or ()):
         same = launch.get("kernel"), launch.get("rank")
@@ -137,7 +137,7 @@ def _lines(info: Mapping[str, Any]) -> list[str]:
 _ROWS = {
     "Param": _params,
     "Tag": _tags,
-    "Configured": _configured,
-    "Submitted": _submitted,
-    "Repeated": _repeated,
+    "Configured": _configuration_rows,
+    "Submitted": _submission_rows,
+    "Repeated": _repetition_rows,
 }

@@ -61,7 +61,7 @@ def svg(boxes: Mapping[str, Box], edges: Iterable[tuple[str, str, str]]) -> str:
     ]
     lines = [_line(places[a], passed[a, b], places[b], known) for (a, b), known in names.items() if a != b]
     parts += [line for line, _ in lines]
-    parts += [_drawn(places[key], box, names.get((key, key), [])) for key, box in boxes.items()]
+    parts += [_draw(places[key], box, names.get((key, key), [])) for key, box in boxes.items()]
     parts += [text for _, text in lines]
     return "".join([*parts, "</svg>"])
 
@@ -157,7 +157,7 @@ def _line(begin: Place, over: list[Place], end: Place, names: list[str]) -> tupl
     return line, text
 
 
-def _drawn(place: Place, box: Box, own: list[str]) -> str:
+def _draw(place: Place, box: Box, own: list[str]) -> str:
     x, y = place[0], place[1] - _HEIGHT / 2
     colour = _COLOURS[sum(map(ord, box.label)) % len(_COLOURS)]
     text = box.text if len(box.text) <= _LONGEST else f"…{box.text[1 - _LONGEST :]}"

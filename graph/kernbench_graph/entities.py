@@ -98,12 +98,12 @@ _FIRST = {label.name: place for place, label in enumerate(SCHEMA.labels)}
 def graph_node(labels: Sequence[str], properties: Mapping[str, Any]) -> GraphNode:
     """A node with its labels and properties in order, without properties that are None."""
     ordered = sorted(labels, key=lambda label: (_FIRST.get(label, len(_FIRST)), label))
-    return GraphNode(tuple(ordered), _ordered(properties))
+    return GraphNode(tuple(ordered), _in_order(properties))
 
 
 def graph_relationship(type_: str, start: str, end: str, properties: Mapping[str, Any]) -> GraphRelationship:
     """A relationship with its properties in order, without those that are None."""
-    return GraphRelationship(type_, start, end, _ordered(properties))
+    return GraphRelationship(type_, start, end, _in_order(properties))
 
 
 def entities_in(rows: Iterable[Sequence[Any]]) -> tuple[list[GraphNode], list[GraphRelationship]]:
@@ -159,7 +159,7 @@ def plain_entities(value: Any) -> Any:
     return value
 
 
-def _ordered(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _in_order(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: properties[name] for name in sorted(properties) if properties[name] is not None}
 
 

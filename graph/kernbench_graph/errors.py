@@ -13,7 +13,7 @@ from typing import Any
 _LONG_WORD, _LONG_LINE = 300, 3000
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """``text`` without the middle of words and lines that nobody would read: a value is not repeated whole.
 
     >>> shortened(f"'{'7' * 14_000}' is not a whole number")[55:]
@@ -30,7 +30,7 @@ def _cut(text: str, head: int, tail: int) -> str:
 
 
 class KernBenchError(Exception):
-    """Root of all errors raised on purpose by KernBench. Its text is :func:`shortened`."""
+    """Root of all errors raised on purpose by KernBench. Its text is shortened."""
 
     during_run = False
     """True when a run had begun: its program or kernel is at fault, not how it was asked for."""
@@ -38,7 +38,7 @@ class KernBenchError(Exception):
     """The run as far as it was kept, where that was asked for."""
 
     def __str__(self) -> str:
-        return shortened(super().__str__())
+        return shorten(super().__str__())
 
 
 class StoreError(KernBenchError, RuntimeError):

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 
-def parsed(data: str | bytes) -> Any:
+def parse(data: str | bytes) -> Any:
     """The value that ``data`` is; ``ValueError`` where it is not JSON, or nested too deeply to be read.
 
     >>> parsed("[1]")

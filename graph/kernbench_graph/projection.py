@@ -144,7 +144,7 @@ class Projection:
             pair = {"from": [self._owners["run"]], "to": [self._owners["topology"]]}
             return Part(rel.type, pa.table(pair, schema=_PAIR), ends)
         data = self._with_more(rel, self._table(rows.table))
-        kept = _kept(rows, data)
+        kept = _rows_to_keep(rows, data)
         if kept is not None:
             data = data.filter(kept)
         columns = {
@@ -240,7 +240,7 @@ def own_columns(texts: pa.ChunkedArray, label: NodeLabel) -> dict[str, pa.Array]
     found: dict[str, pa.Array] = {}
     taken = {prop.name.lower() for prop in label.properties}
     for name in sorted({name for row in rows for name in row if _PLAIN.fullmatch(name)}):
-        values = _typed([row.get(name) for row in rows])
+        values = _as_type([row.get(name) for row in rows])
         if label.record == "run" and values.type == pa.int64():
             values = values.cast(_KNOWN.get(name, values.type))  # kept as what the name is elsewhere
         other = name.lower() in taken or _KNOWN.get(name.lower(), values.type) != values.type
@@ -251,7 +251,7 @@ def own_columns(texts: pa.ChunkedArray, label: NodeLabel) -> dict[str, pa.Array]
     return found
 
 
-def _typed(values: list[Any]) -> pa.Array:
+def _as_type(values: list[Any]) -> pa.Array:
     kinds = {type(value) for value in values if value is not None}
     for allowed, arrow in ((bool,), pa.bool_()), ((int,), pa.int64()), ((int, float), pa.float64()):
         if kinds <= set(allowed):
@@ -278,7 +278,7 @@ def _titles(template: str, source: pa.Table) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(*pieces, "")
 
 
-def _kept(rows: Rows, data: pa.Table) -> Any:
+def _rows_to_keep(rows: Rows, data: pa.Table) -> Any:
     """Which rows make relationships; None for all."""
     import pyarrow.compute as pc
 

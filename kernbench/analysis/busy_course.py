@@ -71,7 +71,7 @@ def course_of(where: Ints, work: Floats, begin: Floats, end: Floats) -> Course:
     for number, (first, after) in zip(crowded.tolist(), edges, strict=True):
         one = slice(first, after)
         rate = _rates(change[0][one], change[1][one])
-        parts.append(_merged(_crowded(number, time[one], rate, jump[one], left[one])))
+        parts.append(_merge(_share_out(number, time[one], rate, jump[one], left[one])))
     return Course(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
@@ -107,7 +107,7 @@ def _rates(change: Floats, there: Ints) -> Floats:
     return rate
 
 
-def _crowded(place: int, time: Floats, rate: Floats, jump: Floats, left: Floats) -> Course:
+def _share_out(place: int, time: Floats, rate: Floats, jump: Floats, left: Floats) -> Course:
     """The course of one place that cannot serve all stays evenly.
 
     ``rate`` is that from each time on, ``jump`` and ``left`` the work that comes and leaves at the time.
@@ -164,7 +164,7 @@ def _with(times: Floats, values: Floats, more: Floats, line: Floats) -> tuple[Fl
     return np.concatenate([times, more])[order], found[order]
 
 
-def _merged(course: Course) -> Course:
+def _merge(course: Course) -> Course:
     """Neighbours of one rate are one interval; those without service are left out."""
     some = (course.end > course.begin) & (course.ns > _SAME * (course.end - course.begin))  # no last bits
     where, ns, begin, end = course.where[some], course.ns[some], course.begin[some], course.end[some]

@@ -73,7 +73,7 @@ class Energy:
 
     def _parts(self) -> Iterator[Row]:
         machine = self.machine
-        spent = summed(self.charges.part, self.charges.fj, len(machine.names))
+        spent = sum_by_key(self.charges.part, self.charges.fj, len(machine.names))
         static = [*self.static_of.tolist(), *(0 for _ in machine.names[machine.components :])]
         for name, kind, dynamic, leaked in zip(machine.names, machine.kinds, spent, static, strict=True):
             if dynamic or leaked:
@@ -84,7 +84,7 @@ class Energy:
         source = dict(zip(op["number"].to_pylist(), op["source"].to_pylist(), strict=True))
         found: dict[str, int] = {}
         ops, rows = np.unique(self.charges.op, return_inverse=True)
-        for number, fj in zip(ops.tolist(), summed(rows, self.charges.fj, len(ops)), strict=True):
+        for number, fj in zip(ops.tolist(), sum_by_key(rows, self.charges.fj, len(ops)), strict=True):
             line = source.get(number, "") or HOST
             found[line] = found.get(line, 0) + fj
         for line in sorted(found):
@@ -95,7 +95,7 @@ class Energy:
     def _launches(self, static: int) -> Iterator[Row]:
         launches = self._run.tables["Launch"].to_pylist()
         of = self.charges.launch
-        spent = summed(
+        spent = sum_by_key(
             of + 1, self.charges.fj, max([0, *(one["number"] for one in launches), *of.tolist()]) + 2
         )
         shares = shared_out(static, shares_of_time(launches, self.sim_ns))
@@ -104,7 +104,7 @@ class Energy:
         yield Row("launch", OUTSIDE, "", -1, spent[0], shares[0])
 
 
-def summed(keys: Ints, fj: Ints, count: int) -> list[int]:
+def sum_by_key(keys: Ints, fj: Ints, count: int) -> list[int]:
     """The sum of each key from 0 to below ``count``, exactly."""
     found = np.zeros(count, np.int64)
     np.add.at(found, keys, fj)
@@ -168,7 +168,7 @@ def _spent(found: Charges, machine: Machine) -> pa.Table:
     keys = np.stack([found.op, found.launch, found.part, found.cause])
     groups, rows = np.unique(keys, axis=1, return_inverse=True)
     op, launch, part, cause = groups
-    fj = np.array(summed(rows.reshape(-1), found.fj, groups.shape[1]), np.int64)
+    fj = np.array(sum_by_key(rows.reshape(-1), found.fj, groups.shape[1]), np.int64)
     some = fj > 0
     op, launch, part, cause, fj = (column[some] for column in (op, launch, part, cause, fj))
     names, is_link = np.array(machine.names, object)[part], part >= machine.components

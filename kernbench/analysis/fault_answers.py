@@ -58,7 +58,7 @@ def _fault(asked: AskedRun, lost: str) -> dict[str, pa.Table]:
     gone = topology.without(lost).gone
     detours: dict[str, dict[str, Any]] = {}
     passed: dict[str, list[str]] = {}
-    for src, dst, traffic, transactions, found in _changed(asked, lost):
+    for src, dst, traffic, transactions, found in _find_changes(asked, lost):
         name, after = f"{lost}: {src} to {dst}, {traffic.value}", found.after
         detours[name] = {
             "name": name, "fault": lost, "src": src, "dst": dst, "traffic": traffic.value,
@@ -79,7 +79,7 @@ def _fault(asked: AskedRun, lost: str) -> dict[str, pa.Table]:
     return tables
 
 
-def _changed(asked: AskedRun, lost: str) -> Iterator[tuple[str, str, Traffic, int, Reroute]]:
+def _find_changes(asked: AskedRun, lost: str) -> Iterator[tuple[str, str, Traffic, int, Reroute]]:
     """Ends, traffic and transactions of each pair whose route changes, and the change."""
     topology = asked.topology
     faulty = topology.without(lost)

@@ -32,13 +32,13 @@ def followed_tables(run: RunRecord) -> dict[str, pa.Table]:
     place = np.asarray(hop["resource"].to_numpy(zero_copy_only=False), object)
     hops = hop.filter(pa.array((place == src[row]) | (place == dst[row])))
     found = [
-        _followed(ops, "op", "component", "number", "t_end"),
-        _followed(hops, "txn", "resource", "txn", "t_out"),
+        _pair_neighbours(ops, "op", "component", "number", "t_end"),
+        _pair_neighbours(hops, "txn", "resource", "txn", "t_out"),
     ]
     return {"Followed": pa.concat_tables(found)}
 
 
-def _followed(rows: pa.Table, what: str, place: str, number: str, end: str) -> pa.Table:
+def _pair_neighbours(rows: pa.Table, what: str, place: str, number: str, end: str) -> pa.Table:
     """Each of ``rows`` but the first at its place, and the one before it; ``what`` is ``op`` or ``txn``."""
     import pyarrow as pa
 

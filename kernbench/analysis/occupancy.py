@@ -58,7 +58,7 @@ class Occupation:
                 strict=True,
             )
         )  # fmt: skip
-        self.times = united(where, start, end)
+        self.times = unite(where, start, end)
         """Index of the name, start and end of each time for which something was there."""
 
     def ns(self, window: Window) -> dict[str, float]:
@@ -91,7 +91,7 @@ def has_times(kind: str) -> bool:
 
 def covered_ns(start: Floats, end: Floats, window: Window) -> float:
     """ns of the window that intervals at one place cover."""
-    _, start, end = united(np.zeros(len(start), np.int64), start, end)
+    _, start, end = unite(np.zeros(len(start), np.int64), start, end)
     return float(np.sum(window.covered(end) - window.covered(start)))
 
 
@@ -101,7 +101,7 @@ def _within(window: Window, count: int, where: Ints, start: Floats, end: Floats)
     return np.asarray(np.bincount(where, within, minlength=count), np.float64)
 
 
-def united(where: Ints, start: Floats, end: Floats) -> tuple[Ints, Floats, Floats]:
+def unite(where: Ints, start: Floats, end: Floats) -> tuple[Ints, Floats, Floats]:
     """The intervals for which something is under way at a place: place, start and end, ordered by both."""
     if not len(where):
         return where, start, end

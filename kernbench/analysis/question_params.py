@@ -22,7 +22,7 @@ _FEW = 20
 """As many names are listed in an error; of more only the closest."""
 
 
-def checked(
+def check_params(
     store: GraphStore,
     question: Question,
     run: str | None,
@@ -47,11 +47,11 @@ def checked(
     found = dict(params)
     for name, parameter in question.params.items():
         if parameter.refers == "run" or (parameter.refers and name in given and found[name] != ""):
-            found[name] = _checked(known, name, parameter.refers, found[name], resolve)
+            found[name] = _check_value(known, name, parameter.refers, found[name], resolve)
     return found
 
 
-def _checked(known: _Known, name: str, refers: str, value: Any, resolve: Callable[[str], str]) -> Any:
+def _check_value(known: _Known, name: str, refers: str, value: Any, resolve: Callable[[str], str]) -> Any:
     if refers == "run":
         if not value:
             raise QueryError(f"parameter '{name}' is empty; name a run, such as last or last~1")

@@ -73,7 +73,7 @@ def work_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Table]
     """The table ``Work`` of a run: its operations, the PEs of each launch, and its launches."""
     launches = {row["number"]: row for row in run.tables["Launch"].to_pylist()}
     peaks = _peaks(topology.tables)
-    crossed = _crossed(run.tables, peaks)
+    crossed = _bytes_by_link(run.tables, peaks)
     rows = [
         {"level": level, **_row(work, peaks)}
         for level in LEVELS
@@ -110,7 +110,7 @@ def _peaks(topology: Mapping[str, pa.Table]) -> _Peaks:
     return _Peaks(kinds, pes, flops, rates, wires)
 
 
-def _crossed(tables: Mapping[str, pa.Table], peaks: _Peaks) -> list[tuple[int, str, int]]:
+def _bytes_by_link(tables: Mapping[str, pa.Table], peaks: _Peaks) -> list[tuple[int, str, int]]:
     """Bytes by operation and link, of all that an operation sent."""
     sent = tables["Transaction"]
     number, op = sent["number"].to_numpy(), sent["op"].to_numpy()

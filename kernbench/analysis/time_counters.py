@@ -64,7 +64,7 @@ def _bandwidth(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Count
     for number, kind in enumerate(kinds):
         chosen = (of == number) & (end > begin)
         rate = nbytes[chosen] / (end[chosen] - begin[chosen])
-        yield from _made("", f"{kind} bandwidth", "GB/s", begin[chosen], end[chosen], rate, window)
+        yield from _sum_up("", f"{kind} bandwidth", "GB/s", begin[chosen], end[chosen], rate, window)
 
 
 def _holds_memory(kind: str) -> bool:
@@ -81,7 +81,7 @@ def _queues(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Counter]
         rows = order[bounds[number] : bounds[number + 1]]
         rows = rows[end[rows] > begin[rows]]
         name = f"{component.rpartition('.')[2]} queue"
-        yield from _made(component, name, "operations", begin[rows], end[rows], np.ones(len(rows)), window)
+        yield from _sum_up(component, name, "operations", begin[rows], end[rows], np.ones(len(rows)), window)
 
 
 class Value(NamedTuple):
@@ -131,7 +131,7 @@ def _held_in_tcm(tables: Mapping[str, pa.Table], window: Window) -> Iterator[Cou
         begin, end, nbytes = (
             np.array(column, float) for column in zip(*(v[2:] for v in values), strict=True)
         )
-        yield from _made(tcm, "pe_tcm held", "bytes", begin, end, nbytes, window)
+        yield from _sum_up(tcm, "pe_tcm held", "bytes", begin, end, nbytes, window)
 
 
 def _bytes(shape: str, dtype: str) -> int:
@@ -139,7 +139,7 @@ def _bytes(shape: str, dtype: str) -> int:
     return int(np.prod(sizes, dtype=np.int64)) * dtype_named(dtype).itemsize
 
 
-def _made(
+def _sum_up(
     place: str, name: str, unit: str, begin: Floats, end: Floats, values: Floats, window: Window
 ) -> Iterator[Counter]:
     """The sum of ``values`` over the intervals that are under way, if there is any within the window."""

@@ -138,9 +138,9 @@ def select(
         spans = [_makespan(info.get("flows") or [], sim_ns)]
         name = WHOLE if spans == [(0.0, sim_ns)] else "the makespan"
     elif launch == SETUP:
-        name, spans = "setup", _outside(_united([_span(one, sim_ns) for one in launches]), sim_ns)
+        name, spans = "setup", _outside(_unite([_span(one, sim_ns) for one in launches]), sim_ns)
     elif launch == ALL and len(launches) > 1:
-        name, spans = f"{len(launches)} launches", _united([_span(one, sim_ns) for one in launches])
+        name, spans = f"{len(launches)} launches", _unite([_span(one, sim_ns) for one in launches])
         numbers = tuple(range(len(launches)))
     else:
         number = _number(0 if launch == ALL else launch, len(launches))
@@ -187,7 +187,7 @@ def _makespan(flows: Sequence[Mapping[str, Any]], sim_ns: float) -> tuple[float,
     return begin, sim_ns if abs(sim_ns - end) < _SAME_NS else end
 
 
-def _united(launches: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _unite(launches: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     spans: list[tuple[float, float]] = []
     for begin, end in sorted(launches):
         if spans and begin <= spans[-1][1]:

@@ -19,7 +19,7 @@ class Texts:
     """A column of texts, each kept once."""
 
     def __init__(self, column: pa.ChunkedArray) -> None:
-        self._dictionary, self.codes = _coded(column)
+        self._dictionary, self.codes = _encode(column)
         """By row a number that stands for the text."""
         self._made: dict[int, str] = {}
 
@@ -49,7 +49,7 @@ class Texts:
         return mask
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[Any]]:
+def _encode(column: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[Any]]:
     """The texts, as they first occur, and by row the number of its text."""
     if pyarrow.types.is_string(column.type) and len(column) <= _FEW:
         numbers: dict[str, int] = {}

@@ -158,7 +158,7 @@ class PathEstimator:
         for transfers in self._transfers:
             stays = transfers.stays
             if factors.keys() & transfers.locations:
-                stays = self._retimed(transfers, after, factors)
+                stays = self._retime(transfers, after, factors)
                 for number in transfers.members:
                     self._spread(new, self._sent[number], transfers.stays, stays)
             for passed, ns in zip(transfers.path, stays, strict=True):
@@ -185,7 +185,7 @@ class PathEstimator:
             if not before[hop] > 0.0:  # where it had no time: at the end of what came before
                 new[last[hop]] += ns
 
-    def _retimed(
+    def _retime(
         self, transfers: _Transfers, after: ZeroLoadModel, factors: Mapping[str, float]
     ) -> list[float]:
         """ns at each hop of a path: its zero-load latency, and the delay that others caused there."""

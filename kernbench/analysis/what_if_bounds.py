@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kernbench.analysis.occupancy import united
+from kernbench.analysis.occupancy import unite
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.analysis.time_window import Floats
 from kernbench.analysis.window_use import rows_of
@@ -107,7 +107,7 @@ def _work(
     rate = np.append(busy / np.where(whole > 0, whole, 1.0), 0.0)
     some = own & (moved > 0)
     engine = own_op & np.isin(on, [row for row, cause in enumerate(causes) if cause == "compute"])
-    place, begin, end = united(on[engine], op["t_start"].to_numpy()[engine], op["t_end"].to_numpy()[engine])
+    place, begin, end = unite(on[engine], op["t_start"].to_numpy()[engine], op["t_end"].to_numpy()[engine])
     return (
         np.concatenate([at[some], place]),
         np.concatenate([moved[some] * rate[at[some]], end - begin]),

@@ -58,11 +58,11 @@ def window_tables(run: RunRecord) -> dict[str, pa.Table]:
             "number": np.arange(len(spans)),
             **columns,
         }),
-        "Touched": _touched(run, windows),
+        "Touched": _use_by_window(run, windows),
     }  # fmt: skip
 
 
-def _touched(run: RunRecord, windows: Mapping[str, Window]) -> pa.Table:
+def _use_by_window(run: RunRecord, windows: Mapping[str, Window]) -> pa.Table:
     """The use of each resource that something went through, for each window."""
     import pyarrow as pa
 

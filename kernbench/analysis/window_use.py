@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kernbench.analysis.busy_course import Course, course_of
-from kernbench.analysis.occupancy import united, with_occupancy
+from kernbench.analysis.occupancy import unite, with_occupancy
 from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Texts
 from kernbench.kinds import COMPONENT_KINDS
@@ -80,17 +80,17 @@ class Usage:
         starts, ends, ready = ops["t_start"][op], ops["t_end"][op], ops["t_ready"][op]
         self.dealt_of, dealt = _dealt(tables, index)
         """The transaction of each entry of a pseudo-channel."""
-        self.entries = joined((
+        self.entries = join((
             Entries(where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop]),
             Entries(on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
             dealt,
         ))  # fmt: skip
         """Those hops, those operations, and what pseudo-channels had, in this order."""
         # Operations of one engine overlap where it has several in flight; its time is busy once.
-        engine, begun, ended = united(on[op], starts, ends)
+        engine, begun, ended = unite(on[op], starts, ends)
         bytewise, passes = weighs[where], ~weighs[where] & ~by_op[where]
         spent = _overheads(where[passes], begin[passes], used["busy_ns"])
-        passing = united(
+        passing = unite(
             where[passes], begin[passes], np.minimum(begin[passes] + spent[where[passes]], end[passes])
         )
         self._stays = tuple(
@@ -235,7 +235,7 @@ def stands_for(number: int, name: str, kinds: NDArray[Any], index: Mapping[str, 
 def _during_launches(tables: Mapping[str, pa.Table], there: NDArray[np.bool_]) -> tuple[Any, ...]:
     """Place, weight, begin and end of what is ``there``, if it works evenly while any launch is under way."""
     begin, end = (tables["Launch"][name].to_numpy() for name in ("t_start", "t_done"))
-    _, begin, end = united(np.zeros(len(begin), np.int64), begin, end)
+    _, begin, end = unite(np.zeros(len(begin), np.int64), begin, end)
     where = np.repeat(np.flatnonzero(there), len(begin))
     begin, end = (np.tile(times, int(there.sum())) for times in (begin, end))
     return where, end - begin, begin, end
@@ -295,7 +295,7 @@ def _dealt(tables: Mapping[str, pa.Table], index: Mapping[str, int]) -> tuple[ND
     )
 
 
-def joined(parts: tuple[Entries, ...]) -> Entries:
+def join(parts: tuple[Entries, ...]) -> Entries:
     """All of several, one after the other."""
     return Entries(*map(np.concatenate, zip(*parts, strict=True)))
 

@@ -326,9 +326,9 @@ class _Journey:
             gbs = self.model.number(name, "channel_gbs") * channels
             burst_ns = self.model.number(name, "burst_bytes") / self.model.number(name, "channel_gbs")
             served = (
-                [Train.at_once(later(*(_committed(train, channels, burst_ns) for train in served)), 1)]
+                [Train.at_once(later(*(_last_commit(train, channels, burst_ns) for train in served)), 1)]
                 if is_write
-                else _fetched(served[0], channels, burst_ns)
+                else _fetch_trains(served[0], channels, burst_ns)
             )
         served = [train.later(segment, self.model.number(name, "access_ns")) for train in served]
         if is_write:
@@ -345,7 +345,7 @@ class _Journey:
         self.hops.append(Hop(name, kind, trains[0].first.ns, t_out, nbytes, gbs))
 
 
-def _committed(train: Train, channels: int, burst_ns: float) -> Span:
+def _last_commit(train: Train, channels: int, burst_ns: float) -> Span:
     """When the last burst of a write is done.
 
     The last flit's channel has served every ``channels``-th flit before it. Counted from the end, the m-th
@@ -360,7 +360,7 @@ def _committed(train: Train, channels: int, burst_ns: float) -> Span:
     return later(*ends)
 
 
-def _fetched(asked: Train, channels: int, burst_ns: float) -> list[Train]:
+def _fetch_trains(asked: Train, channels: int, burst_ns: float) -> list[Train]:
     """The batches of a read's flits that decide when the last one arrives anywhere."""
     flits, start = asked.whole + 1, asked.last
     final = (flits - 1) // channels

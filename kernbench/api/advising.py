@@ -63,7 +63,7 @@ def advise(
         kept._check_traced()
         asked = rules(queries)
         expect(asked, kept.id, kept_in)
-        found = [one for rule in asked for one in _found(rule, kept, kept_in, launch, queries)]
+        found = [one for rule in asked for one in _find(rule, kept, kept_in, launch, queries)]
     for one in found:
         one["saves_ns"] = min(one["saves_ns"], window.ns)
         one["share"] = one["saves_ns"] / window.ns if window.ns else 0.0
@@ -98,7 +98,7 @@ def rules(queries: Folders = ()) -> list[Question]:
     return [question for question in library(queries).values() if question.advice]
 
 
-def _found(
+def _find(
     rule: Question, kept: Run, store: Store, launch: int | str, queries: Folders
 ) -> Iterator[dict[str, Any]]:
     """A piece of advice for each row that a rule finds."""

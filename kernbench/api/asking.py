@@ -122,9 +122,9 @@ def ask(
     """
     from kernbench.pgraph import ask as ask_question
 
-    question, given, bound = _given(name, params, queries, window)
+    question, given, bound = _gather(name, params, queries, window)
     with borrowed(store) as opened:
-        target, bound = _fitted(opened, question, run, given, bound)
+        target, bound = _fit(opened, question, run, given, bound)
         _work_out(opened, question, target, bound)
         return ask_question(opened, question, target, explain=explain, **bound)
 
@@ -146,9 +146,9 @@ def print_question(
     """
     from kernbench.pgraph import parameter_names, printed
 
-    question, given, bound = _given(name, params, queries, window)
+    question, given, bound = _gather(name, params, queries, window)
     with borrowed(store) as opened:
-        target, bound = _fitted(opened, question, run, given, bound)
+        target, bound = _fit(opened, question, run, given, bound)
         _work_out(opened, question, target, bound)
     text = question.text("neo4j", bound)
     values = {"run": target, **bound}
@@ -173,7 +173,7 @@ def _work_out(store: GraphStore, question: Question, run: str | None, params: Ma
         seek(store, run, question.works_out, params)
 
 
-def _given(
+def _gather(
     name: str, params: Mapping[str, object] | None, queries: Folders, window: Mapping[str, Any]
 ) -> tuple[Question, dict[str, Any], dict[str, Any]]:
     """The question, the parameters that were given, and all of them.
@@ -195,15 +195,15 @@ def _given(
     return question, given, question.bind(given)
 
 
-def _fitted(
+def _fit(
     store: GraphStore, question: Question, run: str | None, given: Mapping[str, Any], bound: Mapping[str, Any]
 ) -> tuple[str | None, dict[str, Any]]:
     """The id of the run that is asked, and the parameters checked against it and as the graph takes them."""
-    from kernbench.analysis.question_params import checked
+    from kernbench.analysis.question_params import check_params
     from kernbench.analysis.question_windows import fitting
 
     target = None if question.scope == "history" else run_id(store, run or "last")
-    found = checked(store, question, target, bound, given, lambda ref: run_id(store, ref))
+    found = check_params(store, question, target, bound, given, lambda ref: run_id(store, ref))
     return target, found if target is None else fitting(store.load(target), question, found)
 
 
@@ -233,7 +233,7 @@ def ask_cypher(
         Columns and rows; nodes, relationships and paths are :class:`GraphNode`, :class:`GraphRelationship`
         and :class:`GraphPath`. ``engine`` says who answered.
     """
-    from kernbench.api.cypher_errors import explained
+    from kernbench.api.cypher_errors import explain_error
     from kernbench.pgraph import QUERY_TIMEOUT_S, QueryError
 
     with borrowed(store) as opened:
@@ -242,4 +242,4 @@ def ask_cypher(
             limit = QUERY_TIMEOUT_S if timeout_s is None else timeout_s
             return opened.query(text, dict(params or {}), target, limit, engine)
         except QueryError as error:
-            raise explained(error, text) from error
+            raise explain_error(error, text) from error

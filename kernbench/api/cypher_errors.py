@@ -25,7 +25,7 @@ _RESERVED = _CLAUSES | frozenset(
 """Words that have a meaning in Cypher; some engines take some of them as names as well."""
 
 
-def explained(error: QueryError, text: str) -> QueryError:
+def explain_error(error: QueryError, text: str) -> QueryError:
     """``error`` about the query ``text`` in words that lead on; as it is where there is nothing to add."""
     message = str(error)
     if found := _EMBEDDED.search(message):
@@ -66,11 +66,11 @@ def _syntax(text: str, line: int, column: int) -> QuerySyntaxError:
     found = _WORD.match(here, start)
     what = f"'{found.group()}'" if found else "the end"
     where = f"line {line}, column {start + 1}" if len(lines) > 1 else f"column {start + 1}"
-    hint = _reserved(here[:start], found.group() if found else "")
+    hint = _reserved_hint(here[:start], found.group() if found else "")
     return QuerySyntaxError(f"Cypher does not allow {what} at {where}{hint}", f"  {here}\n  {' ' * start}^")
 
 
-def _reserved(before: str, word: str) -> str:
+def _reserved_hint(before: str, word: str) -> str:
     """A hint where a reserved word stands in place of a name, or of an expression that was left out."""
     earlier = re.findall(r"`[^`]*`|\w+|[^\w\s]", before)
     if word.upper() in _RESERVED and earlier and (earlier[-1] in "(.:[," or earlier[-1].upper() == "AS"):

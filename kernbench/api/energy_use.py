@@ -94,7 +94,7 @@ def energy_of(run: Run, figures: Figures | None = None) -> Energy:
 
     run._check_traced()
     record = RunRecord(run.properties, run.tables)
-    return Energy(record, run.topology_record(), nested(figures or {}))
+    return Energy(record, run.topology_record(), nest_figures(figures or {}))
 
 
 def launches_pj(run: Run) -> list[float]:
@@ -103,7 +103,7 @@ def launches_pj(run: Run) -> list[float]:
     return [(row.dynamic + row.static) / 1000.0 for row in sorted(rows, key=lambda row: row.launch)]
 
 
-def nested(figures: Figures) -> dict[str, dict[str, Any]]:
+def nest_figures(figures: Figures) -> dict[str, dict[str, Any]]:
     """Figures by kind and key; ``UsageError`` for one that no kind has."""
     from kernbench.topology.energy import wrong
 

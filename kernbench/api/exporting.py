@@ -94,7 +94,7 @@ class Exports:
             raise UsageError(f"ticks '{ticks}' are none; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
         window = self._timed(launch, from_ns, to_ns)
         options = Options(links, waits, ticks)
-        return written(path, lambda out: write(out, self._properties, self.tables, window, options))
+        return write_file(path, lambda out: write(out, self._properties, self.tables, window, options))
 
     def timeline(
         self,
@@ -201,7 +201,7 @@ class Exports:
         files = []
         for rank, messages in found.items():
             data = b"".join(messages)
-            files += written(f"{os.fspath(prefix)}.{rank}.et", partial(_put, data))
+            files += write_file(f"{os.fspath(prefix)}.{rank}.et", partial(_put, data))
         return files
 
     def to_npe(
@@ -228,7 +228,7 @@ class Exports:
         width, height = (int(graph.properties[f"cube_mesh_{key}"]) for key in "wh")
         cubes = Cubes(width, width * height)
         links = [edge.id for edge in graph.edges("LINK")]
-        return written(path, lambda out: write(out, self.tables, links, window, cubes))
+        return write_file(path, lambda out: write(out, self.tables, links, window, cubes))
 
     def to_graph(
         self,
@@ -254,7 +254,7 @@ class Exports:
             endings = ", ".join(f".{one}" for one in WRITERS)
             raise UsageError(f"'{os.fspath(path)}' does not say which format; let it end in one of {endings}")
         graph = plain(self.subgraph(*names, launch=launch, from_ns=from_ns, to_ns=to_ns))
-        return written(path, lambda out: WRITERS[form](graph, out))
+        return write_file(path, lambda out: WRITERS[form](graph, out))
 
     def _timed(self, launch: int | str | None, from_ns: float | None, to_ns: float | None) -> Window:
         """The window, which has some time in it, of a run that has a trace."""
@@ -279,13 +279,13 @@ class Exports:
         files = []
         for name, table in tables.items():
             write = partial(WRITERS[to], table)
-            files += written(into / f"{name}.{to}", write)
+            files += write_file(into / f"{name}.{to}", write)
         about = {**self._properties, "window": {"name": window.name, "spans": window.spans}}
         text = json.dumps(about, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-        return [*files, *written(into / "run.json", lambda out: out.write(text.encode()))]
+        return [*files, *write_file(into / "run.json", lambda out: out.write(text.encode()))]
 
 
-def written(path: PathLike, write: Callable[[BinaryIO], object]) -> list[str]:
+def write_file(path: PathLike, write: Callable[[BinaryIO], object]) -> list[str]:
     """The name of the file that ``write`` filled. It appears whole or not at all."""
     target = Path(path)
     with _replacing(target) as temporary, writing(target), open(temporary, "wb") as out:

@@ -193,7 +193,10 @@ def run_kernel(
 
     bench.__name__ = name
     bench.__wrapped__ = fn  # type: ignore[attr-defined]  # what a run's hash is taken of
-    shown = {"args": [_shown(v) for v in [*args, *given]], **{k: _shown(v) for k, v in constants.items()}}
+    shown = {
+        "args": [_shape_of(v) for v in [*args, *given]],
+        **{k: _shape_of(v) for k, v in constants.items()},
+    }
     program = Program(program_of(bench, {}).name, bench, shown)
     graph, components = described_machine(topology, None, None)
     kept_in = as_store(store)
@@ -227,7 +230,7 @@ def _to_be_tuned(fn: Callable[..., Any], args: Sequence[object], constants: Mapp
     return not given and fn.key_of(args, constants) not in fn.best
 
 
-def _shown(value: object) -> object:
+def _shape_of(value: object) -> object:
     """An argument as the run's parameters show it: ``float16[64, 32]`` for an array."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{list(value.shape)}"

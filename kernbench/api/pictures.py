@@ -66,7 +66,7 @@ def diagram(
         return write(drawn, None, "")
     with borrowed(store) if not isinstance(run, Run) else nullcontext() as opened:
         found = run if isinstance(run, Run) else open_run(run, opened)
-        used = _used(found, graph, launch, from_ns, to_ns)
+        used = _utilisation(found, graph, launch, from_ns, to_ns)
         window = found.window(launch, from_ns, to_ns).name
         return write(drawn, overlay(drawn, used), f"{_name(found)}, {window}")
 
@@ -108,7 +108,7 @@ def _name(run: Run) -> str:
     return f"{run.id} ({run.bench})" if run.id else run.bench
 
 
-def _used(
+def _utilisation(
     run: Run, graph: PropertyGraph, launch: int | str | None, from_ns: float | None, to_ns: float | None
 ) -> dict[str, float]:
     """Utilisation within a window by component and link."""

@@ -23,7 +23,7 @@ _SAME = {"string": str, "bool": bool, "int64": int, "int32": int, "double": floa
 Row = dict[str, Any]
 
 
-def checked(instruments: Sequence[object]) -> list[Instrument]:
+def check_instruments(instruments: Sequence[object]) -> list[Instrument]:
     """``instruments`` as a run takes them; a class in a file or module is made into an object.
 
     ``UsageError`` where one is none, or two have one table.
@@ -33,7 +33,7 @@ def checked(instruments: Sequence[object]) -> list[Instrument]:
     found: list[Instrument] = []
     tables: set[object] = set()
     for given in instruments:
-        one = _loaded(given) if isinstance(given, str) else given
+        one = _load(given) if isinstance(given, str) else given
         if not isinstance(one, Instrument):
             made = f"; give an object, {one.__name__}()" if isinstance(one, type) else ""
             raise UsageError(f"instruments has {one!r}, which is not a kernbench.Instrument{made}")
@@ -46,7 +46,7 @@ def checked(instruments: Sequence[object]) -> list[Instrument]:
     return found
 
 
-def _loaded(named: str) -> Instrument:
+def _load(named: str) -> Instrument:
     """An object of the class ``file.py:Class`` or ``module:Class``; of a file with one instrument, that."""
     from kernbench.sim.instrument import Instrument
 

@@ -87,7 +87,7 @@ class Recording:
         from kernbench.sim.trace import TraceRecorder
 
         self._wrong: UsageError | None = None
-        self._users = readings.checked(instruments) if instruments else ()
+        self._users = readings.check_instruments(instruments) if instruments else ()
         self._store = keeper(store, detail) if trace else None
         self._detail, self._run_id = detail, run_id
         self._recorder = TraceRecorder() if trace else None

@@ -38,15 +38,15 @@ def busiest_by_class(used: Mapping[str, NDArray[Any]], top: int) -> dict[str, li
 def _busiest(
     used: Mapping[str, NDArray[Any]], top: int, wanted: Callable[[str], bool]
 ) -> list[dict[str, Any]]:
-    return _ranked(used, {"utilisation": 9, "busy_ns": 6}, top, wanted)
+    return _rank(used, {"utilisation": 9, "busy_ns": 6}, top, wanted)
 
 
 def most_waited_for(used: Mapping[str, NDArray[Any]], top: int) -> list[dict[str, Any]]:
     """The ``top`` of the same parts by the time that transactions and operations waited for them."""
-    return _ranked(used, {"wait_ns": 6}, top)
+    return _rank(used, {"wait_ns": 6}, top)
 
 
-def _ranked(
+def _rank(
     used: Mapping[str, NDArray[Any]],
     by: Mapping[str, int],
     top: int,

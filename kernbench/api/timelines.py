@@ -55,15 +55,15 @@ class TimeLine:
 
         ``UsageError`` for another ending; ``MissingExtraError`` for a PNG without matplotlib.
         """
-        from kernbench.api.exporting import written
+        from kernbench.api.exporting import write_file
         from kernbench.report.timeline.png import png
 
         ending = Path(path).suffix.lower()
         if ending == ".svg":
             data = self.svg().encode()
-            return written(path, lambda out: out.write(data))[0]
+            return write_file(path, lambda out: out.write(data))[0]
         if ending == ".png":
-            return written(path, lambda out: png(self.drawn, out))[0]
+            return write_file(path, lambda out: png(self.drawn, out))[0]
         raise UsageError(f"'{os.fspath(path)}': unsupported file type; use .svg or .png")
 
     def to_dict(self) -> dict[str, Any]:

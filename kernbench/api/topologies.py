@@ -58,8 +58,8 @@ def described_machine(
         from kernbench.components.registry import own_classes
 
         return topology, own_classes(topology, _classes(components, None))
-    spec, classes, changes = _checked(topology, topo, components)
-    return _compiled(spec, classes, changes), classes
+    spec, classes, changes = _check(topology, topo, components)
+    return _compile(spec, classes, changes), classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,17 @@ class MachineText:
         cls, topology: Topology, topo: Mapping[str, object] | None = None, components: Components = None
     ) -> MachineText:
         """That of what :func:`described_machine` would compile. ``ConfigError`` as from there."""
-        spec, classes, changes = _checked(topology, topo, components)
+        spec, classes, changes = _check(topology, topo, components)
         return cls(spec.canonical(), spec.name, classes, changes)
 
     def compiled(self) -> PropertyGraph:
         """The same graph as that of :func:`described_machine`."""
         from kernbench.topology import parse
 
-        return _compiled(parse(self.spec, f"topology '{self.name}'"), self.classes, self.changes)
+        return _compile(parse(self.spec, f"topology '{self.name}'"), self.classes, self.changes)
 
 
-def _checked(
+def _check(
     topology: Topology, topo: Mapping[str, object] | None, components: Components
 ) -> tuple[TopologySpec, dict[str, str], dict[str, object]]:
     """The checked topology, its component classes, and the keys by which it differs from its file."""
@@ -111,7 +111,7 @@ def _checked(
     return spec, classes_of(spec, extra), dict(topo or {})
 
 
-def _compiled(spec: TopologySpec, classes: Mapping[str, str], changes: Mapping[str, object]) -> PropertyGraph:
+def _compile(spec: TopologySpec, classes: Mapping[str, str], changes: Mapping[str, object]) -> PropertyGraph:
     from kernbench.topology import compile_topology
     from kernbench.topology.zero_paths import refuse_zero_paths
 

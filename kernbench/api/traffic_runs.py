@@ -140,7 +140,7 @@ def traffic(
     from kernbench.probes.traffic_runner import run_traffic
 
     graph, classes = described_machine(topology, topo, components)
-    wanted, settings = _wanted(flows, graph, {**(params or {}), **more_params})
+    wanted, settings = _plan(flows, graph, {**(params or {}), **more_params})
     tagged = tags_text(tags)
     recording = Recording(store, trace, detail, instruments=instruments)
     try:
@@ -180,7 +180,7 @@ def traffic(
 
 def traffic_hash_of(flows: Flows, graph: PropertyGraph, components: Mapping[str, str] | None = None) -> str:
     """The configuration's hash of a run of these flows that has yet to be made."""
-    return traffic_hash(graph, _wanted(flows, graph, {})[1], components)
+    return traffic_hash(graph, _plan(flows, graph, {})[1], components)
 
 
 def traffic_hash(
@@ -207,7 +207,7 @@ def traffic_patterns() -> list[dict[str, Any]]:
     ]
 
 
-def _wanted(
+def _plan(
     flows: Flows, graph: PropertyGraph, given: Mapping[str, object]
 ) -> tuple[list[Flow], dict[str, Any]]:
     """The flows meant, and what a kept run calls its parameters."""

@@ -85,7 +85,7 @@ def what_if(
     if topo and not rerun:
         raise UsageError("a change of a topology key cannot be estimated; leave out rerun=False (--no-rerun)")
     with borrowed(store) as opened:
-        kept, original = _kept(run, opened)
+        kept, original = _open(run, opened)
         factors = [(where, FREE_SPEED if speed == FREE else float(speed)) for where, speed in wanted.items()]
         before = kept.critical_path(launch)
         estimate = None if topo else estimated(before, original, factors, _bounds(kept, before, launch))
@@ -165,7 +165,7 @@ def what_if_candidates(
     from kernbench.analysis.what_if import candidates
 
     with borrowed(store) as opened, borrowed("memory:" if measure else opened) as aside:
-        kept, original = _kept(run, opened)
+        kept, original = _open(run, opened)
         path = kept.critical_path(launch)
         found = candidates(path, original, locations, _bounds(kept, path, launch))
         before = path.ns
@@ -221,7 +221,7 @@ def _bounds(kept: Run, path: CriticalPath, launch: int | str | None) -> Bounds |
     return Bounds(kept.tables, path, kept.window(launch).launches) if path.steps else None
 
 
-def _kept(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
+def _open(run: str, store: GraphStore) -> tuple[Run, PropertyGraph]:
     """A kept run and the machine that it ran on."""
     kept = open_run(run, store)
     if kept.info["status"] == PARTIAL:

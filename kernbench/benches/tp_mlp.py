@@ -12,7 +12,7 @@ from kernbench import tp
 from kernbench.benches._inputs import SEED, activations, matmul, weights
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
-from kernbench.replay.bounded import Bounded, stacked
+from kernbench.replay.bounded import Bounded, stack
 
 if TYPE_CHECKING:
     from kernbench.runtime import Context
@@ -50,7 +50,7 @@ def run(torch: Context) -> None:
             columns = slice(first, first + own)
             part = hidden[:, columns] @ w2[columns]
             parts.append((part if parts else part + b2).rounded(p.dtype))
-        return parts[0] if size == 1 else stacked(parts).sum(0, p.dtype)
+        return parts[0] if size == 1 else stack(parts).sum(0, p.dtype)
 
     def worker(rank: int) -> None:
         tp.initialize_model_parallel(size, torch=torch)

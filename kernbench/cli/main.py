@@ -125,10 +125,10 @@ def _wrong_usage(error: KernBenchError) -> bool:
 
 def _report(message: str, status: int, *, several: bool = False, marked: str = "") -> int:
     """Print an error; ``marked`` is the line of a query at fault with a caret below it."""
-    from kernbench.errors import shortened
+    from kernbench.errors import shorten
     from kernbench.report.cells import printable
 
-    message = shortened(message)
+    message = shorten(message)
     texts = message.splitlines() if several else [message]
     lines = [printable(" ".join(text.split())) or "no message" for text in texts]
     try:

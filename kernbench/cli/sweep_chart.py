@@ -66,14 +66,14 @@ def _grid(down: str, across: str, points: list[SweepPoint]) -> Iterator[str]:
         for name, w in zip(columns, wide, strict=True):
             text = f"{cells.get((row, name), '-'):>{w}}"
             line.append(
-                _coloured(text, (times[row, name] - low) / (high - low))
+                _colour(text, (times[row, name] - low) / (high - low))
                 if (row, name) in times and high > low
                 else text
             )
         yield f"{row:>{head}}  " + "  ".join(line)
 
 
-def _coloured(text: str, share: float) -> str:
+def _colour(text: str, share: float) -> str:
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     scale = (46, 118, 154, 190, 226, 220, 214, 208, 202, 196)

@@ -35,14 +35,14 @@ def table(
     natural = _natural(columns, rows)
     if width is None or _total(natural) <= width:
         return _grid(columns, rows, numeric, natural)
-    fitted = _fitted(columns, rows, numeric, width, names_too=False)
+    fitted = _fit(columns, rows, numeric, width, names_too=False)
     if _total(fitted) <= width:
         return _grid(columns, rows, numeric, fitted)
-    return _led(columns, rows, numeric, width) or Table([], _blocks(columns, rows, width))
+    return _lead_with(columns, rows, numeric, width) or Table([], _blocks(columns, rows, width))
 
 
 def _natural(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max([_wide(name), *(_wide(row[i]) for row in rows)]) for i, name in enumerate(columns)]
+    return [max([_width(name), *(_width(row[i]) for row in rows)]) for i, name in enumerate(columns)]
 
 
 def _grid(
@@ -53,7 +53,7 @@ def _grid(
     )
 
 
-def _led(
+def _lead_with(
     columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
 ) -> Table | None:
     """A column of names on lines of their own, the rest of each row below; None if that is no help."""
@@ -68,13 +68,13 @@ def _led(
 
     names, others = rest(columns), [rest(row) for row in rows]
     numbers = [is_number for i, is_number in enumerate(numeric) if i != lead]
-    widths = _fitted(names, others, numbers, width - _GAP, names_too=True)
+    widths = _fit(names, others, numbers, width - _GAP, names_too=True)
     if _total(widths) > width - _GAP:
         return None
 
     def lines(cells: Sequence[str]) -> list[str]:
         below = _row(rest(cells), numbers, widths)
-        return [*_broken(cells[lead], width), *(" " * _GAP + line for line in below)]
+        return [*_break(cells[lead], width), *(" " * _GAP + line for line in below)]
 
     return Table(lines(columns), [line for row in rows for line in lines(row)])
 
@@ -83,7 +83,7 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _fitted(
+def _fit(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     numeric: Sequence[bool],
@@ -96,8 +96,8 @@ def _fitted(
     for i, name in enumerate(columns):
         sentences = not numeric[i] and any(" " in row[i] for row in rows)
         breaks = sentences or (names_too and not numeric[i])
-        cells = [_least(row[i]) if breaks else _wide(row[i]) for row in rows]
-        least.append(max([max(map(_wide, _pieces(name))) if breaks or names_too else _wide(name), *cells]))
+        cells = [_least(row[i]) if breaks else _width(row[i]) for row in rows]
+        least.append(max([max(map(_width, _pieces(name))) if breaks or names_too else _width(name), *cells]))
     over = _total(fitted) - width
     while over > 0 and (can := [i for i in range(len(fitted)) if fitted[i] > least[i]]):
         widest = max(can, key=lambda i: (fitted[i], -i))
@@ -108,16 +108,16 @@ def _fitted(
 
 def _least(text: str) -> int:
     """Characters that a text needs to break at its joints alone."""
-    return max([min(_wide(text), _LEAST), *map(_wide, _pieces(text))])
+    return max([min(_width(text), _LEAST), *map(_width, _pieces(text))])
 
 
 def _row(cells: Sequence[str], numeric: Sequence[bool], widths: Sequence[int]) -> list[str]:
     """The lines of one row."""
-    broken = [_broken(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    broken = [_break(cell, width) for cell, width in zip(cells, widths, strict=True)]
     return [
         (" " * _GAP)
         .join(
-            " " * (width - _wide(part)) + part if right else part + " " * (width - _wide(part))
+            " " * (width - _width(part)) + part if right else part + " " * (width - _width(part))
             for part, right, width in zip(line, numeric, widths, strict=True)
         )
         .rstrip()
@@ -125,15 +125,15 @@ def _row(cells: Sequence[str], numeric: Sequence[bool], widths: Sequence[int]) -
     ]
 
 
-def _broken(text: str, width: int) -> list[str]:
+def _break(text: str, width: int) -> list[str]:
     """``text`` in pieces of at most ``width``, broken at its joints; at words only where they all fit."""
-    if _wide(text) <= width:
+    if _width(text) <= width:
         return [text]
     words = re.findall(r"\S+|\s+", text)
-    pieces = words if all(_wide(word) <= width for word in words) else _pieces(text)
+    pieces = words if all(_width(word) <= width for word in words) else _pieces(text)
     found = [""]
     for piece in pieces:
-        if found[-1] and _wide(found[-1] + piece.rstrip()) > width:
+        if found[-1] and _width(found[-1] + piece.rstrip()) > width:
             found.append("")
         found[-1] += piece if found[-1] else piece.lstrip()
     return [part.rstrip() for part in found if part.strip()]
@@ -146,19 +146,19 @@ def _pieces(text: str) -> list[str]:
 
 def _blocks(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
     """Every row as lines of a name and a value, an empty line between rows."""
-    names = max(map(_wide, columns))
+    names = max(map(_width, columns))
     found: list[str] = []
     for row in rows:
         if found:
             found.append("")
         for name, cell in zip(columns, row, strict=True):
-            first, *more = _broken(cell, max(width - names - _GAP, _LEAST))
-            found.append((name + " " * (names - _wide(name) + _GAP) + first).rstrip())
+            first, *more = _break(cell, max(width - names - _GAP, _LEAST))
+            found.append((name + " " * (names - _width(name) + _GAP) + first).rstrip())
             found += [" " * (names + _GAP) + part for part in more]
     return found
 
 
-def _wide(text: str) -> int:
+def _width(text: str) -> int:
     """Columns of a terminal that a text takes."""
     if text.isascii():
         return len(text)

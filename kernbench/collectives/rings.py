@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kernbench.collectives.streams import Sent, Taken, flow, reduced, swap
+from kernbench.collectives.streams import Sent, Taken, flow, reduce_received, swap
 from kernbench.collectives.vectors import Limits, Vector, copy, divide
 
 
@@ -126,7 +126,7 @@ class _RingMoves:
             last = chunk == me
             targets: list[Vector | None] = list(self._pieces(result)) if last else []
             for j, own in enumerate(self._pieces(chunks[chunk])):
-                use = partial(reduced, self._tl, op, own, self._divisor if last else 1)
+                use = partial(reduce_received, self._tl, op, own, self._divisor if last else 1)
                 target = targets[j] if last else None
                 key = (self._blocks, 0, chunk, j)
                 self._taken.append(Taken(key, own, use, target, self._gather or not last))
@@ -142,5 +142,5 @@ class _RingMoves:
                 self._sent.append(Sent(key, piece if own else None))
             chunk = (me - 1 - step) % n
             for j, piece in enumerate(self._pieces(chunks[chunk])):
-                use = partial(reduced, self._tl, None, piece, 1)
+                use = partial(reduce_received, self._tl, None, piece, 1)
                 self._taken.append(Taken((self._blocks, 1, chunk, j), piece, use, piece, step < n - 2))

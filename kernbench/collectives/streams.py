@@ -115,7 +115,7 @@ def swap(
     """
     sent = [Sent((0, 0, 0, i), piece) for i, piece in enumerate(_pieces(sources, limits))]
     taken = [
-        Taken((0, 0, 1, i), piece, partial(reduced, tl, op, piece, 1), piece, False)
+        Taken((0, 0, 1, i), piece, partial(reduce_received, tl, op, piece, 1), piece, False)
         for i, piece in enumerate(_pieces(targets, limits))
     ]
     flow(tl, to, back, limits, sent, taken)
@@ -125,7 +125,7 @@ def _pieces(vectors: Sequence[Vector], limits: Limits) -> list[Vector]:
     return [piece for vector in vectors for piece in vector.pieces(limits.piece)]
 
 
-def reduced(
+def reduce_received(
     tl: Any, op: str | None, own: Vector, divisor: int, receive: Callable[[], TensorHandle]
 ) -> TensorHandle:
     """What is received, reduced with ``own`` if there is an ``op``, and divided."""

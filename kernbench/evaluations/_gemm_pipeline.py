@@ -59,7 +59,7 @@ class Hardware:
         return found.ns, nbytes / found.bottleneck_gbs
 
 
-def measured(run: Any, shape: tuple[int, int, int], hardware: Hardware) -> dict[str, Any]:
+def measure_stages(run: Any, shape: tuple[int, int, int], hardware: Hardware) -> dict[str, Any]:
     """Stages of the run of one composite GEMM: busy time (overlaps once), occupancy, count; windows; shares.
 
     ``occupancy`` is the busy time's share of the PE's window, from its first operation to its last.

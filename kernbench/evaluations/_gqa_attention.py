@@ -24,7 +24,7 @@ from kernbench.benches.flash_attention import MASKED
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
 from kernbench.errors import AllocationError, UsageError
-from kernbench.replay.bounded import Bounded, stacked
+from kernbench.replay.bounded import Bounded, stack
 from kernbench.runtime import DPPolicy
 from kernbench.topology.neighbours import Neighbours, merge, ring
 
@@ -263,7 +263,7 @@ def _widths(keys: int, rows: int, d: int, alone: bool, scratch: int) -> list[int
 
 def _expected(q: Array, k: Array, v: Array, seen_keys: NDArray[np.bool_] | None) -> Bounded:
     """The result of each key-value head: (head, row, column)."""
-    return stacked([attention(*head, seen_keys) for head in zip(q, k, v, strict=True)])
+    return stack([attention(*head, seen_keys) for head in zip(q, k, v, strict=True)])
 
 
 def _check(p: Any, layout: Layout, cubes: int, pes: int) -> None:

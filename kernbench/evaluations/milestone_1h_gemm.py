@@ -12,7 +12,7 @@ from kernbench.evaluations._gemm_pipeline import (
     STAGES,
     Hardware,
     ideal,
-    measured,
+    measure_stages,
     row_of,
     shape_of,
     under_tile,
@@ -54,7 +54,7 @@ def run(evaluator: Evaluator) -> None:
                 "shape": text,
                 "variant": variant,
                 "under_tile": under_tile(shape, hardware),
-                **measured(found, shape, hardware),
+                **measure_stages(found, shape, hardware),
                 **ideal(shape, variant, DTYPE, hardware),
                 "run_id": found.id,
             }
@@ -73,7 +73,7 @@ def _names(rows: Rows) -> list[str]:
     return [f"{row['shape']}\n(under-tile)" if row["under_tile"] else row["shape"] for row in rows]
 
 
-def _grouped(
+def _draw_groups(
     figure: Figure, rows: Rows, series: dict[str, tuple[str, str, str]], label: str, unit: str
 ) -> Any:
     """Bars side by side: ``series`` has the key of the rows, the colour and the hatch by name."""
@@ -99,7 +99,7 @@ def _grouped(
 def _stages(figure: Figure, rows: Rows) -> None:
     figure.suptitle("Busy time of each stage, load_ref (M x K x N)", fontsize=12, fontweight="bold")
     series = {name: (f"{key}_busy_ns", _COLOURS[key], "") for key, name in STAGES.items()}
-    axes = _grouped(figure, rows, series, "ns, overlaps counted once (log)", "ns")
+    axes = _draw_groups(figure, rows, series, "ns, overlaps counted once (log)", "ns")
     axes.set_yscale("log")
 
 
@@ -109,7 +109,7 @@ def _utilisation(figure: Figure, rows: Rows) -> None:
         "GEMM engine busy": ("mac_utilisation", VERMILION, ""),
         "useful multiply-accumulates": ("mac_efficiency", ORANGE, "////"),
     }
-    _grouped(figure, rows, series, "% of the PE's window", "%")
+    _draw_groups(figure, rows, series, "% of the PE's window", "%")
 
 
 def _against(figure: Figure, rows: Rows) -> None:
@@ -124,4 +124,4 @@ def _against(figure: Figure, rows: Rows) -> None:
         "ideal, useful": ("ideal_mac_efficiency", FAINT, "////"),
         "measured, useful": ("mac_efficiency", ORANGE, "////"),
     }
-    _grouped(figure, rows, series, "% of the PE's window", "%")
+    _draw_groups(figure, rows, series, "% of the PE's window", "%")

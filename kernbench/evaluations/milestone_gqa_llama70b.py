@@ -59,7 +59,7 @@ def run(evaluator: Evaluator) -> None:
     for (panel, _), point, found in zip(wanted, points, evaluator.points(BENCH, points), strict=True):
         if found is None:
             continue
-        rows.append({"panel": panel, **point, **_measured(found), "run_id": found.id})
+        rows.append({"panel": panel, **point, **_measure(found), "run_id": found.id})
         runs[panel] = found
         if point["phase"] == "decode" and rows[-1]["gemm"] != 2 * rows[-1]["ranks"]:
             raise BenchError(
@@ -104,7 +104,7 @@ def _over_kv_heads(evaluator: Evaluator, scale: dict[str, Any]) -> Rows:
     ]
 
 
-def _measured(found: PointRun) -> dict[str, Any]:
+def _measure(found: PointRun) -> dict[str, Any]:
     ops = found.ops
     on_pe = (ops["launch"] >= 0) & (ops["parent"] < 0)
     counts = Counter(_kind(k, n) for k, n in zip(ops["kind"][on_pe], ops["name"][on_pe], strict=True))

@@ -80,7 +80,7 @@ class AtomicCalls(MemoryCalls):
 
 
 @means("memory", "atomic_add")
-def _added(op: Op, inputs: Sequence[Array]) -> Array:
+def _add(op: Op, inputs: Sequence[Array]) -> Array:
     """What memory holds afterwards: floats are added in f32, integers in i64, and rounded once."""
     before = inputs[1]
     target = dtypes.dtype(op.inputs[1].dtype)

@@ -59,7 +59,7 @@ class Binding:
         for key in kwargs:
             if key in _OF_TRITON and key not in self._signature.parameters:
                 raise KernelError(f"kernel '{self.name}': argument '{key}': {_OF_TRITON[key]}")
-        positional, named = self._arranged(args, kwargs, _RESERVED)
+        positional, named = self._arrange(args, kwargs, _RESERVED)
         try:
             self._signature.bind(*positional, **named)
         except TypeError as error:
@@ -87,10 +87,10 @@ class Binding:
 
     def call(self, args: Sequence[object], kwargs: Mapping[str, object], tl: object) -> None:
         """Run the kernel; its return value is ignored."""
-        positional, named = self._arranged(args, kwargs, tl)
+        positional, named = self._arrange(args, kwargs, tl)
         self.function(*positional, **named)
 
-    def _arranged(
+    def _arrange(
         self, args: Sequence[object], kwargs: Mapping[str, object], tl: object
     ) -> tuple[list[object], dict[str, object]]:
         if self._index is not None and len(args) >= self._index:

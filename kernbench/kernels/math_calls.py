@@ -37,7 +37,7 @@ def _of_one(name: str, meaning: str) -> Callable[[MathCalls, TensorHandle], Tens
     def call(self: MathCalls, x: TensorHandle) -> TensorHandle:
         return self._math(name, ("x",), (x,))
 
-    return _named(call, name, meaning)
+    return _name_call(call, name, meaning)
 
 
 def _of_two(name: str, meaning: str) -> Callable[[MathCalls, object, object], TensorHandle]:
@@ -46,10 +46,10 @@ def _of_two(name: str, meaning: str) -> Callable[[MathCalls, object, object], Te
     def call(self: MathCalls, a: object, b: object) -> TensorHandle:
         return self._math(name, ("a", "b"), (a, b))
 
-    return _named(call, name, meaning)
+    return _name_call(call, name, meaning)
 
 
-def _named(
+def _name_call(
     call: Callable[Concatenate[MathCalls, P], TensorHandle], name: str, meaning: str
 ) -> Callable[Concatenate[MathCalls, P], TensorHandle]:
     """``call`` as kernels see it: errors, help and the reference page show its name and docstring."""
@@ -126,7 +126,7 @@ class MathCalls(Issuer):
         name = arguments.dtype("dtype", dtype)
         if name == handle.dtype:
             return handle
-        plan = _moved("cast", handle.shape, handle.dtype, handle.shape, name)
+        plan = _plan_move("cast", handle.shape, handle.dtype, handle.shape, name)
         return self._carry_out("cast", [handle], plan, {"scalars": {}})
 
     @tl_call
@@ -143,7 +143,7 @@ class MathCalls(Issuer):
             fits = False
         if not fits:
             raise BadArgumentError("shape", f"{handle.shape} cannot be broadcast to {wanted}")
-        plan = _moved("broadcast_to", handle.shape, handle.dtype, wanted, handle.dtype)
+        plan = _plan_move("broadcast_to", handle.shape, handle.dtype, wanted, handle.dtype)
         return self._carry_out("broadcast_to", [handle], plan, {"scalars": {}})
 
     @tl_call
@@ -218,7 +218,7 @@ class MathCalls(Issuer):
         output = Operand(shape, dtype, op_id)
         op = self._op(op_id, "math", name, operands, output, params, in_bytes + out_bytes, 4)
         self._send(Math(op, elements, in_bytes, out_bytes))
-        return self._result(op, block, functools.partial(_known, handles) if knowable else None)
+        return self._result(op, block, functools.partial(_known_value, handles) if knowable else None)
 
 
 class _Plan(NamedTuple):
@@ -231,10 +231,10 @@ class _Plan(NamedTuple):
     in_bytes: int
     out_bytes: int
     knowable: bool
-    """Whether the value is known where those of the operands are: see :func:`_known`."""
+    """Whether the value is known where those of the operands are: see :func:`_known_value`."""
 
 
-def _planned(
+def _plan_by_rule(
     rule: MathOp, inputs: Iterable[str], shape: tuple[int, ...], dtype: str, elements: int, in_bytes: int
 ) -> _Plan:
     """The plan of a call by ``rule`` on operands of types ``inputs``."""
@@ -244,10 +244,10 @@ def _planned(
 
 
 @functools.lru_cache(maxsize=1024)
-def _moved(name: str, of: tuple[int, ...], of_dtype: str, shape: tuple[int, ...], dtype: str) -> _Plan:
+def _plan_move(name: str, of: tuple[int, ...], of_dtype: str, shape: tuple[int, ...], dtype: str) -> _Plan:
     """The plan of a call that gives elements another type or place."""
     in_bytes = arguments.nbytes(of, of_dtype)
-    return _planned(MATH_OPS[name], [of_dtype], shape, dtype, math.prod(shape), in_bytes)
+    return _plan_by_rule(MATH_OPS[name], [of_dtype], shape, dtype, math.prod(shape), in_bytes)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -262,7 +262,7 @@ def _reduction(name: str, of: tuple[int, ...], of_dtype: str, index: int | None,
             shape = [] if index is None else [*shape[:index], *shape[index + 1 :]]
             shape = shape or [1]
     dtype = promotion.math_result(rule, [of_dtype])
-    return _planned(rule, [of_dtype], tuple(shape), dtype, math.prod(of), arguments.nbytes(of, of_dtype))
+    return _plan_by_rule(rule, [of_dtype], tuple(shape), dtype, math.prod(of), arguments.nbytes(of, of_dtype))
 
 
 _Argument = tuple[str, tuple[int, ...] | None, str, int | float]
@@ -297,15 +297,15 @@ def _elementwise(name: str, given: tuple[_Argument, ...]) -> _Plan:
             raise BadArgumentError(argument, "must be an integer")
     values = list(numbers.values())
     dtype = promotion.math_result(rule, typed, values)
-    operand_type = promotion.promoted(typed, values)
+    operand_type = promotion.promote(typed, values)
     for argument, number in numbers.items():
         arguments.held(argument, number, operand_type)
     in_bytes = sum(arguments.nbytes(shape, dtype) for _, shape, dtype in tensors)
     types = [dtype for _, _, dtype in tensors]
-    return _planned(rule, types, result, dtype, math.prod(result), in_bytes)
+    return _plan_by_rule(rule, types, result, dtype, math.prod(result), in_bytes)
 
 
-def _known(handles: list[TensorHandle], op: Op) -> Callable[[], np.ndarray[Any, Any]] | None:
+def _known_value(handles: list[TensorHandle], op: Op) -> Callable[[], np.ndarray[Any, Any]] | None:
     """The value of index arithmetic: comparisons and integer operations on values that are known.
 
     All else stays pending, so that no kernel depends on floating-point results while time is simulated.

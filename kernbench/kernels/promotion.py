@@ -9,17 +9,17 @@ from kernbench import dtypes
 from kernbench.replay.math_ops import MathOp
 
 
-def promoted(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
+def promote(types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
     """The type of an elementwise result.
 
     A float beats an integer, two different floats give f32, i32 beats i8. Python scalars do not widen
     floats; a float scalar turns integers into f32, scalars alone are i32 or f32.
     """
-    return _promoted(tuple(types), bool(scalars) and any(isinstance(value, float) for value in scalars))
+    return _promote(tuple(types), bool(scalars) and any(isinstance(value, float) for value in scalars))
 
 
 @cache
-def _promoted(types: tuple[str, ...], float_scalar: bool) -> str:
+def _promote(types: tuple[str, ...], float_scalar: bool) -> str:
     floats = [name for name in types if dtypes.dtype(name).is_float]
     if floats:
         return floats[0] if all(name == floats[0] for name in floats) else "f32"
@@ -35,7 +35,7 @@ def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | floa
     """
     if rule.result:
         return {"mask": "i8", "index": "i32"}[rule.result]
-    name = promoted(types, scalars)
+    name = promote(types, scalars)
     if dtypes.dtype(name).is_float:
         return name
     if rule.float_only:

@@ -161,7 +161,7 @@ class QueueCalls(MemoryCalls):
         """
         wanted = self._wanted(dir, shape, dtype, space, dst_addr, dst_space)
         self._send(wanted.command)
-        return self._received(wanted)
+        return self._finish_receive(wanted)
 
     @tl_call
     def recv_async(
@@ -188,7 +188,7 @@ class QueueCalls(MemoryCalls):
             try:
                 if not future.done:
                     raise self._error("the message has not arrived; pass the future to tl.wait first")
-                return self._received(wanted)
+                return self._finish_receive(wanted)
             except BadArgumentError as problem:
                 raise self._error(str(problem)) from None
             finally:
@@ -209,7 +209,7 @@ class QueueCalls(MemoryCalls):
         wanted = self._wanted(dir, shape, dtype, space, None, None)
         wanted.command.consume = False
         self._send(wanted.command)
-        return self._received(wanted)
+        return self._finish_receive(wanted)
 
     def _ring(self, argument: str, direction: object) -> RingEntry:
         """The queue of a direction, or which ones there are."""
@@ -286,7 +286,7 @@ class QueueCalls(MemoryCalls):
         address = None if target is None else target.address
         return _Wanted(Receive(op, direction, size, address, to), sizes, name, block, target)
 
-    def _received(self, wanted: _Wanted) -> Received:
+    def _finish_receive(self, wanted: _Wanted) -> Received:
         """The result of a receive that is over."""
         command = wanted.command
         message = command.message

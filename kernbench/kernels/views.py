@@ -96,7 +96,7 @@ class ViewCalls(Issuer):
         self, name: str, handle: TensorHandle, shape: tuple[int, ...], params: dict[str, Any] | None = None
     ) -> TensorHandle:
         held = handle._value
-        value = None if held is None else functools.partial(_viewed, held)
+        value = None if held is None else functools.partial(_view, held)
         op = self._new("view", name, (handle.operand(),), shape, handle.dtype, params)
         self._send(Define(op))
         return self._result(op, handle._block, value)
@@ -111,7 +111,7 @@ class ViewCalls(Issuer):
         return self._result(op, block, _constant_value)
 
 
-def _viewed(held: Array | Callable[[], Array], op: Op) -> Callable[[], Array]:
+def _view(held: Array | Callable[[], Array], op: Op) -> Callable[[], Array]:
     return lambda: compute(op, [held() if callable(held) else held])
 
 

@@ -47,7 +47,7 @@ def deadlock(
     blocked = {one.location: found for one in components if (found := one.blocked())}
     cycles, ends = _cycles(blocked)
     about = _circle(cycles, blocked) if cycles else [f"to end it: {remedy}"] if remedy else _missing(ends)
-    lines = [f"deadlock at {now_ns:.3f} ns: {stuck} cannot finish", *about, *folded(waiting)]
+    lines = [f"deadlock at {now_ns:.3f} ns: {stuck} cannot finish", *about, *fold_lines(waiting)]
     return DeadlockError("\n  ".join(lines), waiting)
 
 
@@ -69,7 +69,7 @@ def last_seen(transaction: Transaction, resources: Sequence[Server]) -> str:
     return resources[rows[-1].resource].resource if rows else transaction.src
 
 
-def folded(waiting: Sequence[str], most: int = _LINES) -> list[str]:
+def fold_lines(waiting: Sequence[str], most: int = _LINES) -> list[str]:
     """Lines that differ in the numbers of parts alone once, with their count; ``most`` of them."""
     found: dict[str, list[str]] = {}
     for line in waiting:

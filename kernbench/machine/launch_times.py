@@ -24,16 +24,16 @@ class LaunchTimes:
             self._taken(launch, target, part)
         return PeTimes(
             exec_ns=end - begin,
-            dma_ns=covered(dma, begin, end),
-            compute_ns=covered(compute, begin, end),
-            wait_ns=end - begin - covered(dma + compute, begin, end),
+            dma_ns=covered_ns(dma, begin, end),
+            compute_ns=covered_ns(compute, begin, end),
+            wait_ns=end - begin - covered_ns(dma + compute, begin, end),
         )
 
     def _taken(self, launch: Launch, target: Target, part: str) -> list[Interval]:
         return self._worked.pop((launch.id, names.pe_part(*target, part)), [])
 
 
-def covered(intervals: Sequence[Interval], begin: float, end: float) -> float:
+def covered_ns(intervals: Sequence[Interval], begin: float, end: float) -> float:
     """The length of the union of ``intervals`` within ``[begin, end]``, ns."""
     total, reached = 0.0, begin
     for start, stop in sorted(intervals):

@@ -24,7 +24,7 @@ from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
 from kernbench.errors import ConfigError, DeadlockError, LaunchError, LimitError, RoutingError, UsageError
 from kernbench.machine import transfers
-from kernbench.machine.deadlock import circle_of_buffers, deadlock, folded, last_seen, waiting_lines
+from kernbench.machine.deadlock import circle_of_buffers, deadlock, fold_lines, last_seen, waiting_lines
 from kernbench.machine.goals import NEVER, Answered
 from kernbench.machine.launch_times import LaunchTimes
 from kernbench.pgraph import PropertyGraph
@@ -396,7 +396,7 @@ class Machine(Ledger):
 
     def unanswered(self) -> list[str]:
         """Where transactions under way were last, and which component waits; those that are alike once."""
-        return folded(self._waiting())
+        return fold_lines(self._waiting())
 
     def deadlock(self, stuck: str, notes: Sequence[str] = (), remedy: str = "") -> DeadlockError:
         """The error that says that nothing can happen any more, with ``notes`` about who waits for what.

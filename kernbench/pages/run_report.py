@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kernbench.api.asking import expect, library
-from kernbench.api.exporting import check_file, written
+from kernbench.api.exporting import check_file, write_file
 from kernbench.api.pictures import DIAGRAM_VIEWS
 from kernbench.api.result import Run
 from kernbench.api.screens import named
@@ -70,7 +70,7 @@ def write_report(
                 progress(name.removeprefix("ask?question="))
     about = {"run": found.id, "screens": named(), "made_by": f"KernBench {found.info['version']}"}
     text = files.one_file(f"{found.bench} on {found.topology}", answers, about)
-    return written(path, lambda out: out.write(text.encode()))[0]
+    return write_file(path, lambda out: out.write(text.encode()))[0]
 
 
 def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.report.timeline.model import CATEGORIES, WAITING, Floats, Row, TimeLine, merged
+from kernbench.report.timeline.model import CATEGORIES, WAITING, Floats, Row, TimeLine, merge
 
 Order = dict[str, int]
 
@@ -31,7 +31,7 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
         shortest = fine * line.ns
         if bars <= most or fine == _FINE[-1]:
             break
-        kept = sum(_kept(row, shortest) for group in line.groups for row in group.rows)
+        kept = sum(_count_runs(row, shortest) for group in line.groups for row in group.rows)
         if fine and kept <= most:
             break
     if bars <= most:
@@ -61,7 +61,7 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
     }
 
 
-def _kept(row: Row, shortest: float) -> int:
+def _count_runs(row: Row, shortest: float) -> int:
     return len(np.unique(_runs(row, shortest)))
 
 
@@ -94,7 +94,7 @@ def _row(row: Row, shortest: float, texts: Order) -> dict[str, Any]:
     order = np.argsort(begin, kind="stable")
     first, count = first[order], count[order]
     one = count == 1
-    waits = np.column_stack(merged(row.wait_begin, row.wait_end)).ravel()
+    waits = np.column_stack(merge(row.wait_begin, row.wait_end)).ravel()
     return {
         "place": row.place,
         "label": row.label,
@@ -111,12 +111,12 @@ def _row(row: Row, shortest: float, texts: Order) -> dict[str, Any]:
             _text(row.sources[at] if alone else "", texts) for at, alone in zip(first, one, strict=True)
         ],
         "count": [] if one.all() else count.tolist(),
-        "filled": [] if one.all() else _filled(row, of, begin, end)[order].round(4).tolist(),
+        "filled": [] if one.all() else _fill_shares(row, of, begin, end)[order].round(4).tolist(),
         "waits": _times(waits),
     }
 
 
-def _filled(row: Row, of: Any, begin: Floats, end: Floats) -> Any:
+def _fill_shares(row: Row, of: Any, begin: Floats, end: Floats) -> Any:
     """The share of each bar that the bars which it stands for cover; those of a lane do not overlap."""
     covered = np.bincount(of, row.end - row.begin, minlength=len(begin))
     return np.clip(np.divide(covered, end - begin, out=np.ones(len(begin)), where=end > begin), 0.0, 1.0)

@@ -37,7 +37,7 @@ def read_flows(path: str | Path) -> list[Flow]:
     return make_flows(read(text, str(file)))
 
 
-def _listed(data: object, where: str) -> list[object]:
+def _read_list(data: object, where: str) -> list[object]:
     """The list of entries in a document; an empty document is an empty list."""
     if isinstance(data, dict) and list(data) == ["flows"]:
         data = data["flows"]
@@ -51,7 +51,7 @@ def _listed(data: object, where: str) -> list[object]:
 def _yaml(text: str, source: str) -> Entries:
     marked = load_marked(text, source)
     inside = ("flows",) if isinstance(marked.data, dict) else ()
-    for index, entry in enumerate(_listed(marked.data, f"{source}:{marked.line(())}")):
+    for index, entry in enumerate(_read_list(marked.data, f"{source}:{marked.line(())}")):
 
         def where(key: str, index: int = index) -> str:
             line = marked.line((*inside, index, key))
@@ -79,7 +79,7 @@ def _json(text: str, source: str) -> Entries:
         raise
     except ValueError:  # Python's limit on the digits of a whole number
         raise ConfigError(f"{source}: bad JSON: a number has too many digits") from None
-    for index, entry in enumerate(_listed(data, source), 1):
+    for index, entry in enumerate(_read_list(data, source), 1):
         yield entry, _numbered(f"{source}: flow {index}")
 
 

@@ -148,7 +148,7 @@ class Bounded:
         return _as_bounded(other) @ self
 
 
-def stacked(parts: Sequence[Bounded]) -> Bounded:
+def stack(parts: Sequence[Bounded]) -> Bounded:
     """Several of one shape as one, along a new first axis."""
     return Bounded([part.value for part in parts], [part.error for part in parts])
 

@@ -61,7 +61,7 @@ class MemoryStore:
 
     def scatter(self, regions: Iterable[Region], array: Array, *, owned: bool = False) -> None:
         """Write ``array`` (row-major) over ``regions`` in turn; their bytes must add up to the array's."""
-        regions = self._joined(regions, array.nbytes)
+        regions = self._join(regions, array.nbytes)
         data = _frozen_bytes(array, owned)
         position = 0
         for addr, nbytes in regions:
@@ -72,7 +72,7 @@ class MemoryStore:
         """As :meth:`scatter`, but only the elements for which ``mask`` (bool, of equal size) is true."""
         values, let_through = array.reshape(-1), mask.reshape(-1)
         position = 0
-        for addr, nbytes in self._joined(regions, values.nbytes):
+        for addr, nbytes in self._join(regions, values.nbytes):
             count = nbytes // values.itemsize
             edges = np.flatnonzero(
                 np.diff(let_through[position : position + count], prepend=False, append=False)
@@ -91,7 +91,7 @@ class MemoryStore:
     def gather(self, regions: Iterable[Region], shape: Sequence[int], dtype: npt.DTypeLike) -> Array:
         """The array, read-only, whose bytes (row-major) are those of ``regions`` in turn."""
         wanted = np.dtype(dtype)
-        regions = self._joined(regions, math.prod(shape) * wanted.itemsize)
+        regions = self._join(regions, math.prod(shape) * wanted.itemsize)
         parts = [self._get(addr, nbytes) for addr, nbytes in regions]
         if len(parts) == 1:
             return _as_array(parts[0], shape, wanted)
@@ -137,7 +137,7 @@ class MemoryStore:
                 return data if nbytes == last - first else data[start - first : end - first]
         gaps = self._bytes.gaps(start, end)
         if gaps and self.strict:
-            raise self._unwritten(start, end, *gaps[0])
+            raise self._unwritten_error(start, end, *gaps[0])
         data = np.zeros(nbytes, np.uint8) if gaps else np.empty(nbytes, np.uint8)
         for part in self._bytes.clipped(start, end):
             data[part.start - start : part.end - start] = part.value
@@ -147,7 +147,7 @@ class MemoryStore:
             self._bytes.set(start, end, data)
         return data
 
-    def _unwritten(self, start: int, end: int, gap_start: int, gap_end: int) -> VerificationError:
+    def _unwritten_error(self, start: int, end: int, gap_start: int, gap_end: int) -> VerificationError:
         op_id = self.pending(Region(gap_start, gap_end - gap_start))
         cause = "write it first" if op_id is None else f"they wait for op {op_id}, which is not replayed yet"
         missing = self._names.describe([Region(gap_start, gap_end - gap_start)])
@@ -163,7 +163,7 @@ class MemoryStore:
             )
         return addr, addr + nbytes
 
-    def _joined(self, regions: Iterable[Region], nbytes: int) -> Sequence[Region]:
+    def _join(self, regions: Iterable[Region], nbytes: int) -> Sequence[Region]:
         """``regions``, checked, with those that adjoin made one."""
         regions = tuple(regions)
         if len(regions) == 1 and regions[0][1] == nbytes:

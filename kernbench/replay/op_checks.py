@@ -16,7 +16,7 @@ import numpy as np
 from kernbench import dtypes
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Op
-from kernbench.replay.bounded import Bounded, stacked
+from kernbench.replay.bounded import Bounded, stack
 from kernbench.replay.math_ops import erf
 from kernbench.replay.semantics import DEFAULT_TILE
 from kernbench.replay.verification import describe, difference
@@ -62,7 +62,7 @@ def reference(op: Op, inputs: Sequence[Array]) -> Bounded | None:
     if not all(np.isfinite(array.astype(np.float32)).all() for array in floats):
         return None
     if op.kind in ("memory", "view", "queue"):
-        return _moved(op, inputs)
+        return _move(op, inputs)
     if floats and not dtypes.dtype(output.dtype).is_float and op.name not in _EXACT:
         return None
     if op.kind == "gemm":
@@ -73,7 +73,7 @@ def reference(op: Op, inputs: Sequence[Array]) -> Bounded | None:
     return _math(op.name, op, inputs) if op.kind == "math" else None
 
 
-def _moved(op: Op, inputs: Sequence[Array]) -> Bounded | None:
+def _move(op: Op, inputs: Sequence[Array]) -> Bounded | None:
     """What was moved as it was; where it is picked, masked or cast there is no other way to say it."""
     whole = op.name in ("dma_read", "dma_write", "reshape", "ipcq_recv") and op.params.get("pieces") is None
     if not whole or len(inputs) != 1 or op.output is None:
@@ -102,7 +102,7 @@ def _product(op: Op, inputs: Sequence[Array]) -> Bounded | None:
         return total if np.abs(total.value).max(initial=0) < 2**31 else None
     if integers:
         return None
-    whole = parts[0] if len(parts) == 1 else stacked(parts).sum(0, accumulator)
+    whole = parts[0] if len(parts) == 1 else stack(parts).sum(0, accumulator)
     return _epilogue(op, whole.rounded(accumulator), inputs, ("output_tile", "kernel"))
 
 

@@ -37,17 +37,17 @@ def compute(op: Op, inputs: Sequence[Array]) -> Array:
     output = op.output
     if output is None:
         raise UsageError(f"op {op.id} {op.kind}/{op.name} has no output to compute")
-    arrays = [_shaped(array, operand) for array, operand in zip(inputs, op.inputs, strict=True)]
+    arrays = [_in_shape(array, operand) for array, operand in zip(inputs, op.inputs, strict=True)]
     rule = _rule(op)
     if rule in _MOVES:
         value = rule(op, arrays)
     else:
         with np.errstate(all="ignore"):
             value = rule(op, arrays)
-    return _shaped(cast(value, output.dtype), output)
+    return _in_shape(cast(value, output.dtype), output)
 
 
-def _shaped(array: Array, operand: Operand) -> Array:
+def _in_shape(array: Array, operand: Operand) -> Array:
     return array if array.shape == operand.shape else np.reshape(array, operand.shape)
 
 
@@ -192,7 +192,7 @@ def _read(op: Op, inputs: Sequence[Array]) -> Array:
     return np.where(mask != 0, block, _full_of(op, op.params["other"]).reshape(-1))
 
 
-def _written(op: Op, inputs: Sequence[Array]) -> Array:
+def _pick_written(op: Op, inputs: Sequence[Array]) -> Array:
     """The elements that a store writes, in the order of memory."""
     return pieces_of(op, inputs[0])
 
@@ -232,7 +232,7 @@ def _bytes_moved(op: Op, inputs: Sequence[Array]) -> Array:
     return taken.view(dtype)
 
 
-def _given(op: Op, _inputs: Sequence[Array]) -> Array:
+def _constant(op: Op, _inputs: Sequence[Array]) -> Array:
     return np.asarray(op.params["data"])
 
 
@@ -259,8 +259,8 @@ def _full_of(op: Op, number: float) -> Array:
 
 _RULES: dict[tuple[str, str], Rule] = {
     ("memory", "dma_read"): _read,
-    ("memory", "dma_write"): _written,
-    ("memory", "host_write"): _given,
+    ("memory", "dma_write"): _pick_written,
+    ("memory", "host_write"): _constant,
     ("queue", "ipcq_copy"): _bytes_moved,
     ("queue", "ipcq_recv"): _bytes_moved,
     ("gemm", "dot"): _dot,
@@ -289,5 +289,5 @@ def means(kind: str, name: str) -> Callable[[Rule], Rule]:
     return known
 
 
-_MOVES = frozenset({_read, _written, _bytes_moved, _reshape, _transpose, _slice})
+_MOVES = frozenset({_read, _pick_written, _bytes_moved, _reshape, _transpose, _slice})
 """Rules without arithmetic, about which numpy has nothing to warn."""

@@ -52,7 +52,7 @@ def difference(
     :class:`Bounded` reference where there is no ``tolerance``. NaN agrees with NaN and an infinity with
     itself only; integers must be equal. Both arrays have one shape.
     """
-    a, e = _wide(actual), _wide(expected.value if isinstance(expected, Bounded) else expected)
+    a, e = _widen(actual), _widen(expected.value if isinstance(expected, Bounded) else expected)
     allowed: Any
     if isinstance(expected, Bounded) and tolerance is None and dtypes.dtype(dtype).is_float:
         expected = expected.rounded(dtype)
@@ -125,7 +125,7 @@ def compare(
         f"expected {found.expected:.9g}; {found.count} of {found.size} elements differ "
         f"({where_wrong(found.wrong)}{on}), "
         f"largest absolute error {found.max_abs:.6g}, largest relative error {found.max_rel:.6g}, "
-        + _allowed(expected, dtype, tolerance, found)
+        + _allowance(expected, dtype, tolerance, found)
     )
     wrote = writer(found.index) if writer is not None else None
     if wrote is not None:
@@ -136,7 +136,7 @@ def compare(
     raise VerificationError(message)
 
 
-def _allowed(expected: ArrayLike | Bounded, dtype: str, tolerance: float | None, found: Difference) -> str:
+def _allowance(expected: ArrayLike | Bounded, dtype: str, tolerance: float | None, found: Difference) -> str:
     """What was allowed, in words."""
     if isinstance(expected, Bounded) and tolerance is None and dtypes.dtype(dtype).is_float:
         return f"rounding may have moved the first by {found.allowed:.3g}"
@@ -154,6 +154,6 @@ def describe(op: Op | OpRecord) -> str:
     return f"{op.kind}/{op.name} (op {op.id}) on {where} at {time:.9g} ns{at}"
 
 
-def _wide(values: ArrayLike) -> NDArray[np.float64]:
+def _widen(values: ArrayLike) -> NDArray[np.float64]:
     """As f64, which holds every value of the known types exactly."""
     return np.asarray(values).astype(np.float64)

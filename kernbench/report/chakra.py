@@ -62,7 +62,7 @@ def ranks(tables: Mapping[str, pa.Table], start_ns: float) -> dict[int, Iterator
                 nodes[to].data.add(of)
             elif hazard in _CONTROL:
                 nodes[to].control.add(of)
-    return {rank: _encoded(nodes, start_ns) for rank, nodes in sorted(found.items())}
+    return {rank: _encode(nodes, start_ns) for rank, nodes in sorted(found.items())}
 
 
 def _rank(component: str) -> int:
@@ -91,8 +91,8 @@ def _kind(
     return COMPUTE, [attribute("num_ops", _INT64, op["flops"]), *size]
 
 
-def _encoded(nodes: Mapping[int, _Node], start_ns: float) -> Iterator[bytes]:
-    yield _delimited(wire.field(1, VERSION))
+def _encode(nodes: Mapping[int, _Node], start_ns: float) -> Iterator[bytes]:
+    yield _delimit(wire.field(1, VERSION))
     for number, node in nodes.items():
         op = node.op
         begin, ns = op["t_start"] - start_ns, op["t_end"] - op["t_start"]
@@ -104,7 +104,7 @@ def _encoded(nodes: Mapping[int, _Node], start_ns: float) -> Iterator[bytes]:
             attribute("start_ns", _DOUBLE, begin),
             attribute("duration_ns", _DOUBLE, ns),
         ]
-        yield _delimited(
+        yield _delimit(
             b"".join(
                 [
                     wire.field(1, number),
@@ -127,5 +127,5 @@ def attribute(name: str, kind: int, value: bool | int | float | str) -> bytes:
     return wire.field(1, name) + wire.field(kind, int(value) if isinstance(value, bool) else value)
 
 
-def _delimited(message: bytes) -> bytes:
+def _delimit(message: bytes) -> bytes:
     return wire.varint(len(message)) + message

@@ -21,9 +21,9 @@ def dot(view: View, overlay: Overlay | None = None, run: str = "") -> str:
         *(f"// {fact}" for fact in view.facts),
         *(f"// {entry.colour}: {entry.text}" for entry in legend(view, overlay)),
         *(f"// {remark}" for remark in remarks(view, overlay, run)),
-        f"graph {_quoted(title)} {{",
+        f"graph {_quote(title)} {{",
         "  layout=nop2;",
-        f"  label={_quoted(title)}; labelloc=t; fontname=Helvetica;",
+        f"  label={_quote(title)}; labelloc=t; fontname=Helvetica;",
         "  node [shape=box, style=filled, fixedsize=true, fontname=Helvetica, "
         f'fontsize={SIZE:g}, color="#52606d"];',
         *(_node(box, view, overlay) for box in view.boxes),
@@ -33,7 +33,7 @@ def dot(view: View, overlay: Overlay | None = None, run: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
@@ -51,7 +51,7 @@ def _node(box: Box, view: View, overlay: Overlay | None) -> str:
     # The label of a frame would touch its edge, were there no line above it.
     label = "\n".join(["", *box.lines] if box.is_frame and box.lines else box.lines)
     return (
-        f'  {_quoted(box.id)} [label={_quoted(label)}, pos="{x:.1f},{view.height - y:.1f}", '
+        f'  {_quote(box.id)} [label={_quote(label)}, pos="{x:.1f},{view.height - y:.1f}", '
         f'width={box.w / _INCH:.3f}, height={box.h / _INCH:.3f}, fillcolor="{fill(box.kind)}"'
         f"{more}];"
     )
@@ -70,6 +70,6 @@ def _edge(wire: Wire, view: View, overlay: Overlay | None) -> str:
     style = ", style=dashed" if dashed else ""
     tip = f"{kind.title}, {wire.gbs:g} GB/s each way, {wire.mm:g} mm"
     return (
-        f'  {_quoted(wire.a)} -- {_quoted(wire.b)} [pos="{" ".join(curve)}", color="{paint}", '
-        f"penwidth={thick:.1f}{style}, tooltip={_quoted(tip)}];"
+        f'  {_quote(wire.a)} -- {_quote(wire.b)} [pos="{" ".join(curve)}", color="{paint}", '
+        f"penwidth={thick:.1f}{style}, tooltip={_quote(tip)}];"
     )

@@ -25,7 +25,7 @@ def mermaid(view: View, overlay: Overlay | None = None, run: str = "") -> str:
         "flowchart LR",
     ]
     for box in top:
-        lines += _drawn(box, inside, number, "  ")
+        lines += _draw(box, inside, number, "  ")
     for i, wire in enumerate(view.wires):
         kind = LINK_KINDS[wire.kind]
         lines.append(f"  {number[wire.a]} {'-.-' if kind.dashed else '---'} {number[wire.b]}")
@@ -60,7 +60,7 @@ def _frame_of(box: Box, frames: list[Box]) -> Box | None:
     return min(held, key=lambda frame: frame.w * frame.h, default=None)
 
 
-def _drawn(box: Box, inside: dict[str, list[Box]], number: dict[str, str], indent: str) -> list[str]:
+def _draw(box: Box, inside: dict[str, list[Box]], number: dict[str, str], indent: str) -> list[str]:
     children = inside.get(box.id, [])
     labels = [child for child in children if child.kind == "label"]
     lines = [*box.lines, *(line for label in labels for line in label.lines)] or [box.id]
@@ -72,5 +72,5 @@ def _drawn(box: Box, inside: dict[str, list[Box]], number: dict[str, str], inden
     drawn = [f'{indent}subgraph {name}["{", ".join(texts)}"]']
     for child in children:
         if child not in labels:
-            drawn += _drawn(child, inside, number, indent + "  ")
+            drawn += _draw(child, inside, number, indent + "  ")
     return [*drawn, f"{indent}end"]

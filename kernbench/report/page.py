@@ -34,7 +34,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
     texts = {name for name in columns if any(isinstance(row[name], str | bool | dict) for row in rows)}
     head = "".join(f"<th{_class(name in texts)}>{escape(name)}</th>" for name in columns)
     body = "".join(
-        f"<tr{_moved(row)}>"
+        f"<tr{_movement(row)}>"
         + "".join(f"<td{_class(name in texts)}>{escape(_cell(row[name]))}</td>" for name in columns)
         + "</tr>\n"
         for row in rows
@@ -46,7 +46,7 @@ def _class(text: bool) -> str:
     return ' style="text-align:left"' if text else ' style="text-align:right"'
 
 
-def _moved(row: Mapping[str, Any]) -> str:
+def _movement(row: Mapping[str, Any]) -> str:
     return f' class="{row["moved"]}"' if row.get("moved") in ("slower", "faster") else ""
 
 

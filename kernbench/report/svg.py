@@ -37,14 +37,14 @@ def svg(view: View, overlay: Overlay | None = None, run: str = "") -> str:
     inner = max(view.width, _LEAST)
     title = f"{view.topology}: {view.title}"
     inner = max(inner, width(title, _TITLE) * BOLD)
-    head = [*_wrapped(view.facts, inner)]
+    head = [*_wrap(view.facts, inner)]
     top = _MARGIN + _TITLE + 8 + LINE * len(head) + 14
     left = _MARGIN + (inner - view.width) / 2
     foot = top + view.height + 32
     body = [*_legend(entries, view, inner, foot)]
     rows = _rows(entries, inner)
     y = foot + len(rows) * (LINE + 6) + (LINE + 8 if view.scale else 0)
-    for line in _wrapped(_words(remarks(view, overlay, run)), inner, " "):
+    for line in _wrap(_words(remarks(view, overlay, run)), inner, " "):
         body.append(_text(line, _MARGIN, y, "start"))
         y += LINE
     total_w, total_h = inner + 2 * _MARGIN, y + _MARGIN - LINE / 2
@@ -185,7 +185,7 @@ def _words(lines: Iterable[str]) -> list[str]:
     return [word for line in lines for word in line.split(" ")]
 
 
-def _wrapped(items: Iterable[str], inner: float, between: str = ", ") -> Iterator[str]:
+def _wrap(items: Iterable[str], inner: float, between: str = ", ") -> Iterator[str]:
     """Items joined to lines no wider than ``inner``."""
     line = ""
     for item in items:

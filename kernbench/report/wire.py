@@ -99,7 +99,7 @@ def open_message(number: int, rows: int, inside: int, more: NDArray[np.int64]) -
     return beside(rows, tag(number, _BYTES), block)
 
 
-def spliced(head: Block, between: Block, counts: NDArray[np.int64], tail: Block) -> bytes:
+def splice(head: Block, between: Block, counts: NDArray[np.int64], tail: Block) -> bytes:
     """Per row: its ``head``, then the next ``counts`` rows of ``between``, then its ``tail``."""
     if not len(between):
         return np.hstack([head, tail]).tobytes()

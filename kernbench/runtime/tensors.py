@@ -19,7 +19,7 @@ from kernbench.replay.numeric import cast
 from kernbench.runtime.driver import shard_ref
 from kernbench.runtime.indexing import Box, box_of, intersect, span
 from kernbench.runtime.placement import TensorShard, distinct
-from kernbench.runtime.values import real_numbers, repeated
+from kernbench.runtime.values import fill, real_numbers
 
 if TYPE_CHECKING:
     from kernbench.program.launches import Request
@@ -225,7 +225,7 @@ class Tensor:
 
         An integer tensor takes only integers of its range. Like :meth:`write` this does not wait.
         """
-        return self.write(repeated(value, self.shape, self.dtype, f"tensor '{self.name}'"))
+        return self.write(fill(value, self.shape, self.dtype, f"tensor '{self.name}'"))
 
     def write(self, values: ArrayLike, sip: int | None = None) -> Tensor:
         """Submit host writes of ``values`` (same shape, cast to this dtype) to all copies or that of ``sip``.

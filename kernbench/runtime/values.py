@@ -24,7 +24,7 @@ def real_numbers(values: ArrayLike, what: str) -> Array:
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def repeated(value: float, shape: tuple[int, ...], dtype: str, what: str) -> Array:
+def fill(value: float, shape: tuple[int, ...], dtype: str, what: str) -> Array:
     """An array of ``shape`` full of ``value``, which type ``dtype`` must hold if it is an integer type."""
     number = real_numbers(value, what)
     if number.shape:

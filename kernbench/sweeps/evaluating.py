@@ -20,7 +20,7 @@ from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
 from kernbench.errors import KernBenchError
 from kernbench.pgraph import GraphStore, PropertyGraph
 from kernbench.report.progress import Standing
-from kernbench.sweeps.evaluation_gate import baselines, compared
+from kernbench.sweeps.evaluation_gate import baselines, compare_runs
 from kernbench.sweeps.sweeping import Progress, sweep
 from kernbench.user_modules import unmoved
 from kernbench.written_files import write_csv, writing
@@ -34,8 +34,8 @@ class Evaluated:
     """The results of an evaluation.
 
     ``points`` are rows ``bench params topology run_id latency_ns kept_before error``; ``tables`` are rows by
-    name; ``moved`` compares with a baseline (:func:`kernbench.sweeps.evaluation_gate.compared`), None where
-    none was asked for.
+    name; ``moved`` compares with a baseline (:func:`kernbench.sweeps.evaluation_gate.compare_runs`), None
+    where none was asked for.
     """
 
     name: str
@@ -131,7 +131,7 @@ def evaluate(
             spec.run(work)
         result = work.result
         if before is not None:
-            result.moved = compared(work.runs, before, threshold)
+            result.moved = compare_runs(work.runs, before, threshold)
         result.wall_s = time.perf_counter() - began
         _write_results(result, folder, against, threshold)
     return result

@@ -40,7 +40,7 @@ def key_of(run: Run) -> str:
     )
 
 
-def compared(runs: Iterable[Run], before: dict[str, Run], threshold: float) -> list[dict[str, Any]]:
+def compare_runs(runs: Iterable[Run], before: dict[str, Run], threshold: float) -> list[dict[str, Any]]:
     """Rows ``bench params topology before_ns after_ns change moved before after``, the largest change first.
 
     ``moved``: ``slower`` or ``faster`` by more than ``threshold``, a share; ``new`` for a point without a

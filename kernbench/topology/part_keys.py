@@ -27,7 +27,7 @@ class PartKeys:
 
     def __init__(self, name: str, flit_bytes: int, ns_per_mm: float, address_model: str) -> None:
         system = {"flit_bytes": flit_bytes, "ns_per_mm": ns_per_mm, "address_model": address_model}
-        self.spec: TopologySpec = checked(
+        self.spec: TopologySpec = check_part(
             f"topology {shown(name)}", TopologySpec, {"name": name, "system": system}
         )
 
@@ -67,7 +67,7 @@ class PartKeys:
             if key not in allowed:
                 raise ConfigError(f"{where}: unknown key '{key}', {did_you_mean(key, allowed)}")
         given = {key: value for key, value in keys.items() if key in known}
-        section = checked(where, type(usual), _nested(usual, {**known, **given, "impl": impl}))
+        section = check_part(where, type(usual), _nest(usual, {**known, **given, "impl": impl}))
         values = properties_of(section, self.spec)
         values |= worked_out(section)
         if kind.kind == "hbm_ctrl":
@@ -95,7 +95,7 @@ class PartKeys:
         return {**found, "slice_gbs": channels * float(given["channel_gbs"])}
 
 
-def checked(where: str, model: type[Any], values: dict[str, Any]) -> Any:
+def check_part(where: str, model: type[Any], values: dict[str, Any]) -> Any:
     """An object of ``model``; :class:`ConfigError` of one line for the first value that does not fit."""
     try:
         return model.model_validate(values)
@@ -118,13 +118,13 @@ def _by_name(kind: ComponentKind, name: Name) -> Properties:
     return {key: value for key, value in fields.items() if key in kind.properties}
 
 
-def _nested(section: Section, values: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
+def _nest(section: Section, values: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
     """Flat keys (``tile_m``) as the section has them (``tile: {m: ...}``), without those that it lacks."""
     found: dict[str, Any] = {}
     for key in type(section).model_fields:
         inner = getattr(section, key)
         if isinstance(inner, Section):
-            found[key] = _nested(inner, values, f"{prefix}{key}_")
+            found[key] = _nest(inner, values, f"{prefix}{key}_")
         elif prefix + key in values:
             found[key] = values[prefix + key]
     return found

@@ -21,7 +21,7 @@ from kernbench.topology.described import built
 from kernbench.topology.fields import LinkPart
 from kernbench.topology.link_parts import add_buffers, keep
 from kernbench.topology.loader import load
-from kernbench.topology.part_keys import PartKeys, checked
+from kernbench.topology.part_keys import PartKeys, check_part
 from kernbench.topology.spec import MAX_CUBES, MAX_SIPS
 from kernbench.topology.zero_paths import refuse_zero_paths, zero_paths
 
@@ -223,7 +223,7 @@ class Topology:
         if "->" not in where and where not in LINK_KINDS:
             raise UsageError(f"{place}: is not a kind of link; {did_you_mean(where, LINK_KINDS)}")
         said = {**self._links.get(where, {}), **keys}
-        checked(place, LinkPart, said)
+        check_part(place, LinkPart, said)
         self._links[where] = said
         self._described = False
 

@@ -39,11 +39,11 @@ def report(
     problems: Iterable[Problem], source: str, marked: Marked, overrides: Mapping[Path, str]
 ) -> ConfigError:
     """The error for one or more problems: a line for each, in the order of the file."""
-    located = sorted(_located(p, source, marked, overrides) for p in problems)
+    located = sorted(_locate(p, source, marked, overrides) for p in problems)
     return ConfigError("\n".join(text for *_, text in located))
 
 
-def _located(
+def _locate(
     problem: Problem, source: str, marked: Marked, overrides: Mapping[Path, str]
 ) -> tuple[int, int, str, str]:
     for path in (problem.path, *problem.also):

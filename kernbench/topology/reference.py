@@ -77,7 +77,7 @@ def page() -> str:
             # A required key of a section that may be left out as a whole has the default machine's value.
             required = info.is_required()
             value = _get(machine, key) if required else info.get_default(call_default_factory=True)
-            default = "" if required and value is None else f"`{_shown(value)}`"
+            default = "" if required and value is None else f"`{_show(value)}`"
             parts.append(f"| `{key}` | {meaning} | {unit} | {default} | {sources.get(key, '')} |")
         parts.append("")
     return "\n".join(parts)
@@ -125,14 +125,14 @@ def _model(annotation: Any) -> type[Section] | None:
     return next((found for inner in get_args(annotation) if (found := _model(inner))), None)
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int) and value >= 1 << 10 and value % (1 << 10) == 0:
         unit, size = max((u, s) for u, s in ((3, 1 << 30), (2, 1 << 20), (1, 1 << 10)) if value % s == 0)
         return f"{value // size} {('KiB', 'MiB', 'GiB')[unit - 1]}"
     if isinstance(value, tuple | list):
-        return f"[{', '.join(_shown(item) for item in value)}]"
+        return f"[{', '.join(_show(item) for item in value)}]"
     return "none" if value is None else '""' if value == "" else str(value)
 
 

@@ -50,7 +50,7 @@ class DTensor:
     ) -> DTensor:
         """The tensor whose part on a rank is ``local``; ``dp`` places what is made from it within a SIP."""
         shape = list(local.shape)
-        checked = _checked(placements, device_mesh, len(shape), "from_local")
+        checked = _normalize(placements, device_mesh, len(shape), "from_local")
         for mesh_dim, placement in enumerate(checked):
             if isinstance(placement, Shard):
                 shape[placement.dim] *= device_mesh.size(mesh_dim)
@@ -79,7 +79,7 @@ class DTensor:
         Raises:
             UsageError: A dimension does not divide, or nothing can be made ``Partial``.
         """
-        wanted = _checked(placements, self.device_mesh, len(self.shape), "redistribute")
+        wanted = _normalize(placements, self.device_mesh, len(self.shape), "redistribute")
         for before, after in zip(self.placements, wanted, strict=True):
             if isinstance(after, Partial) and after != before:
                 raise UsageError(
@@ -89,7 +89,7 @@ class DTensor:
         pending = [dim for dim in range(len(wanted)) if current[dim] != wanted[dim]]
         while pending:
             # A dimension of the tensor is free to be split once no other dimension of the mesh splits it.
-            free = (dim for dim in pending if not _taken(wanted[dim], current, dim))
+            free = (dim for dim in pending if not _is_taken(wanted[dim], current, dim))
             mesh_dim = next(free, None)
             target = Replicate() if mesh_dim is None else wanted[mesh_dim]
             mesh_dim = pending[0] if mesh_dim is None else mesh_dim
@@ -135,7 +135,7 @@ class DTensor:
         if isinstance(before, Shard) and isinstance(after, Replicate):
             parts = [self._made(local.shape) for _ in range(size)]
             torch.distributed.all_gather(parts, local, group=group)
-            return self._joined(parts, before.dim)
+            return self._join(parts, before.dim)
         assert isinstance(after, Shard)
         if isinstance(before, Replicate):
             return self._slice(local, after.dim, me, size)
@@ -146,7 +146,7 @@ class DTensor:
             return reduced
         parts = [self._made(slices[0].shape) for _ in range(size)]
         torch.distributed.all_to_all(parts, slices, group=group)
-        return self._joined(parts, before.dim)
+        return self._join(parts, before.dim)
 
     def _made(self, shape: Sequence[int]) -> Tensor:
         return self.device_mesh.torch.empty(tuple(shape), dtype=self.dtype, dp=self._dp)
@@ -163,7 +163,7 @@ class DTensor:
         self._copy(made, [Part(local, _corner(start, 0), (0, 0), _corner(shape, 1))])
         return made
 
-    def _joined(self, parts: Sequence[Tensor], dim: int) -> Tensor:
+    def _join(self, parts: Sequence[Tensor], dim: int) -> Tensor:
         shape = list(parts[0].shape)
         own = shape[dim]
         shape[dim] *= len(parts)
@@ -206,7 +206,7 @@ def distribute_tensor(
         UsageError: A dimension does not divide over the ranks, or a placement does not fit.
     """
     array: np.ndarray[Any, Any] = np.asarray(values)
-    checked = _checked(placements, device_mesh, array.ndim, "distribute_tensor")
+    checked = _normalize(placements, device_mesh, array.ndim, "distribute_tensor")
     if array.ndim not in (1, 2):
         raise UsageError(f"distribute_tensor: values of shape {array.shape}; use one or two dimensions")
     local = array
@@ -225,7 +225,7 @@ def distribute_tensor(
     return DTensor(made, device_mesh, checked, array.shape, dp)
 
 
-def _checked(
+def _normalize(
     placements: Sequence[Placement], mesh: DeviceMesh, ndim: int, what: str
 ) -> tuple[Placement, ...]:
     """``placements`` with dimensions counted from 0."""
@@ -247,7 +247,7 @@ def _checked(
     return tuple(found)
 
 
-def _taken(placement: Placement, current: Sequence[Placement], mesh_dim: int) -> bool:
+def _is_taken(placement: Placement, current: Sequence[Placement], mesh_dim: int) -> bool:
     """Whether another dimension of the mesh splits what ``placement`` would split over ``mesh_dim``."""
     others = [other for dim, other in enumerate(current) if dim != mesh_dim]
     return isinstance(placement, Shard) and placement in others

@@ -73,7 +73,7 @@ def _elementwise(sign: str, a: DTensor, b: object) -> DTensor:
                 f"DTensor {sign}: shapes {a.shape} and {other.shape}; use equal ones, or a vector for b"
             )
         shift = len(a.shape) - len(other.shape)
-        wanted = [_joined(sign, p, q, shift) for p, q in zip(a.placements, other.placements, strict=True)]
+        wanted = [_combine(sign, p, q, shift) for p, q in zip(a.placements, other.placements, strict=True)]
         a = a.redistribute(wanted)
         other = other.redistribute([_of_vector(placement, shift) for placement in wanted])
         y = other.to_local()
@@ -102,7 +102,7 @@ def _other(sign: str, a: DTensor, b: object) -> DTensor:
     return b
 
 
-def _joined(sign: str, a: Placement, b: Placement, shift: int) -> Placement:
+def _combine(sign: str, a: Placement, b: Placement, shift: int) -> Placement:
     """How both are placed along a dimension of the mesh, b seen as a tensor of a's dimensions."""
     if isinstance(b, Shard):
         b = Shard(b.dim + shift)

@@ -19,12 +19,12 @@ _FIRST = names.pe(0, 0, 0)
 
 def makespan(case: Case) -> float:
     """Time from the start of a scenario of ``kernbench evaluate dma`` to the end of its last flow, ns."""
-    return _moved(case)[0]
+    return _measure_scenario(case)[0]
 
 
 def bandwidth(case: Case) -> float:
     """Bytes of all flows of a scenario over its makespan, GB/s."""
-    ns, nbytes = _moved(case)
+    ns, nbytes = _measure_scenario(case)
     return nbytes / ns
 
 
@@ -45,7 +45,7 @@ def sum_us(case: Case) -> float:
     return run("ccl-allreduce", graph, params=params, trace=False).latency_ns / 1000.0
 
 
-def _moved(case: Case) -> tuple[float, int]:
+def _measure_scenario(case: Case) -> tuple[float, int]:
     """Makespan and bytes of a scenario."""
     graph = _graph(str(case["topology"]))
     wanted = case["scenario"], case["op"]

@@ -40,7 +40,7 @@ def cycles(case: Case) -> float:
     """Cycles that a trace takes, to the end of its last barrier."""
     trace = _traces()[case["trace"]]
     # Where nothing follows a barrier it does not matter how long it takes.
-    return _replayed(case["trace"], case["loop"] == "closed" and _goes_on(trace)) - KERNEL_END
+    return _replay(case["trace"], case["loop"] == "closed" and _goes_on(trace)) - KERNEL_END
 
 
 def mean_error(case: Case) -> float:
@@ -59,7 +59,7 @@ def _traces() -> dict[str, Trace]:
 
 
 @cache
-def _replayed(name: str, closed: bool) -> float:
+def _replay(name: str, closed: bool) -> float:
     return replay(wormhole.machine(), _CHIP, _traces()[name], closed=closed)
 
 

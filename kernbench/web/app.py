@@ -98,7 +98,7 @@ class App:
     def _data(self, name: str, request: Request) -> Response:
         if name == "state":
             return _json(json.dumps(self._state()).encode())
-        params = self._posted(request) if name in _ASKED else request.args.to_dict()
+        params = self._read_post(request) if name in _ASKED else request.args.to_dict()
         if name == "cancel":
             return self._cancel(params)
         key = f"{name} {json.dumps(params, sort_keys=True)}"
@@ -174,7 +174,7 @@ class App:
         except KernBenchError:  # the answer says why
             return ""
 
-    def _posted(self, request: Request) -> dict[str, Any]:
+    def _read_post(self, request: Request) -> dict[str, Any]:
         if request.mimetype != "application/json":
             raise BadRequest("ask with a JSON object as application/json")
         try:

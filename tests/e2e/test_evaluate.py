@@ -99,9 +99,9 @@ def test_the_gate_runs_anew_and_names_what_moved(cli: Cli, machine: Path) -> Non
     assert all(row["after_ns"] > 1.1 * row["before_ns"] for row in moved)
 
     before = {key: kb.open_run(row["before"]) for key, row in enumerate(moved)}
-    rows = api_gate.compared([before[0]], {api_gate.key_of(run): run for run in before.values()}, 0.0)
+    rows = api_gate.compare_runs([before[0]], {api_gate.key_of(run): run for run in before.values()}, 0.0)
     assert [row["moved"] for row in rows] == ["gone", "gone", ""]
-    assert [row["moved"] for row in api_gate.compared([before[0]], {}, 0.0)] == ["new"]
+    assert [row["moved"] for row in api_gate.compare_runs([before[0]], {}, 0.0)] == ["new"]
 
 
 def test_what_is_wrong_is_said(cli: Cli, machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,7 +166,7 @@ def test_a_screen_that_closes_while_it_is_asked_ends_nothing(
     store: Path, ids: list[str], monkeypatch: pytest.MonkeyPatch, leaving: tuple[str, ...]
 ) -> None:
     go_on, ended = threading.Event(), []
-    real = cypher_screen.asked
+    real = cypher_screen.ask
 
     def slowly(*args: Any) -> Any:
         assert go_on.wait(LIMIT_S)
@@ -175,7 +175,7 @@ def test_a_screen_that_closes_while_it_is_asked_ends_nothing(
         finally:
             ended.append(1)
 
-    monkeypatch.setattr(cypher_screen, "asked", slowly)
+    monkeypatch.setattr(cypher_screen, "ask", slowly)
 
     async def steps(ui: Driver) -> None:
         await ui.press("c")

@@ -15,7 +15,7 @@ from kernbench.errors import KernBenchError, UsageError
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import Browser, OpenRun
 from kernbench.tui.models.compare_page import compare_page
-from kernbench.tui.models.cypher import asked, complete
+from kernbench.tui.models.cypher import ask, complete
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
 from kernbench.tui.models.machine import Machine
 from kernbench.tui.models.mesh import cube_map, sip_map
@@ -206,18 +206,18 @@ def test_a_field_that_names_something_can_be_emptied_to_mean_all(browser: Browse
 
 
 def test_free_cypher_leads_on_from_nodes(browser: Browser, opened: OpenRun) -> None:
-    table, _ = asked(
+    table, _ = ask(
         browser.store,
         "MATCH (r:Run {id: $run})-[:SENT]->(t:Transaction) RETURN t ORDER BY t.number LIMIT 2",
         opened.id,
     )
     assert table.targets(1) == [Target("transaction", 1)]
     with pytest.raises(KernBenchError):
-        asked(browser.store, "MATCH (t:Transaction) DELETE t", opened.id)
+        ask(browser.store, "MATCH (t:Transaction) DELETE t", opened.id)
 
 
 def test_a_plan_is_a_column_of_lines(browser: Browser, opened: OpenRun) -> None:
-    table, notes = asked(browser.store, "EXPLAIN MATCH (t:Transaction) RETURN t LIMIT 2", opened.id)
+    table, notes = ask(browser.store, "EXPLAIN MATCH (t:Transaction) RETURN t LIMIT 2", opened.id)
     assert [column.name for column in table.columns] == ["plan"]
     assert len(table) > 2
     assert [table.targets(at) for at in range(len(table))] == [[]] * len(table)

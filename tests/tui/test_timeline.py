@@ -9,15 +9,15 @@ import pytest
 
 from kernbench import api
 from kernbench.tui.models.browser import Browser
-from kernbench.tui.models.timeline import Span, Timeline, occupied
+from kernbench.tui.models.timeline import Span, Timeline, occupancy
 from kernbench.tui.models.window import Window
 
 
 def test_overlaps_count_once_and_gaps_not_at_all() -> None:
     begins, ends = np.array([5.0, 0.0, 1.0, 8.0]), np.array([6.0, 2.0, 3.0, 8.0])
-    assert occupied(begins, ends, Span(0.0, 8.0), 4).tolist() == [1.0, 0.5, 0.5, 0.0]
-    assert occupied(begins, ends, Span(2.5, 5.5), 3).tolist() == [0.5, 0.0, 0.5]
-    assert occupied(np.zeros(0), np.zeros(0), Span(0.0, 1.0), 2).tolist() == [0.0, 0.0]
+    assert occupancy(begins, ends, Span(0.0, 8.0), 4).tolist() == [1.0, 0.5, 0.5, 0.0]
+    assert occupancy(begins, ends, Span(2.5, 5.5), 3).tolist() == [0.5, 0.0, 0.5]
+    assert occupancy(np.zeros(0), np.zeros(0), Span(0.0, 1.0), 2).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -28,7 +28,7 @@ def test_shares_agree_with_counting_instants(seed: int) -> None:
     instants = np.arange(100) + 0.5
     busy = ((instants[:, None] > begins) & (instants[:, None] < ends)).any(axis=1)
     wanted = busy.reshape(10, 10).mean(axis=1)
-    assert np.allclose(occupied(begins, ends, Span(0.0, 100.0), 10), wanted)
+    assert np.allclose(occupancy(begins, ends, Span(0.0, 100.0), 10), wanted)
 
 
 def test_spans_stay_within_their_window() -> None:
@@ -48,7 +48,7 @@ def test_a_run_has_a_track_for_each_resource(store: Path) -> None:
         shares = timeline.shares(gemm, timeline.whole, 50)
         ops = run.run.ops
         mine = ops["component"] == gemm
-        covered = occupied(ops["t_start"][mine], ops["t_end"][mine], timeline.whole, 1)[0]
+        covered = occupancy(ops["t_start"][mine], ops["t_end"][mine], timeline.whole, 1)[0]
         assert shares.mean() == pytest.approx(covered)
         assert 0 < covered < 1
         assert set(timeline.tracks("links")).isdisjoint(timeline.tracks("components"))

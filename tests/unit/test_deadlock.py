@@ -12,7 +12,7 @@ import kernbench as kb
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
 from kernbench.errors import DeadlockError
-from kernbench.machine.deadlock import folded
+from kernbench.machine.deadlock import fold_lines
 from kernbench.runtime import DPPolicy
 
 TWO_BY_TWO = {"sip.cube_mesh.w": 2, "sip.cube_mesh.h": 2, "system.sips": 1}
@@ -110,9 +110,9 @@ def test_a_point_of_a_sweep_that_stands_still_has_an_error_of_one_line() -> None
 
 def test_only_numbers_of_parts_are_folded() -> None:
     lines = ["sip0.cube1.pe2 waits at a.py:3, 4 credits", "sip0.cube0.pe7 waits at a.py:3, 4 credits"]
-    assert folded(lines) == [f"{lines[0]} (and 1 more like it)"]
+    assert fold_lines(lines) == [f"{lines[0]} (and 1 more like it)"]
     other = ["sip0.cube1.pe2 waits at a.py:4, 4 credits", "sip0.cube0.pe7 waits at a.py:3, 2 credits"]
-    assert folded([*lines, *other]) == [f"{lines[0]} (and 1 more like it)", *other]
+    assert fold_lines([*lines, *other]) == [f"{lines[0]} (and 1 more like it)", *other]
     many = [f"x.py:{n}" for n in range(20)]
-    assert folded(many) == [*many[:6], "... and 14 more lines"]
-    assert folded([]) == []
+    assert fold_lines(many) == [*many[:6], "... and 14 more lines"]
+    assert fold_lines([]) == []

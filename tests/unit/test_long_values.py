@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kernbench_graph.errors import shortened
+from kernbench_graph.errors import shorten
 
 from kernbench.cli.main import main
 from kernbench.errors import KernBenchError, UsageError
@@ -53,6 +53,6 @@ def test_a_long_value_is_not_repeated_whole() -> None:
         assert len(str(error)) < 200
         assert error.args == (text,)
     words = "a value of many words " * 1000
-    assert len(shortened(f"first line\n{words}")) < 2100
+    assert len(shorten(f"first line\n{words}")) < 2100
     usual = "one line, what, where, and what to do instead; " * 40
-    assert shortened(usual) == usual
+    assert shorten(usual) == usual

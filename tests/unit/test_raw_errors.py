@@ -13,7 +13,7 @@ from kernbench_graph.opening import open_store
 
 import kernbench as kb
 from kernbench import api
-from kernbench.api.exporting import written
+from kernbench.api.exporting import write_file
 from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
 from kernbench.user_modules import load_file
@@ -119,7 +119,7 @@ def test_a_full_disk_is_said_of_the_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(OSError, match=r"No space left on device: 'r\.html'"):
-        written("r.html", full)
+        write_file("r.html", full)
     assert os.listdir() == []
     Path("drawn").mkdir()
     Path("drawn", "pe_view.svg").symlink_to("/dev/full")

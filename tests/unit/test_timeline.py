@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import kernbench as kb
 from kernbench.analysis.time_lines import lanes
 from kernbench.errors import UsageError
-from kernbench.report.timeline.model import merged, shares
+from kernbench.report.timeline.model import merge, shares
 from kernbench.report.timeline.ticks import ticks
 
 SMALL = {"system.sips": 1, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}
@@ -147,7 +147,7 @@ def test_wrong_settings_are_errors(qkv: kb.Run) -> None:
 
 def test_shares_count_overlaps_once() -> None:
     begin, end = np.array([0.0, 1.0, 6.0]), np.array([2.0, 3.0, 8.0])
-    assert [list(column) for column in merged(begin, end)] == [[0.0, 6.0], [3.0, 8.0]]
+    assert [list(column) for column in merge(begin, end)] == [[0.0, 6.0], [3.0, 8.0]]
     assert shares(begin, end, np.array([0.0, 2.0, 4.0, 7.0, 10.0])).tolist() == pytest.approx(
         [1, 0.5, 1 / 3, 1 / 3]
     )

@@ -32,6 +32,6 @@ def test_rows_may_have_different_lengths(flows: list[list[int]]) -> None:
     packet = wire.open_message(1, len(flows), 4 + event.shape[1], 10 * counts)
     head = wire.beside(len(flows), packet, event, wire.field(9, 1))
     tail = wire.beside(len(flows), wire.field(13, 2))
-    packets = schema.Trace.FromString(wire.spliced(head, between, counts, tail)).packet
+    packets = schema.Trace.FromString(wire.splice(head, between, counts, tail)).packet
     assert [list(p.track_event.flow_ids) for p in packets] == flows
     assert {p.sequence_flags for p in packets} == {2}

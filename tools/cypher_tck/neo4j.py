@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from kernbench_graph.stores.neo4j.entities import converted
+from kernbench_graph.stores.neo4j.entities import convert
 from kernbench_graph.stores.neo4j.server import Server, parse
 
 from tools import run_neo4j
@@ -54,7 +54,7 @@ class Neo4j:
         def work(tx: Any) -> tuple[list[str], list[list[Any]]]:
             result = tx.run(text, params)
             columns, rows = list(result.keys()), [list(record.values()) for record in result]
-            return columns, [[plain(value) for value in row] for row in converted(rows, tx)]
+            return columns, [[plain(value) for value in row] for row in convert(rows, tx)]
 
         return self._server.read(work)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from kernbench_graph.archive import manifest
 from kernbench_graph.archive.atomic import is_temporary
 from kernbench_graph.errors import ArchiveError
-from kernbench_graph.json_text import parsed
+from kernbench_graph.json_text import parse
 
 
 def archived_run_names(store: Path) -> list[tuple[str, tuple[str, ...]]]:
@@ -17,7 +17,7 @@ def archived_run_names(store: Path) -> list[tuple[str, tuple[str, ...]]]:
         if not is_temporary(file.parent):
             try:
                 wall = manifest.read(file.parent, "run")["wall"]
-                tags = tuple(map(str, parsed(wall["tags"] or "[]")))
+                tags = tuple(map(str, parse(wall["tags"] or "[]")))
                 found.append((int(wall.get("kept_at_ns", 0)), file.parent.name, tags))
             except (ArchiveError, ValueError, KeyError, TypeError):
                 continue  # left out, as from the list of runs

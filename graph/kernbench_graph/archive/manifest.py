@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
-from kernbench_graph.json_text import parsed
+from kernbench_graph.json_text import parse
 from kernbench_graph.schema import READABLE, SCHEMA
 from kernbench_graph.schema_types import Property, Record
 
@@ -40,7 +40,7 @@ _SPECIAL: dict[str, Any] = {
 }
 
 
-def typed(prop: Property, value: Any, what: str) -> Any:
+def as_type(prop: Property, value: Any, what: str) -> Any:
     """``value`` as the type of ``prop``; None is its default; lists and mappings become JSON text.
 
     ``ArchiveError`` when it does not fit.
@@ -104,7 +104,7 @@ def read(folder: Path, record: Record) -> dict[str, Any]:
 def decode(data: bytes, record: Record, path: str) -> dict[str, Any]:
     """The manifest whose file's bytes are ``data``; errors, as for :func:`read`, name ``path``."""
     try:
-        manifest = parsed(data)
+        manifest = parse(data)
     except ValueError as error:
         raise ArchiveError(f"{path} is damaged; {REMEDY}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != f"kernbench-{record}":
@@ -133,7 +133,7 @@ def properties(record: Record, values: Mapping[str, Any], path: str) -> dict[str
 
     Those that an older KernBench did not know have their defaults. ``ArchiveError`` where one does not fit.
     """
-    return {prop.name: typed(prop, values.get(prop.name), path) for prop in SCHEMA.info[record]}
+    return {prop.name: as_type(prop, values.get(prop.name), path) for prop in SCHEMA.info[record]}
 
 
 def _seal(head: bytes) -> bytes:

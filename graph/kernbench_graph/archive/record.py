@@ -22,7 +22,7 @@ from kernbench_graph.archive import manifest
 from kernbench_graph.archive.atomic import exclusive, new_folder, remove_folder, replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
-from kernbench_graph.json_text import parsed
+from kernbench_graph.json_text import parse
 from kernbench_graph.records import RunRecord, TopologyRecord, check_id
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION, WALL_CLOCK
 from kernbench_graph.schema_types import Property, Record
@@ -52,7 +52,7 @@ def complete_info(info: Mapping[str, Any], topology: TopologyRecord) -> dict[str
     if given["topology"] != topology.id:
         raise ArchiveError(f"{what}: says topology '{given['topology']}', but comes with '{topology.id}'")
     complete = {
-        prop.name: manifest.typed(prop, given.pop(prop.name, None), what) for prop in SCHEMA.info["run"]
+        prop.name: manifest.as_type(prop, given.pop(prop.name, None), what) for prop in SCHEMA.info["run"]
     }
     return complete | given
 
@@ -129,7 +129,7 @@ def read_info(folder: Path) -> tuple[dict[str, Any], int, str]:
     info = info_of(content, folder.name)
     lasting = {name: value for name, value in content["wall"].items() if name != "tags"}
     kept = manifest.content_hash({"wall": lasting, "extra": content["extra"], "content": content["content"]})
-    kept_at = manifest.typed(_KEPT_AT, content["wall"].get(_KEPT_AT.name), f"run '{folder.name}'")
+    kept_at = manifest.as_type(_KEPT_AT, content["wall"].get(_KEPT_AT.name), f"run '{folder.name}'")
     return info, kept_at, kept
 
 
@@ -193,7 +193,7 @@ def changed_tags(text: str, add: Sequence[str], remove: Sequence[str]) -> str:
 
 def tag_list(text: str) -> list[str]:
     """The tags in ``text``, a JSON list."""
-    return [str(tag) for tag in parsed(text or "[]")]
+    return [str(tag) for tag in parse(text or "[]")]
 
 
 def read_run(folder: Path) -> RunRecord:

@@ -65,11 +65,11 @@ def _all_held(found: Sequence[Token], named: frozenset[str]) -> bool:
         own = [chain for chain in patterns if start <= chain.start < end]
         matched = [chain for chain in own if word in _MATCHING and not _is_condition(found, chain, clauses)]
         before = dict(held)
-        if word == "CALL" or not _reached(matched, held, named):
+        if word == "CALL" or not _are_reached(matched, held, named):
             return False
         for chain in own:
             known = before if chain in matched else _known_at(chain, matched, clauses, before)
-            if chain not in matched and not _reached([chain], known, named):
+            if chain not in matched and not _are_reached([chain], known, named):
                 return False
         if word == "WITH":
             held = _passed_on(found[start + 1 : end], held)
@@ -139,7 +139,7 @@ def _passed_on(items: Sequence[Token], held: Held) -> Held:
     return passed
 
 
-def _reached(group: Collection[Chain], held: Held, named: frozenset[str]) -> bool:
+def _are_reached(group: Collection[Chain], held: Held, named: frozenset[str]) -> bool:
     """Whether every node of patterns that are matched together is found from a run that is named.
 
     Their variables are ``held`` from then on.

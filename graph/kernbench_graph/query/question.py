@@ -84,7 +84,7 @@ class Parameter(_Model):
 
     def value(self, given: Any) -> Any:
         """``given`` as this type, also from text as typed on a command line; None when it does not fit."""
-        value = _converted(self.type, given)
+        value = _convert(self.type, given)
         if value is None or (self.choices and value not in self.choices):
             return None
         return None if self.minimum is not None and value < self.minimum else value
@@ -246,7 +246,7 @@ def is_a(type_: str, value: Any) -> bool:
     return isinstance(value, _PYTHON[type_]) and (type_ == "bool" or not isinstance(value, bool))
 
 
-def _converted(type_: str, value: Any) -> Any:
+def _convert(type_: str, value: Any) -> Any:
     """``value`` as ``type_``, and as every store can take it; None when it does not fit."""
     if isinstance(value, str) and type_ != "string":
         try:

@@ -112,7 +112,7 @@ def command(
         count = f"{len(found.failed)} of {len(found.points)} points failed"
         raise click.ClickException(f"{count}; the first, {first['bench']} {shown}: {first['error']}")
     if found.regressed:
-        names = "; ".join(_moved(row) for row in found.regressed[:5])
+        names = "; ".join(_movement(row) for row in found.regressed[:5])
         more = f"; {len(found.regressed) - 5} more" if len(found.regressed) > 5 else ""
         raise click.ClickException(
             f"against '{against}', threshold {number(100 * threshold)}%, {len(found.regressed)} points "
@@ -127,7 +127,7 @@ def _list(fmt: str) -> None:
     emit(fmt, {"evaluations": known}, ("name", "description", "parameters"), rows)
 
 
-def _moved(row: dict[str, Any]) -> str:
+def _movement(row: dict[str, Any]) -> str:
     shown = " ".join(f"{key}={value}" for key, value in row["params"].items())
     if row["moved"] == "gone":
         return f"{row['bench']} {shown} is gone"

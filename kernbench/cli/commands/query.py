@@ -119,7 +119,7 @@ def command(
     params = (*params, *settings)
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
-    windowed = _given("launch") or from_ns is not None or to_ns is not None
+    windowed = _is_given("launch") or from_ns is not None or to_ns is not None
     if form is not None and (name is None or explain):
         raise click.UsageError("--print is for a question by name, without --explain")
     if list_all:
@@ -130,7 +130,7 @@ def command(
     values = assignments("parameter", params)
     if cypher is not None and windowed:
         raise click.UsageError("--cypher takes no --launch, --from or --to; write the window into the text")
-    if cypher is None and (engine is not None or _given("timeout_s")):
+    if cypher is None and (engine is not None or _is_given("timeout_s")):
         raise click.UsageError("--engine and --timeout are for --cypher; leave them out")
     with opened(store) as kept_in, Progress() as progress:
         kept_in.progress = progress.of_graph
@@ -184,7 +184,7 @@ def _print_folded(
         remark(note)
 
 
-def _given(name: str) -> bool:
+def _is_given(name: str) -> bool:
     source = click.get_current_context().get_parameter_source(name)
     return source is click.core.ParameterSource.COMMANDLINE
 
@@ -237,13 +237,13 @@ def _help(question: dict[str, Any]) -> list[str]:
             width = max(len(_signature(entry) if "default" in entry else entry["name"]) for entry in entries)
             for entry in entries:
                 label = _signature(entry) if "default" in entry else entry["name"]
-                about = " ".join(part for part in (_typed(entry), entry["help"]) if part)
+                about = " ".join(part for part in (_type_text(entry), entry["help"]) if part)
                 lines.append(f"  {label:<{width}}  {about}".rstrip())
     example = " ".join(f"--param {p['name']}=..." for p in question["params"] if p["default"] is None)
     return [*lines, "", "Example:", f"  kernbench query {question['name']} {example}".rstrip()]
 
 
-def _typed(entry: dict[str, Any]) -> str:
+def _type_text(entry: dict[str, Any]) -> str:
     """``(int, ns)``, and the choices of a parameter that has some."""
     unit = f", {entry['unit']}" if entry.get("unit") else ""
     choices = f": {', '.join(map(str, entry['choices']))}" if entry.get("choices") else ""

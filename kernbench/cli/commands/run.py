@@ -120,7 +120,7 @@ def command(
     with api.borrowed(store) if watch else nullcontext(store) as kept_in:
         try:
             if watch:
-                run = _watched(bench, start, kept_in, max_ns)
+                run = _run_watched(bench, start, kept_in, max_ns)
             else:
                 with Progress() as progress:
                     run = start(store=kept_in, progress=progress)
@@ -136,7 +136,7 @@ def command(
             raise nothing_checked(run.bench)
 
 
-def _watched(
+def _run_watched(
     bench: str, start: Callable[..., api.Run], store: GraphStore | str | None, max_ns: float | None
 ) -> api.Run:
     """The run, once the user has left the screens that show it as it goes."""

@@ -92,7 +92,7 @@ def command(
             f"--out {out} is a file; name a folder, or a file that ends in .svg, .mmd or .dot"
         )
     if is_file and out != "-":
-        to = _checked(to, path)
+        to = _format_of(to, path)
     written = to or "svg"
     graph = api.load_topology(topology_file(file), topo, components)
     views = api.DIAGRAM_VIEWS if view == "all" else (view,)
@@ -130,7 +130,7 @@ def command(
     emit(fmt, payload, ("view", "file"), files)
 
 
-def _checked(to: str | None, path: Path) -> str:
+def _format_of(to: str | None, path: Path) -> str:
     """The format that fits a file's ending."""
     by_ending = _SUFFIXES.get(path.suffix.lower())
     if to is not None:

@@ -102,7 +102,7 @@ def command(
             )
     columns = ("cause", "before", "estimate", "measured")
     rows = list(_by_cause(found))
-    emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {_changed(found)}"])
+    emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {_name_changes(found)}"])
     if fmt == "table":
         if found["measured"] is not None:
             say(_energy(found["before"]["energy_pj"], found["measured"]["energy_pj"]))
@@ -135,7 +135,7 @@ def _of(found: dict[str, Any]) -> str:
     return f"{found['bench']} on {found['topology']}, {found['window']}"
 
 
-def _changed(found: dict[str, Any]) -> str:
+def _name_changes(found: dict[str, Any]) -> str:
     return ", ".join(
         f"{change['key']} {change['value']}"
         if "key" in change

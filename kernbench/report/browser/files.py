@@ -111,7 +111,7 @@ def _bundle() -> str:
         text = _files()[name]
         for match in _IMPORT.finditer(text):
             add(match["file"], (*above, name))
-        inside = _IMPORT.sub(lambda m: f"const {{{_renamed(m['names'])}}} = {_variable(m['file'])};\n", text)
+        inside = _IMPORT.sub(lambda m: f"const {{{_rename(m['names'])}}} = {_variable(m['file'])};\n", text)
         exported = ", ".join(_NAME.findall(text))
         inside = _EXPORT.sub("", inside)
         if re.search(r"^(import|export)\b", inside, re.MULTILINE):
@@ -122,7 +122,7 @@ def _bundle() -> str:
     return "".join(done.values())
 
 
-def _renamed(names: str) -> str:
+def _rename(names: str) -> str:
     """``a as b`` of an import is ``a: b`` in a pattern."""
     return re.sub(r"(\w+) as (\w+)", r"\1: \2", names)
 

@@ -106,11 +106,11 @@ def _together(machine: Machine) -> Iterator[Scenario | LeftOut]:
         flows = tuple(Flow(pe, slices[0], place) for place, pe in enumerate(here[:count]))
         yield Scenario(f"{count} PEs, one slice", flows)
     local = [min(slices, key=lambda memory, pe=pe: _ns(machine, pe, memory)) for pe in here]  # type: ignore[misc]
-    yield Scenario(f"{most} PEs, all local", _placed(here, local))
-    yield Scenario(f"{most} PEs, ring neighbours", _placed(here, [*local[1:], local[0]]))
+    yield Scenario(f"{most} PEs, all local", _place(here, local))
+    yield Scenario(f"{most} PEs, ring neighbours", _place(here, [*local[1:], local[0]]))
 
 
-def _placed(pes: list[str], memories: list[str]) -> tuple[Flow, ...]:
+def _place(pes: list[str], memories: list[str]) -> tuple[Flow, ...]:
     """Transfers to one slice take places one behind the other."""
     taken: dict[str, int] = {}
     flows = []

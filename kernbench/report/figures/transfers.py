@@ -78,7 +78,7 @@ def latency_rows(
 ) -> list[Row]:
     """One row a flow, of :data:`LATENCY_COLUMNS`; ``slowest`` marks one flow of a scenario and direction."""
     rows = []
-    for scenario, op, machine, sent in _played(graph, found, nbytes, done):
+    for scenario, op, machine, sent in _play_all(graph, found, nbytes, done):
         times = [transaction.t_done - transaction.t_submit for transaction in sent]
         slowest = times.index(max(times))
         for number, (flow, transaction) in enumerate(zip(scenario.flows, sent, strict=True)):
@@ -108,7 +108,7 @@ def bandwidth_rows(
     bandwidth (``tightest``) never stood still; ``utilisation`` is ``achieved_gbs`` of it.
     """
     rows = []
-    for scenario, op, machine, sent in _played(graph, found, nbytes, done):
+    for scenario, op, machine, sent in _play_all(graph, found, nbytes, done):
         total = nbytes * len(sent)
         makespan = max(t.t_done for t in sent) - min(t.t_submit for t in sent)
         least, tightest = _least_ns(machine)
@@ -129,7 +129,7 @@ def bandwidth_rows(
     return rows
 
 
-def _played(
+def _play_all(
     graph: PropertyGraph, found: Sequence[Scenario], nbytes: int, done: Done | None
 ) -> Iterator[tuple[Scenario, str, Machine, list[Transaction]]]:
     """Every scenario in both directions, as :func:`play` leaves it."""

@@ -94,7 +94,7 @@ class Slices:
             _REST,
             wire.message(_TRACK_EVENT, count, wire.field(9, _END), track),
         )
-        return wire.spliced(head, arrows, counts, wire.beside(count, tail))
+        return wire.splice(head, arrows, counts, wire.beside(count, tail))
 
     @staticmethod
     def _argument(name: str, value: wire.Part, count: int, interned: Interned) -> wire.Part:

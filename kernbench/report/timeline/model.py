@@ -141,7 +141,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 def shares(begin: Floats, end: Floats, edges: Floats) -> Floats:
     """The share of each interval between ``edges`` that lies within one interval or more."""
-    begin, end = merged(begin, end)
+    begin, end = merge(begin, end)
     if not len(begin):
         return np.zeros(len(edges) - 1)
     times = np.column_stack([begin, end]).ravel()
@@ -151,7 +151,7 @@ def shares(begin: Floats, end: Floats, edges: Floats) -> Floats:
     return np.asarray(np.diff(covered) / np.diff(edges))
 
 
-def merged(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
+def merge(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
     """The intervals, those that touch or overlap joined, in order."""
     order = np.argsort(begin, kind="stable")
     begin, end = begin[order], np.maximum.accumulate(end[order])

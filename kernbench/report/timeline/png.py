@@ -8,7 +8,7 @@ import numpy as np
 
 from kernbench.report.colours import INK
 from kernbench.report.figures.drawing import require
-from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, TimeLine, merged
+from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, TimeLine, merge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ def figure(line: TimeLine) -> Figure:
                         bars, (y - 0.4 + lane * high, high), facecolor=CATEGORIES[NAMES[category]][0],
                         edgecolor="white", linewidth=0.2,
                     )  # fmt: skip
-            begin, end = merged(row.wait_begin, row.wait_end)
+            begin, end = merge(row.wait_begin, row.wait_end)
             waits: Any = np.column_stack([begin, end - begin])
             axes.broken_barh(waits, (y + 0.32, 0.1), facecolor=WAITING)
             axes.text(line.ns * 1.005, y, f"{row.occupancy:.1%}", va="center", fontsize=8, color=INK)

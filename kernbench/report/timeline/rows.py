@@ -50,7 +50,7 @@ def time_line(
     end = window.spans[-1][1] if window.spans else start
     machine = _Rows(tables, window, start, wanted)
     host = machine.host(info["launches"])
-    pes, rest = _folded(machine.pes(info["launches"]), wanted)
+    pes, rest = _fold(machine.pes(info["launches"]), wanted)
     links: list[Group] = []
     if wanted.links:
         links, more = machine.crossed()
@@ -141,7 +141,7 @@ class _Rows:
         return groups, len(first) - len(groups)
 
     def _times(self, lines: Lines) -> tuple[Floats, Floats]:
-        return _rounded(lines.begin - self.start), _rounded(lines.end - self.start)
+        return _round(lines.begin - self.start), _round(lines.end - self.start)
 
     def _crossings_key(self, place: str, lines: Lines) -> object:
         """Equal for places that differ in the numbers of their names alone; ``lines`` are in order."""
@@ -183,7 +183,7 @@ class _Rows:
         chosen = begun > ready + 1e-9
         first = self.window.spans[0][0]
         begin = np.maximum(ready[chosen], first)
-        return _rounded(begin - self.start), _rounded(begun[chosen] - self.start)
+        return _round(begin - self.start), _round(begun[chosen] - self.start)
 
     def _categories(self, lines: Lines, category: str) -> Ints:
         if category:
@@ -213,7 +213,7 @@ class _Rows:
         return [texts.item(row) for row in lines.rows.tolist()]
 
 
-def _folded(groups: list[Group], wanted: Wanted) -> tuple[list[Group], int]:
+def _fold(groups: list[Group], wanted: Wanted) -> tuple[list[Group], int]:
     """The groups to show, equal ones once, and the number of those left out."""
     found: dict[object, Group] = {}
     for group in groups:
@@ -249,7 +249,7 @@ def _by_place(lines: Lines) -> list[tuple[int, Lines]]:
     ]
 
 
-def _rounded(times: Floats) -> Floats:
+def _round(times: Floats) -> Floats:
     """To a millionth of a ns: what is left of sums of times is not a difference between rows."""
     return np.asarray(np.round(times, 6) + 0.0)
 

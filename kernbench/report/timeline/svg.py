@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from kernbench.report.colours import INK, PAPER
-from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, Row, TimeLine, merged
+from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, Row, TimeLine, merge
 from kernbench.report.timeline.ticks import ticks
 from kernbench.report.views.text import LINE, SIZE, width
 
@@ -95,7 +95,7 @@ def _bars(line: TimeLine, row: Row, left: float, y: float) -> Iterator[str]:
         open_bars[key] = [x, x + wide, 1, wide]
     for key, known in open_bars.items():
         yield _together(known, key, y, high)
-    for begin, end in zip(*(times.tolist() for times in merged(row.wait_begin, row.wait_end)), strict=True):
+    for begin, end in zip(*(times.tolist() for times in merge(row.wait_begin, row.wait_end)), strict=True):
         if (end - begin) * scale >= 0.05:
             tip = f"waiting from {begin:g} to {end:g} ns"
             x, wide = _n(left + begin * scale), _n((end - begin) * scale)

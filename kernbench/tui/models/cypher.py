@@ -61,7 +61,7 @@ def _schema() -> tuple[list[str], list[str], list[str]]:
     return labels, sorted({rel.type for rel in SCHEMA.relationships}), sorted(properties)
 
 
-def asked(store: GraphStore, text: str, run_id: str) -> tuple[Table, list[str]]:
+def ask(store: GraphStore, text: str, run_id: str) -> tuple[Table, list[str]]:
     """The rows of a query, and remarks; ``QueryError`` says where reading stopped. It may only read."""
     found = api.ask_cypher(text, run_id or None, store)
     columns = [Column(name) for name in found.columns]

@@ -73,12 +73,12 @@ def transaction_page(opened: OpenRun, wanted: int) -> Page:
     waits = "WaitedFor"
     sections = [
         Section("Hops", lambda: _rows(opened, "Hop", "txn", wanted, _HOPS, "its hops were not recorded")),
-        Section("Waited for", lambda: _waited(opened, wanted)),
+        Section("Waited for", lambda: _waits_of(opened, wanted)),
         Section(
             "Held up",
             lambda: _rows(opened, waits, "holder", wanted, _HELD, "nothing waited for it", {"txn": "waiter"}),
         ),
-        Section("Causes and effects", lambda: _related(_about_transaction(opened, row))),
+        Section("Causes and effects", lambda: _relations(_about_transaction(opened, row))),
     ]
     name = Target("transaction", wanted)
     return Page(f"{row['kind']} {wanted}", facts, sections, name, opened.id)
@@ -98,8 +98,8 @@ def operation_page(opened: OpenRun, wanted: int, store: GraphStore) -> Page:
         ("source", f"{row['source'] or 'unknown'}; {row['bytes']} bytes, {row['flops']} flops"),
     ]
     sections = [
-        Section("Causes", lambda: _related(_causes(opened, row))),
-        Section("Effects", lambda: _related(_effects(opened, row))),
+        Section("Causes", lambda: _relations(_causes(opened, row))),
+        Section("Effects", lambda: _relations(_effects(opened, row))),
         Section(
             "Operands", lambda: _rows(opened, "Operand", "op", wanted, _OPERANDS, "no operands recorded")
         ),
@@ -160,7 +160,7 @@ def _where(opened: OpenRun, table: str, column: str, wanted: int) -> pa.Table:
     return rows.filter(pc.equal(rows[column], wanted))
 
 
-def _waited(opened: OpenRun, wanted: int) -> Table:
+def _waits_of(opened: OpenRun, wanted: int) -> Table:
     found = _where(opened, "WaitedFor", "txn", wanted).sort_by([("ns", "descending"), ("seq", "ascending")])
     return Table.of_arrow(found, _WAITED, "it waited for no other transaction")
 
@@ -173,7 +173,7 @@ def _about_transaction(opened: OpenRun, row: dict[str, Any]) -> Iterator[tuple[A
         ("awaited by", "operation", _where(opened, "Awaited", "txn", wanted)["op"].to_pylist()),
         ("caused", "transaction", _where(opened, "Transaction", "caused_by", wanted)["number"].to_pylist()),
     ]
-    return _described(opened, pairs)
+    return _describe(opened, pairs)
 
 
 def _causes(opened: OpenRun, row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -187,7 +187,7 @@ def _causes(opened: OpenRun, row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         ("awaited", "transaction", _where(opened, "Awaited", "op", wanted)["txn"].to_pylist()),
         ("part of", "operation", [row["parent"]]),
     ]
-    return _described(opened, pairs)
+    return _describe(opened, pairs)
 
 
 def _effects(opened: OpenRun, row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -198,7 +198,7 @@ def _effects(opened: OpenRun, row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         ("sent", "transaction", _where(opened, "Transaction", "op", wanted)["number"].to_pylist()),
         ("consists of", "operation", _where(opened, "Op", "parent", wanted)["number"].to_pylist()),
     ]
-    return _described(opened, pairs)
+    return _describe(opened, pairs)
 
 
 _TABLES = {
@@ -207,7 +207,7 @@ _TABLES = {
 }
 
 
-def _described(opened: OpenRun, pairs: list[tuple[str, str, list[int]]]) -> Iterator[tuple[Any, ...]]:
+def _describe(opened: OpenRun, pairs: list[tuple[str, str, list[int]]]) -> Iterator[tuple[Any, ...]]:
     """Rows of ``relation what number kind location t_begin t_end``, looked up in the trace."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -222,7 +222,7 @@ def _described(opened: OpenRun, pairs: list[tuple[str, str, list[int]]]) -> Iter
                 yield relation, what, row["number"], kind, row[location], row[begin], row[end]
 
 
-def _related(rows: Iterator[tuple[Any, ...]]) -> Table:
+def _relations(rows: Iterator[tuple[Any, ...]]) -> Table:
     return Table.of_rows(rows, _RELATED, "nothing recorded")
 
 

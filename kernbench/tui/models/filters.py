@@ -44,7 +44,7 @@ def matching(words: str, columns: Mapping[str, Values]) -> Mask:
         if found is None:
             keep &= _anywhere(word, columns, length)
         else:
-            keep &= _compared(found[1], found[2], found[3], columns)
+            keep &= _compare(found[1], found[2], found[3], columns)
     return keep
 
 
@@ -70,7 +70,7 @@ def _holds(values: pa.ChunkedArray, word: str) -> Mask:
     return np.zeros(len(values), dtype=bool)
 
 
-def _compared(name: str, sign: str, wanted: str, columns: Mapping[str, Values]) -> Mask:
+def _compare(name: str, sign: str, wanted: str, columns: Mapping[str, Values]) -> Mask:
     if name not in columns:
         raise UsageError(f"there is no column '{name}' here; {did_you_mean(name, columns)}")
     values = columns[name]

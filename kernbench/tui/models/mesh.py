@@ -72,7 +72,7 @@ def sip_map(opened: OpenRun, shares: Mapping[str, float], sip: int) -> MeshMap:
     for cube in sorted(_cubes(opened, sip)):
         share, most = busiest.get(cube, (0.0, ""))
         cells[divmod(cube, width)] = Cell(f"sip{sip}.cube{cube}", f"cube{cube}", share, most)
-    return _joined(
+    return _join(
         f"sip{sip}: cubes",
         cells,
         {(divmod(a, width), divmod(b, width)): share for (a, b), share in between.items()},
@@ -108,7 +108,7 @@ def cube_map(opened: OpenRun, shares: Mapping[str, float], sip: int, cube: int) 
         share, most = busiest[name]
         shown, label = labels.get(name, (name, name.removeprefix(prefix)))
         cells[at] = Cell(shown, label, share, most if share else "")
-    return _joined(f"sip{sip}.cube{cube}: routers", cells, between)
+    return _join(f"sip{sip}.cube{cube}: routers", cells, between)
 
 
 def _owners(
@@ -167,7 +167,7 @@ def _ends(opened: OpenRun, sip: int) -> Iterator[tuple[str, tuple[int, int]]]:
             yield name, (here, here if found[2] is None else int(found[2]))
 
 
-def _joined(title: str, cells: Mapping[At, Cell], between: Mapping[tuple[At, At], float]) -> MeshMap:
+def _join(title: str, cells: Mapping[At, Cell], between: Mapping[tuple[At, At], float]) -> MeshMap:
     """The map with what joins neighbours; links to others, such as those round a torus, are not drawn."""
     across, down = {}, {}
     for (a, b), share in between.items():

@@ -59,7 +59,7 @@ def resource_page(opened: OpenRun, name: str, window: Window) -> Page:
             f"{use['max_queue'][at]} queued"
         )
         facts.append(("whole run", total))
-    sections = [Section("Crossed by", lambda: _crossed(opened, name))]
+    sections = [Section("Crossed by", lambda: _crossings(opened, name))]
     if name in opened.components:
         sections += [
             Section("Operations", lambda: _operations(opened, name)),
@@ -106,7 +106,7 @@ def shares_of(opened: OpenRun, window: Window) -> dict[str, Shares]:
 _UNUSED = Shares()
 
 
-def _crossed(opened: OpenRun, name: str) -> Table:
+def _crossings(opened: OpenRun, name: str) -> Table:
     """The hops at a resource, each with its transaction."""
     import pyarrow.compute as pc
 
@@ -115,10 +115,10 @@ def _crossed(opened: OpenRun, name: str) -> Table:
     rows = pc.index_in(hops["transaction"], sent["number"])
     for column in ("kind", "src", "dst"):
         hops = hops.append_column(column, sent[column].take(rows))
-    return Table.of_arrow(hops, _CROSSED, "" if hops.num_rows else _uncrossed(opened, name))
+    return Table.of_arrow(hops, _CROSSED, "" if hops.num_rows else _why_uncrossed(opened, name))
 
 
-def _uncrossed(opened: OpenRun, name: str) -> str:
+def _why_uncrossed(opened: OpenRun, name: str) -> str:
     """The reason why a resource has no crossings: parts and wires within a PE record none of theirs."""
     if name not in set(opened.run.used["resource"].tolist()):
         return "no transaction went through it"

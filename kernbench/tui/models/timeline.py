@@ -77,15 +77,15 @@ class Timeline:
         """The share of each of ``bins`` equal stretches of ``span`` in which a track was occupied."""
         found = self._ops.of(track)
         begins, ends = found if found is not None else self._hops.of(track) or (np.zeros(0), np.zeros(0))
-        return occupied(begins, ends, span, bins)
+        return occupancy(begins, ends, span, bins)
 
     def launch_shares(self, number: int, span: Span, bins: int) -> Floats:
         """The same for a launch."""
         _, begin, end = self.launches[number]
-        return occupied(np.array([begin]), np.array([end]), span, bins)
+        return occupancy(np.array([begin]), np.array([end]), span, bins)
 
 
-def occupied(begins: Floats, ends: Floats, span: Span, bins: int) -> Floats:
+def occupancy(begins: Floats, ends: Floats, span: Span, bins: int) -> Floats:
     """The share of each bin that intervals cover, overlaps counted once."""
     if span.end <= span.begin or bins < 1:
         return np.zeros(max(bins, 0))

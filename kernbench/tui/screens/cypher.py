@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from kernbench.tui.models.cypher import EXAMPLE, asked, complete
+from kernbench.tui.models.cypher import EXAMPLE, ask, complete
 from kernbench.tui.models.table import Table
 from kernbench.tui.screens.choose import Choose
 from kernbench.tui.screens.page import TableScreen
@@ -122,7 +122,7 @@ class CypherScreen(TableScreen):
         if text.strip() and (not app.history or app.history[-1] != text):
             app.history.append(text)
         self._at = len(app.history)
-        self.ask(lambda: asked(app.browser.store, text, self._run_id), self.show_answer, "cypher")
+        self.ask(lambda: ask(app.browser.store, text, self._run_id), self.show_answer, "cypher")
 
     @on(Editor.History)
     def history(self, event: Editor.History) -> None:

@@ -23,7 +23,7 @@ _NARROW = 28
 _SORTED = {False: "▲", True: "▼"}
 
 
-def _shortened(text: str, width: int) -> str:
+def _shorten(text: str, width: int) -> str:
     """A text without its middle, for names of links and parts differ at both ends; prose without its end."""
     if " " in text:
         return f"{text[: width - 1]}…"
@@ -221,7 +221,7 @@ class Rows(ScrollView, can_focus=True):
     def _line(self, cells: list[str], style: Style) -> Strip:
         fitted = []
         for cell, (width, right) in zip(cells, self._layout, strict=True):
-            cut = cell if len(cell) <= width else _shortened(cell, width)
+            cut = cell if len(cell) <= width else _shorten(cell, width)
             fitted.append(cut.rjust(width) if right else cut.ljust(width))
         left, width = self.scroll_offset.x, self.size.width
         strip = Strip([Segment(_GAP.join(fitted), style)])

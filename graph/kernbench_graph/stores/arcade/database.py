@@ -20,14 +20,14 @@ from kernbench_graph import running
 from kernbench_graph.archive.atomic import ScratchFolder
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.errors import QueryTimeoutError
-from kernbench_graph.json_text import parsed
+from kernbench_graph.json_text import parse
 from kernbench_graph.query.columns import columns_of, has_path
 from kernbench_graph.query.guard import bound, check_read_only
 from kernbench_graph.query.names import Names, check_names
 from kernbench_graph.query.plans import EXPLAIN, as_text, asked_for_plan
 from kernbench_graph.store import Result
 from kernbench_graph.stores.arcade.dialect import dialect
-from kernbench_graph.stores.arcade.messages import plan_of, refuse_profile, translated
+from kernbench_graph.stores.arcade.messages import plan_of, refuse_profile, translate
 from kernbench_graph.stores.arcade.process import (
     ArcadeError,
     ArcadeProcess,
@@ -122,7 +122,7 @@ class ArcadeDatabase:
     def _read_names(self) -> Names:
         file = self._path.with_suffix(".json")
         try:
-            return Names.of_json(parsed(file.read_bytes()))
+            return Names.of_json(parse(file.read_bytes()))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ArcadeError(f"{file} cannot be read ({error})") from error
 
@@ -155,7 +155,7 @@ class ArcadeDatabase:
         except ArcadeError as error:
             if not error.chain:
                 raise
-            raise translated(error) from error
+            raise translate(error) from error
         if word:
             return replace(as_text(plan_of(found, rows)), notes=notes)
         columns = columns_of(text)

@@ -62,7 +62,7 @@ def _fill(
     database.script(_types(nodes, names, is_new))
     done = 0
     with database.filling(sum(part.data.num_rows for part in relationships)):
-        for added in _added(database, nodes, relationships, key):
+        for added in _add(database, nodes, relationships, key):
             done += added
             if progress is not None:
                 progress(done, total)
@@ -70,7 +70,7 @@ def _fill(
     database.describe(_names(nodes, names))
 
 
-def _added(
+def _add(
     database: ArcadeDatabase, nodes: list[Part], relationships: list[Part], key: Callable[[str], str]
 ) -> Iterator[int]:
     for part in nodes:

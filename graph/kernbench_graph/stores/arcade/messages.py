@@ -38,7 +38,7 @@ def plan_of(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return text
 
 
-def translated(error: ArcadeError) -> StoreError:
+def translate(error: ArcadeError) -> StoreError:
     """The error of a query."""
     names = " ".join(name for name, _ in error.chain)
     lines = str(error).strip().splitlines()

@@ -23,7 +23,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from kernbench_graph import running
 from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, remove_folder
 from kernbench_graph.errors import ArchiveError, StoreError
-from kernbench_graph.json_text import parsed
+from kernbench_graph.json_text import parse
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
 from kernbench_graph.schema_worked_out import FACTS_VERSION
 from kernbench_graph.store import Result
@@ -144,7 +144,7 @@ class ProjectionCache(Generic[D]):
             running.check()
             self._note_damage(place)
         try:
-            if base is None or not self._grown(place, base, about, size()):
+            if base is None or not self._grow(place, base, about, size()):
                 self._build(place, fill, about, size())
         except FileExistsError:
             pass  # another process was quicker, or the damaged entry cannot be removed
@@ -167,7 +167,7 @@ class ProjectionCache(Generic[D]):
         with suppress(OSError):
             for place in sorted(self._folder.glob(f"{prefix}*")):
                 try:
-                    yield place.name, dict(parsed((place / _CHECK).read_bytes())["about"])
+                    yield place.name, dict(parse((place / _CHECK).read_bytes())["about"])
                 except (OSError, ValueError, KeyError, TypeError):
                     self._note_damage(place)
 
@@ -186,7 +186,7 @@ class ProjectionCache(Generic[D]):
             with suppress(OSError):
                 remove_folder(place)
 
-    def _grown(self, place: Path, base: Base[D], about: About | None, data_bytes: int) -> bool:
+    def _grow(self, place: Path, base: Base[D], about: About | None, data_bytes: int) -> bool:
         """Whether ``place`` could be made from ``base``, which may be damaged or vanish meanwhile."""
         source = self._folder / base.name
         try:
@@ -231,7 +231,7 @@ class ProjectionCache(Generic[D]):
     def _is_whole(self, place: Path) -> bool:
         """Whether the database is the one that was written; one that was copied or changed is not."""
         try:
-            check = parsed((place / _CHECK).read_bytes())
+            check = parse((place / _CHECK).read_bytes())
             return self._engine.state(place / self._engine.file) == (check["bytes"], check["state"])
         except (OSError, ValueError, KeyError, TypeError):
             return False
@@ -276,7 +276,7 @@ def _limit_bytes() -> float:
 
 def _noted_bytes(place: Path) -> int:
     """Bytes of an entry's database, as noted when it was written."""
-    return int(parsed((place / _CHECK).read_bytes())["bytes"])
+    return int(parse((place / _CHECK).read_bytes())["bytes"])
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -20,7 +20,7 @@ from kernbench_graph.query.names import Names, check_names, used_names
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.dialect_values import check_values
 from kernbench_graph.stores.embedded.filtered_steps import check_filtered_steps
-from kernbench_graph.stores.embedded.refusing import INSTEAD, Token, refused
+from kernbench_graph.stores.embedded.refusing import INSTEAD, Token, refusal
 
 _AGGREGATES = frozenset(("count", "sum", "avg", "min", "max", "collect"))
 _FUNCTIONS = _AGGREGATES | frozenset(
@@ -63,7 +63,7 @@ def safe(cypher: str, params: Mapping[str, Any]) -> str:
         if clause[0][1].upper() == "MATCH":
             _check_pattern(clause)
         elif _has_pattern(clause):
-            raise refused("patterns outside of MATCH", "write them as MATCH or OPTIONAL MATCH")
+            raise refusal("patterns outside of MATCH", "write them as MATCH or OPTIONAL MATCH")
     _check_order(found)
     check_filtered_steps(list(clauses_of(found)))
     return _with_sums(cypher, found)
@@ -91,16 +91,16 @@ def _check_words(found: list[Token]) -> None:
         if kind != "word" or previous in (".", ":"):
             continue
         if upper == "CALL" or (upper in ("EXISTS", "COUNT", "COLLECT") and following == "{"):
-            raise refused("subqueries", "write them as OPTIONAL MATCH and WITH")
+            raise refusal("subqueries", "write them as OPTIONAL MATCH and WITH")
         if upper in ("CASE", "XOR"):
-            raise refused(f"some uses of {upper}", "return the values that it decides by")
+            raise refusal(f"some uses of {upper}", "return the values that it decides by")
         if upper == "UNION":
-            raise refused("some uses of UNION", "ask one part at a time")
+            raise refusal("some uses of UNION", "ask one part at a time")
         if following == "(" and upper not in _BEFORE_GROUP and upper not in _CLAUSES:
             if text.lower() not in _FUNCTIONS:
-                raise refused(f"some uses of {text}()", f"use {', '.join(sorted(_FUNCTIONS))} alone")
+                raise refusal(f"some uses of {text}()", f"use {', '.join(sorted(_FUNCTIONS))} alone")
             if upper == "SIZE" and at + 2 < len(found) and found[at + 2][0] == "string":
-                raise refused("size() of some texts", "ask for lists only")
+                raise refusal("size() of some texts", "ask for lists only")
 
 
 def _check_brackets(found: list[Token]) -> None:
@@ -113,13 +113,13 @@ def _check_brackets(found: list[Token]) -> None:
             *_CLAUSES,
         )
         if text == "[" and (names or before[1] in ")]"):
-            raise refused("places in lists, which it counts from 1", "UNWIND the list")
+            raise refusal("places in lists, which it counts from 1", "UNWIND the list")
         if text == "[" and before[1] not in "-":
-            raise refused("some lists", "give the list as a parameter")
+            raise refusal("some lists", "give the list as a parameter")
         if text == "{" and names and not _in_pattern(found, at):
-            raise refused("map projections", "return the properties as columns")
+            raise refusal("map projections", "return the properties as columns")
         if text == "%" or text == "^" or (text == "=" and found[at + 1 : at + 2] and found[at + 1][1] == "~"):
-            raise refused(f"some uses of {'=~' if text == '=' else text}", "return the operands")
+            raise refusal(f"some uses of {'=~' if text == '=' else text}", "return the operands")
 
 
 def _in_pattern(found: list[Token], at: int) -> bool:
@@ -164,7 +164,7 @@ def _check_pattern(clause: list[Token]) -> None:
                 len(steps) == 2 and step.direction == other.direction != "" and other.start == step.start + 1
             )
             if not straight:
-                raise refused(
+                raise refusal(
                     "relationships of one type in one MATCH, where it takes one for both",
                     "write a MATCH for each, and compare a property of the two",
                 )
@@ -188,7 +188,7 @@ def _relationships(clause: list[Token]) -> Iterator[_Relationship]:
             end = text.index("]", at)
             inside = text[at + 2 : end]
             if "*" in inside:
-                raise refused(
+                raise refusal(
                     "patterns of variable length, in which it repeats relationships",
                     "write the steps one by one",
                 )
@@ -204,7 +204,7 @@ def _relationships(clause: list[Token]) -> Iterator[_Relationship]:
             continue
         direction = "<" if at and text[at - 1] == "<" else ">" if after == ["-", ">"] else ""
         if not direction:
-            raise refused("relationships in both directions", "write them with an arrow")
+            raise refusal("relationships in both directions", "write them with an arrow")
         commas = sum(1 for place in range(at) if text[place] == "," and not _in_pattern(clause, place))
         number += 1
         yield _Relationship(types, direction, number + 100 * commas)
@@ -225,13 +225,13 @@ def _check_order(found: list[Token]) -> None:
                 for at, (kind, text, _) in enumerate(clause)
             )
             if cut and aggregates:
-                raise refused(
+                raise refusal(
                     "an aggregate over rows that were cut by LIMIT or SKIP",
                     "return the rows, and add them up yourself",
                 )
             again = [texts[at + 1] for at, text in enumerate(texts[:-1]) if text.upper() == "AS"]
             if ordered and (taken := [name for name in again if name in known]):
-                raise refused(
+                raise refusal(
                     f"ORDER BY, where '{taken[0]}' means two things", "give the column another name"
                 )
             known |= set(again)
@@ -241,13 +241,13 @@ def _check_order(found: list[Token]) -> None:
             cut = True
         elif word == "MATCH":
             if optional and "=" in texts and re.fullmatch(r"\w+", texts[1]) and texts[2:3] == ["="]:
-                raise refused("paths of an OPTIONAL MATCH", "name the nodes and relationships")
+                raise refusal("paths of an OPTIONAL MATCH", "name the nodes and relationships")
             own = {texts[at + 1] for at, text in enumerate(texts[:-1]) if text in ("(", "[")}
             if (
                 paths := {texts[at - 1] for at, text in enumerate(texts) if texts[at : at + 2] == ["=", "("]}
                 & own
             ):
-                raise refused(f"'{paths.pop()}' as a path and a part of it", "give the path another name")
+                raise refusal(f"'{paths.pop()}' as a path and a part of it", "give the path another name")
             known |= own
         optional = word == "OPTIONAL"
 

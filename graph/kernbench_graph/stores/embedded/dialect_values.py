@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernbench_graph.query.columns import columns_of
-from kernbench_graph.stores.embedded.refusing import Token, refused
+from kernbench_graph.stores.embedded.refusing import Token, refusal
 
 _LARGEST = 2**63
 _COMPARING = "=<>"
@@ -22,14 +22,14 @@ def check_values(cypher: str, found: Sequence[Token], params: Mapping[str, Any])
     """``QueryError`` where a literal, a parameter or the names of columns would be taken otherwise."""
     columns = columns_of(cypher) or []
     if len(set(columns)) < len(columns):
-        raise refused("two columns of one name", "give each its own with AS")
+        raise refusal("two columns of one name", "give each its own with AS")
     for at, token in enumerate(found):
         before = found[at - 1] if at else ("", "", 0)
         after = found[at + 1] if at + 1 < len(found) else ("", "", 0)
         if token[0] == "number":
             _check_number(token[1], before[1])
         elif token[1] == "{" and _is_map(found, at):
-            raise refused("maps", "return the values as columns")
+            raise refusal("maps", "return the values as columns")
         elif token[1] in _COMPARING and token[0] == "mark":
             _check_comparison(before, after if after[1] not in _COMPARING else found[at + 2])
         elif token[0] == "word" and token[1].upper() in _WITHIN:
@@ -37,29 +37,29 @@ def check_values(cypher: str, found: Sequence[Token], params: Mapping[str, Any])
     texts = any(token[0] == "word" and token[1].upper() in _WITHIN for token in found)
     for name, value in params.items():
         if value is None or (isinstance(value, list) and (not value or None in value)):
-            raise refused(f"some uses of null or nothing, as in ${name}", "leave it out of the query")
+            raise refusal(f"some uses of null or nothing, as in ${name}", "leave it out of the query")
         if texts and value == "":
-            raise refused(f"the empty text ${name} within another", "leave the condition out")
+            raise refusal(f"the empty text ${name} within another", "leave the condition out")
 
 
 def _check_number(text: str, before: str) -> None:
     if before == "/" and float(text) == 0.0:
-        raise refused("division by zero", "leave it out")
+        raise refusal("division by zero", "leave it out")
     whole = text.isdigit() and (len(text) > 4000 or int(text) >= _LARGEST + (before == "-"))
     if whole or not math.isfinite(float(text)):
-        raise refused(f"{text}, a number that is too large", "use one within 64 bits")
+        raise refusal(f"{text}, a number that is too large", "use one within 64 bits")
 
 
 def _check_comparison(left: Token, right: Token) -> None:
     sorts = {token[0] for token in (left, right)} & {"string", "number"}
     if len(sorts) == 2:
-        raise refused("comparison of text with numbers", "compare values of one type")
+        raise refusal("comparison of text with numbers", "compare values of one type")
 
 
 def _check_within(left: Token, operand: Sequence[Token]) -> None:
     null = left[1].upper() == "NULL" or any(token[1].upper() == "NULL" for token in operand)
     if null or any(token[1] in ("''", '""', "(") for token in operand):
-        raise refused("null, nothing or a condition within a text", "name a text of one character or more")
+        raise refusal("null, nothing or a condition within a text", "name a text of one character or more")
 
 
 def _is_map(found: Sequence[Token], at: int) -> bool:

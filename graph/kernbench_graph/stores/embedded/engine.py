@@ -141,7 +141,7 @@ class LadybugDatabase:
             except StoreError:
                 raise
             except RuntimeError as error:
-                raise _translated(error, timeout_s) from error
+                raise _translate(error, timeout_s) from error
             finally:
                 with suppress(RuntimeError):  # a failed query has ended the transaction already
                     self._connection.execute("ROLLBACK")
@@ -251,7 +251,7 @@ def copying(table: str, pair: tuple[str, str] | None = None) -> str:
     return f"COPY `{table}` FROM $rows{ends}"
 
 
-def _translated(error: RuntimeError, timeout_s: float) -> QueryError:
+def _translate(error: RuntimeError, timeout_s: float) -> QueryError:
     message = _first_line(error)
     if message.startswith("Interrupted"):
         return QueryTimeoutError(

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kernbench_graph.query.patterns import Chain, UnreadPatternError, chains
-from kernbench_graph.stores.embedded.refusing import Token, refused
+from kernbench_graph.stores.embedded.refusing import Token, refusal
 
 
 def check_filtered_steps(clauses: Sequence[Sequence[Token]]) -> None:
@@ -20,10 +20,10 @@ def check_filtered_steps(clauses: Sequence[Sequence[Token]]) -> None:
         try:
             found = [chain for clause in group if _word(clause) == "MATCH" for chain in chains(clause)]
         except UnreadPatternError:
-            raise refused("a pattern of this form", "write its conditions after WHERE") from None
+            raise refusal("a pattern of this form", "write its conditions after WHERE") from None
         conditions = [clause for clause in group if _word(clause) == "WHERE"]
-        if name := _filtered(found, _of_properties(conditions)):
-            raise refused(
+        if name := _filter_steps(found, _of_properties(conditions)):
+            raise refusal(
                 f"conditions on the relationship {name}, both of whose ends lead on in the same MATCH",
                 "write WITH after them, and a MATCH for what each end leads to, with WITH between the two",
             )
@@ -58,7 +58,7 @@ def _of_properties(conditions: Sequence[Sequence[Token]]) -> set[str]:
     }
 
 
-def _filtered(found: Sequence[Chain], conditions: set[str]) -> str:
+def _filter_steps(found: Sequence[Chain], conditions: set[str]) -> str:
     """A relationship with conditions whose ends occur in others too; empty where there is none."""
     ends = [
         # A node without a name is another one each time.

@@ -28,7 +28,7 @@ def project(
     properties of their own then: those of two topologies may differ in type. Of readings those are left out
     that two runs have in different types.
     """
-    parts = _joined(parts) if by_id else parts
+    parts = _join(parts) if by_id else parts
     database.create(statements(names, _own_properties(parts), by_id=by_id))
     for part in parts:
         database.copy(part.name, part.data, part.ends)
@@ -55,7 +55,7 @@ def extend_history(
     there: Iterable[TopologyRecord],
 ) -> None:
     """Add ``topologies`` and ``runs`` to the graph over all runs, which has the topologies ``there``."""
-    for part in _joined(graph_parts(runs, topologies, HISTORY, by_id=True, others=there)):
+    for part in _join(graph_parts(runs, topologies, HISTORY, by_id=True, others=there)):
         database.copy(part.name, part.data, part.ends)
 
 
@@ -75,7 +75,7 @@ def _own_properties(parts: Iterable[Part]) -> dict[str, dict[str, pa.DataType]]:
     return found
 
 
-def _joined(parts: Sequence[Part]) -> list[Part]:
+def _join(parts: Sequence[Part]) -> list[Part]:
     """Parts of one sort as one, nodes first: each copy opens new pages and reads all that is there."""
     sorts: dict[tuple[str, tuple[str, str] | None], list[pa.Table]] = {}
     for part in parts:

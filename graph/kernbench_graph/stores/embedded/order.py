@@ -14,7 +14,7 @@ from pathlib import Path
 from kernbench_graph.archive import record as archive
 from kernbench_graph.archive.atomic import is_temporary, replace_file
 from kernbench_graph.errors import ArchiveError
-from kernbench_graph.json_text import parsed
+from kernbench_graph.json_text import parse
 
 Stamp = list[int]
 """Inode and time of change (ns) of a run's folder, and when the run was kept (ns since the epoch)."""
@@ -56,7 +56,7 @@ class RunOrder:
 
     def _remembered(self) -> dict[str, Stamp]:
         try:
-            content = parsed(self._file.read_bytes())
+            content = parse(self._file.read_bytes())
             return {str(name): [int(n) for n in stamp] for name, stamp in content.items() if len(stamp) == 3}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}

@@ -9,6 +9,6 @@ Token = tuple[str, str, int]
 INSTEAD = "or pip install 'kernbench[cypher]', whose engine answers it"
 
 
-def refused(shape: str, instead: str) -> QueryError:
+def refusal(shape: str, instead: str) -> QueryError:
     """The error for a query of that shape; ``instead`` says what to write."""
     return QueryError(f"the engine 'ladybug' may answer wrongly: {shape}; {instead}, {INSTEAD}")

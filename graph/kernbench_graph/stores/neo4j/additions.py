@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from kernbench_graph.added import Additions, Tables, file_name, packed, unpacked
+from kernbench_graph.added import Additions, Tables, file_name, pack, unpack
 from kernbench_graph.errors import StoreError
 from kernbench_graph.projection import Projection
 from kernbench_graph.records import RunRecord, TopologyRecord
@@ -58,7 +58,7 @@ class InServer(Additions):
         """The tables of each addition."""
         state = self.state()
         if state != self._known[0]:
-            found = (unpacked(data, self._content) for data in self._files().values())
+            found = (unpack(data, self._content) for data in self._files().values())
             self._known = state, dict(sorted(entry for entry in found if entry))
         return self._known[1]
 
@@ -66,7 +66,7 @@ class InServer(Additions):
         """Add tables, or remove those of that name; ``StoreError`` when the run has gone."""
         values = {"id": self._id, "token": self._token, "owner": added_owner(self._id),
                   "name": file_name(name)}  # fmt: skip
-        data = packed(name, tables, self._content) if tables else b""
+        data = pack(name, tables, self._content) if tables else b""
         batches = list(self._batches(tables))
 
         def work(tx: Transaction) -> None:
@@ -75,7 +75,7 @@ class InServer(Additions):
             before = b"".join(bytes(piece) for piece in tx.run(_FILE, values).single(strict=True)["data"])
             if before == data:
                 return
-            old = unpacked(before, self._content) if before else None
+            old = unpack(before, self._content) if before else None
             for text, ids in self._nodes(old[1] if old else tables):
                 tx.run(text, ids=ids).consume()
             tx.run(_REMOVE, values).consume()

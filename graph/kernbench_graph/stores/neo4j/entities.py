@@ -20,7 +20,7 @@ _IDS = "MATCH (n) WHERE elementId(n) IN $nodes RETURN elementId(n) AS node, n.id
 _LABELS = frozenset(label.name for label in SCHEMA.labels)
 
 
-def converted(rows: Iterable[Iterable[Any]], tx: Transaction) -> list[tuple[Any, ...]]:
+def convert(rows: Iterable[Iterable[Any]], tx: Transaction) -> list[tuple[Any, ...]]:
     """Rows in plain values, nodes, relationships and paths.
 
     Properties and keys of maps that begin with ``_`` are the store's own and left out.

@@ -79,7 +79,7 @@ class Push:
         self._in_lanes(partial(write_files, owner=files_owner(self._id), pieces=some) for some in lots)
         batches = run_batches(run, topology, self._detail)
         for _, found in groupby(batches, key=lambda batch: batch.joins):
-            self._in_lanes(partial(run_batches_in, found=group) for group in _grouped(found))
+            self._in_lanes(partial(run_batches_in, found=group) for group in _group(found))
 
     def _in_lanes(self, works: Iterator[Callable[[Transaction], Any]]) -> None:
         """Run each of ``works`` in a transaction of its own, in the lane that is free."""
@@ -129,7 +129,7 @@ class Push:
         self._server.write(guarded)
 
 
-def _grouped(found: Iterable[Batch]) -> Iterator[list[Batch]]:
+def _group(found: Iterable[Batch]) -> Iterator[list[Batch]]:
     """Batches that go together into one transaction."""
     group: list[Batch] = []
     for batch in found:

@@ -17,7 +17,7 @@ from kernbench_graph.query.guard import check_read_only, words
 from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result
-from kernbench_graph.stores.neo4j.entities import converted
+from kernbench_graph.stores.neo4j.entities import convert
 from kernbench_graph.stores.neo4j.server import Server, Transaction
 
 _READS = re.compile(
@@ -82,7 +82,7 @@ def split(cypher: str) -> tuple[str, str]:
     return word, check_read_only(text)
 
 
-def planned(
+def plan_query(
     server: Server, shown: str, text: str, values: Mapping[str, Any], timeout_s: float, proved: bool
 ) -> Planned:
     """The query with its plan; ``ReadOnlyError`` when the plan does more than read."""
@@ -115,7 +115,7 @@ def rows(server: Server, query: Planned, values: Mapping[str, Any], timeout_s: f
         summary = answer.consume()
         if summary.profile:
             return _plan_rows(summary.profile, profiled=True), summary.notifications
-        return Result(columns, converted(found, tx)), summary.notifications
+        return Result(columns, convert(found, tx)), summary.notifications
 
     result, notifications = server.read(work, timeout_s)
     if not query.proved:

@@ -70,17 +70,17 @@ def batches_of(parts: Iterable[Part], run: str = "Run") -> Iterator[Batch]:
     for part in parts:
         if part.ends:
             source, target = (run if label == "Run" else label for label in part.ends)
-            yield from _sliced(joining(part.name, source, target, part.data.column_names[2:]), part)
+            yield from _slice(joining(part.name, source, target, part.data.column_names[2:]), part)
         elif part.name == "Component":
             for second in sorted(set(part.data["label"].to_pylist())):
                 of_kind = Part(part.name, part.data.filter(pc.equal(part.data["label"], second)))
-                yield from _sliced(creating(part.name, part.data.column_names, second), of_kind)
+                yield from _slice(creating(part.name, part.data.column_names, second), of_kind)
         else:
             label = run if part.name == "Run" else part.name
-            yield from _sliced(creating(label, part.data.column_names), part)
+            yield from _slice(creating(label, part.data.column_names), part)
 
 
-def _sliced(cypher: str, part: Part) -> Iterator[Batch]:
+def _slice(cypher: str, part: Part) -> Iterator[Batch]:
     """The rows of ``part``, a batch at a time."""
     for start in range(0, part.data.num_rows, BATCH):
         yield Batch(cypher, part.data.slice(start, BATCH), part.ends is not None)

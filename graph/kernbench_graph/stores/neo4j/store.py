@@ -242,7 +242,7 @@ class Neo4jStore(OpenedStore):
         """The query, found to read only; plans of queries that were asked before are remembered."""
         found = self._planned.get((shown, text, proved))
         if found is None or shown:
-            found = reading.planned(self._server, shown, text, values, timeout_s, proved)
+            found = reading.plan_query(self._server, shown, text, values, timeout_s, proved)
             with self._lock:
                 if len(self._planned) >= _PLANS:
                     self._planned.clear()
