@@ -11,6 +11,8 @@ from kernbench.report.cells import fold, printable, share
 
 PERCENT = frozenset({"utilisation", "occupancy", "share", "change"})
 """Columns of shares, 0 to 1, wherever they occur."""
+_UNITS = {"ns": "ns", "gbs": "GB/s", "mm": "mm"}
+"""By the last word of a column's name."""
 BARS = 20
 """Rows of a table that are drawn as bars."""
 
@@ -33,6 +35,15 @@ class Column:
         name = printable(self.name)
         said = self.unit.lower().replace("/", "") in self.name.split("_")
         return name if self.percent or not self.unit or said else f"{name} {self.unit}"
+
+
+def columns_of(names: str) -> tuple[Column, ...]:
+    """Columns by their names, which say what is a time, a bandwidth, a length or a share."""
+
+    def unit(name: str) -> str:
+        return "ns" if name.startswith("t_") else _UNITS.get(name.rpartition("_")[2], "")
+
+    return tuple(Column(name, unit(name), name in PERCENT) for name in names.split())
 
 
 @dataclass(frozen=True, slots=True)

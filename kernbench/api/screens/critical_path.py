@@ -8,14 +8,11 @@ from typing import Any
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.api.result import Run
 from kernbench.report.cells import number
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import Column, Content, Grid, columns_of
 
 EMPTY = "no time in this window"
 OUTSIDE = "outside of kernels"
-_STEPS = (
-    *(Column(name, "ns") for name in ("t_start", "t_end", "ns")),
-    *map(Column, ("cause", "location", "line", "activity", "transaction")),
-)
+_STEPS = columns_of("t_start t_end ns cause location line activity transaction")
 _PLACES = 20
 _STRIP = 2000
 """Stretches of the path that are drawn."""

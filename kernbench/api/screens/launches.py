@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kernbench.api.result import Run
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import Content, Grid, columns_of
 
-_COLUMNS = (
-    *map(Column, ("launch", "kernel", "rank", "package", "pes")),
-    *(Column(name, "ns") for name in ("t_start", "t_done", "latency_ns", "pe_ns", "late_ns")),
-)
+_COLUMNS = columns_of("launch kernel rank package pes t_start t_done latency_ns pe_ns late_ns")
 _EMPTY = "this run launched no kernel"
 
 

@@ -7,14 +7,9 @@ from typing import Any
 
 from kernbench.api.result import Run
 from kernbench.api.summary import ALL, busiest, most_waited_for
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import Content, Grid, columns_of
 
-COLUMNS = (
-    *map(Column, ("resource", "kind")),
-    *(Column(name, percent=True) for name in ("utilisation", "occupancy")),
-    *(Column(name, "ns") for name in ("wait_ns", "busy_ns")),
-    *map(Column, ("bytes", "transactions", "max_queue")),
-)
+COLUMNS = columns_of("resource kind utilisation occupancy wait_ns busy_ns bytes transactions max_queue")
 NOTE = (
     "Links, engines, memories and routers together. Utilisation is the share of what a part could have done, "
     "occupancy the share of the time for which something was there, and wait_ns what transactions and "

@@ -5,15 +5,9 @@ from __future__ import annotations
 from kernbench.api.result import Run
 from kernbench.errors import UsageError
 from kernbench.report import roofs
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import Content, Grid, columns_of
 
-COLUMNS = (
-    *map(Column, ("launch", "op", "name", "source", "flops", "level", "intensity")),
-    Column("ns", "ns"),
-    Column("light_ns", "ns"),
-    Column("share", percent=True),
-    Column("bound"),
-)
+COLUMNS = columns_of("launch op name source flops level intensity ns light_ns share bound")
 NOTE = (
     "light_ns is the speed-of-light time (SOL): the least for these flops and bytes here. share is light_ns "
     "by ns, the % of SOL that was reached. level is what needs the most time for its bytes: a memory, link "

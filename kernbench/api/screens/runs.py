@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kernbench.report.content import Column, Grid
+from kernbench.report.content import Grid, columns_of
 
-_COLUMNS = (
-    *map(Column, ("run_id", "bench")),
-    Column("latency_ns", "ns"),
-    *map(Column, ("params", "topology", "verified", "status", "changed", "started_at", "tags")),
-)
+_COLUMNS = columns_of("run_id bench latency_ns params topology verified status changed started_at tags")
 EMPTY = "no runs here; keep one with 'kernbench run --bench qkv-gemm'"
 
 

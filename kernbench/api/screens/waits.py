@@ -6,7 +6,7 @@ from typing import Any
 
 from kernbench.api import asking
 from kernbench.api.result import Run
-from kernbench.report.content import PERCENT, Column, Content, Grid
+from kernbench.report.content import Content, Grid, columns_of
 
 _PLACES = 50
 _PAIRS = 200
@@ -20,9 +20,7 @@ def of_run(run: Run, **window: Any) -> Content:
 
     def asked(key: str, heading: str, name: str, limit: int, **few: Any) -> Grid:
         found = asking.ask(f"contention/{name}", run.id, run._kept_in(), {"limit": limit}, **given)
-        units = ((name, "ns" if name.endswith("_ns") else "") for name in found.columns)
-        columns = [Column(name, unit, name in PERCENT) for name, unit in units]
-        return Grid(key, heading, columns, found.dicts(), **few)
+        return Grid(key, heading, columns_of(" ".join(found.columns)), found.dicts(), **few)
 
     places = asked("places", "Where", "waits-by-resource", _ALL, parts=("resource",), first=_PLACES)
     pairs = asked("pairs", "Who waited for whom", "who-waited-for-whom", _PAIRS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench import api
 from kernbench.errors import UsageError
 from kernbench.report.cells import number, text
-from kernbench.report.content import Column
+from kernbench.report.content import Column, columns_of
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, Section
@@ -19,40 +19,12 @@ if TYPE_CHECKING:
 
     from kernbench.pgraph import GraphStore
 
-_HOPS = (
-    Column("seq"),
-    Column("resource"),
-    Column("wait_ns", "ns"),
-    Column("service_ns", "ns"),
-    Column("t_in", "ns"),
-    Column("t_start", "ns"),
-    Column("t_out", "ns"),
-    Column("bytes"),
-)
-_WAITED = (
-    Column("holder"),
-    Column("resource"),
-    Column("ns", "ns"),
-    Column("t_from", "ns"),
-    Column("t_to", "ns"),
-    Column("seq"),
-    Column("holders"),
-)
-_HELD = (Column("waiter"), *_WAITED[1:])
-_RELATED = (
-    Column("relation"),
-    Column("what"),
-    Column("number"),
-    Column("kind"),
-    Column("location"),
-    Column("t_begin", "ns"),
-    Column("t_end", "ns"),
-)
-_PES = (
-    Column("component"),
-    *(Column(name, "ns") for name in ("exec_ns", "compute_ns", "dma_ns", "wait_ns")),
-)
-_OPERANDS = (Column("position"), Column("shape"), Column("dtype"), Column("handle"), Column("address"))
+_HOPS = columns_of("seq resource wait_ns service_ns t_in t_start t_out bytes")
+_WAITED = columns_of("holder resource ns t_from t_to seq holders")
+_HELD = columns_of("waiter resource ns t_from t_to seq holders")
+_RELATED = columns_of("relation what number kind location t_begin t_end")
+_PES = columns_of("component exec_ns compute_ns dma_ns wait_ns")
+_OPERANDS = columns_of("position shape dtype handle address")
 _BEHIND_STEPS = 30
 
 

@@ -10,14 +10,14 @@ from kernbench import api
 from kernbench.api.asking import filled_in, names_by_default
 from kernbench.api.folding import told
 from kernbench.api.screens import questions as screen
-from kernbench.report.content import Column
+from kernbench.report.content import columns_of
 from kernbench.tui.models.table import Table
 from kernbench.tui.models.window import Window
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
 
-_LIST = (Column("question"), Column("title"), Column("about"))
+_LIST = columns_of("question title about")
 _WINDOW = ("launch", "from_ns", "to_ns")
 
 

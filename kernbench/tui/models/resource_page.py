@@ -11,7 +11,7 @@ import numpy as np
 from kernbench.errors import UsageError
 from kernbench.hints import suggestion
 from kernbench.report.cells import number, plain, share, text
-from kernbench.report.content import Column
+from kernbench.report.content import columns_of
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, Section
@@ -19,28 +19,9 @@ from kernbench.tui.models.run_page import WAITS, operations
 from kernbench.tui.models.table import Table
 from kernbench.tui.models.window import Window
 
-_CROSSED = (
-    Column("transaction"),
-    Column("kind"),
-    Column("src"),
-    Column("dst"),
-    Column("t_in", "ns"),
-    Column("wait_ns", "ns"),
-    Column("service_ns", "ns"),
-    Column("t_out", "ns"),
-    Column("bytes"),
-    Column("seq"),
-)
-_SHARES = (Column("utilisation", percent=True), Column("occupancy", percent=True))
-_WIRES = (
-    Column("link"),
-    Column("kind"),
-    Column("bw_gbs", "GB/s"),
-    Column("delay_ns", "ns"),
-    Column("distance_mm", "mm"),
-    *_SHARES,
-)
-_PARTS = (Column("component"), Column("kind"), *_SHARES)
+_CROSSED = columns_of("transaction kind src dst t_in wait_ns service_ns t_out bytes seq")
+_WIRES = columns_of("link kind bw_gbs delay_ns distance_mm utilisation occupancy")
+_PARTS = columns_of("component kind utilisation occupancy")
 _TITLED = ("kind", "impl", "parent", "src", "dst", "bw_gbs", "delay_ns", "distance_mm", "overhead_ns")
 
 

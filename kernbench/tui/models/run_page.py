@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbench.api.screens import SCREENS, Screen, overview
-from kernbench.report.content import Column
+from kernbench.report.content import columns_of
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, Section
@@ -26,42 +26,11 @@ _FACTS = ("bench", "parameters", "topology", "latency", "verified", "status", "w
 _ROWS = (("transactions", "Transactions", "Txns"), ("operations", "Operations", "Ops"))
 """Tabs with the rows of the trace, which follow its waits: keys, names and short names."""
 
-TRANSACTIONS = (
-    Column("transaction"),
-    Column("kind"),
-    Column("src"),
-    Column("dst"),
-    Column("bytes"),
-    Column("latency_ns", "ns"),
-    Column("wait_ns", "ns"),
-    Column("service_ns", "ns"),
-    Column("t_submit", "ns"),
-    Column("launch"),
-    Column("op"),
-    Column("caused_by"),
+TRANSACTIONS = columns_of(
+    "transaction kind src dst bytes latency_ns wait_ns service_ns t_submit launch op caused_by"
 )
-OPERATIONS = (
-    Column("op"),
-    Column("kind"),
-    Column("label"),
-    Column("component"),
-    Column("t_start", "ns"),
-    Column("ns", "ns"),
-    Column("queued_ns", "ns"),
-    Column("bytes"),
-    Column("source"),
-    Column("launch"),
-    Column("parent"),
-)
-WAITS = (
-    Column("waiter"),
-    Column("holder"),
-    Column("resource"),
-    Column("wait_ns", "ns"),
-    Column("t_from", "ns"),
-    Column("t_to", "ns"),
-    Column("holders"),
-)
+OPERATIONS = columns_of("op kind label component t_start ns queued_ns bytes source launch parent")
+WAITS = columns_of("waiter holder resource wait_ns t_from t_to holders")
 
 
 def run_page(opened: OpenRun, window: Window) -> Page:
