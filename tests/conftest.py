@@ -59,32 +59,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Check the machines of a test marked so, those of its fixtures and processes among them."""
+def pytest_runtest_protocol(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    """Check the machines of a test marked so, and set aside what a file of tests leaves behind.
+
+    That is for what others share, such as topologies. It waits until pytest has let go of the last test's
+    fixtures, which it does after their teardown: what is set aside while it is held is never freed.
+    """
     if ASKED is None:
         os.environ["KERNBENCH_CHECK"] = "1" if item.get_closest_marker("checked") else "0"
-    return (yield)
-
-
-def pytest_collection_finish() -> None:
-    """All that is there before the first test stays to the end; the collector need not look at it again."""
-    collector.set_aside()
-    gc.set_threshold(20_000, 20, 20)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
-    """Nor at what a file of tests leaves behind, such as topologies that others share.
-
-    Machines of runs are set aside with it, and stay: until the process has grown large.
-    """
-    yield
+    done = yield
     global most_mb
     if large := resident_mb() > most_mb:
         forget()
         most_mb = max(MOST_MB, resident_mb() * 5 // 4)
     if large or nextitem is None or nextitem.path != item.path:
         collector.set_aside()
+    return done
+
+
+def pytest_collection_finish() -> None:
+    """All that is there before the first test stays to the end; the collector need not look at it again."""
+    collector.set_aside()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def resident_mb() -> int:
