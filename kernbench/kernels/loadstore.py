@@ -15,7 +15,7 @@ from kernbench.kernels.blocks import Access, BlockPointer, Mask, access
 from kernbench.kernels.extents import check_read, stored_shape
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import Issuer, tl_call
-from kernbench.kernels.pointer import Pointer
+from kernbench.kernels.pointer import Address, Pointer
 from kernbench.program.commands import Define, Load, Store
 from kernbench.program.operations import Op, Operand
 
@@ -54,7 +54,8 @@ class MemoryCalls(Issuer):
             ptr: A tensor argument, an address in bytes, or a block pointer.
             shape: Extents of the block; by default those of the tensor argument. Without strides the block
                 must be consecutive in it: a run of elements, whole rows, or all of it.
-            dtype: Element type; by default that of the tensor argument, f16 at a plain address.
+            dtype: Element type; by default that of the tensor argument, also at ``ptr + bytes``; f16 at any
+                other address.
             mask: Handle that broadcasts to ``shape``; elements where it is 0 are not read.
             other: Number that stands for elements that are not read.
             strides: Distance in elements between neighbours along each axis; row-major by default.
@@ -150,7 +151,7 @@ class MemoryCalls(Issuer):
         """A block of the array of ``shape`` at ``base``, for ``load``, ``store`` and ``advance``.
 
         No time passes. All numbers count elements. ``order`` is Triton's; here the layout is in ``strides``.
-        ``dtype`` defaults to that of the tensor argument.
+        ``dtype`` defaults to that of the tensor argument, also at ``ptr + bytes``.
         """
         address = arguments.address("base", base)
         sizes = arguments.shape("shape", shape)
@@ -163,7 +164,7 @@ class MemoryCalls(Issuer):
                     argument, f"{numbers} must have {len(sizes)} entries, as shape {sizes}"
                 )
         if dtype is None:
-            dtype = base.dtype if isinstance(base, Pointer) else DEFAULT_DTYPE
+            dtype = base.dtype if isinstance(base, Address) else DEFAULT_DTYPE
         kept = base if isinstance(base, Pointer) else address
         return BlockPointer(kept, sizes, steps, first, block, arguments.dtype("dtype", dtype))
 
@@ -268,6 +269,7 @@ class MemoryCalls(Issuer):
         address = arguments.address(argument, ptr)
         if isinstance(ptr, Pointer):
             shape = ptr.shape if shape is None else shape
+        if isinstance(ptr, Address):
             dtype = ptr.dtype if dtype is None else dtype
         if shape is None:
             raise BadArgumentError(

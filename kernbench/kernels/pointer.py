@@ -5,23 +5,39 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from kernbench import dtypes
 from kernbench.errors import KernelError
 from kernbench.hints import no_attribute
 
 
-class Pointer(int):
+class Address(int):
+    """A place within a tensor, in bytes: ``ptr + offset``. It has the tensor's ``dtype``, and no shape."""
+
+    dtype: str
+
+    def __add__(self, offset: int) -> int:
+        there = super().__add__(offset)
+        if there is NotImplemented:  # a handle says what is wrong with it
+            return NotImplemented
+        address = Address(there)
+        address.dtype = self.dtype
+        return address
+
+    __radd__ = __add__
+
+
+class Pointer(Address):
     """The address of a tensor, in bytes, with the tensor's shape and dtype.
 
-    It is an ``int``: ``ptr + offset`` is a plain address, offsets are bytes. ``shape`` is the whole
-    tensor's; ``local_shape`` and ``local`` belong to the shard of the PE that the kernel runs on.
+    It is an ``int``, and offsets are bytes. ``shape`` is the whole tensor's; ``local_shape`` and ``local``
+    belong to the shard of the PE that the kernel runs on. What would only make sense of the tensor's values,
+    such as ``ptr * 2`` or ``ptr[0]``, is a :class:`KernelError`.
     """
 
     name: str
     shape: tuple[int, ...]
-    dtype: str
     reach: int
     """Bytes from the address on that belong to the tensor."""
     _local: int | None
@@ -64,6 +80,20 @@ class Pointer(int):
 
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("a tensor argument", name, set(dir(self)) - set(dir(int)))
+
+    def _is_an_address(self, *_: object) -> NoReturn:
+        raise KernelError(
+            f"tensor '{self.name}' is a pointer in a kernel, an address in bytes: load its values with "
+            "tl.load, some of them with tl.load(tl.make_block_ptr(...)), and calculate with what that gives"
+        )
+
+    __getitem__ = __setitem__ = _is_an_address
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = _is_an_address
+
+    def __add__(self, offset: Any) -> int:
+        return self._is_an_address() if isinstance(offset, float) else super().__add__(offset)
+
+    __radd__ = __add__
 
     @property
     def local(self) -> Pointer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kernbench.errors import KernelError
 from kernbench.kernels import Placement, Pointer, TensorArg
 from kernbench.program.commands import Composite, Cycles, Define, Gemm, Load, Math, Store, Wait
 from kernbench.program.operations import Operand
@@ -34,19 +35,21 @@ def test_load_and_store_carry_address_bytes_and_op():
     assert store.runs == ((8192, 60),)
 
 
-def test_load_defaults_come_from_the_pointer_and_f16_from_nowhere():
+def test_load_defaults_come_from_the_pointer_and_its_dtype_stays_with_an_offset():
     x = TensorArg("x", (8, 4), "f32", {(1, 2, 3): Placement(1024, 1024 + 64, (4, 4))})
 
     def kernel(x, tl):
         tl.load(x)
         tl.load(x.local)
         tl.load(x + 16, 4)
+        tl.load(1040, 4)
         tl.store(x, tl.zeros((8, 4), "f16"))
 
-    whole, local, plain, _, store = FakePe().run(kernel, x)
+    whole, local, plain, number, _, store = FakePe().run(kernel, x)
     assert (whole.runs[0][0], whole.op.output.shape, whole.op.output.dtype) == (1024, (8, 4), "f32")
     assert (local.runs[0][0], local.op.output.shape) == (1088, (4, 4))
-    assert (plain.runs[0][0], plain.op.output.shape, plain.op.output.dtype) == (1040, (4,), "f16")
+    assert (plain.runs[0][0], plain.op.output.shape, plain.op.output.dtype) == (1040, (4,), "f32")
+    assert (number.runs[0][0], number.op.output.shape, number.op.output.dtype) == (1040, (4,), "f16")
     assert store.op.output == Operand((8, 4), "f32", address=1024)
 
 
@@ -317,11 +320,28 @@ def test_unwaited_composites_are_waited_for_at_the_end_and_waited_ones_not():
     assert sum(isinstance(c, Wait) for c in FakePe().run(kernel, True)) == 1
 
 
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda x: x * 2,
+        lambda x: 3 * x,
+        lambda x: x / 2,
+        lambda x: -x,
+        lambda x: x**2,
+        lambda x: x + 1.0,
+        lambda x: x[0],
+    ],
+)
+def test_a_pointer_is_not_the_values_of_its_tensor(misuse):
+    with pytest.raises(KernelError, match=r"'x' is a pointer in a kernel, .* load its values with tl.load"):
+        misuse(Pointer(4096, "x", (8, 4), "f32", 4160, (4, 4)))
+
+
 def test_pointer_is_an_address_that_knows_its_tensor():
     x = Pointer(4096, "x", (8, 4), "f32", 4160, (4, 4))
     assert x == 4096
-    assert type(x + 4) is int
-    assert type(x * 1) is int
+    assert (x + 4, (x + 4).dtype, (4 + x + 4).dtype) == (4100, "f32", "f32")
+    assert (type(x - 4), type(x // 4), type(x % 64)) == (int, int, int)
     assert (x.nbytes, x.local, x.local.shape, x.local_shape) == (128, 4160, (4, 4), (4, 4))
     assert x.local.local == x.local
     assert repr(x) == "<Pointer 0x1000 'x' f32 (8, 4)>"
