@@ -5,8 +5,8 @@ multiply-accumulate of a GEMM) and moves bytes to and from memories, over links 
 between chiplets. None can take less time than at full rate: ``light_ns`` (speed of light) is the longest of
 those times, ``bound`` names what takes it, and ``share`` is ``light_ns`` by the time that the work took.
 
-Bytes are held against all parts of one kind that the work touched, as if they were spread evenly. Of links of
-several kinds, which the same bytes cross one after the other, that kind counts which needs the most time.
+Bytes are compared with all parts of one kind that the work touched, as if they were spread evenly. Of links
+of several kinds, which the same bytes cross one after the other, that kind counts which needs the most time.
 """
 
 from __future__ import annotations
