@@ -103,8 +103,8 @@ class Issuer:
         return f"kernel '{self._kernel}' on {self._pe.name} at {self._pe.now():g} ns"
 
     def _error(self, problem: str) -> KernelError:
-        """An error of the call being made."""
-        at_call = f"tl.{self._current}: {problem}"
+        """An error of the call being made, or of what a kernel does with a handle."""
+        at_call = f"tl.{self._current}: {problem}" if self._current else problem
         return KernelError(f"{self._place()}: {at_call}", at_call)
 
     def _handle(self, argument: str, value: object) -> TensorHandle:
