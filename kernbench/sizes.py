@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-PATTERN = r"\d{1,18}\s*(B|KiB|MiB|GiB)?"
-_SIZE = re.compile(r"(\d{1,18})\s*(|B|KiB|MiB|GiB)")
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+PATTERN = r"(\d{1,18})\s*(B|KiB|MiB|GiB)?"
+_SIZE = re.compile(PATTERN)
+_UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def read_size(text: str) -> int | None:

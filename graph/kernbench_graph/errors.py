@@ -35,7 +35,7 @@ class KernBenchError(Exception):
     during_run = False
     """True when a run had begun: its program or kernel is at fault, not how it was asked for."""
     kept_run: Any = None
-    """The run as far as it was kept, where that was asked for."""
+    """The partial run, where keeping it was asked for."""
 
     def __str__(self) -> str:
         return shorten(super().__str__())

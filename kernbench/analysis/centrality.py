@@ -70,7 +70,7 @@ def _pagerank(graph: nx.DiGraph[str]) -> list[tuple[str, float]]:
     target = np.array([number[name] for _, name in graph.edges])
     sizes = np.array([graph.edges[link]["bytes"] for link in graph.edges])
     sent = np.bincount(source, sizes, count)
-    is_last = sent == 0  # it passes nothing on: what it has goes to all
+    is_last = sent == 0  # a dangling node, whose rank is shared by all
     shares = sizes / np.where(is_last, 1, sent)[source]
     rank = np.full(count, 1 / count)
     moved = np.inf
