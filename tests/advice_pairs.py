@@ -107,6 +107,12 @@ def copies(x: Any, o: Any, N: Any) -> None:
         tl.store(o, tl.load(x))
 
 
+def stores_in_blocks(x: Any, o: Any, ROWS: Any) -> None:
+    value = tl.load(x)
+    for m in tl.static_range(0, 64, ROWS):
+        tl.store(o + m * 256, value[m : m + ROWS])
+
+
 def pieces(x: Any, o: Any, N: Any) -> None:
     for n in tl.static_range(0, N):
         at = n * (65536 // N)
@@ -232,6 +238,11 @@ PAIRS = [
         "short-runs",
         program(columns, [(64, 256), (256, 64)], WIDTH=64),
         program(columns, [(64, 256), (256, 64)], WIDTH=128),
+    ),
+    Pair(
+        "small-blocks",
+        program(stores_in_blocks, [(64, 128), (64, 128)], ROWS=4),
+        program(stores_in_blocks, [(64, 128), (64, 128)], ROWS=64),
     ),
     Pair(
         "overlap",

@@ -75,14 +75,22 @@ def norm_three_passes(x: Any, w: Any, b: Any, out: Any) -> None:
 
 
 def norm_once(x: Any, w: Any, b: Any, out: Any) -> None:
+    norm_rows(x, w, b, out, 1)
+
+
+def norm_by_sixteen(x: Any, w: Any, b: Any, out: Any) -> None:
+    norm_rows(x, w, b, out, 16)
+
+
+def norm_rows(x: Any, w: Any, b: Any, out: Any, rows: int) -> None:
     weight, bias = tl.load(w), tl.load(b)
-    for m in range(ROWS):
-        value = row(x, m * COLUMNS * 2)
+    for m in range(0, ROWS, rows):
+        value = row(x, m * COLUMNS * 2, rows)
         tl.store(out + m * COLUMNS * 2, normed(value, weight, bias).to(out.dtype))
 
 
-def row(x: Any, at: int) -> Any:
-    return tl.load(x + at, shape=(1, COLUMNS), dtype=x.dtype)
+def row(x: Any, at: int, rows: int = 1) -> Any:
+    return tl.load(x + at, shape=(rows, COLUMNS), dtype=x.dtype)
 
 
 def normed(value: Any, weight: Any, bias: Any) -> Any:
@@ -237,7 +245,11 @@ TUTORIALS = (
         "layer norm",
         (normal(*ROWS_OF), normal(1, COLUMNS), normal(1, COLUMNS)),
         norm_of,
-        (Step(norm_three_passes), Step(norm_once, "read-again")),
+        (
+            Step(norm_three_passes),
+            Step(norm_once, "read-again"),
+            Step(norm_by_sixteen, "small-blocks"),
+        ),
     ),
     Tutorial(
         "grouped GEMM",

@@ -158,8 +158,8 @@ def run_kernel(
 
     Args:
         fn: The kernel.
-        args: Arrays become tensors of their dtypes, written by the host before and read by it after; other
-            values are passed as they are.
+        args: Arrays become tensors of their dtypes with the names of the kernel's parameters, written by the
+            host before and read by it after; other values are passed as they are.
         out: One array or several that the kernel writes, passed after ``args``.
         dp: Places every array (default: whole, on PE 0 of cube 0); the kernel runs on every PE that holds a
             part.
@@ -171,30 +171,31 @@ def run_kernel(
     Returns:
         The run and the arrays as the kernel left them: the computed values are replayed, so outputs are real.
     """
+    from kernbench.kernels.autotune import Autotuned
+    from kernbench.kernels.binding import argument_names
+    from kernbench.runtime import Tensor
+
     given = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     name = getattr(fn, "__name__", "kernel")
+    positional = [*args, *given]
+    names = argument_names(fn.fn if isinstance(fn, Autotuned) else fn, len(positional))
     kept = [value.copy() if isinstance(value, np.ndarray) else value for value in args]
     call = KernelInputs(fn, tuple(kept), tuple(array.copy() for array in given), dict(constants), dp is None)
     after: list[Array] = []
     results: dict[str, KernelRun] = {}
 
     def bench(torch: Any) -> None:
-        values: list[Any] = [
-            torch.from_numpy(v, dp=dp) if isinstance(v, np.ndarray) else v for v in [*args, *given]
-        ]
-        placed = {
-            k: torch.from_numpy(v, dp=dp) if isinstance(v, np.ndarray) else v for k, v in constants.items()
-        }
-        torch.launch(name, fn, *values, **placed).wait()
-        after.extend(
-            tensor.numpy() for tensor, value in zip(values, [*args, *given], strict=True)
-            if isinstance(value, np.ndarray)
-        )  # fmt: skip
+        def place(called: str, value: object) -> object:
+            return torch.from_numpy(value, dp=dp, name=called) if isinstance(value, np.ndarray) else value
+
+        values = [place(*one) for one in zip(names, positional, strict=True)]
+        torch.launch(name, fn, *values, **{k: place(k, v) for k, v in constants.items()}).wait()
+        after.extend(value.numpy() for value in values if isinstance(value, Tensor))
 
     bench.__name__ = name
     bench.__wrapped__ = fn  # type: ignore[attr-defined]  # what a run's hash is taken of
     shown = {
-        "args": [_shape_of(v) for v in [*args, *given]],
+        "args": [_shape_of(v) for v in positional],
         **{k: _shape_of(v) for k, v in constants.items()},
     }
     program = Program(program_of(bench, {}).name, bench, shown)

@@ -28,6 +28,16 @@ def name_of(function: object) -> str:
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
+def argument_names(function: Callable[..., Any], count: int) -> list[str]:
+    """What a kernel calls its first ``count`` arguments, ``tl`` aside; ``arg2`` where it does not say."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        parameters = {}.values()
+    names = [one.name for one in parameters if one.kind in _POSITIONAL and one.name != "tl"]
+    return [*names[:count], *(f"arg{i}" for i in range(len(names), count))]
+
+
 class Binding:
     """A kernel function and the position of its ``tl`` parameter.
 

@@ -11,6 +11,7 @@ import numpy as np
 from kernbench.errors import KernelError, UsageError
 from kernbench.hints import shown
 from kernbench.kernels.autotune import Autotuned
+from kernbench.kernels.binding import argument_names
 from kernbench.kernels.interpret import InterpretedMemory, pe_context
 from kernbench.kernels.interpreted_queues import InterpretedQueues
 from kernbench.kernels.thread import KernelCall
@@ -60,7 +61,9 @@ def commands(
         raise UsageError(f"program_id {shown(program_id)} is not in grid {shown(grid)}")
     memory = InterpretedMemory()
     outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
-    placed = [memory.place(f"arg{i}", value) for i, value in enumerate([*args, *outputs])]
+    positional = [*args, *outputs]
+    names = argument_names(fn, len(positional))
+    placed = [memory.place(name, value) for name, value in zip(names, positional, strict=True)]
     named = {key: memory.place(key, value) for key, value in constants.items()}
     rings = InterpretedQueues(counts, queues, 4, 4096, None)
     pe = pe_context(program_id, counts, rings, scratch_bytes, itertools.count())

@@ -13,6 +13,7 @@ from kernbench import dtypes
 from kernbench.errors import DeadlockError, KernelError, UsageError
 from kernbench.hints import shown
 from kernbench.kernels.autotune import Autotuned
+from kernbench.kernels.binding import argument_names
 from kernbench.kernels.interpreted_queues import InterpretedQueues, Parcel
 from kernbench.kernels.pointer import Placement, TensorArg
 from kernbench.kernels.thread import KernelCall
@@ -64,7 +65,9 @@ def interpret(
     pes, cubes, sips = counts
     outputs = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     memory = InterpretedMemory()
-    args = [memory.place(f"arg{i}", value) for i, value in enumerate([*arrays, *outputs])]
+    positional = [*arrays, *outputs]
+    names = argument_names(fn, len(positional))
+    args = [memory.place(name, value) for name, value in zip(names, positional, strict=True)]
     named = {key: memory.place(key, value) for key, value in constants.items()}
     rings = InterpretedQueues((pes, cubes, sips), queues, slots, slot_bytes, machine)
     op_ids = itertools.count()

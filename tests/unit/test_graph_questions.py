@@ -144,7 +144,7 @@ WHOLE = {
     "at.steps", "d.bytes", "u.bytes", "transactions", "bytes",
     "CASE WHEN k.t_from < start THEN k.bytes ELSE 0 END", "CASE WHEN x.since < t0 THEN x.bytes ELSE 0 END",
     "CASE WHEN y.level > x.level OR (y.level = x.level AND y.place <= x.place) THEN 1 ELSE 0 END",
-    "times", "first_there", "then_there", "(then_there - first_there) * fs", "part.side * h.fs",
+    "blocks", "times", "first_there", "then_there", "(then_there - first_there) * fs", "part.side * h.fs",
     "size * times",
     "size * (times - 1)", "same", "(then_there - first_there) * floor((o.t_end - o.t_start) * 1e6 + 0.5)",
     "CASE WHEN b.ns <= a.ns AND b.price <= a.price AND (b.ns < a.ns OR b.price < a.price) THEN 1 ELSE 0 END",

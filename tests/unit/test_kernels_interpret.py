@@ -176,7 +176,7 @@ def test_accesses_outside_of_all_arrays():
     def kernel(x, tl):
         tl.load(x + 4, (4,), "f32")
 
-    words = r"16 bytes at byte 4 of 'arg0', which has 16, are not within any array"
+    words = r"16 bytes at byte 4 of 'x', which has 16, are not within any array"
     with pytest.raises(KernelError, match=words) as caught:
         interpret(kernel, np.zeros(4, np.float32), grid=(1, 2, 1))
     assert caught.value.__notes__ == ["in kernel 'kernel' on sip0.cube0.pe0, program_id (0, 0, 0)"]

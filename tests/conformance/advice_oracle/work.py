@@ -1,0 +1,151 @@
+"""What rules about products, launches and the work of PEs find."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import Any
+
+from kernbench.analysis.path_steps import Step
+from tests.conformance.advice_oracle.evidence import MOVES, Evidence, Rows, summed
+
+
+def overlap(e: Evidence) -> Rows:
+    def stage(step: Step) -> str:
+        if step.cause in ("compute", "memory"):
+            return {"compute": "compute", "memory": "tcm"}[step.cause]
+        return "write" if e.ops[step.op]["name"] == "dma_write" else "read"
+
+    needed = {
+        e.ops[row["on"]]["source"]
+        for row in e.run.tables["DependsOn"].to_pylist()
+        if row["hazard"] == "handle"
+        and (e.ops[row["op"]]["kind"], e.ops[row["on"]]["kind"]) == ("math", "gemm")
+    }
+    steps = [
+        s
+        for s in e.in_kernels("compute", "memory", *MOVES)
+        if s.op >= 0 and e.ops[s.op]["kind"] != "math" and s.line not in needed
+    ]
+    ns = summed((stage(s), s.ns) for s in steps)
+    ops: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for s in steps:
+        ops[stage(s), s.line].add(s.op)
+    by_line = summed(((stage(s), s.line), s.ns) for s in steps)
+    if "compute" not in ns:
+        return []
+    longest = min(name for name, value in ns.items() if value >= max(ns.values()) - 1e-9)
+    others = {key: value for key, value in by_line.items() if key[0] != longest}
+    return [{
+        "line": min(line for name, line in ops if name == longest),
+        "longest": longest, "longest_ns": ns[longest],
+        "operations": sum(len(ops[key]) for key in others), "path_ns": math.fsum(ns.values()),
+        "saves_ns": math.fsum(value * (1 - 1 / len(ops[key])) for key, value in others.items()),
+    }]  # fmt: skip
+
+
+def small_tiles(e: Evidence) -> Rows:
+    rows = []
+    of = summed((s.line, s.ns) for s in e.in_kernels("compute") if e.kind(s.location) == "pe_gemm")
+    engines = [part for part in e.parts.values() if part["kind"] == "pe_gemm"]
+    tile = {i: max(part[f"tile_{i}"] for part in engines) for i in "mkn"}
+    for line, path_ns in of.items():
+        done = [op for op in e.ops.values() if op["source"] == line and op["kind"] == "gemm" and op["m"] > 0]
+        if not done:
+            continue
+        asked = sum(op["m"] * op["k"] * op["n"] for op in done)
+        paid = sum(math.prod(-(-op[i] // tile[i]) * tile[i] for i in "mkn") for op in done)
+        if asked < paid:
+            rows.append({
+                "line": line, **{i: min(op[i] for op in done) for i in "mkn"},
+                **{f"tile_{i}": tile[i] for i in "mkn"},
+                "used": asked / paid, "path_ns": path_ns, "saves_ns": path_ns * (1 - asked / paid),
+            })  # fmt: skip
+    return rows
+
+
+def commands(e: Evidence) -> Rows:
+    found: dict[str, list[float]] = defaultdict(list)
+    for s in e.in_kernels("component"):
+        if e.kind(s.location) in ("pe_cpu", "pe_scheduler"):
+            found[s.line].append(s.ns)
+    return [
+        {"line": line, "commands": len(ns), "path_ns": math.fsum(ns),
+         "saves_ns": math.fsum(ns) * (1 - 1 / len(ns))}
+        for line, ns in found.items() if len(ns) > 3
+    ]  # fmt: skip
+
+
+def many_launches(e: Evidence) -> Rows:
+    spans = [(one["launch"], one["t_submit"], one["t_done"], one["kernel"]) for one in e.run.launches]
+    pays: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for s in e.steps:
+        if s.cause in ("launch", "host"):
+            at = [(n, kernel) for n, begin, end, kernel in spans if begin - 1e-9 <= s.t_start < end]
+            if at:
+                number, kernel = at[-1]
+                pays[kernel][number] += s.ns
+    return [
+        {"kernel": kernel, "launches": len(ns), "path_ns": sum(ns.values()),
+         "saves_ns": sum(ns.values()) * (1 - 1 / len(ns))}
+        for kernel, ns in pays.items() if len(ns) > 1
+    ]  # fmt: skip
+
+
+def of_pes(e: Evidence) -> dict[int, dict[str, list[dict[str, Any]]]]:
+    """Operations by launch and PE."""
+    found: dict[int, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for op in e.ops.values():
+        part = e.parts[op["component"]]
+        if op["launch"] >= 0 and part["pe"] >= 0:
+            found[op["launch"]][f"sip{part['sip']}.cube{part['cube']}.pe{part['pe']}"].append(op)
+    return found
+
+
+def imbalance(e: Evidence) -> Rows:
+    rows = []
+    for number, pes in of_pes(e).items():
+        start = e.run.launches[number]["t_start"]
+        ns = {pe: max(op["t_end"] for op in ops) - start for pe, ops in pes.items()}
+        slowest, mean = max(ns.values()), math.fsum(ns.values()) / len(ns)
+        if len(ns) > 1 and mean < slowest:
+            rows.append({"launch": number, "pe": min(pe for pe in ns if ns[pe] >= slowest), "pes": len(ns),
+                         "slowest_ns": slowest, "mean_ns": mean, "saves_ns": slowest - mean})  # fmt: skip
+    return rows
+
+
+def idle_pes(e: Evidence) -> Rows:
+    there = [(part["sip"], part["cube"]) for part in e.parts.values() if part["kind"] == "pe_cpu"]
+    rows = []
+    for number, pes in of_pes(e).items():
+        cubes = {(e.parts[op["component"]]["sip"], e.parts[op["component"]]["cube"])
+                 for ops in pes.values() for op in ops}  # fmt: skip
+        beside = sum(place in cubes for place in there)
+        of_sips = sum(sip in {sip for sip, _ in cubes} for sip, _ in there)
+        idle_beside = len(pes) < beside
+        one = e.run.launches[number]
+        steps = [s for s in e.steps if one["t_start"] <= s.t_start < one["t_done"]]
+        path_ns = math.fsum(
+            s.ns for s in steps if s.line and s.cause in ("compute", "memory", "hbm", "link", "queue")
+        )
+        start_ns = 0.0 if idle_beside else math.fsum(s.ns for s in steps if not s.line)
+        count = beside if idle_beside else of_sips
+        saves_ns = path_ns * (1 - len(pes) / count) - start_ns
+        if len(pes) < count and saves_ns > 0:
+            rows.append({"launch": number, "pes": len(pes), "all_pes": count, "path_ns": path_ns,
+                         "saves_ns": saves_ns})  # fmt: skip
+    return rows
+
+
+def start_skew(e: Evidence) -> Rows:
+    rows = []
+    for number, pes in of_pes(e).items():
+        began = {pe: min(op["t_ready"] for op in ops) for pe, ops in pes.items()}
+        ended = {pe: max(op["t_end"] for op in ops) for pe, ops in pes.items()}
+        skew = max(began.values()) - min(began.values())
+        others = [ended[pe] for pe in pes if began[pe] < max(began.values())]
+        if skew > 0 and others and (later := max(ended.values()) - max(others)) > 0:
+            last = min(pe for pe in pes if began[pe] >= max(began.values()))
+            rows.append({"line": min(op["source"] for op in pes[last]), "launch": number, "pe": last,
+                         "pes": len(pes), "skew_ns": skew, "saves_ns": min(skew, later)})  # fmt: skip
+    return rows
