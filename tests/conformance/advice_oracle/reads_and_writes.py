@@ -47,9 +47,9 @@ def small_blocks(e: Evidence) -> Rows:
     for hop in e.run.tables["Hop"].to_pylist():
         if hop["resource"] in per_byte:
             needed[e.transactions[hop["txn"]]["op"]][hop["resource"]] += hop["bytes"]
-    blocks = {
-        n for n, op in e.ops.items() if op["kind"] == "memory" and op["name"] in ("dma_read", "dma_write")
-    }
+    streaming = {op["launch"] for op in e.ops.values() if op["name"].startswith("composite")}
+    moves = {n for n, op in e.ops.items() if op["name"] in ("dma_read", "dma_write")}
+    blocks = {n for n in moves if e.ops[n]["kind"] == "memory" and e.ops[n]["launch"] not in streaming}
     ns = summed((s.op, s.ns) for s in e.in_kernels("hbm", "link", "component") if s.op in blocks)
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for op in ns:
