@@ -15,6 +15,7 @@ import numpy as np
 from kernbench.errors import PendingValueError
 from kernbench.hints import no_attribute
 from kernbench.kernels.arguments import nbytes
+from kernbench.math_names import MATH_NAMES
 from kernbench.program.operations import Operand
 
 if TYPE_CHECKING:
@@ -55,6 +56,16 @@ INSTEAD = {
 """Attributes of arrays elsewhere that handles have not, and the way it is done here."""
 
 
+_SWAPPED = {
+    **{"add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__"},
+    **{"floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__"},
+    **{"bitwise_and": "__rand__", "bitwise_or": "__ror__", "bitwise_xor": "__rxor__"},
+    **{"equal": "__eq__", "not_equal": "__ne__"},
+    **{"less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__"},
+}
+"""By numpy's name of an operator, the method that the handle on its right has for it."""
+
+
 class TensorHandle:
     """A value in TCM scratch, assigned once by the operation whose id it carries.
 
@@ -65,8 +76,6 @@ class TensorHandle:
     """
 
     __slots__ = ("__weakref__", "_block", "_operand", "_tl", "_value", "dtype", "id", "origin", "shape")
-    # numpy scalars on the left must leave the operation to this class instead of reading the value.
-    __array_ufunc__ = None
 
     def __init__(
         self,
@@ -269,6 +278,18 @@ class TensorHandle:
 
     def __setitem__(self, key: Any, value: object) -> NoReturn:
         raise self._tl._error("a handle is assigned once; make a new value with tl.where, or store parts")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_: Any) -> Any:
+        """A numpy scalar on the left leaves the operation to the handle; numpy's functions are errors."""
+        name = ufunc.__name__
+        if method == "__call__" and name in _SWAPPED and inputs[0] is not self:
+            left = (
+                inputs[0][()] if isinstance(inputs[0], np.ndarray) else inputs[0]
+            )  # of no dimension: a scalar
+            return getattr(self, _SWAPPED[name])(left)
+        known = name in MATH_NAMES
+        instead = f"use tl.{name}" if known else "help(kernbench.tl) lists the functions of the language"
+        raise self._tl._error(f"np.{name} takes arrays, and this is a handle: {instead}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.data, dtype=dtype, copy=copy)

@@ -44,6 +44,10 @@ class TensorLog:
         self._bytes.append(nbytes)
         return len(self._bytes) - 1
 
+    def rename(self, tensor: int, name: str) -> None:
+        """A tensor that had a number alone is called ``name``."""
+        self._texts["name"][tensor] = name
+
     def place(self, tensor: int, component: str, nbytes: int) -> None:
         """``nbytes`` of a tensor lie in the memory ``component``."""
         self._placed[tensor, component] = self._placed.get((tensor, component), 0) + nbytes

@@ -141,7 +141,8 @@ def _allowance(expected: ArrayLike | Bounded, dtype: str, tolerance: float | Non
     if isinstance(expected, Bounded) and tolerance is None and dtypes.dtype(dtype).is_float:
         return f"rounding may have moved the first by {found.allowed:.3g}"
     tolerance = dtypes.dtype(dtype).tolerance if tolerance is None else tolerance
-    return f"tolerance {tolerance:g}" if tolerance else "integers must be equal"
+    remedy = "give tolerance= or a kernbench.Bounded where rounding may do that"
+    return f"tolerance {tolerance:g} ({remedy})" if tolerance else "integers must be equal"
 
 
 def describe(op: Op | OpRecord) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -38,6 +39,7 @@ class TensorFactory:
         self.pes_per_cube = pes_per_cube
         self._tensors: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
         self._made = 0
+        self._names: set[str] = set()
 
     def empty(
         self,
@@ -53,7 +55,8 @@ class TensorFactory:
             shape: Extents, as separate numbers or as one tuple.
             dtype: ``f16``, ``bf16``, ``f32``, ``i8`` or ``i32``.
             dp: How it is split over cubes and PEs; without it the tensor is on PE 0 of cube 0.
-            name: Its name in messages and in the trace; by default ``t0``, ``t1`` ...
+            name: Its name in messages and in the trace; by default what the first kernel that it is launched
+                with calls it (``x``, or ``x.7`` for another ``x``), and ``t0``, ``t1`` ... until then.
             memory: ``"hbm"`` (the slice of each PE), ``"sram"`` (of its cube) or ``"tcm"`` (of the PE).
 
         Raises:
@@ -71,15 +74,15 @@ class TensorFactory:
         memory: str,
         sips: tuple[int, ...],
     ) -> Tensor:
-        name = f"t{self._made}" if name is None else name
+        called = f"t{self._made}" if name is None else name
         self._before_making()
         kind = dtypes.dtype(dtype)
         one_tuple = len(shape) == 1 and not isinstance(shape[0], (int, np.integer))
-        sizes = check_shape(shape[0] if one_tuple else shape, f"tensor '{name}'")
+        sizes = check_shape(shape[0] if one_tuple else shape, f"tensor '{called}'")
         policy = SINGLE_PE if dp is None else dp
         if not isinstance(policy, DPPolicy):
             raise UsageError(
-                f"tensor '{name}': dp={shown(dp)} is not a DPPolicy; write DPPolicy(cube=..., pe=...)"
+                f"tensor '{called}': dp={shown(dp)} is not a DPPolicy; write DPPolicy(cube=..., pe=...)"
             )
         copies = {
             sip: place(
@@ -89,21 +92,23 @@ class TensorFactory:
                 sip=sip,
                 cubes=self.cubes_per_sip,
                 pes=self.pes_per_cube,
-                name=name,
+                name=called,
             )
             for sip in sips
         }
         if memory not in MEMORIES:
-            raise UsageError(f"tensor '{name}': memory={shown(memory)}; use one of {', '.join(MEMORIES)}")
+            raise UsageError(f"tensor '{called}': memory={shown(memory)}; use one of {', '.join(MEMORIES)}")
         try:
             allocation, maps = self.storage.allocate(copies, cast(Memory, memory))
         except AllocationError as full:
             raise AllocationError(
-                f"tensor '{name}' of shape {sizes}, {kind.name}, placed by {policy}: {full}"
+                f"tensor '{called}' of shape {sizes}, {kind.name}, placed by {policy}: {full}"
             ) from None
-        self._note(name, sizes, kind, allocation)
+        number, shards = self._note(called, sizes, kind, allocation)
+        self._names.add(called)
         again = partial(_again, weakref.ref(self), sizes, policy, memory)
-        tensor = Tensor(name, sizes, kind.name, allocation, self.storage, maps, again)
+        rename = partial(_rename, weakref.ref(self), number, shards) if name is None else None
+        tensor = Tensor(called, sizes, kind.name, allocation, self.storage, maps, again, rename)
         self._tensors[self._made] = tensor
         self._made += 1
         return tensor
@@ -163,20 +168,25 @@ class TensorFactory:
         kind = dtypes.of_numpy(values.dtype) if dtype is None else dtypes.dtype(dtype)
         return self.empty(values.shape, dtype=kind.name, dp=dp, name=name, memory=memory).write(values)
 
-    def _note(self, name: str, sizes: tuple[int, ...], kind: dtypes.DType, allocation: Allocation) -> None:
+    def _note(
+        self, name: str, sizes: tuple[int, ...], kind: dtypes.DType, allocation: Allocation
+    ) -> tuple[int, list[Shard]]:
         """Let the data plane know which bytes are the tensor's, and the record where they lie."""
         data, addresses = self.storage.data, self.storage.driver.machine.addresses
         log = data.log.tensors
         number = log.add(name, sizes, kind.name, allocation.nbytes, allocation.memory)
+        shards = []
         for shard in allocation.shards:
             assert shard.pa is not None
             pe = f"sip{shard.sip}.cube{shard.cube}.pe{shard.pe}"
             start = tuple(cut.start for cut in shard.index)
-            data.names.add(
+            shards.append(
                 Shard(name, pe, shard.pa, start, shard.shape, kind.itemsize, number, shard.offset_bytes)
             )
+            data.names.add(shards[-1])
             for pa, nbytes in addresses.split(shard.pa, shard.nbytes):
                 log.place(number, addresses.resolve(pa).component, nbytes)
+        return number, shards
 
     def _before_making(self) -> None:
         """Called before a tensor is made."""
@@ -184,6 +194,20 @@ class TensorFactory:
     def _live(self) -> list[Tensor]:
         """The tensors that still exist, in the order in which they were made."""
         return [tensor for _, tensor in sorted(self._tensors.items())]
+
+
+def _rename(factory: weakref.ref[TensorFactory], number: int, shards: Sequence[Shard], argument: str) -> str:
+    """Call a tensor by a kernel's argument, with its number where another has that name; gives the name."""
+    alive = factory()
+    if alive is None:
+        return argument
+    name = f"{argument}.{number}" if argument in alive._names else argument
+    alive._names.add(name)
+    data = alive.storage.data
+    data.log.tensors.rename(number, name)
+    for shard in shards:
+        data.names.add(shard._replace(tensor=name))
+    return name
 
 
 def _again(

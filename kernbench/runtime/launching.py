@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench.errors import UsageError
 from kernbench.hints import shown
 from kernbench.kernels import KernelCall
+from kernbench.kernels.binding import argument_names
 from kernbench.runtime.driver import response
 from kernbench.runtime.messages import Response, ShardRef
 from kernbench.runtime.tensors import Tensor
@@ -140,6 +141,13 @@ def submit(
             f"launch '{name}': failure_policy is {failure_policy!r}; it must be one of "
             f"{', '.join(map(repr, FAILURE_POLICIES))}"
         )
+    if any(tensor.takes_name for tensor in tensors):
+        for argument, value in [
+            *zip(argument_names(kernel, len(args)), args, strict=True),
+            *constexpr.items(),
+        ]:
+            if isinstance(value, Tensor):
+                value.take_name(argument)
     for tensor in tensors:
         _check_reach(name, tensor, targets)
     call = KernelCall(

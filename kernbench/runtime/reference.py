@@ -28,6 +28,8 @@ _INTERNAL = (
     "kernel_arg",
     "reference",
     "settle_writes",
+    "takes_name",
+    "take_name",
     "copy_of",
     "finished",
     "abandon",

@@ -65,8 +65,10 @@ class Tensor:
         storage: Storage,
         writes: list[Request],
         again: Callable[[str, tuple[int, ...]], Tensor],
+        rename: Callable[[str], str] | None = None,
     ) -> None:
         self._again = again
+        self._rename = rename
         self.name = name
         self.shape = shape
         self.dtype = dtype
@@ -264,6 +266,17 @@ class Tensor:
         if self._freed:
             raise UsageError(f"tensor '{self.name}' was freed; make a new one, or keep it until its last use")
         return self._allocation
+
+    @property
+    def takes_name(self) -> bool:
+        """Whether neither the program nor a launch has given the tensor a name."""
+        return self._rename is not None
+
+    def take_name(self, argument: str) -> None:
+        """Be called what a kernel calls it, unless it has a name."""
+        if self._rename is not None:
+            self.name = self._rename(argument)
+            self._rename = self._kernel_arg = None
 
     @property
     def kernel_arg(self) -> TensorArg:

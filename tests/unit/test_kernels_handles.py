@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kernbench.errors import KernelError, PendingValueError
+from kernbench.kernels import interpret
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.scratch import Scratch
 from kernbench.program.commands import Store
@@ -200,3 +201,36 @@ def test_scratch_reports_what_is_free():
     with pytest.raises(BadArgumentError, match=r"49 bytes wanted, 64 of 96 bytes free \(largest block 48\)"):
         scratch.take(49)
     assert scratch.take(48).address == 80
+
+
+X = np.array([[1.0, 2.0, 3.0, 4.0]], np.float32)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda two, x: two * x, lambda two, x: two + x, lambda two, x: two - x, lambda two, x: two / x,
+        lambda two, x: two < x, lambda two, x: two <= x, lambda two, x: two > x, lambda two, x: two >= x,
+        lambda two, x: two == x, lambda two, x: two != x, lambda two, x: two % x, lambda two, x: two // x,
+    ],
+)  # fmt: skip
+def test_a_numpy_scalar_on_the_left_leaves_the_operator_to_the_handle(call):
+    def kernel(x, out, tl):
+        tl.store(out, tl.where(call(np.float32(2), tl.load(x)) == 1, 1.0, 0.0))
+
+    out = np.zeros_like(X)
+    interpret(kernel, X, out=out)
+    assert (out == np.where(call(np.float32(2), X) == 1, 1.0, 0.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "instead"),
+    [(np.exp, "np.exp .*use tl.exp"), (np.hypot, "np.hypot .*help"), (np.add.outer, "np.add")],
+)
+def test_functions_of_numpy_say_what_to_use_instead(function, instead):
+    def kernel(x, out, tl):
+        value = tl.load(x)
+        tl.store(out, function(value) if function is np.exp else function(value, value))
+
+    with pytest.raises(KernelError, match=instead):
+        interpret(kernel, X, out=np.zeros_like(X))

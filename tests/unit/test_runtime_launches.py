@@ -30,6 +30,22 @@ def test_a_launch_runs_on_every_pe_that_holds_a_shard(model):
         np.testing.assert_array_equal(y.numpy(sip), 2 * np.arange(32).reshape(8, 4))
 
 
+def test_a_tensor_without_a_name_is_called_what_the_kernel_calls_it():
+    def add(x, y, out, tl):
+        tl.store(out.local, tl.load(x.local) + tl.load(y.local))
+
+    torch = make()
+    given = [torch.empty(8, 4, dtype="f32", dp=ALL).fill(1) for _ in range(4)]
+    mine = torch.empty(8, 4, dtype="f32", dp=ALL, name="mine")
+    assert [one.name for one in given] == ["t0", "t1", "t2", "t3"]
+    torch.launch("add", add, given[0], given[1], out=given[2]).wait()
+    torch.launch("add", add, given[2], given[3], mine).wait()
+    assert [one.name for one in (*given, mine)] == ["x", "y", "out", "y.3", "mine"]
+    data = torch.storage.data
+    assert list(data.log.tensors.tables(range(99))["Tensor"]["name"]) == ["x", "y", "out", "y.3", "mine"]
+    assert data.names.at(given[3].shards[0].pa).tensor == "y.3"
+
+
 def test_sips_are_told_apart_by_axis_2():
     def kernel(out, tl):
         tl.store(out.local, tl.full((4,), tl.program_id(2) + 10 * tl.num_programs(2), dtype="f32"))

@@ -65,11 +65,12 @@ def small_blocks(e: Evidence) -> Rows:
     found = []
     for (line, kind), of in rows.items():
         own = [op for ops, _ in of for op in ops]
+        path_ns = math.fsum(ns[op] for op in own)
         saves_ns = math.fsum(one for _, one in of)
-        if saves_ns > 0:
+        if saves_ns > path_ns / 4:
             found.append({"line": line, "kind": kind, "blocks": len(own),
                           "block_bytes": sum(e.ops[op]["bytes"] for op in own) / len(own),
-                          "path_ns": math.fsum(ns[op] for op in own), "saves_ns": saves_ns})  # fmt: skip
+                          "path_ns": path_ns, "saves_ns": saves_ns})  # fmt: skip
     return found
 
 
