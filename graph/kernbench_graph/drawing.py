@@ -22,7 +22,7 @@ _LONGEST = 23
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class DrawnNode:
     """A node as it is drawn: a small ``label`` above its ``text``; ``more`` is shown under the pointer."""
 
     label: str
@@ -37,7 +37,7 @@ def entities_svg(nodes: Sequence[GraphNode], relationships: Sequence[GraphRelati
     return svg(boxes, [edge for edge in joined if edge[0] in boxes and edge[1] in boxes])
 
 
-def svg(boxes: Mapping[str, Box], edges: Iterable[tuple[str, str, str]]) -> str:
+def svg(boxes: Mapping[str, DrawnNode], edges: Iterable[tuple[str, str, str]]) -> str:
     """A picture of ``boxes`` and of ``edges`` from one to another with their names.
 
     Edges between the same two boxes are one line with all their names, those of a box to itself are in it.
@@ -66,12 +66,12 @@ def svg(boxes: Mapping[str, Box], edges: Iterable[tuple[str, str, str]]) -> str:
     return "".join([*parts, "</svg>"])
 
 
-def _box(node: GraphNode) -> Box:
+def _box(node: GraphNode) -> DrawnNode:
     more = "\n".join(f"{name}: {value}" for name, value in node.properties.items())
     name, number = str(node.get("name") or node.id), node.get("number")
     if number is not None and not name.endswith(f" {number}"):
         name = f"{name} {number}"
-    return Box(node.labels[0] if node.labels else "", name, more)
+    return DrawnNode(node.labels[0] if node.labels else "", name, more)
 
 
 def _laid_out(
@@ -157,7 +157,7 @@ def _line(begin: Place, over: list[Place], end: Place, names: list[str]) -> tupl
     return line, text
 
 
-def _draw(place: Place, box: Box, own: list[str]) -> str:
+def _draw(place: Place, box: DrawnNode, own: list[str]) -> str:
     x, y = place[0], place[1] - _HEIGHT / 2
     colour = _COLOURS[sum(map(ord, box.label)) % len(_COLOURS)]
     text = box.text if len(box.text) <= _LONGEST else f"…{box.text[1 - _LONGEST :]}"

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kernbench_graph.entities import entities_in
 from kernbench_graph.errors import QueryError
-from kernbench_graph.projection import Part, Projection, second_label
+from kernbench_graph.projection import GraphPart, Projection, second_label
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 
@@ -80,7 +80,7 @@ def _wanted(names: Collection[str]) -> tuple[list[str], list[str]]:
     return kept, chosen or between
 
 
-def _add_nodes(graph: nx.MultiDiGraph[Key], part: Part) -> None:
+def _add_nodes(graph: nx.MultiDiGraph[Key], part: GraphPart) -> None:
     key = SCHEMA.label(part.name).key
     for row in _rows(part.data):
         second = second_label(row["label"]) if part.name == "Component" else ""

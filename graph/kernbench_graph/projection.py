@@ -19,7 +19,7 @@ from kernbench_graph.archive.canonical import ARROW_TYPES
 from kernbench_graph.described import described
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.schema_types import NodeLabel, Record, Relationship, Rows
+from kernbench_graph.schema_types import Edges, NodeLabel, Record, Relationship
 
 _RUNS = ("Topology", "Run", "RAN_ON")
 _DESCRIBED = (*_RUNS, "Param", "Tag", "HAS_PARAM", "TAGGED", "CONFIGURED")
@@ -40,7 +40,7 @@ def history_for(names: Collection[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GraphPart:
     """Nodes of one label, or relationships of one type between two labels.
 
     ``data`` holds the properties of nodes in the schema's order; of relationships, the columns ``from`` and
@@ -73,14 +73,14 @@ class Projection:
             self._owners["run"] = str(run.info["id"])
             self._info["run"] = run.info
 
-    def parts(self, record: Record, names: Collection[str] = ()) -> Iterator[Part]:
+    def parts(self, record: Record, names: Collection[str] = ()) -> Iterator[GraphPart]:
         """The nodes and relationships that come from the topology, or from the run.
 
         Only those of the labels and types in ``names``, where it is given.
         """
         for label in SCHEMA.labels:
             if label.record == record and (not names or label.name in names) and self._has(label.name):
-                yield Part(label.name, self.nodes(label))
+                yield GraphPart(label.name, self.nodes(label))
         for rel in SCHEMA.relationships:
             if not names or rel.type in names:
                 for rows in rel.rows:
@@ -138,11 +138,11 @@ class Projection:
                 data = data.append_column(column.name, values)
         return data
 
-    def _relationships(self, rel: Relationship, rows: Rows) -> Part:
+    def _relationships(self, rel: Relationship, rows: Edges) -> GraphPart:
         ends = (rows.source[0], rows.target[0])
         if not rows.table:
             pair = {"from": [self._owners["run"]], "to": [self._owners["topology"]]}
-            return Part(rel.type, pa.table(pair, schema=_PAIR), ends)
+            return GraphPart(rel.type, pa.table(pair, schema=_PAIR), ends)
         data = self._with_more(rel, self._table(rows.table))
         kept = _rows_to_keep(rows, data)
         if kept is not None:
@@ -152,7 +152,7 @@ class Projection:
             "to": self._end(rows, rows.target, data),
             **{prop.name: data[prop.column or prop.name] for prop in rel.properties},
         }
-        return Part(rel.type, pa.table(columns), ends)
+        return GraphPart(rel.type, pa.table(columns), ends)
 
     def _with_more(self, rel: Relationship, data: pa.Table) -> pa.Table:
         """The rows of relationships with what a fact table says of each; its defaults where there is none."""
@@ -166,7 +166,7 @@ class Projection:
             data = data.append_column(prop.name, values)
         return data
 
-    def _end(self, rows: Rows, end: tuple[str, str], data: pa.Table) -> Any:
+    def _end(self, rows: Edges, end: tuple[str, str], data: pa.Table) -> Any:
         label, column = SCHEMA.label(end[0]), end[1]
         if not column:
             owner = self._owners[label.record]
@@ -179,7 +179,7 @@ class Projection:
         prefix = f"{self._owners[label.record]}/{label.prefix}"
         return pc.binary_join_element_wise(pa.scalar(prefix), keys.cast(pa.string()), "")
 
-    def _record_of(self, rows: Rows) -> Record:
+    def _record_of(self, rows: Edges) -> Record:
         return SCHEMA.table(rows.table).record if rows.table else "run"
 
 
@@ -190,7 +190,7 @@ def graph_parts(
     *,
     by_id: bool = False,
     others: Iterable[TopologyRecord] = (),
-) -> list[Part]:
+) -> list[GraphPart]:
     """The nodes and relationships ``names`` of runs and of topologies, nodes first.
 
     A run whose topology is neither among these nor among ``others`` has no relationship to it; one without
@@ -278,7 +278,7 @@ def _titles(template: str, source: pa.Table) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(*pieces, "")
 
 
-def _rows_to_keep(rows: Rows, data: pa.Table) -> Any:
+def _rows_to_keep(rows: Edges, data: pa.Table) -> Any:
     """Which rows make relationships; None for all."""
     import pyarrow.compute as pc
 

@@ -7,7 +7,7 @@ the run's graph from then on.
 
 from __future__ import annotations
 
-from kernbench_graph.schema_types import Property, Relationship, Rows, Table, label_of
+from kernbench_graph.schema_types import Edges, Property, Relationship, Table, label_of
 
 _P = Property
 _SRC = _P("src", "string", "Where it starts: the name that was asked for.")
@@ -189,42 +189,42 @@ _MEETING, _RUN = ("Meeting", "name"), ("Run", "")
 
 ADDED_RELATIONSHIPS = (
     Relationship("WORKED_OUT", "Answers of analyses that were asked for about a run.", (
-        Rows("Way", _RUN, _WAY), Rows("Reach", _RUN, _REACH), Rows("Fault", _RUN, _FAULT),
-        Rows("SinglePoints", _RUN, _POINTS), Rows("Cut", _RUN, _CUT),
-        Rows("Cone", _RUN, _CONE), Rows("Meetings", _RUN, _MEETINGS), Rows("Lineage", _RUN, _LINEAGE),
+        Edges("Way", _RUN, _WAY), Edges("Reach", _RUN, _REACH), Edges("Fault", _RUN, _FAULT),
+        Edges("SinglePoints", _RUN, _POINTS), Edges("Cut", _RUN, _CUT),
+        Edges("Cone", _RUN, _CONE), Edges("Meetings", _RUN, _MEETINGS), Edges("Lineage", _RUN, _LINEAGE),
     )),
     Relationship("PASSES", "A link of a route, or of a detour.", (
-        Rows("Passed", ("Way", "way"), ("Link", "link")),
-        Rows("DetourPassed", ("Detour", "detour"), ("Link", "link")),
+        Edges("Passed", ("Way", "way"), ("Link", "link")),
+        Edges("DetourPassed", ("Detour", "detour"), ("Link", "link")),
     ), (_seq("Position on it, from 1."),)),
     Relationship("REACHES", "A component, and how far it is.",
-                 (Rows("Reached", ("Reach", "reach"), ("Component", "component")),),
+                 (Edges("Reached", ("Reach", "reach"), ("Component", "component")),),
                  (_REACHABLE, _WEIGHT, _HOPS, _NS)),
     Relationship("REROUTES", "A pair of ends whose route a fault changes.",
-                 (Rows("Detour", ("Fault", "fault"), _DETOUR),)),
+                 (Edges("Detour", ("Fault", "fault"), _DETOUR),)),
     Relationship("NEEDS", "A link or component on every path between two sets.", (
-        Rows("Needed", ("SinglePoints", "points"), ("Link", "link")),
-        Rows("Needed", ("SinglePoints", "points"), ("Component", "component")),
+        Edges("Needed", ("SinglePoints", "points"), ("Link", "link")),
+        Edges("Needed", ("SinglePoints", "points"), ("Component", "component")),
     ), (_seq("In the order in which they are passed, from 1."),)),
     Relationship("CROSSES", "A link from one part of the machine to another, or back.",
-                 (Rows("Crossed", ("Cut", "cut"), ("Link", "link")),), (CROSSED.column("back"),)),
+                 (Edges("Crossed", ("Cut", "cut"), ("Link", "link")),), (CROSSED.column("back"),)),
     Relationship("LEADS_BACK_TO", "A transaction that delayed a late one.",
-                 (Rows("Behind", ("Cone", "cone"), ("Transaction", "txn")),),
+                 (Edges("Behind", ("Cone", "cone"), ("Transaction", "txn")),),
                  tuple(BEHIND.column(name)
                        for name in ("depth", "relation", "through", "resource", "lost_ns"))),
     Relationship("HAS_MEETING", "Two transactions that met there.",
-                 (Rows("Meeting", ("Meetings", "meetings"), _MEETING),)),
+                 (Edges("Meeting", ("Meetings", "meetings"), _MEETING),)),
     Relationship("FIRST_THERE", "Of two transactions that met the one with the lower number.",
-                 (Rows("Meeting", _MEETING, ("Transaction", "first")),)),
+                 (Edges("Meeting", _MEETING, ("Transaction", "first")),)),
     Relationship("SECOND_THERE", "Of two transactions that met the other one.",
-                 (Rows("Meeting", _MEETING, ("Transaction", "second")),)),
+                 (Edges("Meeting", _MEETING, ("Transaction", "second")),)),
     Relationship("CAME_FROM", "An operation that a value comes from.",
-                 (Rows("CameFrom", ("Lineage", "lineage"), ("Op", "op")),),
+                 (Edges("CameFrom", ("Lineage", "lineage"), ("Op", "op")),),
                  tuple(CAME_FROM.column(name) for name in ("depth", "hazard", "through"))),
     Relationship("ANNOTATED", "What was said of nodes of a run.",
-                 (Rows("Annotation", _RUN, ("Annotation", "name")),)),
+                 (Edges("Annotation", _RUN, ("Annotation", "name")),)),
     Relationship("MARKS", "What an annotation says of a node.",
-                 tuple(Rows("Mark", ("Annotation", "annotation"), (label, column))
+                 tuple(Edges("Mark", ("Annotation", "annotation"), (label, column))
                        for label, column in MARKED.items()),
                  (MARK.column("value"), MARK.column("text"))),
 )  # fmt: skip

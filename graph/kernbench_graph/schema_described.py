@@ -5,7 +5,7 @@ Its rows are in every graph that has the run (:mod:`kernbench_graph.described`).
 
 from __future__ import annotations
 
-from kernbench_graph.schema_types import Property, Relationship, Rows, Table, label_of
+from kernbench_graph.schema_types import Edges, Property, Relationship, Table, label_of
 
 _P = Property
 _TEXT = _P("text", "string", "Its value: a text as it is, anything else as JSON.")
@@ -46,11 +46,11 @@ DESCRIBED_LABELS = (
              TAG_PREFIX),
 )  # fmt: skip
 DESCRIBED_RELATIONSHIPS = (
-    Relationship("HAS_PARAM", "A run's parameters.", (Rows("Param", ("Run", ""), ("Param", "name")),)),
-    Relationship("TAGGED", "A run's tags.", (Rows("Tag", ("Run", ""), ("Tag", "name")),)),
+    Relationship("HAS_PARAM", "A run's parameters.", (Edges("Param", ("Run", ""), ("Param", "name")),)),
+    Relationship("TAGGED", "A run's tags.", (Edges("Tag", ("Run", ""), ("Tag", "name")),)),
     Relationship("REPEATS", "The launch before it of the same kernel by the same rank.",
-                 (Rows("Repeated", ("Launch", "launch"), ("Launch", "before")),)),
+                 (Edges("Repeated", ("Launch", "launch"), ("Launch", "before")),)),
     Relationship("CONFIGURED", "One thing that was configured for a run.",
-                 (Rows("Configured", ("Run", ""), ("Topology", "")),),
+                 (Edges("Configured", ("Run", ""), ("Topology", "")),),
                  tuple(CONFIGURED.column(name) for name in ("what", "name", "text", "value", "number"))),
 )  # fmt: skip

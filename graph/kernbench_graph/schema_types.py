@@ -128,7 +128,7 @@ def label_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Edges:
     """Rows of one table as relationships between nodes of two labels.
 
     ``source`` and ``target`` are columns that hold keys of the labels; ``""`` stands for the run or topology
@@ -150,7 +150,7 @@ class Relationship:
 
     type: str
     doc: str
-    rows: tuple[Rows, ...]
+    rows: tuple[Edges, ...]
     properties: tuple[Property, ...] = ()
     more: str = ""
     """A fact table with the rest of the properties, one row for each of the rows' table, in its order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import kernbench.compiled  # noqa: F401  (it says which of these modules are found compiled)
-from kernbench.address.address_map import AddressMap, Target
+from kernbench.address.address_map import AddressMap, AddressTarget
 from kernbench.address.allocators import LogicalAllocator, PeAllocator, SramAllocator, VirtualAllocator
 from kernbench.address.baaw import Baaw
 from kernbench.address.extent_map import Extent, ExtentMap
@@ -22,13 +22,15 @@ from kernbench.address.models import AddressModel, address_model
 from kernbench.address.page_table import PageTable
 from kernbench.address.physical import PhysAddr
 from kernbench.address.requests import PhysicalRequest
-from kernbench.address.windows import Window
+from kernbench.address.windows import AddressWindow
 
 __all__ = [
     "ADDRESS_BITS",
     "ADDRESS_SPACE",
     "AddressMap",
     "AddressModel",
+    "AddressTarget",
+    "AddressWindow",
     "Baaw",
     "Extent",
     "ExtentMap",
@@ -43,10 +45,8 @@ __all__ = [
     "PhysAddr",
     "PhysicalRequest",
     "SramAllocator",
-    "Target",
     "Unit",
     "VirtualAllocator",
-    "Window",
     "address_bits",
     "address_model",
 ]

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from kernbench.address.layout import address_bits
 from kernbench.address.physical import PhysAddr
 from kernbench.address.requests import PhysicalRequest, by_channel
-from kernbench.address.windows import Window, whole, windows_of
+from kernbench.address.windows import AddressWindow, whole, windows_of
 from kernbench.errors import AddressError, ConfigError
 from kernbench.pgraph import PropertyGraph
 from kernbench.topology import names
@@ -21,7 +21,7 @@ from kernbench.topology import names
 Location = TypeVar("Location", bound=tuple[int, ...])
 
 
-class Target(NamedTuple):
+class AddressTarget(NamedTuple):
     """Where an address leads: byte ``offset`` within ``component``.
 
     ``kind``: ``hbm`` (offset within the slice), ``sram``, ``tcm``, and for registers and local memories
@@ -51,10 +51,10 @@ class AddressMap:
         self._bases = [window.base for window in self._windows]
         self._ends = [window.end for window in self._windows]
         self._targets = [(w.component, w.kind, w.unit) for w in self._windows]
-        self._hbm: dict[tuple[int, int, int], Window] = {}
-        self._first_slice: dict[tuple[int, int], Window] = {}
-        self._sram: dict[tuple[int, int], Window] = {}
-        self._tcm: dict[tuple[int, int, int], Window] = {}
+        self._hbm: dict[tuple[int, int, int], AddressWindow] = {}
+        self._first_slice: dict[tuple[int, int], AddressWindow] = {}
+        self._sram: dict[tuple[int, int], AddressWindow] = {}
+        self._tcm: dict[tuple[int, int, int], AddressWindow] = {}
         self._tcm_parts: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._found: dict[tuple[int, int], list[PhysicalRequest]] = {}
         self._channels = _channel_routers(graph)
@@ -68,11 +68,11 @@ class AddressMap:
         """One past the highest physical address, where virtual and logical addresses begin."""
         return 1 << self.bits
 
-    def resolve(self, pa: int) -> Target:
+    def resolve(self, pa: int) -> AddressTarget:
         """The component that answers ``pa``; :class:`AddressError` names the field that leads nowhere."""
         index = self._find(pa)
         component, kind, unit = self._targets[index]
-        return Target(component, pa - self._bases[index], kind, unit)
+        return AddressTarget(component, pa - self._bases[index], kind, unit)
 
     def split(self, pa: int, nbytes: int) -> list[tuple[int, int]]:
         """``[pa, pa + nbytes)`` cut where it crosses into another HBM slice: ``(pa, nbytes)`` in order.
@@ -131,15 +131,15 @@ class AddressMap:
         """Address of byte ``offset`` of a PE's TCM."""
         return _at(self.tcm_window(sip, cube, pe), "tcm", offset)
 
-    def hbm_window(self, sip: int, cube: int, slice: int) -> Window:
+    def hbm_window(self, sip: int, cube: int, slice: int) -> AddressWindow:
         """All of an HBM slice."""
         return _lookup(self._hbm, (sip, cube, slice), ("sip", "cube", "slice"), "HBM slice")
 
-    def sram_window(self, sip: int, cube: int) -> Window:
+    def sram_window(self, sip: int, cube: int) -> AddressWindow:
         """All of a cube's shared SRAM."""
         return _lookup(self._sram, (sip, cube), ("sip", "cube"), "shared SRAM")
 
-    def tcm_window(self, sip: int, cube: int, pe: int) -> Window:
+    def tcm_window(self, sip: int, cube: int, pe: int) -> AddressWindow:
         """All of a PE's TCM: scheduler-reserved bytes, kernel scratch, allocatable bytes, in this order."""
         return _lookup(self._tcm, (sip, cube, pe), ("sip", "cube", "pe"), "TCM")
 
@@ -155,7 +155,7 @@ class AddressMap:
         used = sum(self._tcm_parts[sip, cube, pe])
         return window.base + used, window.nbytes - used
 
-    def _index(self, graph: PropertyGraph, window: Window) -> None:
+    def _index(self, graph: PropertyGraph, window: AddressWindow) -> None:
         start, node = window.start, graph.node(window.component)
         cube = start.sip_id, start.die_id
         if window.kind == "hbm":
@@ -211,7 +211,7 @@ def _channel_routers(graph: PropertyGraph) -> dict[str, list[str]]:
     return found
 
 
-def _at(window: Window, field: str, offset: int) -> int:
+def _at(window: AddressWindow, field: str, offset: int) -> int:
     if not 0 <= offset < window.nbytes:
         raise AddressError(
             f"{field} offset {offset:#x} is outside the {window.nbytes:#x} bytes of '{window.component}'"
@@ -219,7 +219,9 @@ def _at(window: Window, field: str, offset: int) -> int:
     return window.base + offset
 
 
-def _lookup(table: dict[Location, Window], location: Location, fields: tuple[str, ...], what: str) -> Window:
+def _lookup(
+    table: dict[Location, AddressWindow], location: Location, fields: tuple[str, ...], what: str
+) -> AddressWindow:
     found = table.get(location)
     if found is not None:
         return found

@@ -22,7 +22,7 @@ _TARGETS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class AddressWindow:
     """``nbytes`` of physical addresses from ``base`` on that lead to one component.
 
     ``kind``: ``hbm`` (one slice), ``sram``, ``tcm``, and for registers and local memories ``pe``,
@@ -46,13 +46,13 @@ class Window:
         return "" if self.start.unit is None else self.start.unit.name
 
 
-def windows_of(graph: PropertyGraph, bits: int) -> list[Window]:
+def windows_of(graph: PropertyGraph, bits: int) -> list[AddressWindow]:
     """The windows of every component, by address; :class:`ConfigError` when the layout cannot hold them.
 
     ``bits`` is the width of an address. IO chiplets get the dies 16, 17 ... of their SIP in the order of
     their ``io_cpu`` nodes.
     """
-    found: list[Window] = []
+    found: list[AddressWindow] = []
     io_dies: dict[int, int] = {}
     for node in graph.nodes():
         if node.properties.get("kind") == "io_cpu":
@@ -79,7 +79,7 @@ def whole(node: Node, key: str) -> int:
     return int(value)
 
 
-def _windows(node: Node, io_dies: dict[int, int], bits: int) -> Iterator[Window]:
+def _windows(node: Node, io_dies: dict[int, int], bits: int) -> Iterator[AddressWindow]:
     for window in component_kind(node).windows:
         kind_name, _, unit_name = window.partition(".")
         kind = Kind[kind_name]
@@ -108,9 +108,9 @@ def _nbytes(node: Node, kind: Kind, unit: Unit | None) -> int:
     return BUDGETS[kind][unit]
 
 
-def _window(node: Node, start: PhysAddr, nbytes: int, kind: str) -> Window:
+def _window(node: Node, start: PhysAddr, nbytes: int, kind: str) -> AddressWindow:
     if nbytes <= 0:
         raise AddressError(f"{kind} of {nbytes} bytes; give it a positive size")
     last = start.offset + nbytes - 1  # the last byte must be an address too
     replace(start, offset=last)
-    return Window(start.encode(), nbytes, node.id, kind, start)
+    return AddressWindow(start.encode(), nbytes, node.id, kind, start)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kernbench.analysis.queue_walk import QUEUE, SEND, QueueWalk
 from kernbench.analysis.trace_index import CLOSE_NS, HOST_LEVEL, LAUNCHING
-from kernbench.analysis.trace_tables import Message, Work
+from kernbench.analysis.trace_tables import TracedMessage, TracedOp
 from kernbench.analysis.walk_track import Cause, Track, named
 
 _HOST = "host.cpu"
@@ -24,7 +24,7 @@ class OperationWalk:
         self.track = track
         self.index = track.index
 
-    def over(self, work: Work) -> Work | None:
+    def over(self, work: TracedOp) -> TracedOp | None:
         """Back over ``work`` itself; returns what held its engine meanwhile, if the path goes on there."""
         sent = max(self.index.moved(work), key=lambda m: (m.t_done, m.id), default=None)
         before = self._computed(work) if sent is None else self._transferred(work, sent)
@@ -32,12 +32,12 @@ class OperationWalk:
             self.track.to(work.t_ready, "component", work.component, work.label)
         return before
 
-    def before(self, work: Work) -> Work | None:
+    def before(self, work: TracedOp) -> TracedOp | None:
         """The cause that made ``work`` ready: the stage before, or room in the scheduler's buffers."""
         earlier = self.index.after(work, "stage") or self.index.after(work, "buffer")
         return max(earlier, key=lambda w: (w.t_end, w.id), default=None)
 
-    def _computed(self, work: Work) -> Work | None:
+    def _computed(self, work: TracedOp) -> TracedOp | None:
         """Back over what an engine computed, to the operation that held it before."""
         track = self.track
         track.to(work.t_start, "compute", work.component, work.label)
@@ -48,7 +48,7 @@ class OperationWalk:
             track.to(work.t_ready, "dependency", work.component, work.label)
         return None
 
-    def _transferred(self, work: Work, sent: Message) -> Work | None:
+    def _transferred(self, work: TracedOp, sent: TracedMessage) -> TracedOp | None:
         """Back over a transfer; of its transactions, ``sent`` was answered last."""
         track = self.track
         first = next(iter(self.index.path(sent)), None)
@@ -77,7 +77,7 @@ class Walk:
         """As far as possible, from ``last``: the last answer, or what ended last of an ``unfinished`` run."""
         track = self.track
         following = last
-        if isinstance(last, Work):
+        if isinstance(last, TracedOp):
             track.to(last.t_end, "unfinished", last.component or _HOST, _UNDER_WAY)
         elif last is not None and unfinished:
             track.to(last.t_done, "unfinished", last.dst, _UNDER_WAY)
@@ -86,11 +86,13 @@ class Walk:
         else:
             track.to(track.stop, "unfinished", _HOST, _UNDER_WAY)
         while following is not None and track.now > track.stop:
-            following = self._message(following) if isinstance(following, Message) else self._work(following)
+            following = (
+                self._message(following) if isinstance(following, TracedMessage) else self._work(following)
+            )
         track.line, track.op = "", -1
         track.to(track.stop, "host", _HOST, "before the first request")
 
-    def _message(self, message: Message) -> Cause:
+    def _message(self, message: TracedMessage) -> Cause:
         """Back over a transaction, to what brought it about."""
         work = self.index.work(message.op)
         if work is not None and message.kind not in LAUNCHING and message.kind not in HOST_LEVEL:
@@ -103,11 +105,11 @@ class Walk:
         cause = self.index.cause(message)
         return self.track.before_host(message) if cause is None else cause
 
-    def _ended(self, answer: Message) -> Cause:
+    def _ended(self, answer: TracedMessage) -> Cause:
         """Back over a kernel, from its PE's answer that it has ended."""
         return self._kernel(answer.src, self._resumed_by(answer), self._launch_of(answer))
 
-    def _work(self, work: Work) -> Cause:
+    def _work(self, work: TracedOp) -> Cause:
         """Back over an operation, and over what its kernel did by itself before."""
         # Time that a kernel takes by itself before an operation belongs to the operation's line.
         command = self.index.work(work.parent)
@@ -130,18 +132,18 @@ class Walk:
         cpu = f"{work.component.rpartition('.')[0]}.pe_cpu"
         return self._kernel(cpu, self.index.after(command, "issue", "wait"), command.launch)
 
-    def _queue(self, work: Work) -> Cause:
+    def _queue(self, work: TracedOp) -> Cause:
         """Back over an operation of a queue, to the other end's or to the kernel that gave the command."""
         following = self._queues.over(work)
         return following or self._command(self.index.work(work.parent) or work)
 
-    def _command(self, command: Work) -> Cause:
+    def _command(self, command: TracedOp) -> Cause:
         """Back over a send or receive as its PE_IPCQ took it, and over its kernel."""
         self.track.to(command.t_ready, "component", command.component, command.label)
         cpu = f"{command.component.rpartition('.')[0]}.pe_cpu"
         return self._kernel(cpu, self.index.after(command, "issue", "wait"), command.launch)
 
-    def _kernel(self, cpu: str, resumed_by: Sequence[Work], launch: int) -> Cause:
+    def _kernel(self, cpu: str, resumed_by: Sequence[TracedOp], launch: int) -> Cause:
         """Back over what a kernel did by itself, to the work that let it go on, or to its launch."""
         index, track = self.index, self.track
         track.op = -1
@@ -169,11 +171,11 @@ class Walk:
         track.to(latest.t_done, "launch", latest.dst, f"common start of launch {launch}")
         return latest
 
-    def _resumed_by(self, answer: Message) -> list[Work]:
+    def _resumed_by(self, answer: TracedMessage) -> list[TracedOp]:
         work = self.index.work(answer.op)
         return [] if work is None else [work]
 
-    def _launch_of(self, message: Message) -> int:
+    def _launch_of(self, message: TracedMessage) -> int:
         number = self.index.launch_of(message)
         assert number is not None
         return number

@@ -16,7 +16,7 @@ from kernbench.analysis.backward_walk import Walk
 from kernbench.analysis.path_steps import CAUSES, CriticalPath, Passed, Step
 from kernbench.analysis.time_window import Window
 from kernbench.analysis.trace_index import TraceIndex
-from kernbench.analysis.trace_tables import Message, Work
+from kernbench.analysis.trace_tables import TracedMessage, TracedOp
 from kernbench.analysis.walk_track import Track
 from kernbench.errors import UsageError
 
@@ -51,7 +51,7 @@ def critical_path(
     """
     if not index:
         raise ValueError("no transactions")
-    last: Message | Work | None
+    last: TracedMessage | TracedOp | None
     if launch is None:
         start, end = 0.0, sim_ns
         last = index.last_unfinished(sim_ns) if partial else index.last_answered(sim_ns)

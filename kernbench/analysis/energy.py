@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.analysis.energy_charges import CAUSES, Charges, Ints, Machine, charges, in_fj
+from kernbench.analysis.energy_charges import CAUSES, ChargedMachine, Charges, Ints, charges, in_fj
 from kernbench.pgraph import RunRecord, TopologyRecord
 from kernbench.topology.energy import Figures, figures_of
 
@@ -32,7 +32,7 @@ OUTSIDE = "outside of launches"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EnergyRow:
     """Energy of one part, line or launch; ``dynamic`` and ``static`` in fJ."""
 
     level: str
@@ -48,7 +48,7 @@ class Energy:
 
     def __init__(self, run: RunRecord, topology: TopologyRecord, figures: Figures | None = None) -> None:
         given = figures_of(topology.spec, figures or {})
-        self.machine = Machine(topology.tables, topology.flit_bytes, given)
+        self.machine = ChargedMachine(topology.tables, topology.flit_bytes, given)
         self.charges = charges(run.tables, self.machine)
         self.sim_ns = float(run.info["sim_ns"])
         self._run = run
@@ -63,23 +63,23 @@ class Energy:
         """All of it, fJ."""
         return int(self.charges.fj.sum() + self.static_of.sum())
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[EnergyRow]:
         """The energy of the run, then by part, by line and by launch."""
         dynamic, static = int(self.charges.fj.sum()), int(self.static_of.sum())
-        yield Row("run", "run", dynamic=dynamic, static=static)
+        yield EnergyRow("run", "run", dynamic=dynamic, static=static)
         yield from self._parts()
         yield from self._lines(static)
         yield from self._launches(static)
 
-    def _parts(self) -> Iterator[Row]:
+    def _parts(self) -> Iterator[EnergyRow]:
         machine = self.machine
         spent = sum_by_key(self.charges.part, self.charges.fj, len(machine.names))
         static = [*self.static_of.tolist(), *(0 for _ in machine.names[machine.components :])]
         for name, kind, dynamic, leaked in zip(machine.names, machine.kinds, spent, static, strict=True):
             if dynamic or leaked:
-                yield Row("part", name, kind, dynamic=dynamic, static=leaked)
+                yield EnergyRow("part", name, kind, dynamic=dynamic, static=leaked)
 
-    def _lines(self, static: int) -> Iterator[Row]:
+    def _lines(self, static: int) -> Iterator[EnergyRow]:
         op = self._run.tables["Op"]
         source = dict(zip(op["number"].to_pylist(), op["source"].to_pylist(), strict=True))
         found: dict[str, int] = {}
@@ -88,11 +88,11 @@ class Energy:
             line = source.get(number, "") or HOST
             found[line] = found.get(line, 0) + fj
         for line in sorted(found):
-            yield Row("line", line, dynamic=found[line])
+            yield EnergyRow("line", line, dynamic=found[line])
         if static:
-            yield Row("line", STATIC, static=static)
+            yield EnergyRow("line", STATIC, static=static)
 
-    def _launches(self, static: int) -> Iterator[Row]:
+    def _launches(self, static: int) -> Iterator[EnergyRow]:
         launches = self._run.tables["Launch"].to_pylist()
         of = self.charges.launch
         spent = sum_by_key(
@@ -100,8 +100,8 @@ class Energy:
         )
         shares = shared_out(static, shares_of_time(launches, self.sim_ns))
         for one, share in zip(launches, shares[1:], strict=True):
-            yield Row("launch", one["kernel"], "launch", one["number"], spent[one["number"] + 1], share)
-        yield Row("launch", OUTSIDE, "", -1, spent[0], shares[0])
+            yield EnergyRow("launch", one["kernel"], "launch", one["number"], spent[one["number"] + 1], share)
+        yield EnergyRow("launch", OUTSIDE, "", -1, spent[0], shares[0])
 
 
 def sum_by_key(keys: Ints, fj: Ints, count: int) -> list[int]:
@@ -142,7 +142,7 @@ def energy_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Tabl
     rows = list(energy.rows())
     used = set(run.tables["Use"]["resource"].to_pylist())
 
-    def column(of: Callable[[Row], Any], kind: pa.DataType) -> pa.Array:
+    def column(of: Callable[[EnergyRow], Any], kind: pa.DataType) -> pa.Array:
         return pa.array([of(row) for row in rows], kind)
 
     return {
@@ -161,7 +161,7 @@ def energy_tables(run: RunRecord, topology: TopologyRecord) -> dict[str, pa.Tabl
     }  # fmt: skip
 
 
-def _spent(found: Charges, machine: Machine) -> pa.Table:
+def _spent(found: Charges, machine: ChargedMachine) -> pa.Table:
     """Charges added up by operation (or launch, or run), part and cause."""
     import pyarrow as pa
 

@@ -33,8 +33,8 @@ _OVERFLOW = 2.0**60
 class Charges(NamedTuple):
     """Energy by what it was spent for, in arrays: ``fj`` for ``op`` of ``launch`` at ``part``.
 
-    ``op`` and ``launch`` are -1 where there is none; ``part`` is a row of :attr:`Machine.names`, ``cause`` of
-    :data:`CAUSES`.
+    ``op`` and ``launch`` are -1 where there is none; ``part`` is a row of :attr:`ChargedMachine.names`,
+    ``cause`` of :data:`CAUSES`.
     """
 
     op: Ints
@@ -44,7 +44,7 @@ class Charges(NamedTuple):
     fj: Ints
 
 
-class Machine:
+class ChargedMachine:
     """The parts of a machine with their figures: components first, then links."""
 
     def __init__(self, topology: Mapping[str, pa.Table], flit_bytes: int, figures: Figures) -> None:
@@ -97,7 +97,7 @@ class Machine:
         return np.asarray(which[parts])
 
 
-def charges(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
+def charges(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     """Everything that a run spent energy for, not yet added up."""
     found = [
         _hops(tables, machine),
@@ -132,7 +132,7 @@ def _sent(tables: Mapping[str, pa.Table]) -> _Sent:
     return _Sent(number, op, launch, reads)
 
 
-def _hops(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
+def _hops(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     """Messages at links and components, bytes at the memories where they lie."""
     hop, sent = tables["Hop"], _sent(tables)
     order = np.argsort(sent.number)
@@ -157,7 +157,7 @@ def _hops(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
     )
 
 
-def _dma_in_tcm(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
+def _dma_in_tcm(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     """The other end of transfers of PE_DMA: its PE's TCM, which no message goes through.
 
     A DMA read writes into it; a DMA write, or a message to another PE's queue, reads from it.
@@ -175,7 +175,7 @@ def _dma_in_tcm(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
     return Charges(sent.op[rows], sent.launch[rows], part, np.full(len(rows), CAUSES.index(MEMORY)), fj)
 
 
-def _macs(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
+def _macs(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     """GEMMs: of a composite all at once, at the engine of the PE that it ran on."""
     op = tables["Op"]
     rows = np.flatnonzero(op["flops"].to_numpy() > 0)
@@ -193,7 +193,7 @@ def _macs(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
     return _at_ops(op, rows, part, MAC, in_fj(macs * np.array(pj, np.float64)))
 
 
-def _math(tables: Mapping[str, pa.Table], machine: Machine) -> Charges:
+def _math(tables: Mapping[str, pa.Table], machine: ChargedMachine) -> Charges:
     """MATH: elements times passes; all lanes each cycle of a composite's stages, which have no shapes."""
     op = tables["Op"]
     on = machine.of(op["component"])

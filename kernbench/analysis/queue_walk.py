@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernbench.analysis.trace_index import CLOSE_NS
-from kernbench.analysis.trace_tables import Message, Work
+from kernbench.analysis.trace_tables import TracedMessage, TracedOp
 from kernbench.analysis.walk_track import Track, named
 
 SEND, COPY = "ipcq_send", "ipcq_copy"
@@ -18,7 +18,7 @@ class QueueWalk:
         self.track = track
         self.index = track.index
 
-    def over(self, work: Work) -> Work | None:
+    def over(self, work: TracedOp) -> TracedOp | None:
         """Back over ``work``; returns the operation where the path goes on.
 
         None: it goes on with the kernel whose command ``work`` is part of.
@@ -32,7 +32,7 @@ class QueueWalk:
         self.track.to(work.t_ready, "component", work.component, work.label)
         return self._ended_now(work, "token")
 
-    def around(self, work: Work, command: Work) -> Work | None:
+    def around(self, work: TracedOp, command: TracedOp) -> TracedOp | None:
         """A transfer of PE_DMA that a send or receive ``command`` needed: what it waited for."""
         if command.name != SEND:
             return self._ended_now(work, "handle")  # it writes what was read from a slot
@@ -42,7 +42,7 @@ class QueueWalk:
                 return self._credited(moved[-1] if moved else None)
         return None
 
-    def _to_slot(self, work: Work) -> Work | None:
+    def _to_slot(self, work: TracedOp) -> TracedOp | None:
         """Back over one part's way to its slot, to what it waited for at its sender."""
         track = self.track
         moved = self._moved(work)
@@ -51,7 +51,7 @@ class QueueWalk:
         track.to(work.t_ready, "component", work.component, work.label)
         return self._before_token(work, moved[-1] if moved else None)
 
-    def _handed(self, send: Work) -> Work | None:
+    def _handed(self, send: TracedOp) -> TracedOp | None:
         """A send is over when its last part is with the DMA: back to what that one waited for."""
         parts = [part for part in self.index.parts(send) if part.stage == "TO_SLOT"]
         last = max(parts, key=lambda part: (part.t_ready, part.id), default=None)
@@ -61,14 +61,14 @@ class QueueWalk:
         moved = self._moved(last)
         return self._before_token(last, moved[-1] if moved else None)
 
-    def _before_token(self, part: Work, token: Message | None) -> Work | None:
+    def _before_token(self, part: TracedOp, token: TracedMessage | None) -> TracedOp | None:
         """The cause that let a part go to its slot just then: a read of its bytes, a credit, or its send."""
         source = self._ended_now(part, "handle")
         if source is not None and source.name != COPY:
             return source
         return self._credited(token)
 
-    def _credited(self, token: Message | None) -> Work | None:
+    def _credited(self, token: TracedMessage | None) -> TracedOp | None:
         """Back over the credit that let a token go, if it came at this moment, to the read before it."""
         credit = None if token is None else self.index.cause(token)
         if credit is None or abs(credit.t_done - self.track.now) > CLOSE_NS:
@@ -76,16 +76,16 @@ class QueueWalk:
         self._back(credit)
         return self.index.work(credit.op)
 
-    def _ended_now(self, work: Work, hazard: str) -> Work | None:
+    def _ended_now(self, work: TracedOp, hazard: str) -> TracedOp | None:
         """The operation that ``work`` came after, for this reason, if it ended at this moment."""
         found = [w for w in self.index.after(work, hazard) if abs(w.t_end - self.track.now) <= CLOSE_NS]
         return max(found, key=lambda w: w.id, default=None)
 
-    def _moved(self, work: Work) -> list[Message]:
+    def _moved(self, work: TracedOp) -> list[TracedMessage]:
         """Its transactions, the last first."""
         return sorted(self.index.moved(work), key=lambda m: (m.t_done, m.id), reverse=True)
 
-    def _back(self, message: Message) -> None:
+    def _back(self, message: TracedMessage) -> None:
         self.track.to(message.t_done, "component", message.dst, named(message))
         self.track.back_over(message)
         self.track.to(message.t_submit, "unexplained", message.src, named(message))

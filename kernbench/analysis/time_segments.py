@@ -35,7 +35,7 @@ def of_link(kind: str) -> Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SegmentedTime:
     """A time since the start of the transfer: ``ns`` in all, ``shares`` of it by :data:`SEGMENTS`.
 
     The shares are those of the events that this time depended on. The later of two spans keeps its own, so
@@ -45,19 +45,19 @@ class Span:
     ns: float = 0.0
     shares: tuple[float, ...] = (0.0,) * len(SEGMENTS)
 
-    def plus(self, segment: Segment, ns: float) -> Span:
+    def plus(self, segment: Segment, ns: float) -> SegmentedTime:
         """``ns`` later, spent in ``segment``."""
         if ns == 0.0:
             return self
         number = _NUMBER[segment]
         shares = (*self.shares[:number], self.shares[number] + ns, *self.shares[number + 1 :])
-        return Span(self.ns + ns, shares)
+        return SegmentedTime(self.ns + ns, shares)
 
     def breakdown(self) -> dict[str, float]:
         """ns by segment, all segments."""
         return {segment.value: share for segment, share in zip(SEGMENTS, self.shares, strict=True)}
 
 
-def later(*spans: Span) -> Span:
+def later(*spans: SegmentedTime) -> SegmentedTime:
     """The latest; the first one of equals."""
     return max(spans, key=lambda span: span.ns)

@@ -14,7 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kernbench.analysis.trace_tables import Groups, Hop, Ints, Message, Records, RowsOf, Texts, Work
+from kernbench.analysis.trace_tables import (
+    Groups,
+    Ints,
+    Records,
+    RowsOf,
+    Texts,
+    TracedHop,
+    TracedMessage,
+    TracedOp,
+)
 
 CLOSE_NS = 1e-6
 """Times that differ by less are one; far above rounding, far below anything that is simulated."""
@@ -38,11 +47,11 @@ class TraceIndex:
 
     def __init__(self, tables: Mapping[str, pa.Table], launches: Sequence[Mapping[str, Any]]) -> None:
         self.launches = list(launches)
-        self._messages = Records(tables["Transaction"], Message)
+        self._messages = Records(tables["Transaction"], TracedMessage)
         self._message_rows = RowsOf(self._messages.numbers("id"))
-        self._hops = Records(tables["Hop"], Hop)
+        self._hops = Records(tables["Hop"], TracedHop)
         self._hops_of = Groups(tables["Hop"]["txn"].to_numpy())
-        self._work = Records(tables["Op"], Work)
+        self._work = Records(tables["Op"], TracedOp)
         self._work_rows = RowsOf(self._work.numbers("id"))
         moved, depends = tables["Awaited"], tables["DependsOn"]
         self._moved_by = Groups(moved["op"].to_numpy())
@@ -74,27 +83,27 @@ class TraceIndex:
 
     # -- transactions -------------------------------------------------------------------------------
 
-    def last_answered(self, until: float) -> Message:
+    def last_answered(self, until: float) -> TracedMessage:
         """The message that was answered last, at ``until`` or before."""
         done = self._messages.numbers("t_done")
         return self._last(np.flatnonzero(done <= until + CLOSE_NS))
 
-    def last_answer(self, launch: int) -> Message:
+    def last_answer(self, launch: int) -> TracedMessage:
         """The answer that ended ``launch``."""
         rows = np.array(self._of_launch[launch], np.int64)
         return self._last(rows[self._answers[rows]])
 
-    def answered(self, time: float) -> list[Message]:
+    def answered(self, time: float) -> list[TracedMessage]:
         """The messages that were answered at exactly this time."""
         return [self._messages[row] for row in self._answered[time]]
 
-    def last_unfinished(self, until: float, launch: int | None = None) -> Message | Work | None:
+    def last_unfinished(self, until: float, launch: int | None = None) -> TracedMessage | TracedOp | None:
         """The message or operation that ended last before a run was stopped at ``until``, if any did.
 
         Only of ``launch``, where it is given. Not parts of operations that had not ended, nor their messages:
         nothing in the record says what brought these about.
         """
-        found: list[Message | Work] = []
+        found: list[TracedMessage | TracedOp] = []
         whole = (self._work.numbers("parent") >= 0) | self._work.texts("stage").rows("".__eq__)
         # Views, of the PE_CPU alone, take no time and wait for nothing.
         whole &= ~self._work.texts("component").rows(lambda name: not name or name.endswith(".pe_cpu"))
@@ -109,13 +118,15 @@ class TraceIndex:
             if rows.size:
                 last = rows[ends[rows] == ends[rows].max()]
                 found.append(records[last[np.argmax(records.numbers("id")[last])].item()])
-        return max(found, key=lambda one: one.t_done if isinstance(one, Message) else one.t_end, default=None)
+        return max(
+            found, key=lambda one: one.t_done if isinstance(one, TracedMessage) else one.t_end, default=None
+        )
 
-    def path(self, message: Message) -> list[Hop]:
+    def path(self, message: TracedMessage) -> list[TracedHop]:
         """The hops of ``message``, out and back, in order."""
         return self._hops.several(self._hops_of[message.id])
 
-    def held_up(self, message: Message, hop: int) -> float:
+    def held_up(self, message: TracedMessage, hop: int) -> float:
         """For how long ``message`` waited at its hop number ``hop`` for room in a finite buffer, ns."""
         return self._held_up.get((message.id, hop), 0.0)
 
@@ -131,12 +142,12 @@ class TraceIndex:
                 found[key] = found.get(key, 0.0) + wait["ns"]
         return found
 
-    def dram_waits(self, message: Message) -> tuple[float, float]:
+    def dram_waits(self, message: TracedMessage) -> tuple[float, float]:
         """For how long ``message`` waited at DRAM for rows to be opened and for refreshes, ns."""
         rows = self._rows_of[message.id]
         return float(self._row_ns[rows].sum()), float(self._refresh_ns[rows].sum())
 
-    def arrived(self, message: Message, first: int = 0) -> float:
+    def arrived(self, message: TracedMessage, first: int = 0) -> float:
         """The earliest arrival of ``message`` at its hops from number ``first`` on, ns; inf without any."""
         rows = self._hops_of[message.id][first:]
         if not rows:
@@ -144,23 +155,23 @@ class TraceIndex:
         left, service, wait = (self._hops.numbers(name)[rows] for name in ("t_out", "service_ns", "wait_ns"))
         return float((left - service - wait).min())
 
-    def cause(self, message: Message) -> Message | None:
+    def cause(self, message: TracedMessage) -> TracedMessage | None:
         """The message that brought ``message`` about; ``None`` when the host sent it of itself."""
         row = self._parents.item(self._message_rows[message.id])
         return None if row < 0 else self._messages[row]
 
     # -- launches -----------------------------------------------------------------------------------
 
-    def launch_of(self, message: Message) -> int | None:
+    def launch_of(self, message: TracedMessage) -> int | None:
         """Number of the launch that a launch message, or an answer to it, belongs to."""
         number = self._launch_numbers.item(self._message_rows[message.id])
         return None if number < 0 else number
 
-    def launch_messages(self, launch: int) -> list[Message]:
+    def launch_messages(self, launch: int) -> list[TracedMessage]:
         """The messages that brought ``launch`` to its PEs."""
         return [self._messages[row] for row in self._of_launch[launch] if self._to_pes[row]]
 
-    def freed(self, launch: int) -> list[Message]:
+    def freed(self, launch: int) -> list[TracedMessage]:
         """The answers by which the PEs of ``launch`` ended the kernels that they ran before it."""
         rows = np.array(self._of_launch[launch], np.int64)
         before = self._previous[rows]
@@ -168,30 +179,30 @@ class TraceIndex:
 
     # -- operations ---------------------------------------------------------------------------------
 
-    def work(self, number: int) -> Work | None:
+    def work(self, number: int) -> TracedOp | None:
         """The operation with this id."""
         row = self._work_rows.find(number)
         return None if row is None else self._work[row]
 
-    def after(self, work: Work, *hazards: str) -> list[Work]:
+    def after(self, work: TracedOp, *hazards: str) -> list[TracedOp]:
         """The operations that ``work`` came after, for one of these reasons."""
         rows = [row for row in self._dependencies_of[work.id] if self._hazard.item(row) in hazards]
         return [self._work[self._work_rows[self._on.item(row)]] for row in rows]
 
-    def moved(self, work: Work) -> list[Message]:
+    def moved(self, work: TracedOp) -> list[TracedMessage]:
         """The transactions that carried out ``work``."""
         return [self._messages[self._message_rows[self._moved.item(row)]] for row in self._moved_by[work.id]]
 
-    def ended(self, component: str, time: float) -> list[Work]:
+    def ended(self, component: str, time: float) -> list[TracedOp]:
         """The operations that ended at exactly this time there."""
         found = [self._work[row] for row in self._ended[time]]
         return [work for work in found if work.component == component]
 
-    def parts(self, work: Work) -> list[Work]:
+    def parts(self, work: TracedOp) -> list[TracedOp]:
         """The operations that are parts of ``work``."""
         return [self._work[row] for row in self._children[work.id]]
 
-    def last_part(self, work: Work, until: float) -> Work | None:
+    def last_part(self, work: TracedOp, until: float) -> TracedOp | None:
         """The stage of a command that ended last, at ``until`` or before: one of its tiles', or its own."""
         rows = self._children[work.id]
         if work.stage or not rows:
@@ -240,7 +251,7 @@ class TraceIndex:
         previous[rows[1:][same]] = rows[:-1][same]
         return previous
 
-    def _last(self, rows: Ints) -> Message:
+    def _last(self, rows: Ints) -> TracedMessage:
         done = self._messages.numbers("t_done")[rows]
         rows = rows[done == done.max()]
         return self._messages[rows[np.argmax(self._messages.numbers("id")[rows])].item()]

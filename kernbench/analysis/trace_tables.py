@@ -100,7 +100,7 @@ class RowsOf:
         return row
 
 
-class Message(NamedTuple):
+class TracedMessage(NamedTuple):
     """A transaction. Times in ns; ``op`` is its operation's id or -1."""
 
     id: int
@@ -112,7 +112,7 @@ class Message(NamedTuple):
     op: int
 
 
-class Hop(NamedTuple):
+class TracedHop(NamedTuple):
     """One location on a transaction's path, as its last flit saw it."""
 
     resource: str
@@ -122,7 +122,7 @@ class Hop(NamedTuple):
     bytes: int
 
 
-class Work(NamedTuple):
+class TracedOp(NamedTuple):
     """An operation, or one stage of one tile of it."""
 
     id: int
@@ -138,7 +138,7 @@ class Work(NamedTuple):
     source: str
 
 
-Record = TypeVar("Record", Message, Hop, Work)
+Record = TypeVar("Record", TracedMessage, TracedHop, TracedOp)
 
 
 class Records(Generic[Record]):

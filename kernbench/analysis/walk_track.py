@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from kernbench.analysis.path_steps import Passed, Step
 from kernbench.analysis.trace_index import CLOSE_NS, HOST_LEVEL, LAUNCHING, MAPPING, TraceIndex
-from kernbench.analysis.trace_tables import Message, Work
+from kernbench.analysis.trace_tables import TracedMessage, TracedOp
 from kernbench.kinds import COMPONENT_KINDS
 
-Cause = Message | Work | None
+Cause = TracedMessage | TracedOp | None
 """The next stop of a walk; ``None`` when nothing came before."""
 
 
@@ -49,7 +49,7 @@ class Track:
                 self.steps.append(step)
             self.now = time
 
-    def back_over(self, message: Message, first: int = 0) -> None:
+    def back_over(self, message: TracedMessage, first: int = 0) -> None:
         """Back over the path of ``message``, to its hop number ``first``."""
         arrived = max(self.index.arrived(message, first), self.stop)
         if not self._is_wanted(arrived, self.now):
@@ -86,7 +86,7 @@ class Track:
         at = bisect_right(self._ends, begin)
         return at < len(self._spans) and self._spans[at][0] < end
 
-    def before_host(self, message: Message) -> Message | None:
+    def before_host(self, message: TracedMessage) -> TracedMessage | None:
         """The request whose answer the host was waiting for when it sent ``message``."""
         sources = [
             m
@@ -97,7 +97,7 @@ class Track:
         ]
         return min(sources, key=lambda m: m.id, default=None)
 
-    def _cause(self, message: Message, resource: str) -> str:
+    def _cause(self, message: TracedMessage, resource: str) -> str:
         if message.kind in LAUNCHING:
             return "launch"
         if message.kind in MAPPING:
@@ -110,12 +110,12 @@ class Track:
         return cause
 
 
-def _over(message: Message) -> str:
+def _over(message: TracedMessage) -> str:
     """The link that an access of a part to the TCM of its PE crosses; empty for any other transaction."""
     ends = {"tcm_read": (message.dst, message.src), "tcm_write": (message.src, message.dst)}.get(message.kind)
     return "->".join(ends) if ends else ""
 
 
-def named(message: Message) -> str:
+def named(message: TracedMessage) -> str:
     """A transaction, as steps name it."""
     return f"{message.kind} {message.id}, {message.src} to {message.dst}"

@@ -81,8 +81,8 @@ class Usage:
         self.dealt_of, dealt = _dealt(tables, index)
         """The transaction of each entry of a pseudo-channel."""
         self.entries = join((
-            Entries(where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop]),
-            Entries(on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
+            ServedEntries(where, hops["bytes"][hop], hops["t_in"][hop], begin, end, hops["wait_ns"][hop]),
+            ServedEntries(on[op], ops["bytes"][op], ready, starts, ends, starts - ready),
             dealt,
         ))  # fmt: skip
         """Those hops, those operations, and what pseudo-channels had, in this order."""
@@ -260,11 +260,13 @@ def _overheads(where: NDArray[np.int64], begin: Floats, busy: Floats) -> Floats:
     return found
 
 
-def _dealt(tables: Mapping[str, pa.Table], index: Mapping[str, int]) -> tuple[NDArray[np.int64], Entries]:
+def _dealt(
+    tables: Mapping[str, pa.Table], index: Mapping[str, int]
+) -> tuple[NDArray[np.int64], ServedEntries]:
     """What pseudo-channels had of hops at their slices, and whose these are; none in older records."""
     if "Dealt" not in tables or not tables["Dealt"].num_rows:
         none = np.zeros(0)
-        return np.zeros(0, np.int64), Entries(np.zeros(0, np.int64), none, none, none, none, none)
+        return np.zeros(0, np.int64), ServedEntries(np.zeros(0, np.int64), none, none, none, none, none)
     dealt, count = tables["Dealt"], len(index)
     slice_of = np.array([index.get(name.rpartition(".")[0], -1) for name in index], np.int64)
     channel, txn = rows_of(dealt["resource"], index), dealt["txn"].to_numpy()
@@ -285,7 +287,7 @@ def _dealt(tables: Mapping[str, pa.Table], index: Mapping[str, int]) -> tuple[ND
     hit = own[order][found] == waits if len(own) else np.zeros(len(waits), bool)
     wait_ns = np.zeros(len(own))
     np.add.at(wait_ns, order[found[hit]], wait["ns"].to_numpy()[behind][hit])
-    return txn[some], Entries(
+    return txn[some], ServedEntries(
         channel[some],
         dealt["bytes"].to_numpy()[some],
         hop["t_in"][row],
@@ -295,12 +297,12 @@ def _dealt(tables: Mapping[str, pa.Table], index: Mapping[str, int]) -> tuple[ND
     )
 
 
-def join(parts: tuple[Entries, ...]) -> Entries:
+def join(parts: tuple[ServedEntries, ...]) -> ServedEntries:
     """All of several, one after the other."""
-    return Entries(*map(np.concatenate, zip(*parts, strict=True)))
+    return ServedEntries(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-class Entries(NamedTuple):
+class ServedEntries(NamedTuple):
     """Hops or operations, in arrays: where each was served, and when."""
 
     where: NDArray[np.int64]
@@ -310,9 +312,9 @@ class Entries(NamedTuple):
     end: Floats
     wait: Floats
 
-    def taken(self, chosen: NDArray[np.bool_]) -> Entries:
+    def taken(self, chosen: NDArray[np.bool_]) -> ServedEntries:
         """Those that are ``chosen``."""
-        return Entries(
+        return ServedEntries(
             self.where[chosen], self.nbytes[chosen], self.arrived[chosen], self.begin[chosen],
             self.end[chosen], self.wait[chosen],
         )  # fmt: skip

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kernbench.analysis.path_steps import Passed
-from kernbench.analysis.time_segments import Segment, Span, later, of_component, of_link
+from kernbench.analysis.time_segments import Segment, SegmentedTime, later, of_component, of_link
 from kernbench.errors import UsageError
 from kernbench.kinds import COMPONENT_KINDS, TRANSLATORS, ComponentKind, LinkKind, component_kind, link_kind
 from kernbench.pgraph import Edge, Properties, PropertyGraph
@@ -35,7 +35,7 @@ from kernbench.topology.overrides import faster
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class ZeroLoadHop:
     """A link or component on the path, as the transfer passes it. Times in ns since its start."""
 
     name: str
@@ -54,8 +54,8 @@ class Hop:
 class Prediction:
     """Zero-load prediction of one transfer: its end with the shares of its time, and all hops."""
 
-    end: Span
-    hops: tuple[Hop, ...]
+    end: SegmentedTime
+    hops: tuple[ZeroLoadHop, ...]
 
     @property
     def ns(self) -> float:
@@ -86,22 +86,22 @@ class Train:
     ``last``. ``leads`` says that the first of them is the message's first flit, which pays overheads.
     """
 
-    starts: dict[float, Span]
-    last: Span
+    starts: dict[float, SegmentedTime]
+    last: SegmentedTime
     whole: int
     leads: bool = True
 
     @classmethod
-    def at_once(cls, time: Span, flits: int, leads: bool = True) -> Train:
+    def at_once(cls, time: SegmentedTime, flits: int, leads: bool = True) -> Train:
         """All flits stand there at ``time``."""
         return cls({0.0: time}, time, flits - 1, leads)
 
-    def flit(self, number: int) -> Span:
+    def flit(self, number: int) -> SegmentedTime:
         """When full flit ``number`` is there. The sum of the gaps is time on links."""
         return later(*(start.plus(Segment.WIRE, number * gap) for gap, start in self.starts.items()))
 
     @property
-    def first(self) -> Span:
+    def first(self) -> SegmentedTime:
         """When the first flit is there."""
         return self.flit(0) if self.whole else self.last
 
@@ -251,14 +251,14 @@ class _Journey:
         self.model = model
         self.over = over
         self.path = path
-        self.hops: list[Hop] = []
+        self.hops: list[ZeroLoadHop] = []
         self.kinds = [str(model.figures(location)["kind"]) for location, _ in path]
         self.one_channel = "channel_router" in self.kinds
 
     def run(self, setup_ns: float) -> Prediction:
         """All of it; ``setup_ns`` passes before the first link."""
         model, path = self.model, self.path
-        trains = [Train.at_once(Span().plus(Segment.SETUP, setup_ns), model.flits(path[0][1]))]
+        trains = [Train.at_once(SegmentedTime().plus(Segment.SETUP, setup_ns), model.flits(path[0][1]))]
         for number, (location, nbytes) in enumerate(path):
             kind = self.kinds[number]
             if model.is_link(location):
@@ -270,7 +270,7 @@ class _Journey:
                 is_write = number > 0 and path[number - 1][1] > 0
                 trains = self._access(location, kind, trains, nbytes, is_write)
             elif number == 0:
-                self.hops.append(Hop(location, kind, 0.0, setup_ns, nbytes))
+                self.hops.append(ZeroLoadHop(location, kind, 0.0, setup_ns, nbytes))
             elif self._forwards(location, kind, number):
                 trains = self._through(location, kind, trains, nbytes)
             else:
@@ -336,16 +336,16 @@ class _Journey:
         self._note(name, kind, trains, self._last(served).ns, nbytes, gbs)
         return served
 
-    def _last(self, trains: list[Train]) -> Span:
+    def _last(self, trains: list[Train]) -> SegmentedTime:
         return later(*(train.last for train in trains))
 
     def _note(
         self, name: str, kind: str, trains: list[Train], t_out: float, nbytes: int, gbs: float | None = None
     ) -> None:
-        self.hops.append(Hop(name, kind, trains[0].first.ns, t_out, nbytes, gbs))
+        self.hops.append(ZeroLoadHop(name, kind, trains[0].first.ns, t_out, nbytes, gbs))
 
 
-def _last_commit(train: Train, channels: int, burst_ns: float) -> Span:
+def _last_commit(train: Train, channels: int, burst_ns: float) -> SegmentedTime:
     """When the last burst of a write is done.
 
     The last flit's channel has served every ``channels``-th flit before it. Counted from the end, the m-th

@@ -10,7 +10,7 @@ from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from kernbench.analysis.energy import Energy, Row
+    from kernbench.analysis.energy import Energy, EnergyRow
 
 HEADINGS = {"kind": "By kind of part", "part": "By part", "line": "By source line", "launch": "By launch"}
 """What rows may be, with a heading; the rows of each add up to the energy of the run."""
@@ -64,7 +64,7 @@ def energy_levels(
     return [_level(kept, rows, by) for by in levels]
 
 
-def _level(kept: Run, rows: list[Row], by: str) -> EnergyUse:
+def _level(kept: Run, rows: list[EnergyRow], by: str) -> EnergyUse:
     whole = next(row for row in rows if row.level == "run")
     shown = _by_kind(rows) if by == "kind" else [_row(row) for row in rows if row.level == by]
     total = whole.dynamic + whole.static
@@ -126,7 +126,7 @@ def nest_figures(figures: Figures) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: EnergyRow) -> dict[str, Any]:
     return {
         **({"launch": row.launch} if row.level == "launch" else {}),
         "name": row.name,
@@ -138,8 +138,8 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def _by_kind(rows: list[Row]) -> list[dict[str, Any]]:
-    from kernbench.analysis.energy import Row
+def _by_kind(rows: list[EnergyRow]) -> list[dict[str, Any]]:
+    from kernbench.analysis.energy import EnergyRow
 
     kinds: dict[str, tuple[int, int, int]] = {}
     for row in rows:
@@ -147,6 +147,6 @@ def _by_kind(rows: list[Row]) -> list[dict[str, Any]]:
             parts, dynamic, static = kinds.get(row.kind, (0, 0, 0))
             kinds[row.kind] = parts + 1, dynamic + row.dynamic, static + row.static
     return [
-        {"parts": parts, **_row(Row("part", kind, kind, dynamic=dynamic, static=static))}
+        {"parts": parts, **_row(EnergyRow("part", kind, kind, dynamic=dynamic, static=static))}
         for kind, (parts, dynamic, static) in kinds.items()
     ]

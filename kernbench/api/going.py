@@ -26,7 +26,7 @@ _PLACE, _FILE = "under-way", "progress.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class OngoingWork:
     """A run or a sweep: ``name`` such as ``run qkv-gemm``, how far it is, when it started in s since 1970."""
 
     name: str
@@ -38,7 +38,7 @@ class Work:
 class Going:
     """What is under way, oldest first, and the id of the newest kept run; empty where there is none."""
 
-    works: tuple[Work, ...] = ()
+    works: tuple[OngoingWork, ...] = ()
     newest: str = ""
 
 
@@ -50,7 +50,7 @@ def under_way(store: GraphStore) -> Going:
     found = []
     for one in lasting_folders(folder / _PLACE):
         with suppress(OSError, ValueError, TypeError):  # it has just begun, or just ended
-            found.append(Work(**json.loads((one / _FILE).read_text(encoding="utf-8"))))
+            found.append(OngoingWork(**json.loads((one / _FILE).read_text(encoding="utf-8"))))
     try:
         newest = store.resolve("last")
     except RunNotFoundError:
@@ -74,7 +74,7 @@ class UnderWay:
         if self._folder is None or now < self._due:
             return
         self._due = now + _EVERY_S
-        said = Work(self._name, text(now - self._began), self._started_at)
+        said = OngoingWork(self._name, text(now - self._began), self._started_at)
         try:
             if self._own is None:
                 self._own = self._open.enter_context(lasting_folder(self._folder / _PLACE))

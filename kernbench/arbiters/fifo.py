@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.sim.port import Arbiter, Line
+from kernbench.sim.port import Arbiter, PortLine
 
 
 class Fifo(Arbiter):
@@ -11,7 +11,7 @@ class Fifo(Arbiter):
     The default. Links do not ask it: when a flit comes it is known when its turn will be.
     """
 
-    def pick(self, lines: list[Line], last: int) -> int:
+    def pick(self, lines: list[PortLine], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         best = 0
         least = -1

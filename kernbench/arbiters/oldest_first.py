@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.sim.port import Arbiter, Line
+from kernbench.sim.port import Arbiter, PortLine
 
 
 class OldestFirst(Arbiter):
@@ -11,7 +11,7 @@ class OldestFirst(Arbiter):
     A message that has come a long way is not passed by one that has just set out.
     """
 
-    def pick(self, lines: list[Line], last: int) -> int:
+    def pick(self, lines: list[PortLine], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         best = 0
         least = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.sim.port import Arbiter, Line
+from kernbench.sim.port import Arbiter, PortLine
 
 
 class Priority(Arbiter):
@@ -11,6 +11,6 @@ class Priority(Arbiter):
     The order is that of the topology. Later inputs wait for as long as earlier ones go on.
     """
 
-    def pick(self, lines: list[Line], last: int) -> int:
+    def pick(self, lines: list[PortLine], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         return 0

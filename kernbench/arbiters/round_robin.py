@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.sim.port import Arbiter, Line
+from kernbench.sim.port import Arbiter, PortLine
 
 
 class RoundRobin(Arbiter):
@@ -12,7 +12,7 @@ class RoundRobin(Arbiter):
     nothing stands are passed over.
     """
 
-    def pick(self, lines: list[Line], last: int) -> int:
+    def pick(self, lines: list[PortLine], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         for place, line in enumerate(lines):
             if line.number > last:

@@ -21,7 +21,7 @@ _LONG = 24
 """A name of so many characters is worth a line of its own."""
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """The lines of a table: ``head`` with the names of its columns, and ``body``."""
 
     head: list[str]
@@ -30,7 +30,7 @@ class Table(NamedTuple):
 
 def table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int | None
-) -> Table:
+) -> TextTable:
     """Lay a table out; ``numeric`` columns stand right, ``width`` is in characters, None for any."""
     natural = _natural(columns, rows)
     if width is None or _total(natural) <= width:
@@ -38,7 +38,7 @@ def table(
     fitted = _fit(columns, rows, numeric, width, names_too=False)
     if _total(fitted) <= width:
         return _grid(columns, rows, numeric, fitted)
-    return _lead_with(columns, rows, numeric, width) or Table([], _blocks(columns, rows, width))
+    return _lead_with(columns, rows, numeric, width) or TextTable([], _blocks(columns, rows, width))
 
 
 def _natural(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
@@ -47,15 +47,15 @@ def _natural(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]
 
 def _grid(
     columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], widths: Sequence[int]
-) -> Table:
-    return Table(
+) -> TextTable:
+    return TextTable(
         _row(columns, numeric, widths), [line for row in rows for line in _row(row, numeric, widths)]
     )
 
 
 def _lead_with(
     columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
-) -> Table | None:
+) -> TextTable | None:
     """A column of names on lines of their own, the rest of each row below; None if that is no help."""
     texts = [i for i in range(len(columns)) if not numeric[i]]
     if len(columns) < 2 or not texts:
@@ -76,7 +76,7 @@ def _lead_with(
         below = _row(rest(cells), numbers, widths)
         return [*_break(cells[lead], width), *(" " * _GAP + line for line in below)]
 
-    return Table(lines(columns), [line for row in rows for line in lines(row)])
+    return TextTable(lines(columns), [line for row in rows for line in lines(row)])
 
 
 def _total(widths: Sequence[int]) -> int:

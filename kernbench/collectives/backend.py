@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kernbench.collectives import piece_trace
 from kernbench.collectives.algorithm import Algorithm, Call, find
-from kernbench.collectives.config import Choice, CollectivesConfig
+from kernbench.collectives.config import AlgorithmChoice, CollectivesConfig
 from kernbench.collectives.groups import ProcessGroup, Signature
 from kernbench.collectives.piece_trace import PieceTrace
 from kernbench.collectives.steps import Limits
@@ -29,7 +29,7 @@ _EXCHANGES = ("all_to_all",)
 """Collectives whose tensors may differ in shape from pair to pair of ranks."""
 
 
-def _too_large(choice: Choice, nbytes: int) -> str | None:
+def _too_large(choice: AlgorithmChoice, nbytes: int) -> str | None:
     """Why ``choice`` does not take ``nbytes`` bytes on a PE, or None."""
     if choice.up_to is None or nbytes <= choice.up_to:
         return None
@@ -60,7 +60,7 @@ class Backend:
         self._made: dict[int | None, int] = {}
         self._new: list[ProcessGroup] = []
         self._markers: dict[int, Tensor] = {}
-        self._algorithms: dict[str, list[tuple[Choice, Algorithm]]] = {}
+        self._algorithms: dict[str, list[tuple[AlgorithmChoice, Algorithm]]] = {}
         queues = {name: config.setting(name, first) for name in ("slots", "slot_bytes", "buffer_kind")}
         self._transport = Transport(context, **queues)
         rings = [node.properties for node in context.graph.nodes("PeIpcq")]

@@ -41,7 +41,7 @@ class AlgorithmSettings(Settings):
         return dict(self.model_extra or {})
 
 
-class Choice(BaseModel):
+class AlgorithmChoice(BaseModel):
     """An algorithm of a collective, and up to how many bytes on a PE it is taken; any number by default."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -55,7 +55,7 @@ class CollectivesConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    collectives: dict[str, tuple[Choice, ...]]
+    collectives: dict[str, tuple[AlgorithmChoice, ...]]
     defaults: Settings = Field(default_factory=Settings)
     algorithms: dict[str, AlgorithmSettings] = {}
 

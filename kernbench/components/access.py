@@ -10,7 +10,7 @@ from kernbench.components.base import Component
 from kernbench.program.operations import Region
 from kernbench.routing import Traffic
 from kernbench.sim.fabric import Fabric
-from kernbench.sim.records import Access
+from kernbench.sim.records import ChannelRequests
 from kernbench.sim.transaction import Packet, Transaction
 
 _NO_IDS = ("", "")
@@ -62,7 +62,7 @@ def begin(
         return pieces[0]
     for piece in pieces:
         if len(piece) > 1:
-            access = Access(piece[0].id, len(piece))
+            access = ChannelRequests(piece[0].id, len(piece))
             for part in piece:
                 part.access = access
     return [transaction for piece in pieces for transaction in piece]

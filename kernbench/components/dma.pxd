@@ -16,7 +16,7 @@ cdef class Job:
     cdef public Py_ssize_t open, unserved
     cdef public double t_first, t_ready, t_start, wait_ns
     cdef public DmaEngines engines
-    cdef public Engine engine
+    cdef public DmaEngine engine
     cdef public Slot slot
 
     cpdef object transaction_served(self)
@@ -28,7 +28,7 @@ cdef class Slot(Server):
 
     cdef object hold(self, double time, Transaction owner, bint waited)
 
-cdef class Engine:
+cdef class DmaEngine:
     cdef public list slots
     cdef public bint issuing
     cdef public Transaction issued
@@ -43,8 +43,8 @@ cdef class EngineGroup:
     cdef public object queue
     cdef public long long jobs
 
-    @cython.locals(found=Engine, engine=Engine)
-    cpdef Engine free_engine(self)
+    @cython.locals(found=DmaEngine, engine=DmaEngine)
+    cpdef DmaEngine free_engine(self)
 
 cdef class DmaEngines:
     cdef readonly Component owner
@@ -59,17 +59,17 @@ cdef class DmaEngines:
     @cython.locals(group=EngineGroup, owner=Component)
     cpdef object submit(self, Job job)
     cdef EngineGroup _group(self, Job job)
-    @cython.locals(engine=Engine, job=Job, slot=Slot, clock=Loop)
+    @cython.locals(engine=DmaEngine, job=Job, slot=Slot, clock=Loop)
     cpdef object _next(self, EngineGroup group, long long freed_by=*)
     @cython.locals(clock=Loop, ready=double)
-    cpdef object _translated(self, Job job, Engine engine, EngineGroup group)
+    cpdef object _translated(self, Job job, DmaEngine engine, EngineGroup group)
     @cython.locals(issued_later=bint)
-    cpdef object _sent(self, Job job, Engine engine, EngineGroup group)
+    cpdef object _sent(self, Job job, DmaEngine engine, EngineGroup group)
     @cython.locals(owner=Component, op=Op, slot=Slot, sent=list, transaction=Transaction)
-    cdef object _issue(self, Job job, Engine engine)
+    cdef object _issue(self, Job job, DmaEngine engine)
     @cython.locals(owner=Component, slot=Slot, wait=double, idle=double, now=double, service=double)
-    cdef object _engine_hop(self, Transaction transaction, Job job, Engine engine)
+    cdef object _engine_hop(self, Transaction transaction, Job job, DmaEngine engine)
     @cython.locals(clock=Loop, over=double)
     cpdef object answered(self, Job job)
-    @cython.locals(engine=Engine, slot=Slot, group=EngineGroup, now=double, owner=Component)
+    @cython.locals(engine=DmaEngine, slot=Slot, group=EngineGroup, now=double, owner=Component)
     cpdef object _over(self, Job job)

@@ -59,7 +59,7 @@ class Job:
         self.t_start = 0.0
         self.wait_ns = 0.0
         self.engines: DmaEngines | None = None
-        self.engine: Engine | None = None
+        self.engine: DmaEngine | None = None
         self.slot: Slot | None = None
 
     def transaction_served(self) -> None:
@@ -98,7 +98,7 @@ class Slot(Server):
         self.since = time
 
 
-class Engine:
+class DmaEngine:
     """One engine. It issues one job at a time, and has up to ``outstanding`` of them in flight."""
 
     def __init__(self, name: str, outstanding: int) -> None:
@@ -123,14 +123,14 @@ class EngineGroup:
     """Engines of one direction with one queue, first come first served."""
 
     def __init__(self, name: str, count: int, outstanding: int) -> None:
-        self.engines = [Engine(f"{name}{i}", outstanding) for i in range(count)]
+        self.engines = [DmaEngine(f"{name}{i}", outstanding) for i in range(count)]
         self.queue: deque[Job] = deque()
         self.jobs = 0
         """Jobs queued or in flight."""
 
-    def free_engine(self) -> Engine | None:
+    def free_engine(self) -> DmaEngine | None:
         """The engine with the fewest requests in flight that can take one more, first by number, or None."""
-        found: Engine | None = None
+        found: DmaEngine | None = None
         for engine in self.engines:
             free = not engine.issuing and engine.in_flight < len(engine.slots)
             if free and (found is None or engine.in_flight < found.in_flight):
@@ -252,7 +252,7 @@ class DmaEngines:
         else:
             self._translated(job, engine, group)
 
-    def _translated(self, job: Job, engine: Engine, group: EngineGroup) -> None:
+    def _translated(self, job: Job, engine: DmaEngine, group: EngineGroup) -> None:
         clock = self.owner.clock
         if len(job.runs) == 1:
             job.requests = self.requests(*job.runs[0])
@@ -266,14 +266,14 @@ class DmaEngines:
                 return
         self._sent(job, engine, group)
 
-    def _sent(self, job: Job, engine: Engine, group: EngineGroup) -> None:
+    def _sent(self, job: Job, engine: DmaEngine, group: EngineGroup) -> None:
         issued_later = engine.issuing
         engine.issuing = False
         self._issue(job, engine)
         if issued_later:
             self._next(group)
 
-    def _issue(self, job: Job, engine: Engine) -> None:
+    def _issue(self, job: Job, engine: DmaEngine) -> None:
         owner, op, slot = self.owner, job.op, job.slot
         assert slot is not None
         if op.kind == "memory":
@@ -295,7 +295,7 @@ class DmaEngines:
             owner.bytes += job.nbytes
         send(owner, sent)
 
-    def _engine_hop(self, transaction: Transaction, job: Job, engine: Engine) -> None:
+    def _engine_hop(self, transaction: Transaction, job: Job, engine: DmaEngine) -> None:
         """The time between submission and the first link: waiting for the engine, then translation."""
         owner, slot = self.owner, job.slot
         assert slot is not None

@@ -1,5 +1,5 @@
 from kernbench.sim.booked cimport Booked
-from kernbench.sim.holding cimport Held as Parts, Runs
+from kernbench.sim.holding cimport HeldTimes as Parts, Runs
 
 cimport cython
 

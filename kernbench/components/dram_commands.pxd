@@ -1,4 +1,4 @@
-from kernbench.components.dram_state cimport Bank, Burst, Group, Pseudo
+from kernbench.components.dram_state cimport Bank, Burst, BankGroup, Pseudo
 from kernbench.components.dram_timing cimport Ticks
 from kernbench.components.dram_window cimport DramWindow
 
@@ -9,17 +9,17 @@ cdef int _HIT, _MISS, _CONFLICT
 cdef class DramCommands(DramWindow):
     cpdef object served(self, Burst burst, long long at)
     cdef long long rising(self, long long at) except? -1
-    @cython.locals(bank=Bank, pseudo=Pseudo, group=Group, at="long long", apart="long long")
+    @cython.locals(bank=Bank, pseudo=Pseudo, group=BankGroup, at="long long", apart="long long")
     cdef long long column_at(self, Burst burst) except? -1
     @cython.locals(pseudo=Pseudo, at="long long")
     cdef long long activate_at(self, Bank bank) except? -1
     @cython.locals(at="long long", paired=bint)
     cdef long long precharge_at(self, Pseudo pseudo, Bank bank, long long earliest) except? -1
-    @cython.locals(bank=Bank, pseudo=Pseudo, group=Group, t=Ticks)
+    @cython.locals(bank=Bank, pseudo=Pseudo, group=BankGroup, t=Ticks)
     cdef object activate(self, Burst burst, long long at)
     @cython.locals(bank=Bank, pseudo=Pseudo)
     cdef object precharge(self, Burst burst, long long at)
-    @cython.locals(bank=Bank, pseudo=Pseudo, group=Group, t=Ticks, last=bint)
+    @cython.locals(bank=Bank, pseudo=Pseudo, group=BankGroup, t=Ticks, last=bint)
     cdef object column(self, Burst burst, long long at)
     @cython.locals(burst=Burst)
     cdef object close_if_done(self, Bank bank)

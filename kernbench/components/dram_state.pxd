@@ -14,7 +14,7 @@ cdef class Burst:
 
 cdef class Bank:
     cdef public Pseudo pseudo
-    cdef public Group group
+    cdef public BankGroup group
     cdef public int rank, number
     cdef public long long row, act, read, write, pre
     cdef public list reads, writes
@@ -24,7 +24,7 @@ cdef class Bank:
     @cython.locals(burst=Burst)
     cpdef object look(self, bint writing)
 
-cdef class Group:
+cdef class BankGroup:
     cdef public long long read, write, act
 
 cdef class Pseudo:

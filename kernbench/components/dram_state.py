@@ -37,7 +37,7 @@ class Burst:
 class Bank:
     """A bank: its open row, and the earliest tick of each command to it."""
 
-    def __init__(self, pseudo: Pseudo, rank: int, group: Group, number: int) -> None:
+    def __init__(self, pseudo: Pseudo, rank: int, group: BankGroup, number: int) -> None:
         self.pseudo = pseudo
         self.rank = rank
         self.group = group
@@ -75,7 +75,7 @@ class Bank:
         self.looked_for = 2 if writing else 1
 
 
-class Group:
+class BankGroup:
     """A bank group: the earliest tick of each command to it."""
 
     def __init__(self) -> None:

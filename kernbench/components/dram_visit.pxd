@@ -13,16 +13,16 @@ cdef class Visit:
     cdef public long long unserved, next
     cdef public PseudoChannel by
 
-    @cython.locals(number=int, stay=Stay)
+    @cython.locals(number=int, stay=DramStay)
     cpdef object wait_from(self, long long tick)
 
-cdef class Part:
+cdef class FlitAtSlice:
     cdef public Visit visit
     cdef public long long flit, left
     cdef public double done, issued
     cdef public PseudoChannel by
 
-cdef class Stay:
+cdef class DramStay:
     cdef public long long last, hits, misses, conflicts, refreshes, refresh, row
 
     @cython.locals(found=int, pseudo=Pseudo, since="long long")

@@ -36,13 +36,13 @@ class Visit:
     def wait_from(self, tick: int) -> None:
         """Another flit has come at ``tick``: what held up those before it is of no account any more."""
         for number in range(len(self.stays)):
-            stay: Stay = self.stays[number]
+            stay: DramStay = self.stays[number]
             if stay is not None:
                 stay.last = tick
                 stay.refresh = stay.row = stay.refreshes = 0
 
 
-class Part:
+class FlitAtSlice:
     """A flit at a slice: ``left`` bursts of it have not been served."""
 
     def __init__(self, visit: Visit, flit: int) -> None:
@@ -54,7 +54,7 @@ class Part:
         self.by: Any = None
 
 
-class Stay:
+class DramStay:
     """A message at one pseudo-channel: how its bursts found their rows, and what it waited for. In ticks.
 
     The time up to its last burst is cut at each of its bursts. Of each piece, what a refresh held up counts

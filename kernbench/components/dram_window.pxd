@@ -1,4 +1,4 @@
-from kernbench.components.dram_state cimport Bank, Burst, Group, Pseudo
+from kernbench.components.dram_state cimport Bank, Burst, BankGroup, Pseudo
 from kernbench.components.dram_timing cimport Ticks
 
 cimport cython

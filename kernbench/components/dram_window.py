@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from kernbench.components.dram_state import Bank, Burst, Group, Pseudo
+from kernbench.components.dram_state import Bank, BankGroup, Burst, Pseudo
 from kernbench.components.dram_timing import Ticks
 
 FAR = 1 << 60
@@ -33,7 +33,7 @@ class DramWindow:
         for pseudo in self.pseudos:
             for rank in range(table["ranks"]):
                 for _ in range(table["bank_groups"]):
-                    group = Group()
+                    group = BankGroup()
                     for _ in range(table["banks"]):
                         bank = Bank(pseudo, rank, group, len(self.banks))
                         pseudo.banks.append(bank)

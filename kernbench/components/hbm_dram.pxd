@@ -1,9 +1,9 @@
 from kernbench.components.dram_bus cimport PseudoChannel
 from kernbench.components.dram_channel cimport DramChannel
 from kernbench.components.dram_state cimport Bank, Burst, Pseudo
-from kernbench.components.dram_visit cimport Part, Stay, Visit
+from kernbench.components.dram_visit cimport FlitAtSlice, DramStay, Visit
 from kernbench.components.hbm cimport HbmSlice
-from kernbench.sim.clock cimport Loop, Step
+from kernbench.sim.clock cimport Loop, QueuedStep
 from kernbench.sim.columns cimport Doubles, Words
 from kernbench.sim.fabric cimport Fabric
 from kernbench.sim.transaction cimport Packet, Transaction
@@ -23,12 +23,12 @@ cdef class SliceChannel(DramChannel):
 
     @cython.locals(clock=Loop, due=double)
     cdef object arm(self, long long tick)
-    @cython.locals(part=Part, visit=Visit, server=PseudoChannel, stay=Stay, issued=double, done=double)
+    @cython.locals(part=FlitAtSlice, visit=Visit, server=PseudoChannel, stay=DramStay, issued=double, done=double)
     cpdef object served(self, Burst burst, long long at)
-    @cython.locals(oldest=double, bank=Bank, burst=Burst, part=Part, server=PseudoChannel, pseudo=Pseudo)
+    @cython.locals(oldest=double, bank=Bank, burst=Burst, part=FlitAtSlice, server=PseudoChannel, pseudo=Pseudo)
     cdef object forget(self)
 
-cdef class Wake(Step):
+cdef class Wake(QueuedStep):
     cdef SliceChannel channel
 
 cdef class DramSlice(HbmSlice):
@@ -42,20 +42,20 @@ cdef class DramSlice(HbmSlice):
     @cython.locals(transaction=Transaction, visit=Visit, answer=Packet, fabric=Fabric, times=Doubles)
     cpdef object receive_flit(self, Packet packet, long long flit, double time)
     @cython.locals(
-        part=Part, size="long long", first="long long", end="long long", came="long long", line="long long",
+        part=FlitAtSlice, size="long long", first="long long", end="long long", came="long long", line="long long",
         last="long long", shift=int, made=list, index="long long", inner="long long", place="long long",
         channel=SliceChannel, bank=Bank, row="long long", bit="long long", found=bint, burst=Burst,
         number="long long", server=PseudoChannel, low="long long",
     )
     cdef object submit(self, Visit visit, Packet packet, long long flit, double time, bint write)
-    @cython.locals(visit=Visit, answer=Packet, fabric=Fabric, transaction=Transaction, ready=double, following=Part)
-    cdef object part_done(self, Part part)
+    @cython.locals(visit=Visit, answer=Packet, fabric=Fabric, transaction=Transaction, ready=double, following=FlitAtSlice)
+    cdef object part_done(self, FlitAtSlice part)
     @cython.locals(
         packet=Packet, transaction=Transaction, wait=double, server=PseudoChannel, number=int, behind=double,
-        hop=Py_ssize_t, times=Doubles, stay=Stay,
+        hop=Py_ssize_t, times=Doubles, stay=DramStay,
     )
     cdef object over(self, Visit visit)
     @cython.locals(
-        rows=Words, room=double, number=int, stay=Stay, server=PseudoChannel, refresh=double, row=double,
+        rows=Words, room=double, number=int, stay=DramStay, server=PseudoChannel, refresh=double, row=double,
     )
     cdef object note_rows(self, Visit visit, double behind)

@@ -1,7 +1,7 @@
 """An HBM slice whose pseudo-channels are DRAM: banks, rows, refresh, and a controller that chooses.
 
-A message at the slice is a :class:`Visit`, each of its flits a :class:`Part`, which is served when the last
-burst that it touches is. Data leave in order, each flit when it and all before it are there.
+A message at the slice is a :class:`Visit`, each of its flits a :class:`FlitAtSlice`, which is served when the
+last burst that it touches is. Data leave in order, each flit when it and all before it are there.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from kernbench.components.dram_bus import PseudoChannel
 from kernbench.components.dram_channel import DramChannel
 from kernbench.components.dram_places import COLUMN_BITS, COLUMN_MASK, places
 from kernbench.components.dram_state import Bank, Burst
-from kernbench.components.dram_visit import Part, Stay, Visit
+from kernbench.components.dram_visit import DramStay, FlitAtSlice, Visit
 from kernbench.components.dram_window import FAR
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.system import System
 from kernbench.pgraph import Node
-from kernbench.sim.clock import Step
+from kernbench.sim.clock import QueuedStep
 from kernbench.sim.columns import Words
 from kernbench.sim.transaction import Packet
 
@@ -52,13 +52,13 @@ class SliceChannel(DramChannel):
 
     def served(self, burst: Burst, at: int) -> None:
         """See :meth:`DramChannel.served`."""
-        part: Part = burst.part
+        part: FlitAtSlice = burst.part
         visit = part.visit
         server: PseudoChannel = self.servers[burst.bank.pseudo.number]
         issued = at * self.tick_ns
         server.occupy(issued, self.burst_ns, visit.packet.transaction)
         server._busy_ns += self.burst_ns
-        stay: Stay = visit.stays[server.place]
+        stay: DramStay = visit.stays[server.place]
         stay.serve(burst, at, visit.packet.transaction.traced)
         self.count += 1
         if self.count == _FORGET_EVERY:
@@ -94,7 +94,7 @@ class SliceChannel(DramChannel):
                 del pseudo.refreshed[0]
 
 
-class Wake(Step):
+class Wake(QueuedStep):
     """Comes back to a channel when data of it may be through."""
 
     def __init__(self, channel: SliceChannel) -> None:
@@ -177,7 +177,7 @@ class DramSlice(HbmSlice):
 
     def submit(self, visit: Visit, packet: Packet, flit: int, time: float, write: bool) -> None:
         """A flit stands at the array at ``time``: ask its channel for the bursts that it touches."""
-        part = Part(visit, flit)
+        part = FlitAtSlice(visit, flit)
         visit.parts[flit] = part
         size = packet.last_bytes if flit == packet.last else self.flit_bytes
         first = visit.packet.transaction.address + flit * self.flit_bytes
@@ -213,7 +213,7 @@ class DramSlice(HbmSlice):
             server.bytes += min(end, (line + 1) << self.burst_shift) - low
             number += index * self.width
             if visit.stays[number] is None:
-                visit.stays[number] = Stay(came)
+                visit.stays[number] = DramStay(came)
                 server.arrive(time)
             line += 1
 
@@ -232,7 +232,7 @@ class DramSlice(HbmSlice):
             found[number] = found.get(number, 0) + last - first
         return found
 
-    def part_done(self, part: Part) -> None:
+    def part_done(self, part: FlitAtSlice) -> None:
         """All bursts of a flit are issued: when it is served is known."""
         visit = part.visit
         visit.unserved -= 1
@@ -254,7 +254,7 @@ class DramSlice(HbmSlice):
                 self.clock.call_at(visit.done, transaction.on_served)
         ready = answer.turn_done
         while visit.next <= answer.last:
-            following: Part = visit.parts[visit.next]
+            following: FlitAtSlice = visit.parts[visit.next]
             if following.left:
                 break
             if following.done > ready:
@@ -272,7 +272,7 @@ class DramSlice(HbmSlice):
             wait += transaction.note_waits(self.index, self, visit.last_in, visit.begun)
         server = visit.by
         if visit.issued > visit.inside:
-            stay: Stay = visit.stays[server.place]
+            stay: DramStay = visit.stays[server.place]
             server.own_ns = (stay.hits + stay.misses + stay.conflicts) * self.column_ns
             behind = transaction.note_waits(server.index, server, visit.inside, visit.issued)
             server.wait_ns += behind

@@ -1,7 +1,7 @@
 from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.program.operations cimport Op
 from kernbench.program.tile_plans cimport Stage
-from kernbench.sim.clock cimport Step
+from kernbench.sim.clock cimport QueuedStep
 from kernbench.sim.server cimport Server
 
 cimport cython
@@ -13,7 +13,7 @@ cdef class ComputeEngine(PeComponent):
     @cython.locals(slot=Server, op=Op)
     cpdef object accept(self, Token token)
 
-cdef class Working(Step):
+cdef class Working(QueuedStep):
     cdef ComputeEngine engine
     cdef Token token
     cdef Op op

@@ -11,7 +11,7 @@ from kernbench.pgraph import Node
 from kernbench.program.dataflows import MatrixEngine
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage
-from kernbench.sim.clock import Step
+from kernbench.sim.clock import QueuedStep
 from kernbench.sim.server import Server
 
 
@@ -49,7 +49,7 @@ class ComputeEngine(PeComponent):
         self.clock.step_at(end, Working(self, token, op, now, start), 0)
 
 
-class Working(Step):
+class Working(QueuedStep):
     """A stage of a tile in the compute slot."""
 
     def __init__(self, engine: ComputeEngine, token: Token, op: Op, ready: float, start: float) -> None:

@@ -2,7 +2,7 @@ from kernbench.address.requests cimport PhysicalRequest
 from kernbench.components.dma cimport DmaEngines, Job
 from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.program.operations cimport Op
-from kernbench.program.tile_plans cimport Stage, Transfer
+from kernbench.program.tile_plans cimport Stage, OperandBytes
 from kernbench.sim.node cimport Link
 from kernbench.sim.transaction cimport Packet
 
@@ -23,7 +23,7 @@ cdef class PeDma(PeComponent):
     cpdef double _into_tcm(self, Job job) except? -1.0
     @cython.locals(first=PhysicalRequest)
     cdef bint _is_local(self, Job job) except -1
-    @cython.locals(moving=Transfers, op=Op, transfer=Transfer, stage=Stage, reading=bint)
+    @cython.locals(moving=Transfers, op=Op, transfer=OperandBytes, stage=Stage, reading=bint)
     cpdef object accept(self, Token token)
     cpdef object submit(self, Job job)
     @cython.locals(hops=Py_ssize_t, link=Link)

@@ -1,7 +1,7 @@
 from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.components.pe_tcm cimport PeTcm
 from kernbench.program.operations cimport Op
-from kernbench.sim.clock cimport Step
+from kernbench.sim.clock cimport QueuedStep
 
 cimport cython
 
@@ -11,7 +11,7 @@ cdef class PeFetchStore(PeComponent):
     @cython.locals(moving=Moving, op=Op)
     cpdef object accept(self, Token token)
 
-cdef class Moving(Step):
+cdef class Moving(QueuedStep):
     cdef PeFetchStore unit
     cdef Token token
     cdef Op op

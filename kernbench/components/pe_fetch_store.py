@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernbench.components.pe_component import PeComponent, Token
 from kernbench.components.pe_tcm import PeTcm
 from kernbench.program.operations import Op
-from kernbench.sim.clock import Step
+from kernbench.sim.clock import QueuedStep
 
 
 class PeFetchStore(PeComponent):
@@ -31,7 +31,7 @@ class PeFetchStore(PeComponent):
             moving.move()
 
 
-class Moving(Step):
+class Moving(QueuedStep):
     """A stage of a tile that moves data between TCM and registers."""
 
     def __init__(

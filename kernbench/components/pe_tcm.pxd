@@ -1,7 +1,7 @@
 from kernbench.components.base cimport Component
 from kernbench.components.memory cimport Memory
 from kernbench.program.operations cimport Op
-from kernbench.sim.clock cimport Step
+from kernbench.sim.clock cimport QueuedStep
 from kernbench.sim.ledger cimport Ledger
 from kernbench.sim.node cimport Link
 from kernbench.sim.server cimport Server
@@ -25,7 +25,7 @@ cdef class PeTcm(Memory):
     @cython.locals(first=double, second=double)
     cdef int _use(self, bint write, double busy_ns) except -1
 
-cdef class Access(Step):
+cdef class TcmAccess(QueuedStep):
     cdef Ledger system
     cdef Transaction transaction
     cdef double start

@@ -10,7 +10,7 @@ from kernbench.components.memory import Memory
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
-from kernbench.sim.clock import Step
+from kernbench.sim.clock import QueuedStep
 from kernbench.sim.node import Link, overrides, path_over
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Path, Transaction
@@ -71,7 +71,7 @@ class PeTcm(Memory):
         self.leave(end, nbytes, 0.0, wait)
         if transaction.traced:
             transaction.hop(self.index, now, start, end, end - now - wait, wait, nbytes)
-        self.clock.step_at(end, Access(self.system, transaction, start, done), 0)
+        self.clock.step_at(end, TcmAccess(self.system, transaction, start, done), 0)
 
     def _way(self, caller: Component, write: bool) -> tuple[Path, Link, Server, float]:
         """How ``caller`` reaches a port: the path, its link, the port, and what port and link move, GB/s."""
@@ -104,7 +104,7 @@ class PeTcm(Memory):
         return port.occupy(time, duration, packet.transaction) + duration, port
 
 
-class Access(Step):
+class TcmAccess(QueuedStep):
     """One access to a TCM under way."""
 
     def __init__(

@@ -12,7 +12,7 @@ import numpy as np
 from kernbench import dtypes
 from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.pgraph import PropertyGraph
-from kernbench.probes.cases import LOCAL, Catalogue
+from kernbench.probes.cases import LOCAL, CaseCatalogue
 from kernbench.program.dataflows import MatrixEngine
 from kernbench.topology import names
 
@@ -39,7 +39,7 @@ class Hardware:
         gemm = graph.node(names.pe_part(0, 0, 0, "pe_gemm")).properties
         tcm = graph.node(names.pe_part(0, 0, 0, "pe_tcm")).properties
         engine, clock_ghz = MatrixEngine.of(gemm), float(gemm["clock_ghz"])
-        cases = sorted(Catalogue(graph).chosen(LOCAL), key=lambda case: case.is_write)
+        cases = sorted(CaseCatalogue(graph).chosen(LOCAL), key=lambda case: case.is_write)
         return cls(
             engine.tile,
             engine.cycles(engine.tile, partial=True, last=False) / clock_ghz,

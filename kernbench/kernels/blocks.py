@@ -60,7 +60,7 @@ class BlockPointer:
         return inside
 
 
-class Access(NamedTuple):
+class BlockBytes(NamedTuple):
     """The bytes of one load or store, in the order of the block's elements.
 
     ``pieces`` are ``(first element of the block, count)`` of the elements that have an address, ``None`` when
@@ -94,7 +94,7 @@ def access(
     *,
     clip: bool = False,
     shift: int = 0,
-) -> Access:
+) -> BlockBytes:
     """The access to a block of ``shape``, ``shift`` bytes on from ``base``; ``strides`` in elements.
 
     Without strides it is row-major, and nothing is shifted.
@@ -107,11 +107,11 @@ def access(
         if strides is None and not (clip and reach is not None):
             nbytes = math.prod(shape) * itemsize
             arguments.fits(argument, base, nbytes)
-            return Access(shape, dtype, ((int(base), nbytes),), None)
+            return BlockBytes(shape, dtype, ((int(base), nbytes),), None)
         extent, runs, pieces = _whole(shape, strides or _row_major(shape), itemsize)
         if reach is None or extent <= reach:
             first = int(base) + shift
-            return Access(shape, dtype, tuple([(first + offset, size) for offset, size in runs]), pieces)
+            return BlockBytes(shape, dtype, tuple([(first + offset, size) for offset, size in runs]), pieces)
     at = _offsets(shape, strides or _row_major(shape))
     keep = np.ones(at.size, bool) if mask is None else np.broadcast_to(mask, shape).reshape(-1)
     if reach is not None:
@@ -134,11 +134,11 @@ def _whole(
     return int(at.max()) + 1, found.runs, found.pieces
 
 
-def _pieces(base: int, at: Ints, keep: Mask, shape: tuple[int, ...], dtype: str, itemsize: int) -> Access:
+def _pieces(base: int, at: Ints, keep: Mask, shape: tuple[int, ...], dtype: str, itemsize: int) -> BlockBytes:
     """The runs of kept elements that follow each other, in the block and in memory."""
     chosen = np.flatnonzero(keep)
     if not chosen.size:
-        return Access(shape, dtype, (), ())
+        return BlockBytes(shape, dtype, (), ())
     breaks = np.flatnonzero((np.diff(chosen) != 1) | (np.diff(at[chosen]) != 1)) + 1
     firsts = np.concatenate(([0], breaks))
     counts = np.diff(np.concatenate((firsts, [chosen.size])))
@@ -151,7 +151,7 @@ def _pieces(base: int, at: Ints, keep: Mask, shape: tuple[int, ...], dtype: str,
         else:
             runs.append((address, nbytes))
     whole = pieces == ((0, math.prod(shape)),)
-    return Access(shape, dtype, tuple(runs), None if whole else pieces)
+    return BlockBytes(shape, dtype, tuple(runs), None if whole else pieces)
 
 
 def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:

@@ -8,7 +8,7 @@ from typing import Any
 from kernbench.hints import shown
 from kernbench.kernels import arguments, promotion
 from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.epilogue_args import EpilogueStep, Target, parse
+from kernbench.kernels.epilogue_args import EpilogueStep, EpilogueTarget, parse
 from kernbench.kernels.extents import check_result
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import tl_call
@@ -75,7 +75,7 @@ class CompositeCalls(QueueCalls):
             expected = "(M, K, N)" if op == "gemm" else "(M, N)"
             raise BadArgumentError("tile_shape", f"{tile} must be {expected}")
         depth = first.shape[1] if op == "gemm" else None
-        tiled = Target(shape, depth, tile[1] if tile is not None and op == "gemm" else None)
+        tiled = EpilogueTarget(shape, depth, tile[1] if tile is not None and op == "gemm" else None)
         steps = parse(epilogue, tiled, lambda argument, t: self._source(argument, t).shape)
         return self._start(op, sources, steps, target, tile, params, shape)
 

@@ -28,7 +28,7 @@ class EpilogueStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class EpilogueTarget:
     """The composite that the steps are for: its output of shape (M, N), of a gemm K and the tile's K as well.
 
     ``tile_k`` is None where the kernel leaves the tile to the hardware.
@@ -46,7 +46,7 @@ class Target:
 
 def parse(
     epilogue: object,
-    target: Target,
+    target: EpilogueTarget,
     shape_of: Callable[[str, object], tuple[int, ...]],
 ) -> list[EpilogueStep]:
     """The steps of ``epilogue``, a sequence of dicts, for the composite ``target``.
@@ -63,7 +63,7 @@ def parse(
 def _step(
     where: str,
     entry: object,
-    target: Target,
+    target: EpilogueTarget,
     shape_of: Callable[[str, object], tuple[int, ...]],
 ) -> EpilogueStep:
     if not isinstance(entry, Mapping):
@@ -124,7 +124,7 @@ def _unknown(name: object) -> str:
     return f"{name!r} is not known; {hint}use one of {', '.join(EPILOGUES)} or, by name, {', '.join(BY_NAME)}"
 
 
-def _group(where: str, entry: Mapping[Any, Any], scope: str, target: Target) -> int | None:
+def _group(where: str, entry: Mapping[Any, Any], scope: str, target: EpilogueTarget) -> int | None:
     """The number of elements along K that share a row of scales, if the step gives one."""
     group = entry.get("group")
     if group is None:

@@ -30,7 +30,7 @@ class Parcel:
         self.read = 0
 
 
-class Ring:
+class ReceiveRing:
     """The receive ring of one direction of one PE."""
 
     def __init__(self, entry: RingEntry) -> None:
@@ -101,8 +101,8 @@ class InterpretedQueues:
             shape = shape or MachineShape(sips, (cubes, 1), pes)
             wiring = neighbours(wiring, shape)
         self._heard = pairs(wiring)
-        self.rings: dict[tuple[Location, str], Ring] = {
-            (location, direction): Ring(RingEntry(direction, peer, 0, 0, slots, slot_bytes, "tcm"))
+        self.rings: dict[tuple[Location, str], ReceiveRing] = {
+            (location, direction): ReceiveRing(RingEntry(direction, peer, 0, 0, slots, slot_bytes, "tcm"))
             for location, directions in wiring.items()
             for direction, peer in directions.items()
         }
@@ -117,11 +117,11 @@ class InterpretedQueues:
         """The queues of a PE by direction."""
         return {d: ring.entry for (at, d), ring in self.rings.items() if at == location}
 
-    def peer_ring(self, location: Location, direction: str) -> Ring:
+    def peer_ring(self, location: Location, direction: str) -> ReceiveRing:
         """The ring that PE ``location`` fills by sending in ``direction``."""
         return self.rings[self._heard[location, direction]]
 
-    def filled_by(self, location: Location) -> list[Ring]:
+    def filled_by(self, location: Location) -> list[ReceiveRing]:
         """The rings that PE ``location`` sends to."""
         return [self.peer_ring(location, direction) for direction in self.of(location)]
 

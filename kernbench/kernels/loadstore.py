@@ -11,7 +11,7 @@ import numpy as np
 from kernbench.hints import shown
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.blocks import Access, BlockPointer, Mask, access
+from kernbench.kernels.blocks import BlockBytes, BlockPointer, Mask, access
 from kernbench.kernels.extents import check_read, stored_shape
 from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import Issuer, tl_call
@@ -215,7 +215,7 @@ class MemoryCalls(Issuer):
         strides: object,
         mask: object,
         boundary_check: Sequence[int],
-    ) -> tuple[Access, tuple[Operand, ...]]:
+    ) -> tuple[BlockBytes, tuple[Operand, ...]]:
         """The access that a load or store describes, and the mask as an operand if it is not known yet."""
         known: Mask | None = None
         operands: tuple[Operand, ...] = ()

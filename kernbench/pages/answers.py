@@ -30,7 +30,7 @@ _KEPT = 4
 Params = Mapping[str, Any]
 
 
-class OpenRun:
+class PageRun:
     """A run and its machine."""
 
     def __init__(self, run: Run) -> None:
@@ -49,7 +49,7 @@ class Answers:
     def __init__(self, store: GraphStore) -> None:
         self.store = store
         self._lock = threading.Lock()
-        self._open: dict[str, OpenRun] = {}
+        self._open: dict[str, PageRun] = {}
 
     def answer(self, name: str, params: Params) -> Any:
         """The answer called ``name``, plain data; ``KernBenchError`` says what is wrong with ``params``."""
@@ -57,14 +57,14 @@ class Answers:
             raise UsageError(f"there is no answer '{name}'; {did_you_mean(name, ANSWERS)}")
         return plain(ANSWERS[name](self, params))
 
-    def run(self, params: Params) -> OpenRun:
+    def run(self, params: Params) -> PageRun:
         """The run that ``run`` names, by default the last one."""
         ref = str(params.get("run") or "last")
         with self._lock:
             run = open_run(ref, self.store)
             found = self._open.pop(run.id, None)
             if found is None or found.run.tags != run.tags:
-                found = OpenRun(run)
+                found = PageRun(run)
             self._open[run.id] = found
             while len(self._open) > _KEPT:
                 del self._open[next(iter(self._open))]

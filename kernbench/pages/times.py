@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.report.timeline.model import CATEGORIES, WAITING, Floats, Row, TimeLine, merge
+from kernbench.report.timeline.model import CATEGORIES, WAITING, Floats, TimeLine, TimelineRow, merge
 
 Order = dict[str, int]
 
@@ -61,11 +61,11 @@ def time_line(line: TimeLine, most: int = 40_000) -> dict[str, Any]:
     }
 
 
-def _count_runs(row: Row, shortest: float) -> int:
+def _count_runs(row: TimelineRow, shortest: float) -> int:
     return len(np.unique(_runs(row, shortest)))
 
 
-def _runs(row: Row, shortest: float) -> Any:
+def _runs(row: TimelineRow, shortest: float) -> Any:
     """By bar the number of the run of short neighbours, of one lane and category, that it belongs to."""
     count = len(row.begin)
     order = np.lexsort((row.begin, row.category, row.lane))
@@ -84,7 +84,7 @@ def _runs(row: Row, shortest: float) -> Any:
     return found
 
 
-def _row(row: Row, shortest: float, texts: Order) -> dict[str, Any]:
+def _row(row: TimelineRow, shortest: float, texts: Order) -> dict[str, Any]:
     runs = _runs(row, shortest) if shortest else np.arange(len(row.begin))
     _, first, of, count = np.unique(runs, return_index=True, return_inverse=True, return_counts=True)
     begin = np.full(len(first), np.inf)
@@ -116,7 +116,7 @@ def _row(row: Row, shortest: float, texts: Order) -> dict[str, Any]:
     }
 
 
-def _fill_shares(row: Row, of: Any, begin: Floats, end: Floats) -> Any:
+def _fill_shares(row: TimelineRow, of: Any, begin: Floats, end: Floats) -> Any:
     """The share of each bar that the bars which it stands for cover; those of a lane do not overlap."""
     covered = np.bincount(of, row.end - row.begin, minlength=len(begin))
     return np.clip(np.divide(covered, end - begin, out=np.ones(len(begin)), where=end > begin), 0.0, 1.0)

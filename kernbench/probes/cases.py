@@ -68,7 +68,7 @@ class LeftOut:
     reason: str
 
 
-class Catalogue:
+class CaseCatalogue:
     """The cases of one compiled topology, and those that it has not."""
 
     def __init__(self, graph: PropertyGraph) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from kernbench.analysis.zero_load import Hop, Prediction, ZeroLoadModel
+from kernbench.analysis.zero_load import Prediction, ZeroLoadHop, ZeroLoadModel
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.probes.cases import Case
@@ -31,7 +31,7 @@ class Measurement:
     flits: int
     actual_ns: float
     prediction: Prediction
-    hops: tuple[Hop, ...]
+    hops: tuple[ZeroLoadHop, ...]
     """The places that the simulated transfer passed."""
     service_ns: float
     """Time at all hops together, without waits for others."""
@@ -59,7 +59,7 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CaseRow:
     """All measurements of one case, by size, smallest first."""
 
     case: Case
@@ -76,7 +76,7 @@ class _Watch(Instrument):
         self.ended.append(transaction)
 
 
-class Bench:
+class ProbeBench:
     """Measures cases of one compiled topology."""
 
     def __init__(
@@ -94,7 +94,7 @@ class Bench:
 
     def measure(
         self, cases: Sequence[Case], sizes: Sequence[int], progress: Progress | None = None
-    ) -> list[Row]:
+    ) -> list[CaseRow]:
         """Every case with every size, the sizes of a case one after the other on a machine of its own."""
         ordered = sorted(set(sizes))
         total = len(cases) * sum(ordered)
@@ -111,7 +111,7 @@ class Bench:
                 if progress is not None:
                     progress(simulated_ns, before + machine.clock.events, done / total)
             before += machine.clock.events
-            rows.append(Row(case, by_size))
+            rows.append(CaseRow(case, by_size))
         return rows
 
     def _machine(self, case: Case) -> tuple[Machine, _Watch]:
@@ -144,13 +144,13 @@ class Bench:
         )
 
 
-def _hop(machine: Machine, row: HopRow, begun: float) -> Hop:
+def _hop(machine: Machine, row: HopRow, begun: float) -> ZeroLoadHop:
     server = machine.resources[row.resource]
     if isinstance(server, Link):
         kind, gbs = server.kind, server.bw_gbs
     else:
         kind, gbs = str(machine.component(server.resource).node.properties["kind"]), None
-    return Hop(server.resource, kind, row.t_in - begun, row.t_out - begun, row.bytes, gbs)
+    return ZeroLoadHop(server.resource, kind, row.t_in - begun, row.t_out - begun, row.bytes, gbs)
 
 
 def packages(graph: PropertyGraph, sips: Iterable[object]) -> PropertyGraph:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
 
-from kernbench.analysis.zero_load import Hop
+from kernbench.analysis.zero_load import ZeroLoadHop
 from kernbench.probes.cases import LEVELS, LOCAL
-from kernbench.probes.measurements import Measurement, Row
+from kernbench.probes.measurements import CaseRow, Measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ Broken = Iterator[str | None]
 """The results of a check, one for each item that it looks at: None where all is well, else the fault."""
 
 
-def check(rows: Sequence[Row]) -> list[Finding]:
+def check(rows: Sequence[CaseRow]) -> list[Finding]:
     """The findings of all checks, in order."""
     return [_finding(name, nothing, look(rows)) for name, nothing, look in CHECKS]
 
@@ -59,7 +59,7 @@ def _finding(name: str, nothing: str, looked: Iterable[str | None]) -> Finding:
     return Finding(name, True, f"{len(results) - len(own)} of {len(results)}{rest}")
 
 
-def formula_is_simulation(rows: Sequence[Row]) -> Broken:
+def formula_is_simulation(rows: Sequence[CaseRow]) -> Broken:
     """The simulated time is that of the formula."""
     for row, m in _all(rows):
         yield _unless(
@@ -69,7 +69,7 @@ def formula_is_simulation(rows: Sequence[Row]) -> Broken:
         )
 
 
-def hops_are_formulas(rows: Sequence[Row]) -> Broken:
+def hops_are_formulas(rows: Sequence[CaseRow]) -> Broken:
     """The transfer takes the router's way, and passes every place on it when the formula says."""
     for row, m in _all(rows):
         taken, planned = [hop.name for hop in m.hops], [hop.name for hop in m.prediction.hops]
@@ -80,7 +80,7 @@ def hops_are_formulas(rows: Sequence[Row]) -> Broken:
             yield _unless(not _culprit(m), f"{_what(row, m)}{_culprit(m)}")
 
 
-def hops_add_up(rows: Sequence[Row]) -> Broken:
+def hops_add_up(rows: Sequence[CaseRow]) -> Broken:
     """The times at the places of the way add up to the whole, without any waiting for others."""
     for row, m in _all(rows):
         gap = m.service_ns + m.wait_ns - m.actual_ns
@@ -92,7 +92,7 @@ def hops_add_up(rows: Sequence[Row]) -> Broken:
         )
 
 
-def causes_add_up(rows: Sequence[Row]) -> Broken:
+def causes_add_up(rows: Sequence[CaseRow]) -> Broken:
     """The breakdown by cause adds up to the formula's time, and no share is negative."""
     for row, m in _all(rows):
         shares = m.prediction.end.shares
@@ -102,7 +102,7 @@ def causes_add_up(rows: Sequence[Row]) -> Broken:
         )
 
 
-def fabric_is_paid(rows: Sequence[Row]) -> Broken:
+def fabric_is_paid(rows: Sequence[CaseRow]) -> Broken:
     """All of the payload crosses every link between asker and memory once, in its direction, at its speed."""
     for row, m in _all(rows):
         nodes = row.case.route.nodes if row.case.is_write else row.case.route.back
@@ -118,7 +118,7 @@ def fabric_is_paid(rows: Sequence[Row]) -> Broken:
         )
 
 
-def bandwidth_is_bounded(rows: Sequence[Row]) -> Broken:
+def bandwidth_is_bounded(rows: Sequence[CaseRow]) -> Broken:
     """Effective bandwidth stays within that of the slowest place."""
     for row, m in _all(rows):
         slowest = m.prediction.bottleneck_gbs
@@ -128,7 +128,7 @@ def bandwidth_is_bounded(rows: Sequence[Row]) -> Broken:
         )
 
 
-def bytes_take_time(rows: Sequence[Row]) -> Broken:
+def bytes_take_time(rows: Sequence[CaseRow]) -> Broken:
     """More bytes never take less time."""
     for row in rows:
         for less, more in pairwise(row.by_size.values()):
@@ -139,7 +139,7 @@ def bytes_take_time(rows: Sequence[Row]) -> Broken:
             )
 
 
-def near_before_far(rows: Sequence[Row]) -> Broken:
+def near_before_far(rows: Sequence[CaseRow]) -> Broken:
     """Local <= same cube <= other cube <= other SIP (the nearest of each), for reads and for writes.
 
     The first holds on every machine, for a PE's own memory hangs on its own router. That the others hold is
@@ -152,7 +152,7 @@ def near_before_far(rows: Sequence[Row]) -> Broken:
         yield from _rising(present[1:])
 
 
-def best_before_worst(rows: Sequence[Row]) -> Broken:
+def best_before_worst(rows: Sequence[CaseRow]) -> Broken:
     """Within a level of distance the nearest is not later than the farthest."""
     for level in LEVELS:
         for op in ("read", "write"):
@@ -160,13 +160,13 @@ def best_before_worst(rows: Sequence[Row]) -> Broken:
             yield from _rising([row for name in pair for row in rows if _is(row, name, op)])
 
 
-def seams_take_time(rows: Sequence[Row]) -> Broken:
+def seams_take_time(rows: Sequence[CaseRow]) -> Broken:
     """Host transfers never get shorter with the number of chiplet seams between host and cube."""
     for category in ("h2d", "d2h"):
         yield from _rising([row for row in rows if row.case.category == category])
 
 
-def one_flit_is_symmetric(rows: Sequence[Row]) -> Broken:
+def one_flit_is_symmetric(rows: Sequence[CaseRow]) -> Broken:
     """A single flit takes as long out (and its acknowledgement back) as in (and its command out)."""
     reads = {(row.case.src, row.case.dst): row for row in rows if not row.case.is_write}
     for row in rows:
@@ -182,13 +182,13 @@ def one_flit_is_symmetric(rows: Sequence[Row]) -> Broken:
                     )
 
 
-def nothing_is_left(rows: Sequence[Row]) -> Broken:
+def nothing_is_left(rows: Sequence[CaseRow]) -> Broken:
     """When a transfer is answered, nothing is outstanding any more."""
     for row, m in _all(rows):
         yield _unless(m.unfinished == 0, f"{_what(row, m)}: {m.unfinished} events or transactions are left")
 
 
-CHECKS: tuple[tuple[str, str, Callable[[Sequence[Row]], Broken]], ...] = (
+CHECKS: tuple[tuple[str, str, Callable[[Sequence[CaseRow]], Broken]], ...] = (
     ("formula equals simulation", "no case", formula_is_simulation),
     ("every hop passed when the formula says", "no case", hops_are_formulas),
     ("hop times add up", "no case", hops_add_up),
@@ -205,7 +205,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Sequence[Row]], Broken]], ...] = (
 """Name, what is missing where there is nothing to compare, and the check."""
 
 
-def _all(rows: Iterable[Row]) -> Iterator[tuple[Row, Measurement]]:
+def _all(rows: Iterable[CaseRow]) -> Iterator[tuple[CaseRow, Measurement]]:
     return ((row, measurement) for row in rows for measurement in row.by_size.values())
 
 
@@ -213,15 +213,15 @@ def _unless(well: bool, wrong: str) -> str | None:
     return None if well else wrong
 
 
-def _what(row: Row, m: Measurement) -> str:
+def _what(row: CaseRow, m: Measurement) -> str:
     return f"{row.case.title} of {m.nbytes} bytes"
 
 
-def _is(row: Row, name: str, op: str) -> bool:
+def _is(row: CaseRow, name: str, op: str) -> bool:
     return row.case.name == name and row.case.op == op
 
 
-def _rising(rows: Sequence[Row], always: bool = False) -> Broken:
+def _rising(rows: Sequence[CaseRow], always: bool = False) -> Broken:
     """At every size, none of ``rows`` is quicker than the one before it.
 
     Unless that must be so ``always``, a machine whose figures make it so has it its way.
@@ -237,7 +237,7 @@ def _rising(rows: Sequence[Row], always: bool = False) -> Broken:
             yield Machines(wrong) if wrong and due and not always else wrong
 
 
-def _faster_than_possible(hop: Hop, m: Measurement) -> bool:
+def _faster_than_possible(hop: ZeroLoadHop, m: Measurement) -> bool:
     return hop.gbs is not None and hop.t_out - hop.t_in + m.tolerance_ns < hop.nbytes / hop.gbs
 
 

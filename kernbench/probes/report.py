@@ -8,8 +8,8 @@ from typing import Any
 
 from kernbench.analysis.time_segments import SEGMENTS
 from kernbench.pgraph import PropertyGraph
-from kernbench.probes.cases import CATEGORIES, Case, Catalogue, LeftOut
-from kernbench.probes.measurements import Bench, Measurement, Progress, Row
+from kernbench.probes.cases import CATEGORIES, Case, CaseCatalogue, LeftOut
+from kernbench.probes.measurements import CaseRow, Measurement, ProbeBench, Progress
 from kernbench.probes.probe_checks import Finding, check
 
 STANDARD_BYTES = 32 * 1024
@@ -30,7 +30,7 @@ class ProbeReport:
     """The size of the summary."""
     sizes: tuple[int, ...]
     """The sizes of the sweep."""
-    rows: tuple[Row, ...]
+    rows: tuple[CaseRow, ...]
     left_out: tuple[LeftOut, ...]
     """Cases that this machine does not have."""
     findings: tuple[Finding, ...]
@@ -66,7 +66,7 @@ class ProbeReport:
             "notes": list(self.notes),
         }
 
-    def _case(self, row: Row) -> dict[str, Any]:
+    def _case(self, row: CaseRow) -> dict[str, Any]:
         m = row.by_size[self.nbytes]
         return {
             **_way(row.case),
@@ -138,7 +138,7 @@ class ProbeReport:
         ]
         return tuple(cells[0]), [list(cell.values()) for cell in cells]
 
-    def _of(self, category: str) -> list[Row]:
+    def _of(self, category: str) -> list[CaseRow]:
         return [row for row in self.rows if row.case.category == category]
 
     @property
@@ -162,7 +162,7 @@ def probe(
     ``sizes`` are the sweep's and ``nbytes`` the summary's bytes; ``components`` as for a machine, ``checked``
     as its ``check``. A :class:`~kernbench.errors.UsageError` for a case or a size that does not exist or fit.
     """
-    catalogue = Catalogue(graph)
+    catalogue = CaseCatalogue(graph)
     chosen = catalogue.chosen(case)
     left_out = list(catalogue.left_out) if case in (None, "all") else []
     sweep, limit = tuple(sorted(set(sizes) or {nbytes})), catalogue.limit_bytes
@@ -170,7 +170,7 @@ def probe(
         reason = "a larger transfer is a message for each pseudo-channel, and those meet on the links"
         left_out.append(LeftOut(f"sizes above {size_text(limit)}", reason))
         sweep, nbytes = tuple(size for size in sweep if size <= limit) or (limit,), min(nbytes, limit)
-    rows = Bench(graph, components, check=checked).measure(chosen, [*sweep, nbytes], progress)
+    rows = ProbeBench(graph, components, check=checked).measure(chosen, [*sweep, nbytes], progress)
     return ProbeReport(
         str(graph.properties["name"]),
         nbytes,
@@ -182,7 +182,7 @@ def probe(
     )
 
 
-def notes(rows: Sequence[Row], nbytes: int) -> Iterator[str]:
+def notes(rows: Sequence[CaseRow], nbytes: int) -> Iterator[str]:
     """Comparisons without a verdict: reading against writing from the host, and what limits each distance."""
     times = {row.case.name: row.by_size[nbytes].actual_ns for row in rows if row.case.category != "pe-dma"}
     both = [hop for name in times if (hop := name.removeprefix("h2d-")) != name and f"d2h-{hop}" in times]

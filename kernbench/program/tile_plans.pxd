@@ -1,7 +1,7 @@
 cimport cython
 
 @cython.final
-cdef class Transfer:
+cdef class OperandBytes:
     cdef readonly tuple runs
     cdef readonly long long nbytes
 
@@ -26,24 +26,24 @@ cdef class Matrix:
     @cython.locals(
         height="long long", width="long long", nbytes="long long", pitch="long long", run="long long", i="long long",
     )
-    cpdef Transfer tile(self, long long row, long long col, long long rows, long long cols)
+    cpdef OperandBytes tile(self, long long row, long long col, long long rows, long long cols)
 
 @cython.final
-cdef class EpilogueStep:
+cdef class PlannedEpilogue:
     cdef readonly object name, scope, group
     cdef readonly Matrix operand
 
-    cpdef Transfer transfer(self, long long row, long long col, long long rows, long long cols, long long k=*)
+    cpdef OperandBytes transfer(self, long long row, long long col, long long rows, long long cols, long long k=*)
 
 @cython.locals(
     tile_m="long long", tile_k="long long", tile_n="long long", m="long long", k="long long", n="long long",
-    height="long long", width="long long", fetch="long long", elements="long long", step=EpilogueStep,
-    reads=list, maths=list, product=Stage, from_a=Transfer, from_b=Transfer, to_out=Transfer, transfer=Transfer,
+    height="long long", width="long long", fetch="long long", elements="long long", step=PlannedEpilogue,
+    reads=list, maths=list, product=Stage, from_a=OperandBytes, from_b=OperandBytes, to_out=OperandBytes, transfer=OperandBytes,
 )
 cdef TilePlan _gemm_tile(
     Matrix a, Matrix b, Matrix out, tuple tile, tuple corner, object epilogue, bint last_k, bint last_tile,
 )
-@cython.locals(buffers="long long", writes="long long", read=Transfer)
-cdef TilePlan _with_transfers(list reads, list stages, Transfer write, object out_address)
+@cython.locals(buffers="long long", writes="long long", read=OperandBytes)
+cdef TilePlan _with_transfers(list reads, list stages, OperandBytes write, object out_address)
 cdef Matrix _matrix(object operand, bint by_rows)
-cdef EpilogueStep _step(object step, bint by_rows)
+cdef PlannedEpilogue _step(object step, bint by_rows)

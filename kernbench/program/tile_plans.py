@@ -23,7 +23,7 @@ from kernbench.program.operations import Operand
 T = TypeVar("T")
 
 
-class Transfer:
+class OperandBytes:
     """What a tile reads or writes of one operand: (address, bytes) of each run, and all bytes."""
 
     def __init__(self, runs: tuple[tuple[int, int], ...], nbytes: int) -> None:
@@ -53,7 +53,7 @@ class Stage:
         self,
         kind: str,
         nbytes: int = 0,
-        transfers: tuple[Transfer, ...] = (),
+        transfers: tuple[OperandBytes, ...] = (),
         block: tuple[int, int, int] = (0, 0, 0),
         elements: int = 0,
         name: str = "",
@@ -97,18 +97,18 @@ class Matrix:
         self.address = address
         self.by_rows = by_rows
 
-    def tile(self, row: int, col: int, rows: int, cols: int) -> Transfer:
+    def tile(self, row: int, col: int, rows: int, cols: int) -> OperandBytes:
         """The transfer of the tile at (row, col) of at most (rows, cols), cut at the edges."""
         height, width = min(rows, self.rows - row), min(cols, self.cols - col)
         nbytes = height * width * self.itemsize
         first = (self.address or 0) + (row * self.cols + col) * self.itemsize
         if not self.by_rows or width == self.cols:
-            return Transfer(((first, nbytes),), nbytes)
+            return OperandBytes(((first, nbytes),), nbytes)
         pitch, run = self.cols * self.itemsize, width * self.itemsize
-        return Transfer(tuple([(first + i * pitch, run) for i in range(height)]), nbytes)
+        return OperandBytes(tuple([(first + i * pitch, run) for i in range(height)]), nbytes)
 
 
-class EpilogueStep:
+class PlannedEpilogue:
     """An epilogue step as the planner sees it: its name, scope and, if it has one, its operand.
 
     With ``group`` the operand has a row for each so many elements along K.
@@ -122,7 +122,7 @@ class EpilogueStep:
         self.operand = operand
         self.group = group
 
-    def transfer(self, row: int, col: int, rows: int, cols: int, k: int = 0) -> Transfer | None:
+    def transfer(self, row: int, col: int, rows: int, cols: int, k: int = 0) -> OperandBytes | None:
         """The transfer of the operand's share for an output tile; a vector counts as one row.
 
         ``k`` is where the K tile begins.
@@ -152,7 +152,7 @@ def gemm_plan(
     b: Matrix,
     out: Matrix,
     tile: tuple[int, int, int],
-    epilogue: Sequence[EpilogueStep] = (),
+    epilogue: Sequence[PlannedEpilogue] = (),
     outermost: bool = False,
 ) -> Iterator[TilePlan]:
     """Tiles of ``out = a @ b`` in the order M, N, K. ``tile`` is (M, K, N).
@@ -186,7 +186,7 @@ def _gemm_tile(
     out: Matrix,
     tile: tuple[int, int, int],
     corner: tuple[int, int, int],
-    epilogue: Sequence[EpilogueStep],
+    epilogue: Sequence[PlannedEpilogue],
     last_k: bool,
     last_tile: bool,
 ) -> TilePlan:
@@ -228,7 +228,7 @@ def math_plan(
     out: Matrix,
     tile: tuple[int, int],
     name: str,
-    epilogue: Sequence[EpilogueStep] = (),
+    epilogue: Sequence[PlannedEpilogue] = (),
     outermost: bool = False,
 ) -> Iterator[TilePlan]:
     """Tiles of an element-wise ``out = f(a)`` in the order M, N. ``tile`` is (M, N).
@@ -263,7 +263,7 @@ def math_plan(
 
 
 def _with_transfers(
-    reads: list[Transfer], stages: list[Stage], write: Transfer | None, out_address: int | None
+    reads: list[OperandBytes], stages: list[Stage], write: OperandBytes | None, out_address: int | None
 ) -> TilePlan:
     """Put the DMA stages around ``stages`` and add up the tile's buffers."""
     buffers = 0
@@ -292,9 +292,9 @@ def _matrix(operand: Operand, by_rows: bool) -> Matrix:
     return Matrix(rows, cols, dtype(operand.dtype).itemsize, None if pinned else operand.address, by_rows)
 
 
-def _step(step: Epilogue, by_rows: bool) -> EpilogueStep:
+def _step(step: Epilogue, by_rows: bool) -> PlannedEpilogue:
     operand = _matrix(step.operand, by_rows) if step.operand is not None else None
-    return EpilogueStep(step.op, step.scope, operand, step.group)
+    return PlannedEpilogue(step.op, step.scope, operand, step.group)
 
 
 def tiles_of(

@@ -5,7 +5,7 @@ from kernbench.replay.bounded import Bounded
 from kernbench.replay.dataplane import DataPlane
 from kernbench.replay.dependencies import DependencyBuilder
 from kernbench.replay.executor import Executor
-from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.memory_store import SimulatedMemory
 from kernbench.replay.oplog import OpLog
 from kernbench.replay.verification import compare
 
@@ -14,7 +14,7 @@ __all__ = [
     "DataPlane",
     "DependencyBuilder",
     "Executor",
-    "MemoryStore",
     "OpLog",
+    "SimulatedMemory",
     "compare",
 ]

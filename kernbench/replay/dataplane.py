@@ -20,7 +20,7 @@ from kernbench.errors import KernBenchError, UsageError
 from kernbench.program.operations import Op, Region, has_values
 from kernbench.replay.dependencies import Dependency, DependencyBuilder
 from kernbench.replay.executor import FAILURES, Executor, freeze, named
-from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.memory_store import SimulatedMemory
 from kernbench.replay.op_checks import OpChecks
 from kernbench.replay.op_record import OpRecord
 from kernbench.replay.oplog import OpLog
@@ -57,10 +57,10 @@ class DataPlane(Instrument):
         self._recorded = recorded or verify
         self.names = TensorNames()
         self.races = RaceDetector(self.names)
-        self.memory = MemoryStore(strict=verify, names=self.names, address_bits=address_bits)
+        self.memory = SimulatedMemory(strict=verify, names=self.names, address_bits=address_bits)
         self.log = OpLog()
         self._dependencies = DependencyBuilder()
-        replayed = MemoryStore(strict=True, names=self.names, address_bits=address_bits)
+        replayed = SimulatedMemory(strict=True, names=self.names, address_bits=address_bits)
         self.op_checks = OpChecks() if verify and check_ops else None
         """Compares every operation that is replayed."""
         self._replay = Executor(replayed, check=self.op_checks) if verify else None

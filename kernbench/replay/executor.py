@@ -19,7 +19,7 @@ from kernbench import dtypes
 from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Operand
 from kernbench.replay.dependencies import DATA_HAZARDS, Dependency
-from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.memory_store import SimulatedMemory
 from kernbench.replay.semantics import compute, pieces_of, stacked_dot
 from kernbench.replay.verification import describe
 
@@ -45,7 +45,7 @@ class Executor:
 
     def __init__(
         self,
-        memory: MemoryStore,
+        memory: SimulatedMemory,
         window: int = WINDOW,
         order: Callable[[list[Op]], list[Op]] | None = None,
         queue: int = QUEUE,

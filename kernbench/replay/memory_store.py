@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
 
-class MemoryStore:
+class SimulatedMemory:
     """Bytes of the physical space, little-endian and row-major as numpy has them.
 
     ``strict`` (verification): reading a byte that was never written is a :class:`VerificationError` that
@@ -81,7 +81,7 @@ class MemoryStore:
                 self.write(addr + first * values.itemsize, values[position + first : position + end])
             position += count
 
-    def copy_written(self, source: MemoryStore, region: Region) -> None:
+    def copy_written(self, source: SimulatedMemory, region: Region) -> None:
         """Take over the bytes of ``region`` that ``source`` holds; none of it is pending any more."""
         start, end = self._range(*region)
         for extent in source._bytes.clipped(start, end):

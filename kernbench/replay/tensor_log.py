@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernbench.program.operations import Op, Region
-from kernbench.replay.tensor_names import Shard, TensorNames
+from kernbench.replay.tensor_names import NamedShard, TensorNames
 
 Table = dict[str, Any]
 
@@ -73,7 +73,7 @@ class TensorLog:
         found: dict[int, tuple[int, int]] = {}
         for addr, nbytes in regions:
             for part in names.parts(addr, addr + nbytes):
-                shard: Shard = part.value
+                shard: NamedShard = part.value
                 offset, size = shard.offset + part.start - shard.addr, part.end - part.start
                 before = found.get(shard.number)
                 found[shard.number] = (

@@ -9,7 +9,7 @@ from kernbench.address import Extent, ExtentMap
 from kernbench.program.operations import Region
 
 
-class Shard(NamedTuple):
+class NamedShard(NamedTuple):
     """One part of a tensor in memory: ``start`` its first index in the tensor, ``shape`` its extents."""
 
     tensor: str
@@ -46,7 +46,7 @@ class TensorNames:
     def __init__(self) -> None:
         self._shards = ExtentMap(lambda shard, _begin, _end: shard)
 
-    def add(self, shard: Shard) -> None:
+    def add(self, shard: NamedShard) -> None:
         """``shard`` was allocated."""
         self._shards.set(shard.addr, shard.addr + shard.nbytes, shard)
 
@@ -54,7 +54,7 @@ class TensorNames:
         """The memory at ``region`` was freed."""
         self._shards.remove(region.addr, region.addr + region.nbytes)
 
-    def at(self, addr: int) -> Shard | None:
+    def at(self, addr: int) -> NamedShard | None:
         """The shard that holds the byte at ``addr``."""
         found = self._shards.at(addr)
         return None if found is None else found.value

@@ -37,14 +37,14 @@ img { max-width: 100%; }
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A part of the page: ``body`` is HTML; ``title`` is plain text, and is in the list at the top."""
 
     title: str
     body: str
 
 
-def page(title: str, facts: Mapping[str, str], sections: Sequence[Section], made_by: str) -> str:
+def page(title: str, facts: Mapping[str, str], sections: Sequence[PageSection], made_by: str) -> str:
     """The whole file. ``facts`` are shown beneath the title; ``made_by`` at the end."""
     links = "".join(f'<a href="#s{at}">{escape(s.title)}</a>' for at, s in enumerate(sections))
     rows = "".join(f"<dt>{escape(key)}</dt><dd>{escape(text)}</dd>" for key, text in facts.items() if text)

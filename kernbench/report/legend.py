@@ -10,7 +10,7 @@ from kernbench.report.views import Overlay, View
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """A sample of a line and what it stands for."""
 
     colour: str
@@ -19,12 +19,12 @@ class Entry:
     text: str
 
 
-def legend(view: View, overlay: Overlay | None = None) -> list[Entry]:
+def legend(view: View, overlay: Overlay | None = None) -> list[LegendEntry]:
     """Entries in the order in which the view has them."""
     return _kinds(view) if overlay is None else _steps()
 
 
-def _kinds(view: View) -> list[Entry]:
+def _kinds(view: View) -> list[LegendEntry]:
     figures: dict[str, tuple[set[float], set[float]]] = {}
     for wire in view.wires:
         gbs, mm = figures.setdefault(wire.kind, (set(), set()))
@@ -36,7 +36,7 @@ def _kinds(view: View) -> list[Entry]:
         words = [record.title, f"{_span(gbs)} GB/s"]
         if max(mm) > 0:
             words.append(f"{_span(mm)} mm")
-        entries.append(Entry(record.colour, record.thick, record.dashed, ", ".join(words)))
+        entries.append(LegendEntry(record.colour, record.thick, record.dashed, ", ".join(words)))
     return entries
 
 
@@ -45,13 +45,13 @@ def _span(values: set[float]) -> str:
     return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
-def _steps() -> list[Entry]:
-    entries = [Entry(*colour(0.0), False, "idle")]
+def _steps() -> list[LegendEntry]:
+    entries = [LegendEntry(*colour(0.0), False, "idle")]
     for number in range(len(STEPS)):
         upper = (number + 1) / len(STEPS)
         lower = "over 0" if number == 0 else f"{number / len(STEPS) * 100:.3g}"
         share = upper - 0.5 / len(STEPS)
-        entries.append(Entry(*colour(share), False, f"{lower} to {percent(upper)} utilisation"))
+        entries.append(LegendEntry(*colour(share), False, f"{lower} to {percent(upper)} utilisation"))
     return entries
 
 

@@ -21,9 +21,9 @@ def page(
     sections = []
     if notes:
         listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
-        sections.append(html.Section("Notes", f"<ul>{listed}</ul>"))
-    sections += [html.Section(file.stem, html.image(file.read_bytes(), file.stem)) for file in pictures]
-    sections += [html.Section(name, _table(rows)) for name, rows in tables.items()]
+        sections.append(html.PageSection("Notes", f"<ul>{listed}</ul>"))
+    sections += [html.PageSection(file.stem, html.image(file.read_bytes(), file.stem)) for file in pictures]
+    sections += [html.PageSection(name, _table(rows)) for name, rows in tables.items()]
     return html.page(title, facts, sections, "KernBench")
 
 

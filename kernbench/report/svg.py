@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from kernbench.kinds import LINK_KINDS
 from kernbench.report.colours import INK, PAPER, colour, fill, percent
-from kernbench.report.legend import Entry, legend, remarks
+from kernbench.report.legend import LegendEntry, legend, remarks
 from kernbench.report.percents import HIGH, percents
 from kernbench.report.views import Box, Note, Overlay, View, Wire
 from kernbench.report.views.text import BOLD, LINE, SIZE, width
@@ -140,7 +140,7 @@ def _percent(note: Note) -> str:
     )
 
 
-def _legend(entries: list[Entry], view: View, inner: float, y: float) -> Iterator[str]:
+def _legend(entries: list[LegendEntry], view: View, inner: float, y: float) -> Iterator[str]:
     for row in _rows(entries, inner):
         for x, entry in row:
             dash = ' stroke-dasharray="5 3"' if entry.dashed else ""
@@ -167,9 +167,9 @@ def _ruler(scale: float) -> tuple[float, float]:
     return 1.0, scale
 
 
-def _rows(entries: list[Entry], inner: float) -> list[list[tuple[float, Entry]]]:
+def _rows(entries: list[LegendEntry], inner: float) -> list[list[tuple[float, LegendEntry]]]:
     """Entries side by side, broken into rows."""
-    rows: list[list[tuple[float, Entry]]] = [[]]
+    rows: list[list[tuple[float, LegendEntry]]] = [[]]
     x = 0.0
     for entry in entries:
         wide = _SAMPLE + 6 + width(entry.text)

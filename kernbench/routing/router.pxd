@@ -1,18 +1,18 @@
 cimport cython
 
-from kernbench.routing.tables cimport Table
+from kernbench.routing.tables cimport RouteTable
 
 @cython.final
-cdef class Attached:
+cdef class Attachment:
     cdef list links
     cdef long long weight_nm
     cdef object name, at
 
 @cython.final
-cdef class Candidate:
+cdef class RouteCandidate:
     cdef long long weight_nm, order
     cdef list first, last
-    cdef Table table
+    cdef RouteTable table
     cdef Py_ssize_t place
 
 cdef class Router:
@@ -22,25 +22,25 @@ cdef class Router:
     cdef dict _routes, _departures, _arrivals, _out, _into, _kinds
 
     cpdef object route(self, str src, str dst, object traffic, str via=*)
-    @cython.locals(best=Candidate, links=list)
+    @cython.locals(best=RouteCandidate, links=list)
     cdef object _find(self, str src, str dst, object traffic, str via)
-    @cython.locals(p=dict, q=dict, best=Candidate)
-    cdef Candidate _shortest(self, object a, object b, object traffic, str via)
+    @cython.locals(p=dict, q=dict, best=RouteCandidate)
+    cdef RouteCandidate _shortest(self, object a, object b, object traffic, str via)
     @cython.locals(
-        best=Candidate, departures=list, last=Attached, first=Attached, table=Table, count=Py_ssize_t,
+        best=RouteCandidate, departures=list, last=Attachment, first=Attachment, table=RouteTable, count=Py_ssize_t,
         place=Py_ssize_t, weight="long long", order="long long", within_cube=bint,
     )
-    cdef Candidate _best(self, object a, object b, object banned, str via)
-    cdef list _links(self, Candidate best)
+    cdef RouteCandidate _best(self, object a, object b, object banned, str via)
+    cdef list _links(self, RouteCandidate best)
     cdef bint _has_twin(self, object link)
     @cython.locals(found=list, index=dict)
     cdef list _ways_from(self, object a, object banned)
     @cython.locals(found=list, index=dict)
     cdef list _ways_to(self, object b, object banned)
     cdef list _allowed(self, dict links, object name, object banned)
-    @cython.locals(key=tuple, table=Table)
-    cdef Table _table(self, object destination, bint within_cube)
+    @cython.locals(key=tuple, table=RouteTable)
+    cdef RouteTable _table(self, object destination, bint within_cube)
     cdef object _kind(self, object name)
     cdef object _wired(self, object name)
 
-cdef bint _before(long long weight_nm, long long order, Candidate best)
+cdef bint _before(long long weight_nm, long long order, RouteCandidate best)

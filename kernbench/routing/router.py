@@ -12,7 +12,7 @@ from kernbench.pgraph import Edge, Node, PropertyGraph
 from kernbench.routing.connections import ConnectionPolicy
 from kernbench.routing.core import NM_PER_MM, build_core, weight_nm
 from kernbench.routing.route import UCIE_KINDS, Route, forbidden
-from kernbench.routing.tables import Table, Tables
+from kernbench.routing.tables import RouteTable, Tables
 
 TABLE_BYTES = 128 << 20
 """Memory in bytes that a router spends on tables before it drops the least recently used."""
@@ -20,7 +20,7 @@ FEWEST_TABLES = 16
 """So many it keeps, however large."""
 
 
-class Attached:
+class Attachment:
     """A way between a component and the core: its links, their weight, and where they meet the core."""
 
     def __init__(self, links: list[Edge], name: str, at: int) -> None:
@@ -33,11 +33,17 @@ class Attached:
         """Number of that component in the core; -1 where it is none of the core's."""
 
 
-class Candidate:
+class RouteCandidate:
     """A possible route: links before the core, the core from a place of a table, links after it."""
 
     def __init__(
-        self, weight_nm: int, order: int, first: list[Edge], table: Table | None, place: int, last: list[Edge]
+        self,
+        weight_nm: int,
+        order: int,
+        first: list[Edge],
+        table: RouteTable | None,
+        place: int,
+        last: list[Edge],
     ) -> None:
         self.weight_nm = weight_nm
         self.order = order
@@ -66,11 +72,11 @@ class Router:
         self._core = build_core(graph)
         self._connections = ConnectionPolicy(graph, self._core)
         self._within, self._anywhere = Tables(self._core, True), Tables(self._core, False)
-        self._tables: OrderedDict[tuple[int, bool], Table] = OrderedDict()
+        self._tables: OrderedDict[tuple[int, bool], RouteTable] = OrderedDict()
         self._table_bytes = 0
         self._routes: dict[tuple[str, str, Traffic, str], Route] = {}
-        self._departures: dict[tuple[str, frozenset[str]], list[Attached]] = {}
-        self._arrivals: dict[tuple[str, frozenset[str]], list[Attached]] = {}
+        self._departures: dict[tuple[str, frozenset[str]], list[Attachment]] = {}
+        self._arrivals: dict[tuple[str, frozenset[str]], list[Attachment]] = {}
         self._out: dict[str, list[Edge]] = {}
         """The links that leave each component; likewise ``_into``."""
         self._kinds: dict[str, ComponentKind] = {}
@@ -104,7 +110,7 @@ class Router:
         nodes = (src, *[link.target for link in links])
         return Route(nodes, tuple(links), best.weight_nm / NM_PER_MM, back)
 
-    def _shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> Candidate:
+    def _shortest(self, a: Node, b: Node, traffic: Traffic, via: str) -> RouteCandidate:
         p, q = a.properties, b.properties
         same_cube = p["cube"] != -1 and p["cube"] == q["cube"] and p["sip"] == q["sip"]
         banned = forbidden(traffic, same_cube, to_tcm=q["kind"] == "pe_tcm")
@@ -115,16 +121,16 @@ class Router:
             raise RoutingError(f"no route from '{a.id}' to '{b.id}'{through} for {traffic} traffic{reason}")
         return best
 
-    def _best(self, a: Node, b: Node, banned: frozenset[str], via: str) -> Candidate | None:
+    def _best(self, a: Node, b: Node, banned: frozenset[str], via: str) -> RouteCandidate | None:
         """The first of the shortest, None where there is none."""
-        best: Candidate | None = None
+        best: RouteCandidate | None = None
         departures = self._ways_from(a, banned)
         for last in self._ways_to(b, banned):
             count = len(last.links)
             if via and not (count and last.links[count - 1].source == via):
                 continue
             if count and last.name == a.id and (best is None or _before(last.weight_nm, count, best)):
-                best = Candidate(last.weight_nm, count, [], None, 0, last.links)
+                best = RouteCandidate(last.weight_nm, count, [], None, 0, last.links)
             if last.at < 0:
                 continue
             table = self._table(last.at, banned >= UCIE_KINDS)
@@ -135,10 +141,10 @@ class Router:
                 weight = table.weight_from(place) + (first.weight_nm + last.weight_nm)
                 order = table.order_from(place) + len(first.links) + count
                 if best is None or _before(weight, order, best):
-                    best = Candidate(weight, order, first.links, table, place, last.links)
+                    best = RouteCandidate(weight, order, first.links, table, place, last.links)
         return best
 
-    def _links(self, best: Candidate) -> list[Edge]:
+    def _links(self, best: RouteCandidate) -> list[Edge]:
         if best.table is None:
             return best.last
         links = self._core.links
@@ -147,7 +153,7 @@ class Router:
     def _has_twin(self, link: Edge) -> bool:
         return any(back.target == link.source for back in self._out.get(link.target, ()))
 
-    def _ways_from(self, a: Node, banned: frozenset[str]) -> list[Attached]:
+    def _ways_from(self, a: Node, banned: frozenset[str]) -> list[Attachment]:
         """The ways from a component into the core."""
         key = (a.id, banned)
         found = self._departures.get(key)
@@ -156,18 +162,18 @@ class Router:
         index = self._core.index
         found = self._departures[key] = []
         if a.id in index:
-            found.append(Attached([], a.id, index[a.id]))
+            found.append(Attachment([], a.id, index[a.id]))
             return found
         for link in self._allowed(self._out, a.id, banned):
             if link.target in index:
-                found.append(Attached([link], link.target, index[link.target]))
+                found.append(Attachment([link], link.target, index[link.target]))
             elif self._kind(link.target).forwards_flits:
                 for on in self._allowed(self._out, link.target, banned):
                     if on.target in index:
-                        found.append(Attached([link, on], on.target, index[on.target]))
+                        found.append(Attachment([link, on], on.target, index[on.target]))
         return found
 
-    def _ways_to(self, b: Node, banned: frozenset[str]) -> list[Attached]:
+    def _ways_to(self, b: Node, banned: frozenset[str]) -> list[Attachment]:
         """The ways from the core, or from a component beside it, into a component."""
         key = (b.id, banned)
         found = self._arrivals.get(key)
@@ -176,20 +182,20 @@ class Router:
         index = self._core.index
         found = self._arrivals[key] = []
         if b.id in index:
-            found.append(Attached([], b.id, index[b.id]))
+            found.append(Attachment([], b.id, index[b.id]))
             return found
         for link in self._allowed(self._into, b.id, banned):
-            found.append(Attached([link], link.source, index.get(link.source, -1)))
+            found.append(Attachment([link], link.source, index.get(link.source, -1)))
             if self._kind(link.source).entrance_to == b.properties["kind"]:
                 for before in self._allowed(self._into, link.source, banned):
                     if before.source != b.id:
-                        found.append(Attached([before, link], before.source, index.get(before.source, -1)))
+                        found.append(Attachment([before, link], before.source, index.get(before.source, -1)))
         return found
 
     def _allowed(self, links: dict[str, list[Edge]], name: str, banned: frozenset[str]) -> list[Edge]:
         return [link for link in links.get(name, ()) if link.properties["kind"] not in banned]
 
-    def _table(self, destination: int, within_cube: bool) -> Table:
+    def _table(self, destination: int, within_cube: bool) -> RouteTable:
         key = (destination, within_cube)
         table = self._tables.get(key)
         if table is not None:
@@ -220,7 +226,7 @@ class Router:
         raise RoutingError(f"'{name}' has no wires, name a component that has")
 
 
-def _before(weight_nm: int, order: int, best: Candidate) -> bool:
+def _before(weight_nm: int, order: int, best: RouteCandidate) -> bool:
     return weight_nm < best.weight_nm or (weight_nm == best.weight_nm and order < best.order)
 
 

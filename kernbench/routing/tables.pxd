@@ -5,13 +5,13 @@ from kernbench.routing.containers cimport Nearest, Wholes
 cdef long long _UNREACHED
 
 @cython.final
-cdef class Part:
+cdef class ConnectedPart:
     cdef dict places
     cdef Wholes targets, sources, weights, numbers, begins
 
 @cython.final
-cdef class Table:
-    cdef Part part
+cdef class RouteTable:
+    cdef ConnectedPart part
     cdef Py_ssize_t start
     cdef Wholes misalignment, weight, order, taken
     cdef long long scale
@@ -22,10 +22,10 @@ cdef class Table:
     cpdef Py_ssize_t place(self, object component)
     cpdef long long weight_from(self, Py_ssize_t place)
     cpdef long long order_from(self, Py_ssize_t place)
-    @cython.locals(part=Part, taken="long long*", row="long long")
+    @cython.locals(part=ConnectedPart, taken="long long*", row="long long")
     cpdef list way(self, Py_ssize_t place)
     @cython.locals(
-        part=Part, waiting=Nearest, scale="long long", begins="long long*", sources="long long*",
+        part=ConnectedPart, waiting=Nearest, scale="long long", begins="long long*", sources="long long*",
         weights="long long*", numbers="long long*", weight="long long*", order="long long*", taken="long long*",
         extra="long long*", at=Py_ssize_t, source=Py_ssize_t, row=Py_ssize_t, near="long long",
         later="long long", longer="long long", cost="long long",

@@ -22,7 +22,7 @@ _UNREACHED = 1 << 62
 """The weight of a place that has no route, or whose route is not known yet."""
 
 
-class Part:
+class ConnectedPart:
     """Components that usable links join, and these links by their targets: the rows of a sparse matrix."""
 
     def __init__(
@@ -42,14 +42,14 @@ class Part:
         """Where the links of each target begin; one more at the end."""
 
 
-class Table:
+class RouteTable:
     """Routes to one destination from the components that are joined to it.
 
     The search goes only as far as it is asked to, and continues from there later: most tables of a large
     machine are asked about neighbours only.
     """
 
-    def __init__(self, part: Part, destination: int, misalignment: Wholes, scale: int) -> None:
+    def __init__(self, part: ConnectedPart, destination: int, misalignment: Wholes, scale: int) -> None:
         self.part = part
         count = len(self.part.places)
         self.start = self.part.places[destination]
@@ -155,13 +155,13 @@ class Tables:
         self._core = core
         self._size = len(core.names)
         self._usable = np.flatnonzero(~core.is_ucie) if within_cube else np.arange(len(core.links))
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, ConnectedPart] = {}
         if int(core.weight.sum()) >= EXACT:
             raise ConfigError("routing weights add up to more than 9e9 mm, expected less: nm must stay exact")
 
-    def table(self, destination: int, misalignment: Wholes) -> Table:
+    def table(self, destination: int, misalignment: Wholes) -> RouteTable:
         """The table to component ``destination``; ``misalignment`` is the extra cost per link."""
-        return Table(self._part(destination), destination, misalignment, self._size)
+        return RouteTable(self._part(destination), destination, misalignment, self._size)
 
     @cached_property
     def _part_of(self) -> IntArray:
@@ -184,7 +184,7 @@ class Tables:
         of_links = self._part_of[self._core.source[self._usable]]
         return _Grouped(np.arange(self._size), self._part_of), _Grouped(self._usable, of_links)
 
-    def _part(self, component: int) -> Part:
+    def _part(self, component: int) -> ConnectedPart:
         name = int(self._part_of[component])
         part = self._parts.get(name)
         if part is None:
@@ -193,5 +193,7 @@ class Tables:
             place = np.empty(self._size, dtype=np.int64)
             place[components] = np.arange(len(components))
             source, target = place[core.source[numbers]], place[core.target[numbers]]
-            part = self._parts[name] = Part(components, source, target, core.weight[numbers], numbers)
+            part = self._parts[name] = ConnectedPart(
+                components, source, target, core.weight[numbers], numbers
+            )
         return part

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from kernbench import dtypes
 from kernbench.errors import AllocationError, UsageError
 from kernbench.hints import shown
-from kernbench.replay.tensor_names import Shard
+from kernbench.replay.tensor_names import NamedShard
 from kernbench.runtime.device_memory import MEMORIES, Allocation, Memory
 from kernbench.runtime.devices import Ahbm
 from kernbench.runtime.placement import SINGLE_PE, DPPolicy, check_shape, place
@@ -170,7 +170,7 @@ class TensorFactory:
 
     def _note(
         self, name: str, sizes: tuple[int, ...], kind: dtypes.DType, allocation: Allocation
-    ) -> tuple[int, list[Shard]]:
+    ) -> tuple[int, list[NamedShard]]:
         """Let the data plane know which bytes are the tensor's, and the record where they lie."""
         data, addresses = self.storage.data, self.storage.driver.machine.addresses
         log = data.log.tensors
@@ -181,7 +181,7 @@ class TensorFactory:
             pe = f"sip{shard.sip}.cube{shard.cube}.pe{shard.pe}"
             start = tuple(cut.start for cut in shard.index)
             shards.append(
-                Shard(name, pe, shard.pa, start, shard.shape, kind.itemsize, number, shard.offset_bytes)
+                NamedShard(name, pe, shard.pa, start, shard.shape, kind.itemsize, number, shard.offset_bytes)
             )
             data.names.add(shards[-1])
             for pa, nbytes in addresses.split(shard.pa, shard.nbytes):
@@ -196,7 +196,9 @@ class TensorFactory:
         return [tensor for _, tensor in sorted(self._tensors.items())]
 
 
-def _rename(factory: weakref.ref[TensorFactory], number: int, shards: Sequence[Shard], argument: str) -> str:
+def _rename(
+    factory: weakref.ref[TensorFactory], number: int, shards: Sequence[NamedShard], argument: str
+) -> str:
     """Call a tensor by a kernel's argument, with its number where another has that name; gives the name."""
     alive = factory()
     if alive is None:

@@ -57,7 +57,7 @@ class Event:
             call()
 
 
-class Program:
+class HostProgram:
     """A program of the host side with the state of its own.
 
     ``rank`` is None for the bench's own program, ``ranks`` how many were started together.
@@ -139,27 +139,27 @@ class Scheduler:
     """Runs the programs of one run; the greenlet that drives time is that of the bench's own program."""
 
     def __init__(self, machine: Machine) -> None:
-        self.main = Program()
+        self.main = HostProgram()
         self.notes: list[Callable[[], list[str]]] = []
         """Further lines for a deadlock report, from those that make ranks wait for each other."""
         self.machine = machine
-        self._programs: dict[Any, Program] = {}
-        self._started: list[Program] = []
-        self._ready: deque[Program] = deque()
+        self._programs: dict[Any, HostProgram] = {}
+        self._started: list[HostProgram] = []
+        self._ready: deque[HostProgram] = deque()
         self._alarm = _Alarm()
         self._pauses: deque[Callable[[], None]] = deque()
 
     @property
-    def current(self) -> Program:
+    def current(self) -> HostProgram:
         """The program that is running."""
         return self._programs.get(getcurrent(), self.main)
 
     @property
-    def alive(self) -> list[Program]:
+    def alive(self) -> list[HostProgram]:
         """Ranks that have not ended, in the order in which they were started."""
         return list(self._programs.values())
 
-    def start(self, program: Program, run: Callable[[], None]) -> None:
+    def start(self, program: HostProgram, run: Callable[[], None]) -> None:
         """Start ``program`` at the next wait of the bench's own program; ``run`` is what it does."""
         program.begin(run)
         if not self._programs:
@@ -172,7 +172,7 @@ class Scheduler:
         """Have ``call`` called once, when no rank can go on and before time passes."""
         self._pauses.append(call)
 
-    def ended(self, program: Program) -> None:
+    def ended(self, program: HostProgram) -> None:
         """The program has ended or was stopped: what it left behind is the bench's now."""
         program.ended = True
         self._programs.pop(program._greenlet, None)
@@ -209,7 +209,7 @@ class Scheduler:
             if not self.machine.advance(self._alarm):
                 raise self._deadlock(awaited)
 
-    def _wake(self, program: Program) -> None:
+    def _wake(self, program: HostProgram) -> None:
         if not program.ended:
             self._ready.append(program)
             self._alarm.ring()

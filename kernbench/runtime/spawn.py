@@ -11,7 +11,7 @@ from weakref import ref
 from kernbench.errors import KernBenchError, StarvedError, UsageError
 from kernbench.hints import shown
 from kernbench.runtime.current import enter
-from kernbench.runtime.scheduler import Event, Program, Scheduler
+from kernbench.runtime.scheduler import Event, HostProgram, Scheduler
 from kernbench.user_code import ENDING, ends, raised_at
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class SpawnContext(Event):
         super().__init__(f"{ranks} ranks")
         self.joined = False
         self.errors: dict[int, BaseException] = {}
-        self.programs = [Program(rank, ranks) for rank in range(ranks)]
+        self.programs = [HostProgram(rank, ranks) for rank in range(ranks)]
         self._scheduler = scheduler
 
     def join(self) -> None:
@@ -98,7 +98,7 @@ class SpawnContext(Event):
             self._scheduler.start(program, partial(self._run, program, fn, args, settle))
 
     def _run(
-        self, program: Program, fn: Callable[..., Any], args: Sequence[Any], settle: Callable[[], None]
+        self, program: HostProgram, fn: Callable[..., Any], args: Sequence[Any], settle: Callable[[], None]
     ) -> None:
         assert program.rank is not None
         try:

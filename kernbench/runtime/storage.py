@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kernbench.program.launches import Request
     from kernbench.replay import DataPlane
     from kernbench.runtime.driver import Driver
-    from kernbench.runtime.scheduler import Program
+    from kernbench.runtime.scheduler import HostProgram
 
 Array = NDArray[Any]
 Release = tuple[Allocation, list["Request"]]
@@ -188,7 +188,7 @@ class Storage:
         return finalizer
 
     def _release_later(
-        self, number: int, owner: Program, allocation: Allocation, writes: list[Request]
+        self, number: int, owner: HostProgram, allocation: Allocation, writes: list[Request]
     ) -> None:
         """A tensor is gone. Its memory is given back at the next chance: this may run inside anything.
 

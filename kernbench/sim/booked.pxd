@@ -1,4 +1,4 @@
-from kernbench.sim.holding cimport Held as Parts, Runs
+from kernbench.sim.holding cimport HeldTimes as Parts, Runs
 from kernbench.sim.server cimport Server
 
 cimport cython

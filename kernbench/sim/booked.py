@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernbench.sim.holding import Held as Parts
+from kernbench.sim.holding import HeldTimes as Parts
 from kernbench.sim.server import Server
 
 _NAMED = 8

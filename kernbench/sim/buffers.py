@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.channels import ChannelPort
-from kernbench.sim.lanes import Buffer, Lane, Stay, VirtualChannel
-from kernbench.sim.port import Line, Port
+from kernbench.sim.lanes import Buffer, Lane, LaneStay, VirtualChannel
+from kernbench.sim.port import Port, PortLine
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
@@ -42,7 +42,7 @@ class BufferedPort(ChannelPort):
             self.came += 1
             stay = self.spare
             if stay is None:
-                stay = Stay.__new__(Stay)
+                stay = LaneStay.__new__(LaneStay)
             else:
                 self.spare = stay.behind
             stay.prepare(packet, hop, last, time, self.came)
@@ -68,12 +68,12 @@ class BufferedPort(ChannelPort):
             lane = self.lines[source] = Lane(source, source.index * self.spread, None)
         return lane
 
-    def find(self, lane: Lane, packet: Packet) -> Stay:
+    def find(self, lane: Lane, packet: Packet) -> LaneStay:
         """The stay of ``packet`` in a lane in which flits of others came between its own."""
         stay: Any = lane.first
         while stay.packet is not packet:
             stay = stay.behind
-        found: Stay = stay
+        found: LaneStay = stay
         return found
 
     def at_head(self, lane: Lane, time: float) -> None:
@@ -82,7 +82,7 @@ class BufferedPort(ChannelPort):
         standing = self.standing
         place = len(standing)
         while place:
-            before: Line = standing[place - 1]
+            before: PortLine = standing[place - 1]
             if before.number < lane.number:
                 break
             place -= 1
@@ -119,7 +119,7 @@ class BufferedPort(ChannelPort):
 
     def possible(self, lane: Lane, now: float) -> float:
         """When the flit at the head of ``lane`` can go: infinity where something has to happen first."""
-        stay: Stay = lane.first
+        stay: LaneStay = lane.first
         if stay.flit > stay.last:
             return _INFINITY
         when = lane.free
@@ -153,7 +153,7 @@ class BufferedPort(ChannelPort):
 
     def blocker(self, lane: Lane, transaction: Transaction, now: float) -> Any:
         """Who is at the head of a full buffer; who holds that up, if anybody, where it is ``transaction``."""
-        stay: Stay | None = lane.first
+        stay: LaneStay | None = lane.first
         if stay is None:
             return None
         if stay.packet.transaction is not transaction:
@@ -167,7 +167,7 @@ class BufferedPort(ChannelPort):
 
     def go(self, lane: Lane, now: float, end: float, arrival: float) -> None:
         """The flit at the head of ``lane`` is let go: it has left by ``end`` and is there at ``arrival``."""
-        stay: Stay = lane.first
+        stay: LaneStay = lane.first
         packet = stay.packet
         flit = stay.flit
         stay.flit = flit + 1
@@ -198,7 +198,7 @@ class BufferedPort(ChannelPort):
             self.standing.remove(lane)
             lane.pass_on(end)
             if lane.first is not None:
-                following: Stay = lane.first
+                following: LaneStay = lane.first
                 port: BufferedPort = following.packet.path.links[following.hop].port
                 port.at_head(lane, end)
             stay.forget()
@@ -223,7 +223,7 @@ class BufferedPort(ChannelPort):
         Until its packet was at the head, it stood behind others in the same buffer. From then on it was held
         up by whoever had no room for it, or stood behind others that the link carried.
         """
-        stay: Stay = lane.first
+        stay: LaneStay = lane.first
         transaction: Transaction = stay.packet.transaction
         index = self.index
         own: VirtualChannel | None = lane.channel

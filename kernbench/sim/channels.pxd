@@ -1,4 +1,4 @@
-from kernbench.sim.lanes cimport Buffer, Lane, Stay, VirtualChannel
+from kernbench.sim.lanes cimport Buffer, Lane, LaneStay, VirtualChannel
 from kernbench.sim.node cimport Link
 from kernbench.sim.port cimport Arbiter, Port
 from kernbench.sim.queue cimport Queue
@@ -15,7 +15,7 @@ cdef class ChannelPort(Port):
     cdef double next_due
     cdef Py_ssize_t allocated
     cdef list ready, asking
-    cdef Stay spare
+    cdef LaneStay spare
     cdef Py_ssize_t spread
     cdef bint crossing
     cdef Py_ssize_t half, seeking
@@ -25,15 +25,15 @@ cdef class ChannelPort(Port):
     cdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except -1
     @cython.locals(buffer=Buffer, best=VirtualChannel, channel=VirtualChannel, most="long long", credits="long long",
                    number=Py_ssize_t)
-    cdef VirtualChannel free_channel(self, Stay stay, double now)
-    cdef Py_ssize_t low(self, Stay stay) except -1
-    cdef Py_ssize_t high(self, Stay stay) except -1
-    cdef bint beyond(self, Stay stay) except -1
-    @cython.locals(lane=Lane, stay=Stay, chosen=Lane, asking=list, when=double)
+    cdef VirtualChannel free_channel(self, LaneStay stay, double now)
+    cdef Py_ssize_t low(self, LaneStay stay) except -1
+    cdef Py_ssize_t high(self, LaneStay stay) except -1
+    cdef bint beyond(self, LaneStay stay) except -1
+    @cython.locals(lane=Lane, stay=LaneStay, chosen=Lane, asking=list, when=double)
     cdef object allocate(self, double now)
     @cython.locals(buffer=Buffer, channel=VirtualChannel, packet=Packet)
-    cdef object give(self, Lane lane, Stay stay, double now)
+    cdef object give(self, Lane lane, LaneStay stay, double now)
     @cython.locals(buffer=Buffer, first=VirtualChannel)
-    cdef double without_channel(self, Lane lane, Stay stay, double now) except? -1.0
+    cdef double without_channel(self, Lane lane, LaneStay stay, double now) except? -1.0
     @cython.locals(buffer=Buffer, channel=VirtualChannel, number=Py_ssize_t, again=double)
-    cdef double next_channel(self, Stay stay) except? -1.0
+    cdef double next_channel(self, LaneStay stay) except? -1.0

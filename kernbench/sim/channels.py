@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.sim.lanes import Buffer, Lane, Stay, VirtualChannel
+from kernbench.sim.lanes import Buffer, Lane, LaneStay, VirtualChannel
 from kernbench.sim.port import Arbiter, Port
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ChannelPort(Port):
             )
         return place
 
-    def free_channel(self, stay: Stay, now: float) -> Any:
+    def free_channel(self, stay: LaneStay, now: float) -> Any:
         """Of the channels that a packet may have, the free one with most credits; None without."""
         buffer: Buffer = self.buffer
         best: Any = None
@@ -86,11 +86,11 @@ class ChannelPort(Port):
                 most = credits
         return best
 
-    def low(self, stay: Stay) -> int:
+    def low(self, stay: LaneStay) -> int:
         """The first channel that a packet may have."""
         return self.half if self.crossing and self.beyond(stay) else 0
 
-    def high(self, stay: Stay) -> int:
+    def high(self, stay: LaneStay) -> int:
         """The channel after the last one that it may have."""
         buffer: Buffer = self.buffer
         return len(buffer.channels) if not self.crossing or self.beyond(stay) else self.half
@@ -101,7 +101,7 @@ class ChannelPort(Port):
         while True:
             asking.clear()
             for lane in self.standing:
-                stay: Stay = lane.first
+                stay: LaneStay = lane.first
                 if stay.channel is not None:
                     continue
                 if lane.free > now:
@@ -121,7 +121,7 @@ class ChannelPort(Port):
             if len(asking) == 1:
                 return
 
-    def give(self, lane: Lane, stay: Stay, now: float) -> None:
+    def give(self, lane: Lane, stay: LaneStay, now: float) -> None:
         """Give the packet at the head of ``lane`` a channel; there is a free one."""
         buffer: Buffer = self.buffer
         channel: VirtualChannel = self.free_channel(stay, now)
@@ -138,7 +138,7 @@ class ChannelPort(Port):
         if stay.allocated > now:
             self.wake(stay.allocated)
 
-    def without_channel(self, lane: Lane, stay: Stay, now: float) -> float:
+    def without_channel(self, lane: Lane, stay: LaneStay, now: float) -> float:
         """The head of ``lane`` has no channel: note who has them; returns when one is free, if known."""
         if lane.blocked < 0.0:
             buffer: Buffer = self.buffer
@@ -146,7 +146,7 @@ class ChannelPort(Port):
             lane.hold_up(now, first.holder, buffer)
         return self.next_channel(stay)
 
-    def next_channel(self, stay: Stay) -> float:
+    def next_channel(self, stay: LaneStay) -> float:
         """When the first of the channels that a packet may have is free: infinity where all are taken."""
         buffer: Buffer = self.buffer
         again = _INFINITY
@@ -156,7 +156,7 @@ class ChannelPort(Port):
                 again = channel.free_from
         return again
 
-    def beyond(self, stay: Stay) -> bool:
+    def beyond(self, stay: LaneStay) -> bool:
         """Whether a packet has crossed a dateline, on this link or before."""
         links = stay.packet.path.links
         kind = self.link.kind

@@ -6,7 +6,7 @@ cimport cython
 cdef int _EVENT, _CALL, _STEP
 cdef long long _REPORT_EVERY
 
-cdef class Step:
+cdef class QueuedStep:
     cpdef object go(self, long long number)
 
 cdef class Carrier:

@@ -51,7 +51,7 @@ class Finishable(Protocol):
         """Whether it is reached."""
 
 
-class Step:
+class QueuedStep:
     """Something with steps of its own that lies in the event queue (:meth:`Loop.step_at`)."""
 
     def go(self, number: int) -> None:
@@ -119,7 +119,7 @@ class Loop:
         """Call ``function(*args)`` at ``time`` ns (not before now)."""
         self.entries.put_call(time, (function, args))
 
-    def step_at(self, time: float, step: Step, number: int) -> None:
+    def step_at(self, time: float, step: QueuedStep, number: int) -> None:
         """Call ``step.go(number)`` at ``time``, in its turn among calls."""
         self.entries.put_step(time, _STEP, 0, number, step)
 

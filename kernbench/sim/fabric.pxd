@@ -1,9 +1,9 @@
 from kernbench.sim.buffers cimport BufferedPort
-from kernbench.sim.lanes cimport Lane, Stay
+from kernbench.sim.lanes cimport Lane, LaneStay
 from kernbench.sim.clock cimport Carrier, Loop
 from kernbench.sim.columns cimport Doubles
 from kernbench.sim.node cimport FabricNode, Link
-from kernbench.sim.port cimport Port, Request
+from kernbench.sim.port cimport Port, PortRequest
 from kernbench.sim.queue cimport Queue
 from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet, Path, Transaction
@@ -47,12 +47,12 @@ cdef class Fabric(Carrier):
     @cython.locals(path=Path, link=Link, port=Port, source=Server, limited=BufferedPort)
     cdef object stand(self, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
     @cython.locals(
-        request=Request, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long", last="long long",
+        request=PortRequest, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long", last="long long",
         stride=Py_ssize_t, times=Doubles,
     )
     cdef object decide(self, Port port)
     @cython.locals(
-        lane=Lane, stay=Stay, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long",
+        lane=Lane, stay=LaneStay, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long",
         last="long long", stride=Py_ssize_t, times=Doubles,
     )
     cdef object let_on(self, BufferedPort port, double now)

@@ -14,7 +14,7 @@ from typing import Any
 from kernbench.sim.buffers import BufferedPort
 from kernbench.sim.clock import Carrier, Loop
 from kernbench.sim.columns import Doubles
-from kernbench.sim.lanes import Lane, Stay
+from kernbench.sim.lanes import Lane, LaneStay
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.port import Port
 from kernbench.sim.transaction import Packet, Transaction
@@ -276,7 +276,7 @@ class Fabric(Carrier):
         lane: Lane | None = port.choose(now)
         if lane is None:
             return
-        stay: Stay = lane.first
+        stay: LaneStay = lane.first
         packet = stay.packet
         hop = stay.hop
         flit = stay.flit

@@ -21,7 +21,7 @@ cdef class Runs:
     cpdef int clear(self) except -1
     cdef int grow(self) except -1
 
-cdef class Shares:
+cdef class HolderShares:
     cdef Share* shares
     cdef Py_ssize_t places
     cdef readonly Py_ssize_t count
@@ -44,7 +44,7 @@ cdef class Departures:
     cpdef int gone(self, double time) except -1
     cpdef double first(self) except? -1.0
 
-cdef class Held:
+cdef class HeldTimes:
     cdef list holder
     cdef double ns[16]
     cdef double t_from[16]

@@ -49,7 +49,7 @@ class Runs:
         self._runs.clear()
 
 
-class Shares:
+class HolderShares:
     """Of each holder of a run, by identity: how long it held the server in all, and in how many runs."""
 
     __slots__ = ("_shares",)
@@ -128,7 +128,7 @@ class Departures:
         return self._ends[0] if self._ends else inf
 
 
-class Held:
+class HeldTimes:
     """The parts of a wait, newest first: whom it was for, for how long, from when to when, for how many."""
 
     __slots__ = ("holder", "holders", "ns", "t_from", "t_to")

@@ -63,7 +63,7 @@ cdef class Runs:
 
 
 @cython.final
-cdef class Shares:
+cdef class HolderShares:
     """An open hash table."""
 
     def __dealloc__(self):
@@ -221,7 +221,7 @@ cdef class Departures:
 
 
 @cython.final
-cdef class Held:
+cdef class HeldTimes:
     """Scratch of one server."""
 
     def __cinit__(self):

@@ -1,6 +1,6 @@
 from kernbench.sim.holding cimport Departures, Runs
 from kernbench.sim.node cimport Link
-from kernbench.sim.port cimport Line, Port, Request
+from kernbench.sim.port cimport PortLine, Port, PortRequest
 from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet, Transaction
 
@@ -8,7 +8,7 @@ cimport cython
 
 cdef int _NAMED
 
-cdef class Stay(Request):
+cdef class LaneStay(PortRequest):
     cdef readonly double came, allocated
     cdef readonly VirtualChannel channel
     cdef list held
@@ -16,7 +16,7 @@ cdef class Stay(Request):
     cdef object prepare(self, Packet packet, Py_ssize_t hop, long long last, double since, long long order)
     cdef object forget(self)
 
-cdef class Lane(Line):
+cdef class Lane(PortLine):
     cdef readonly VirtualChannel channel
     cdef double free, head_since
     cdef Runs runs
@@ -24,10 +24,10 @@ cdef class Lane(Line):
     cdef readonly Transaction behind
     cdef readonly Buffer where
 
-    @cython.locals(gone=Request, following=Request, runs=Runs)
+    @cython.locals(gone=PortRequest, following=PortRequest, runs=Runs)
     cdef object pass_on(self, double end)
     cdef object hold_up(self, double now, Transaction behind, Buffer where)
-    @cython.locals(stay=Stay, since=double)
+    @cython.locals(stay=LaneStay, since=double)
     cdef object let_go(self, double now)
     @cython.locals(
         runs=Runs, stop=double, begin=double, total=double, at=Py_ssize_t, named=int, holders="long long",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.holding import Departures, Runs
-from kernbench.sim.port import Line, Port, Request
+from kernbench.sim.port import Port, PortLine, PortRequest
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAMED = 8
 
 
-class Stay(Request):
+class LaneStay(PortRequest):
     """A packet at a port, whose flits up to ``last`` have come and those before ``flit`` have gone."""
 
     def prepare(self, packet: Packet, hop: int, last: int, since: float, order: int) -> None:
@@ -48,7 +48,7 @@ class Stay(Request):
         self.channel = self.held = nothing
 
 
-class Lane(Line):
+class Lane(PortLine):
     """Packets that go one after the other, whichever link they take: in a buffer, or sent by the node."""
 
     def __init__(self, source: Server, number: int, channel: Any) -> None:
@@ -71,7 +71,7 @@ class Lane(Line):
 
     def pass_on(self, end: float) -> None:
         """The last flit of the packet at the head has left at ``end``: the next one is at the head."""
-        gone: Request = self.first
+        gone: PortRequest = self.first
         if end > self.head_since:
             self.runs.add(self.head_since, end, gone.packet.transaction)
         self.first = gone.behind
@@ -95,7 +95,7 @@ class Lane(Line):
             return
         self.blocked = -1.0
         if now > since:
-            stay: Stay = self.first
+            stay: LaneStay = self.first
             if stay.held is None:
                 stay.held = []
             stay.held.append((since, now, self.behind, self.where))

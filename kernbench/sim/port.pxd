@@ -6,18 +6,18 @@ cimport cython
 
 cdef double _INFINITY
 
-cdef class Request:
+cdef class PortRequest:
     cdef readonly Packet packet
     cdef readonly Py_ssize_t hop
     cdef readonly long long flit, last, order
     cdef readonly double since
-    cdef Request behind
+    cdef PortRequest behind
 
-cdef class Line:
+cdef class PortLine:
     cdef readonly Server source
     cdef readonly Py_ssize_t number
-    cdef readonly Request first
-    cdef Request rear
+    cdef readonly PortRequest first
+    cdef PortRequest rear
 
 cdef class Arbiter:
     cdef readonly object link
@@ -34,10 +34,10 @@ cdef class Port(Booked):
     cdef bint due
     cdef readonly bint buffered
 
-    @cython.locals(line=Line, before=Line, request=Request, place=Py_ssize_t)
+    @cython.locals(line=PortLine, before=PortLine, request=PortRequest, place=Py_ssize_t)
     cdef object join(self, Server source, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
-    @cython.locals(line=Line, request=Request, place=Py_ssize_t, count=Py_ssize_t)
-    cdef Request next(self)
-    @cython.locals(line=Line, first=Request, oldest=double)
+    @cython.locals(line=PortLine, request=PortRequest, place=Py_ssize_t, count=Py_ssize_t)
+    cdef PortRequest next(self)
+    @cython.locals(line=PortLine, first=PortRequest, oldest=double)
     cdef object settle(self)
     cdef object wake(self, double time)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _INFINITY = float("inf")
 
 
-class Request:
+class PortRequest:
     """Flits ``flit`` to ``last`` of a packet, which came to a port together, at ``since`` ns.
 
     ``order`` is that in which requests came to this port.
@@ -35,10 +35,10 @@ class Request:
         self.last = last
         self.since = since
         self.order = order
-        self.behind: Request | None = None
+        self.behind: PortRequest | None = None
 
 
-class Line:
+class PortLine:
     """What stands at a port and came by the same input, in order of arrival."""
 
     def __init__(self, source: Server) -> None:
@@ -56,7 +56,7 @@ class Arbiter:
     def __init__(self, link: Link) -> None:
         self.link = link
 
-    def pick(self, lines: list[Line], last: int) -> int:
+    def pick(self, lines: list[PortLine], last: int) -> int:
         """Which of ``lines`` is next: its place in the list.
 
         Asked when the link is free and flits stand in two lines or more.
@@ -91,9 +91,9 @@ class Port(Booked):
         """Flits ``flit`` to ``last``, which came from ``source``, stand here from now on."""
         line = self.lines.get(source)
         if line is None:
-            line = self.lines[source] = Line(source)
+            line = self.lines[source] = PortLine(source)
         self.came += 1
-        request = Request(packet, hop, flit, last, time, self.came)
+        request = PortRequest(packet, hop, flit, last, time, self.came)
         if line.first is not None:
             line.rear.behind = request
             line.rear = request
@@ -108,7 +108,7 @@ class Port(Booked):
             place -= 1
         standing.insert(place, line)
 
-    def next(self) -> Request:
+    def next(self) -> PortRequest:
         """The request whose turn it is; its flit is to be taken (:meth:`take`)."""
         standing = self.standing
         place = 0
@@ -121,7 +121,7 @@ class Port(Booked):
                 )
         line = standing[place]
         self.last = line.number
-        request: Request = line.first
+        request: PortRequest = line.first
         if request.flit == request.last:
             line.first = request.behind
             if line.first is None:
@@ -138,7 +138,7 @@ class Port(Booked):
             return
         oldest = _INFINITY
         for line in self.standing:
-            first: Request = line.first
+            first: PortRequest = line.first
             if first.since < oldest:
                 oldest = first.since
         self.forget_until(oldest)

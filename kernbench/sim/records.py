@@ -59,7 +59,7 @@ class Wait(NamedTuple):
     t_to: float
 
 
-class Access:
+class ChannelRequests:
     """The requests, one a channel, that stand for one aggregated request and cost the same overheads.
 
     The ``first`` request pays the overheads of requests on their way out and of data on their way back; the

@@ -3,7 +3,7 @@ from kernbench.sim.transaction cimport Transaction
 
 cimport cython
 
-cdef class Rows:
+cdef class TransactionRows:
     cdef readonly list kind, src, dst, request
     cdef readonly Numbers numbers
     cdef public Hops hops

@@ -6,7 +6,7 @@ from kernbench.sim.columns import Hops, Numbers, Waits
 from kernbench.sim.transaction import Transaction
 
 
-class Rows:
+class TransactionRows:
     """Rows of transactions that have ended; ``numbers``, ``hops`` and ``waits`` have columns by name.
 
     Hops and waits are those of one transaction after another, in the order of ``numbers``.

@@ -1,4 +1,4 @@
-from kernbench.sim.holding cimport Departures, Held as Parts, Runs, Shares
+from kernbench.sim.holding cimport Departures, HeldTimes as Parts, Runs, HolderShares
 
 cimport cython
 
@@ -14,7 +14,7 @@ cdef class Server:
     cdef long long present
     cdef readonly Runs runs
     cdef bint queued
-    cdef Shares shares
+    cdef HolderShares shares
     cdef Departures departures
     cdef Py_ssize_t leaving
     cdef double left
@@ -30,7 +30,7 @@ cdef class Server:
     )
     cpdef int waits(self, object owner, double begin, double end) except -1
     @cython.locals(
-        runs=Runs, shares=Shares, parts=Parts, over=Py_ssize_t, j=Py_ssize_t, k=int, last=Py_ssize_t, known=bint,
+        runs=Runs, shares=HolderShares, parts=Parts, over=Py_ssize_t, j=Py_ssize_t, k=int, last=Py_ssize_t, known=bint,
     )
     cdef Py_ssize_t others(self, object owner, int n, Py_ssize_t walked) except -1
     @cython.locals(runs=Runs, i=Py_ssize_t)

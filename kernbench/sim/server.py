@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernbench.sim.holding import Departures, Runs, Shares
-from kernbench.sim.holding import Held as Parts
+from kernbench.sim.holding import Departures, HolderShares, Runs
+from kernbench.sim.holding import HeldTimes as Parts
 from kernbench.sim.records import Held
 
 HOLDERS_NAMED = 8
@@ -41,7 +41,7 @@ class Server:
         self.runs = Runs()
         self.queued = False
         """Whether there are runs: a look at these costs a look into memory for each flit."""
-        self.shares: Shares | None = None
+        self.shares: HolderShares | None = None
         self.departures = Departures()
         self.leaving = 0
         """How many ``departures`` there are."""
@@ -88,7 +88,7 @@ class Server:
             self.runs.add(since, end, self.holder)
             self.queued = True
             if self.shares is None:
-                self.shares = Shares()
+                self.shares = HolderShares()
             self.shares.add(self.holder, end - since)
 
     def forget_runs(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
-from kernbench.sim.rows import Rows
+from kernbench.sim.rows import TransactionRows
 from kernbench.sim.server import Server
 
 Columns = dict[str, Any]
@@ -24,7 +24,7 @@ class TraceRecorder(Instrument):
     """Gathers transactions, hops, waits and their causes. :meth:`tables` gives them as columns."""
 
     def __init__(self) -> None:
-        self._rows = Rows()
+        self._rows = TransactionRows()
         self.transaction_done = self._rows.take  # type: ignore[method-assign]
 
     @property

@@ -1,5 +1,5 @@
 from kernbench.sim.columns cimport Doubles, Hops, Waits
-from kernbench.sim.holding cimport Held as Parts
+from kernbench.sim.holding cimport HeldTimes as Parts
 from kernbench.sim.server cimport Server
 
 cimport cython

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import RoutingError, UsageError
 from kernbench.sim.columns import Doubles, Hops, Waits
-from kernbench.sim.records import Access, Hop, HopRow, Wait
+from kernbench.sim.records import ChannelRequests, Hop, HopRow, Wait
 from kernbench.sim.server import Server
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Transaction:
         self.op = -1
         self.address = 0
         """Byte offset within the destination memory."""
-        self.access: Access | None = None
+        self.access: ChannelRequests | None = None
         """The access that it is a part of, with requests of other channels."""
         self.channel = -1
         """The pseudo-channel of the destination that holds all of its bytes; -1 where address bits say so."""
@@ -236,7 +236,7 @@ class Packet:
         self.transaction = transaction
         self.path = path
         self.pays = transaction.access is None or transaction.access.first == transaction.id
-        """It pays overheads; of the packets of one :class:`Access` one does."""
+        """It pays overheads; of the packets of one :class:`ChannelRequests` one does."""
         self.nbytes = nbytes
         flits = (nbytes + flit_bytes - 1) // flit_bytes
         if not flits:

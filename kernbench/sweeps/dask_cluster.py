@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import kernbench
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError, MissingExtraError, UsageError
-from kernbench.sweeps.jobs import Job, Machine, MachineJob, Measured, PointJob
+from kernbench.sweeps.jobs import CompiledMachine, Job, MachineJob, Measured, PointJob
 from kernbench.sweeps.remote import SourceFile, compile_text, facts, measure_and_pack, unpack, version
 
 if TYPE_CHECKING:
@@ -106,13 +106,13 @@ class DaskExecutor:
             text = MachineText.of(job.topology, job.topo, job.components)
         except KernBenchError as error:
             done: Future[Any] = Future()
-            done.set_result(Machine(error=str(error)))
+            done.set_result(CompiledMachine(error=str(error)))
             return done
         remote = self._client.submit(compile_text, text, pure=False)
         return self._then(
             self._futures.submit(facts, remote),
             lambda machine: replace(machine, remote=remote),
-            lambda error: Machine(error=error),
+            lambda error: CompiledMachine(error=error),
         )
 
     def _measure(self, job: PointJob) -> Future[Any]:
@@ -133,7 +133,10 @@ class DaskExecutor:
         return self._then(future, came_back, lambda error: Measured(error=error, suspect=True))
 
     def _then(
-        self, answer: Future[Any], use: Callable[[Any], Any], failed: Callable[[str], Machine | Measured]
+        self,
+        answer: Future[Any],
+        use: Callable[[Any], Any],
+        failed: Callable[[str], CompiledMachine | Measured],
     ) -> Future[Any]:
         """A future of ``use`` of an answer; ``failed`` says what it is when workers die of it."""
         from distributed import KilledWorker

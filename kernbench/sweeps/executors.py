@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import new_run_id
 from kernbench.run_options import Progress
-from kernbench.sweeps.jobs import Job, Machine, Measured, PointJob, do
+from kernbench.sweeps.jobs import CompiledMachine, Job, Measured, PointJob, do
 
 EXECUTORS = ("local", "dask")
 _START = (
@@ -26,7 +26,7 @@ _ATTEMPTS = 2
 """Processes that a job may take down with it before it counts as failed."""
 
 
-class Executor(Protocol):
+class JobExecutor(Protocol):
     """Does jobs, some at a time."""
 
     shared_memory: bool
@@ -39,7 +39,7 @@ class Executor(Protocol):
         """Jobs that are worth handing over before any is done."""
 
     def submit(self, job: Job) -> Future[Any]:
-        """Begin a job; the future gives its :class:`Machine` or :class:`Measured`."""
+        """Begin a job; the future gives its :class:`CompiledMachine` or :class:`Measured`."""
 
     def check(self) -> None:
         """``KernBenchError`` where no job can be done any more; asked now and then while none ends."""
@@ -48,7 +48,7 @@ class Executor(Protocol):
         """End whatever is under way."""
 
 
-def executor_of(name: str | None, scheduler: str | None, jobs: int, progress: Progress | None) -> Executor:
+def executor_of(name: str | None, scheduler: str | None, jobs: int, progress: Progress | None) -> JobExecutor:
     """The executor called ``name``, ``local`` or ``dask``; with an address of a scheduler it is ``dask``.
 
     ``UsageError`` for another name, and for a scheduler that is not to be used.
@@ -124,7 +124,7 @@ class Processes:
                     if isinstance(job, PointJob):
                         job.undo()
             error = f"its process ended with status {status}, {_ATTEMPTS} times; is there memory enough?"
-            return Measured(error=error) if isinstance(job, PointJob) else Machine(error=error)
+            return Measured(error=error) if isinstance(job, PointJob) else CompiledMachine(error=error)
         finally:
             self._idle.put(worker)
 

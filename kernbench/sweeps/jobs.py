@@ -36,7 +36,7 @@ class MachineJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class CompiledMachine:
     """A compiled topology, in memory, in a file or elsewhere. ``error`` says why there is none."""
 
     topology_id: str = ""
@@ -78,7 +78,7 @@ class PointJob:
 
     bench: str | Callable[[Any], Any]
     params: Mapping[str, object]
-    machine: Machine
+    machine: CompiledMachine
     store: Store
     options: RunOptions
     named: str = ""
@@ -110,20 +110,20 @@ class Measured:
 Job = MachineJob | PointJob
 
 
-def do(job: Job, progress: Progress | None = None) -> Machine | Measured:
+def do(job: Job, progress: Progress | None = None) -> CompiledMachine | Measured:
     """Do a job. A mistake in what is simulated is in the answer; anything else is raised."""
     if isinstance(job, MachineJob):
         return compile_machine(job)
     return measure(job, progress)
 
 
-def compile_machine(job: MachineJob) -> Machine:
+def compile_machine(job: MachineJob) -> CompiledMachine:
     """The machine that a topology describes."""
     try:
         graph, classes = described_machine(job.topology, job.topo, job.components)
     except KernBenchError as error:
-        return Machine(error=str(error))
-    found = Machine(str(graph.properties["id"]), str(graph.properties["name"]), classes)
+        return CompiledMachine(error=str(error))
+    found = CompiledMachine(str(graph.properties["id"]), str(graph.properties["name"]), classes)
     if not job.folder:
         return replace(found, graph=graph)
     handle, path = tempfile.mkstemp(dir=job.folder, suffix=".machine")

@@ -16,7 +16,7 @@ from typing import Any
 import kernbench
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError
-from kernbench.sweeps.jobs import Machine, Measured, PointJob, measure
+from kernbench.sweeps.jobs import CompiledMachine, Measured, PointJob, measure
 
 _ONE_AT_A_TIME = threading.Lock()
 """A process simulates one machine at a time, however many threads the worker has."""
@@ -65,24 +65,24 @@ def version() -> str:
     return kernbench.__version__
 
 
-def compile_text(text: MachineText) -> Machine:
+def compile_text(text: MachineText) -> CompiledMachine:
     """The compiled machine, graph and all; it stays on the cluster."""
     with _ONE_AT_A_TIME:
         try:
             graph = text.compiled()
         except KernBenchError as error:
-            return Machine(error=str(error))
+            return CompiledMachine(error=str(error))
     properties = graph.properties
-    return Machine(str(properties["id"]), str(properties["name"]), dict(text.classes), graph)
+    return CompiledMachine(str(properties["id"]), str(properties["name"]), dict(text.classes), graph)
 
 
-def facts(machine: Machine) -> Machine:
+def facts(machine: CompiledMachine) -> CompiledMachine:
     """A machine without its graph."""
     return replace(machine, graph=None)
 
 
 def measure_and_pack(
-    job: PointJob, machine: Machine, source: SourceFile | None, wanted: str
+    job: PointJob, machine: CompiledMachine, source: SourceFile | None, wanted: str
 ) -> tuple[Measured, bytes]:
     """Run a point; its result, and the archive of its run, empty where there is none."""
     if kernbench.__version__ != wanted:

@@ -26,9 +26,9 @@ from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
 from kernbench.report.progress import Standing, points_line
 from kernbench.run_options import RunOptions
 from kernbench.runtime.process import interruptible
-from kernbench.sweeps.executors import Executor, executor_of
+from kernbench.sweeps.executors import JobExecutor, executor_of
 from kernbench.sweeps.grid import GridPoint, grid
-from kernbench.sweeps.jobs import Machine, MachineJob, Measured, PointJob, sweep_program
+from kernbench.sweeps.jobs import CompiledMachine, MachineJob, Measured, PointJob, sweep_program
 from kernbench.sweeps.result import Sweep, SweepPoint
 from kernbench.topology.marked_yaml import load_value
 
@@ -163,7 +163,9 @@ def _plan(bench: str | Callable[[Any], Any], points: Iterable[GridPoint]) -> lis
 
 
 @contextmanager
-def _executing(name: str | None, scheduler: str | None, jobs: int, counter: _Counter) -> Iterator[Executor]:
+def _executing(
+    name: str | None, scheduler: str | None, jobs: int, counter: _Counter
+) -> Iterator[JobExecutor]:
     executor = executor_of(name, scheduler, jobs, counter.simulating)
     try:
         yield executor
@@ -216,7 +218,7 @@ class _Sweeping:
         self,
         bench: str | Callable[[Any], Any],
         plans: Sequence[_Plan],
-        executor: Executor,
+        executor: JobExecutor,
         store: GraphStore,
         components: Components,
         options: RunOptions,
@@ -255,12 +257,12 @@ class _Sweeping:
         target: Store = self._store if self._executor.shared_memory else os.path.abspath(
             self._store.url if direct else os.path.join(folder, "runs")
         )  # fmt: skip
-        ready: deque[tuple[_Plan, Machine]] = deque()
-        suspects: deque[tuple[_Plan, Machine]] = deque()
+        ready: deque[tuple[_Plan, CompiledMachine]] = deque()
+        suspects: deque[tuple[_Plan, CompiledMachine]] = deque()
         under_way: dict[Future[Any], Callable[[Any], None]] = {}
         left: dict[int, int] = {}
 
-        def compiled(plans: list[_Plan], machine: Machine) -> None:
+        def compiled(plans: list[_Plan], machine: CompiledMachine) -> None:
             left[id(machine)] = 0
             for plan in plans:
                 if machine.error:
@@ -276,7 +278,7 @@ class _Sweeping:
             if not left[id(machine)]:
                 machine.forget()
 
-        def measured(plan: _Plan, machine: Machine, alone: bool, answer: Measured) -> None:
+        def measured(plan: _Plan, machine: CompiledMachine, alone: bool, answer: Measured) -> None:
             if answer.suspect and not alone:
                 suspects.append((plan, machine))
                 return
@@ -289,7 +291,7 @@ class _Sweeping:
             if not left[id(machine)]:
                 machine.forget()
 
-        def begin(plan: _Plan, machine: Machine, alone: bool = False) -> None:
+        def begin(plan: _Plan, machine: CompiledMachine, alone: bool = False) -> None:
             job = PointJob(self._bench, plan.point.params, machine, target, self._options)
             under_way[self._executor.submit(job)] = partial(measured, plan, machine, alone)
 
@@ -314,7 +316,7 @@ class _Sweeping:
             if self._interrupted:
                 raise KeyboardInterrupt
 
-    def _found(self, plan: _Plan, machine: Machine) -> bool:
+    def _found(self, plan: _Plan, machine: CompiledMachine) -> bool:
         """Whether the store holds a run of this point; then that is its row."""
         assert plan.program is not None
         run = self._kept.get(

@@ -19,7 +19,7 @@ Corner = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BoxCopy:
     """``shape`` (rows, columns) of ``source`` from ``start`` on, for ``target`` on of the destination."""
 
     source: Tensor
@@ -45,7 +45,7 @@ class _Move:
     columns: int
 
 
-def copy_parts(torch: Context, name: str, destination: Tensor, parts: Sequence[Part]) -> LaunchHandle:
+def copy_parts(torch: Context, name: str, destination: Tensor, parts: Sequence[BoxCopy]) -> LaunchHandle:
     """Start a launch in which every PE fills its shard of ``destination`` from ``parts``.
 
     The cubes that hold the tensors must be the same, and none may have more than two dimensions.
@@ -88,7 +88,7 @@ def _elements(pointer: Pointer) -> int:
     return count
 
 
-def _moves(number: int, part: Part, shard: TensorShard) -> list[_Move]:
+def _moves(number: int, part: BoxCopy, shard: TensorShard) -> list[_Move]:
     """The share of ``part`` that goes into ``shard`` of the destination, block by block of the source."""
     (row, column), (rows, columns) = _corner(shard)
     found = []

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kernbench.errors import UsageError
 from kernbench.hints import shown
 from kernbench.tp import operators
-from kernbench.tp.boxes import Part, copy_parts
+from kernbench.tp.boxes import BoxCopy, copy_parts
 from kernbench.tp.mesh import DeviceMesh, Partial, Placement, Replicate, Shard
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class DTensor:
         shape[dim] //= size
         start[dim] = number * shape[dim]
         made = self._made(shape)
-        self._copy(made, [Part(local, _corner(start, 0), (0, 0), _corner(shape, 1))])
+        self._copy(made, [BoxCopy(local, _corner(start, 0), (0, 0), _corner(shape, 1))])
         return made
 
     def _join(self, parts: Sequence[Tensor], dim: int) -> Tensor:
@@ -172,16 +172,16 @@ class DTensor:
         for number, part in enumerate(parts):
             at = [0] * len(shape)
             at[dim] = number * own
-            wanted.append(Part(part, (0, 0), _corner(at, 0), _corner(part.shape, 1)))
+            wanted.append(BoxCopy(part, (0, 0), _corner(at, 0), _corner(part.shape, 1)))
         self._copy(made, wanted)
         return made
 
     def _copied(self, local: Tensor) -> Tensor:
         made = self._made(local.shape)
-        self._copy(made, [Part(local, (0, 0), (0, 0), _corner(local.shape, 1))])
+        self._copy(made, [BoxCopy(local, (0, 0), (0, 0), _corner(local.shape, 1))])
         return made
 
-    def _copy(self, made: Tensor, parts: Sequence[Part]) -> None:
+    def _copy(self, made: Tensor, parts: Sequence[BoxCopy]) -> None:
         copy_parts(self.device_mesh.torch, "redistribute", made, parts)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kernbench.errors import UsageError
 from kernbench.runtime.current import context_of
-from kernbench.tp.boxes import Part, copy_parts
+from kernbench.tp.boxes import BoxCopy, copy_parts
 from kernbench.tp.placing import check_reachable, columns
 from kernbench.tp.state import get_tensor_model_parallel_group
 
@@ -47,7 +47,7 @@ def scatter_to_region(x: Tensor, *, torch: Context | None = None) -> Tensor:
     check_reachable("scatter_to_region", x, torch)
     own = features // size
     part = torch.empty(batch, own, dtype=x.dtype, dp=columns(torch, own), name=f"{x.name}.part")
-    copy_parts(torch, "scatter_to_region", part, [Part(x, (0, rank * own), (0, 0), (batch, own))])
+    copy_parts(torch, "scatter_to_region", part, [BoxCopy(x, (0, rank * own), (0, 0), (batch, own))])
     return part
 
 
@@ -64,7 +64,7 @@ def gather_from_region(x: Tensor, *, torch: Context | None = None) -> Tensor:
     ]
     torch.distributed.all_gather(parts, x, group=group)
     whole = torch.empty(batch, features, dtype=x.dtype, dp=columns(torch, features), name=f"{x.name}.whole")
-    wanted = [Part(part, (0, 0), (0, rank * own), (batch, own)) for rank, part in enumerate(parts)]
+    wanted = [BoxCopy(part, (0, 0), (0, rank * own), (batch, own)) for rank, part in enumerate(parts)]
     copy_parts(torch, "gather_from_region", whole, wanted)
     return whole
 

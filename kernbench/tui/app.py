@@ -20,7 +20,7 @@ from kernbench.tui.models.pages import Page
 from kernbench.tui.models.resource_page import resource_page
 from kernbench.tui.models.run_page import run_page
 from kernbench.tui.models.watch import Watched
-from kernbench.tui.models.window import Window, choices
+from kernbench.tui.models.window import ChosenWindow, choices
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Line
 from kernbench.tui.screens.cypher import CypherScreen
@@ -59,7 +59,7 @@ class KernBenchApp(App[None]):
         # Over ssh every frame is a round trip; nothing here needs to glide.
         self.animation_level = "none"
         self.browser = browser
-        self.window = Window()
+        self.window = ChosenWindow()
         self.first = run
         self.watched = watched
         self.history: list[str] = []
@@ -95,7 +95,7 @@ class KernBenchApp(App[None]):
         owner = str(target.key) if target.sort == "run" else run_id
         self.push_screen(PageScreen(name, lambda window: self.page(target, run_id, window), owner))
 
-    def page(self, target: Target, run_id: str, window: Window) -> Page:
+    def page(self, target: Target, run_id: str, window: ChosenWindow) -> Page:
         """Work out the page of a thing; called in a worker."""
         browser = self.browser
         if target.sort == "run":
@@ -104,7 +104,7 @@ class KernBenchApp(App[None]):
                 return run_page(opened, window)
             except KernBenchError:
                 # A window of another run, which this one has not.
-                self.window = Window()
+                self.window = ChosenWindow()
                 return run_page(opened, self.window)
         opened = browser.run(run_id)
         if target.sort == "launch":
@@ -126,12 +126,12 @@ class KernBenchApp(App[None]):
         screen = self.screen
         if isinstance(screen, BrowserScreen):
 
-            def step(windows: list[Window]) -> None:
+            def step(windows: list[ChosenWindow]) -> None:
                 at = windows.index(self.window) if self.window in windows else -1
                 self.window = windows[(at + 1) % len(windows)]
                 then()
 
-            def found() -> list[Window]:
+            def found() -> list[ChosenWindow]:
                 run = self.browser.run(run_id).run
                 return choices(run.launches, run.window("all") == run.window("run"))
 
@@ -148,12 +148,12 @@ class KernBenchApp(App[None]):
                 return
             assert isinstance(screen, BrowserScreen)
 
-            def checked() -> Window:
-                window = Window.parse(text)
+            def checked() -> ChosenWindow:
+                window = ChosenWindow.parse(text)
                 self.browser.run(screen.run_id).run.window(**window.arguments)
                 return window
 
-            def chosen(window: Window) -> None:
+            def chosen(window: ChosenWindow) -> None:
                 self.window = window
                 screen.begin()
 

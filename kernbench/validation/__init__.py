@@ -6,6 +6,6 @@ source, and how far the two may lie apart. A module here measures the rows of ea
 
 from __future__ import annotations
 
-from kernbench.validation.running import Report, Row, tables, validate
+from kernbench.validation.running import ComparedFigure, Report, tables, validate
 
-__all__ = ["Report", "Row", "tables", "validate"]
+__all__ = ["ComparedFigure", "Report", "tables", "validate"]

@@ -29,7 +29,7 @@ Locate = Callable[[int, int, int], str]
 """The component at (x, y) on one of the networks."""
 
 
-class Event(NamedTuple):
+class NocEvent(NamedTuple):
     """What a processor does at a cycle. Of a barrier ``dx``, ``dy`` and ``nbytes`` mean nothing."""
 
     type: str
@@ -48,7 +48,7 @@ class Processor(NamedTuple):
     name: str
 
 
-Trace = dict[Processor, list[Event]]
+Trace = dict[Processor, list[NocEvent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def read_traces(file: Path) -> dict[str, Trace]:
     return found
 
 
-def _event(line: Mapping[str, str]) -> Event:
+def _event(line: Mapping[str, str]) -> NocEvent:
     kind = line["type"]
     barrier = kind.endswith((START, END))
     if not (barrier or kind.startswith(("READ", "WRITE"))):
@@ -89,7 +89,7 @@ def _event(line: Mapping[str, str]) -> Event:
     nbytes = int(line["bytes"])
     if nbytes < 1 and not barrier:
         raise ValueError(f"{kind} of {nbytes} bytes, expected at least 1")
-    return Event(kind, int(line["noc"]), int(line["dx"]), int(line["dy"]), nbytes, int(line["cycle"]))
+    return NocEvent(kind, int(line["noc"]), int(line["dx"]), int(line["dy"]), nbytes, int(line["cycle"]))
 
 
 def _reason(error: Exception) -> str:
@@ -124,7 +124,7 @@ class _Stream:
     """The events of one processor, one after the other."""
 
     def __init__(
-        self, machine: Machine, chip: Chip, at: Processor, events: list[Event], closed: bool
+        self, machine: Machine, chip: Chip, at: Processor, events: list[NocEvent], closed: bool
     ) -> None:
         self._machine, self._chip, self._at, self._events, self._closed = machine, chip, at, events, closed
         self._next = 0
@@ -155,7 +155,7 @@ class _Stream:
         if self._next < len(self._events):
             self._machine.clock.call_at(now + (self._events[self._next].cycle - event.cycle), self._step)
 
-    def _issue(self, event: Event) -> None:
+    def _issue(self, event: NocEvent) -> None:
         x, y, _ = self._at
         source = self._chip.worker(x, y, event.network)
         memory = self._chip.memory(event.dx, event.dy, event.network)

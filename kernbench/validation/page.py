@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from kernbench.report.cells import number
-from kernbench.validation.running import Report, Row, tables
-from kernbench.validation.table_file import Table
+from kernbench.validation.running import ComparedFigure, Report, tables
+from kernbench.validation.table_file import FigureTable
 
 _HEAD = """# The model beside references
 
@@ -41,7 +41,7 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def _section(report: Report, name: str, table: Table) -> Iterator[str]:
+def _section(report: Report, name: str, table: FigureTable) -> Iterator[str]:
     yield f"## {table.title}\n"
     yield f"`kernbench validate {name}`. {table.about.strip()}\n"
     yield f"{report.summary()}.\n"
@@ -50,7 +50,7 @@ def _section(report: Report, name: str, table: Table) -> Iterator[str]:
     yield from _remarks(report.rows, table)
 
 
-def _rows(rows: list[Row]) -> Iterator[str]:
+def _rows(rows: list[ComparedFigure]) -> Iterator[str]:
     yield "| | reference | ours | unit | difference | limit | verdict |"
     yield "|---|---|---|---|---|---|---|"
     for row in rows:
@@ -59,7 +59,7 @@ def _rows(rows: list[Row]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} | {verdict} |"
 
 
-def _remarks(rows: list[Row], table: Table) -> Iterator[str]:
+def _remarks(rows: list[ComparedFigure], table: FigureTable) -> Iterator[str]:
     for text in dict.fromkeys(text for row in rows for text in row.remarks):
         yield f"- {text[0].upper()}{text[1:]}."
     for heading in dict.fromkeys(row.see for row in rows if row.see):

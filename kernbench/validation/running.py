@@ -12,7 +12,7 @@ from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
 from kernbench.report.cells import number
 from kernbench.validation import table_file
-from kernbench.validation.table_file import EXACT, Case, Group, Table
+from kernbench.validation.table_file import EXACT, Case, CaseGroup, FigureTable
 
 Progress = Callable[[int, int, str], None]
 """Called before each row with (rows done, rows in all, name of the row)."""
@@ -22,7 +22,7 @@ VERDICTS = (WITHIN, EXPLAINED, OUTSIDE, MISSING)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedFigure:
     """One figure of a reference beside ours.
 
     ``difference`` is ours less the reference, in ``unit``; ``relative`` the same as a share of the reference,
@@ -78,11 +78,11 @@ class Row:
 class Report:
     """The rows of tables, with what the tables say of themselves."""
 
-    tables: dict[str, Table]
-    rows: list[Row]
+    tables: dict[str, FigureTable]
+    rows: list[ComparedFigure]
 
     @property
-    def missed(self) -> list[Row]:
+    def missed(self) -> list[ComparedFigure]:
         """Rows whose limit is not kept."""
         return [row for row in self.rows if row.misses]
 
@@ -121,13 +121,13 @@ class Report:
         }
 
 
-def tables() -> dict[str, Table]:
+def tables() -> dict[str, FigureTable]:
     """The tables that there are, by name."""
     return {name: table_file.read(name) for name in table_file.names()}
 
 
 def validate(*names: str, progress: Progress | None = None) -> Report:
-    """Measure every row of the tables ``names`` (all by default) on the model; see :class:`Row`.
+    """Measure every row of the tables ``names`` (all by default) on the model; see :class:`ComparedFigure`.
 
     Raises:
         UsageError: there is no such table.
@@ -146,7 +146,9 @@ def validate(*names: str, progress: Progress | None = None) -> Report:
     return Report(chosen, rows)
 
 
-def measured(table: str, group: Group, title: str, reference: float, settings: Case, see: str = "") -> Row:
+def measured(
+    table: str, group: CaseGroup, title: str, reference: float, settings: Case, see: str = ""
+) -> ComparedFigure:
     """One row, measured now; ``see`` is its table's."""
     ours = difference = relative = used = None
     verdict = MISSING
@@ -160,7 +162,7 @@ def measured(table: str, group: Group, title: str, reference: float, settings: C
         verdict = WITHIN if group.limit.holds(ours, reference) else OUTSIDE
         if verdict == OUTSIDE and group.explained is not None and group.explained.holds(ours):
             verdict, note = EXPLAINED, group.explained.why
-    return Row(
+    return ComparedFigure(
         table,
         title,
         reference,
@@ -178,5 +180,5 @@ def measured(table: str, group: Group, title: str, reference: float, settings: C
     )
 
 
-def _cases(table: Table) -> Iterator[tuple[Group, tuple[str, float, Case]]]:
+def _cases(table: FigureTable) -> Iterator[tuple[CaseGroup, tuple[str, float, Case]]]:
     return ((group, case) for group in table.groups for case in table_file.cases(group))

@@ -87,7 +87,7 @@ class Range(_Keys):
         return (self.least is None or value >= self.least) and (self.below is None or value < self.below)
 
 
-class Group(_Keys):
+class CaseGroup(_Keys):
     """Cases that are measured alike."""
 
     name: str = Field(description="of a row, with a field in braces for each setting that tells rows apart")
@@ -108,24 +108,24 @@ class Group(_Keys):
     explained: Explained | None = None
 
     @model_validator(mode="after")
-    def _measurable(self) -> Group:
+    def _measurable(self) -> CaseGroup:
         if not self.measure and not self.needs:
             raise ValueError("give a measure, or in 'needs' what the model lacks")
         return self
 
 
-class Table(_Keys):
+class FigureTable(_Keys):
     """One table of figures."""
 
     title: str
     about: str
     sources: dict[str, Source]
-    groups: list[Group]
+    groups: list[CaseGroup]
     see: str = Field(default="", description="as that of a group, for groups that name none")
     left_out: list[str] = Field(default=[], description="figures of the sources that are not here, and why")
 
     @model_validator(mode="after")
-    def _known_sources(self) -> Table:
+    def _known_sources(self) -> FigureTable:
         for group in self.groups:
             if group.source not in self.sources:
                 raise ValueError(f"'{group.source}' is not one of the sources {', '.join(self.sources)}")
@@ -142,15 +142,15 @@ def names() -> list[str]:
     return sorted(file.stem for file in folder().glob("*.yaml"))
 
 
-def read(name: str) -> Table:
+def read(name: str) -> FigureTable:
     """A table; :class:`ConfigError` of one line where its file is wrong."""
     return parse((folder() / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
 
 
-def parse(text: str, source: str) -> Table:
+def parse(text: str, source: str) -> FigureTable:
     """As :func:`read`, of the text of a file that errors call ``source``."""
     try:
-        return Table.model_validate(yaml.safe_load(text))
+        return FigureTable.model_validate(yaml.safe_load(text))
     except yaml.YAMLError as error:
         raise ConfigError(f"{source}: is not YAML: {' '.join(str(error).split())}") from None
     except ValidationError as error:
@@ -158,7 +158,7 @@ def parse(text: str, source: str) -> Table:
         raise ConfigError(f"{source}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def cases(group: Group) -> Iterator[tuple[str, float, Case]]:
+def cases(group: CaseGroup) -> Iterator[tuple[str, float, Case]]:
     """Name, reference and settings of each case of a group, in order."""
     for case in _lines(group):
         settings = {**group.settings, **case}
@@ -168,7 +168,7 @@ def cases(group: Group) -> Iterator[tuple[str, float, Case]]:
         yield group.name.format_map(settings), float(figure), settings
 
 
-def _lines(group: Group) -> Iterator[Case]:
+def _lines(group: CaseGroup) -> Iterator[Case]:
     if not group.file:
         yield from group.cases or [{}]
         return

@@ -15,7 +15,7 @@ from kernbench_graph.opening import open_store
 from kernbench_graph.query.library import ask
 from kernbench_graph.records import RunRecord
 from kernbench_graph.stores.neo4j.rows import run_batches, topology_batches
-from kernbench_graph.stores.neo4j.server import Server, parse
+from kernbench_graph.stores.neo4j.server import Neo4jServer, parse
 
 from tests.conformance.generated_runs import LIBRARY
 from tests.conformance.graph_records import made_here, sample
@@ -35,7 +35,7 @@ def test_relationships_are_joined_by_index(neo4j_url: str) -> None:
     with open_store(neo4j_url) as store:
         store.keep(run, topology)  # so that the indexes are there and the labels are known
     record = RunRecord(complete_info(run.info, topology), canonical_tables("run", run.tables, "run"))
-    server = Server(parse(neo4j_url), neo4j_url)
+    server = Neo4jServer(parse(neo4j_url), neo4j_url)
     batches = (*topology_batches(topology), *run_batches(record, topology))
     joins = [batch for batch in batches if batch.joins]
     assert len(joins) > 15
@@ -110,7 +110,7 @@ def test_a_relationship_whose_end_is_missing_is_not_made_elsewhere(neo4j_url: st
     run, topology = sample(id="a")
     with open_store(neo4j_url) as store:
         store.keep(run, topology)
-    server = Server(parse(neo4j_url), neo4j_url)
+    server = Neo4jServer(parse(neo4j_url), neo4j_url)
     record = RunRecord(complete_info(run.info, topology), canonical_tables("run", run.tables, "run"))
     hops = next(batch for batch in run_batches(record, topology) if "`HOP`" in batch.cypher)
     bound = hops.parameters()

@@ -19,7 +19,7 @@ from kernbench_graph.opening import open_store
 from kernbench_graph.stores.neo4j import push as neo4j_push
 from kernbench_graph.stores.neo4j import removal as neo4j_removal
 from kernbench_graph.stores.neo4j.lanes import LANES
-from kernbench_graph.stores.neo4j.server import AUTH_FILE, PASSWORD, USER, Server, parse
+from kernbench_graph.stores.neo4j.server import AUTH_FILE, PASSWORD, USER, Neo4jServer, parse
 from kernbench_graph.stores.neo4j.store import Neo4jStore
 
 from tests.conformance.graph_records import sample
@@ -110,7 +110,7 @@ def kill_pushers(url: str, times: int) -> int:
             time.sleep(chance.random() * within_s)
             pusher.kill()
             printed, _ = pusher.communicate()
-        server = Server(parse(url), url)
+        server = Neo4jServer(parse(url), url)
         rows = server.read(lambda tx: tx.run("MATCH (k:KernbenchRun) RETURN k.state AS state").data())
         with open_store(url) as store:  # which removes what is left, or finds the run whole
             if [row["state"] for row in rows] == ["kept"]:
@@ -182,9 +182,9 @@ def test_a_run_is_removed_in_small_lots_where_its_nodes_have_many_relationships(
     neo4j_url: str, neo4j_server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lots: list[int] = []
-    write = Server.write
+    write = Neo4jServer.write
 
-    def counted(self: Server, work: Any) -> Any:
+    def counted(self: Neo4jServer, work: Any) -> Any:
         made = write(self, work)
         lots.append(made if isinstance(made, int) else 0)
         return made
@@ -193,7 +193,7 @@ def test_a_run_is_removed_in_small_lots_where_its_nodes_have_many_relationships(
         store.keep(*sample(id="a"))
         store.keep(*sample(id="b"))
         monkeypatch.setattr(neo4j_removal, "RELATIONSHIPS_AT_ONCE", 3)
-        monkeypatch.setattr(Server, "write", counted)
+        monkeypatch.setattr(Neo4jServer, "write", counted)
         store.remove("a")
         assert lots.count(1) > 4  # otherwise a lot for each label
         left = "MATCH (n) WHERE n.id STARTS WITH 'a' OR n.owner STARTS WITH 'run/a' RETURN count(n) AS n"
@@ -208,10 +208,10 @@ def test_lanes_leave_no_relationship_of_a_transaction_to_its_node(
     text = """MATCH (n:Transaction) WHERE n.id STARTS WITH 'a/'
               RETURN count(n) AS there, sum(COUNT { (n)-->() }) AS joined"""
 
-    def counted(server: Server) -> list[Any]:
+    def counted(server: Neo4jServer) -> list[Any]:
         return server.read(lambda tx: tx.run(text).single(strict=True).values())
 
-    def looked_at(server: Server, run_id: str, token: str) -> None:
+    def looked_at(server: Neo4jServer, run_id: str, token: str) -> None:
         found.append(counted(server))
         sweep(server, run_id, token)
 
@@ -231,11 +231,11 @@ def test_lanes_leave_no_relationship_of_a_transaction_to_its_node(
 def test_a_removal_that_ends_in_the_middle_of_its_lanes_is_completed_by_the_next(
     neo4j_url: str, neo4j_server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Server.write
+    run = Neo4jServer.write
     begun = threading.Lock()
     lots: list[str] = []
 
-    def ending(self: Server, work: Any) -> Any:
+    def ending(self: Neo4jServer, work: Any) -> Any:
         name = threading.current_thread().name
         if name.startswith("kernbench-remove"):
             with begun:
@@ -250,11 +250,11 @@ def test_a_removal_that_ends_in_the_middle_of_its_lanes_is_completed_by_the_next
         joined = "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[r]->() RETURN count(r) AS n"
         before = store.query(joined, run="b").rows
         monkeypatch.setattr(neo4j_removal, "IN_A_LANE", 2)
-        monkeypatch.setattr(Server, "write", ending)
+        monkeypatch.setattr(Neo4jServer, "write", ending)
         with pytest.raises(StoreError, match="no more"):
             store.remove("a")
         assert [found["id"] for found in store.runs()] == ["b"]
-        monkeypatch.setattr(Server, "write", run)
+        monkeypatch.setattr(Neo4jServer, "write", run)
         left = "MATCH (n) WHERE n.id STARTS WITH 'a/' OR n.id = 'a' OR n.owner = 'run/a' RETURN count(n) AS n"
         assert seen(neo4j_server, left)[0][0] > 10
         monkeypatch.setattr(neo4j_removal, "is_dead", lambda *_: True)
@@ -270,7 +270,7 @@ def test_a_lane_of_a_removal_that_was_given_up_deletes_nothing_more(
     """Another process takes the removal over, and the id is another run's by the time the lanes go on."""
     part = neo4j_removal._part_transactions
 
-    def late(server: Server, run_id: str, token: str) -> None:
+    def late(server: Neo4jServer, run_id: str, token: str) -> None:
         monkeypatch.setattr(neo4j_removal, "_part_transactions", part)
         with monkeypatch.context() as patched:
             patched.setattr(neo4j_removal, "is_dead", lambda *_: True)

@@ -10,23 +10,23 @@ from kernbench_graph.errors import SchemaVersionError
 from kernbench_graph.opening import open_store
 from kernbench_graph.schema import SCHEMA_VERSION
 from kernbench_graph.stores.neo4j import ddl, removal
-from kernbench_graph.stores.neo4j.server import RETRY_S, WRITE_TIMEOUT_S, Server, parse
+from kernbench_graph.stores.neo4j.server import RETRY_S, WRITE_TIMEOUT_S, Neo4jServer, parse
 
 from tests.conformance.graph_records import sample
 
 
 @pytest.fixture
-def server(neo4j_url: str) -> Iterator[Server]:
-    connected = Server(parse(neo4j_url), neo4j_url)
+def server(neo4j_url: str) -> Iterator[Neo4jServer]:
+    connected = Neo4jServer(parse(neo4j_url), neo4j_url)
     yield connected
     connected.close()
 
 
-def write(server: Server, text: str) -> None:
+def write(server: Neo4jServer, text: str) -> None:
     server.write(lambda tx: tx.run(text).consume())
 
 
-def names(server: Server, what: str) -> set[str]:
+def names(server: Neo4jServer, what: str) -> set[str]:
     rows: list[dict[str, Any]] = server.read(lambda tx: tx.run(f"SHOW {what} YIELD name RETURN name").data())
     return {row["name"] for row in rows if row["name"].startswith("kernbench_")}
 
@@ -36,7 +36,7 @@ def die_at(monkeypatch: pytest.MonkeyPatch, statement: int) -> None:
     done: list[str] = []
     create = ddl.create_one
 
-    def dying(server: Server, text: str) -> None:
+    def dying(server: Neo4jServer, text: str) -> None:
         if len(done) == statement:
             raise KeyboardInterrupt
         done.append(text)
@@ -48,7 +48,7 @@ def die_at(monkeypatch: pytest.MonkeyPatch, statement: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("statement", [0, 1, 7])
 def test_a_first_use_that_was_interrupted_is_completed(
-    neo4j_url: str, server: Server, monkeypatch: pytest.MonkeyPatch, statement: int
+    neo4j_url: str, server: Neo4jServer, monkeypatch: pytest.MonkeyPatch, statement: int
 ) -> None:
     write(server, "MATCH (n) DETACH DELETE n")
     for name in names(server, "CONSTRAINTS"):
@@ -77,7 +77,7 @@ def test_a_first_use_that_was_interrupted_is_completed(
     ("schema_version", str(SCHEMA_VERSION + 1), f"schema version {SCHEMA_VERSION + 1}, but this KernBench"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_refused_with_a_remedy(
-    neo4j_url: str, server: Server, what: str, value: str, message: str
+    neo4j_url: str, server: Neo4jServer, what: str, value: str, message: str
 ) -> None:
     with open_store(neo4j_url) as store:
         store.keep(*sample(id="a"))

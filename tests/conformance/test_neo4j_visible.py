@@ -8,7 +8,7 @@ import pytest
 from kernbench_graph.opening import open_store
 from kernbench_graph.stores.neo4j import push as neo4j_push
 from kernbench_graph.stores.neo4j import removal as neo4j_removal
-from kernbench_graph.stores.neo4j.server import Server
+from kernbench_graph.stores.neo4j.server import Neo4jServer
 from kernbench_graph.stores.neo4j.store import Neo4jStore
 
 from tests.conformance.graph_records import sample
@@ -21,9 +21,9 @@ def test_a_run_is_found_from_before_it_is_kept_until_after(
     neo4j_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server does not show all changes of a transaction at once, so each is in one of its own."""
-    write, seen = Server.write, [(False, False)]
+    write, seen = Neo4jServer.write, [(False, False)]
 
-    def looked(self: Server, work: Any) -> Any:
+    def looked(self: Neo4jServer, work: Any) -> Any:
         made = write(self, work)
         row = self.read(lambda tx: tx.run(SEEN).single(strict=True))
         now = row["kept"], row["found"]
@@ -32,7 +32,7 @@ def test_a_run_is_found_from_before_it_is_kept_until_after(
         return made
 
     with Neo4jStore(neo4j_url) as store:
-        monkeypatch.setattr(Server, "write", looked)
+        monkeypatch.setattr(Neo4jServer, "write", looked)
         store.keep(*sample(id="a"))
         store.remove("a")
     assert seen == [(False, False), (False, True), (True, True), (False, True), (False, False)]

@@ -17,7 +17,7 @@ from kernbench.sim.clock import Clock
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.link_monitors import InFlight, PortMonitor, Way
 from kernbench.sim.node import TRANSIT, FabricNode, Link, path_over
-from kernbench.sim.port import Arbiter, Line, Port
+from kernbench.sim.port import Arbiter, Port, PortLine
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Transaction
 from tests.exact.reference.cases import TOPOLOGIES, Bench
@@ -151,7 +151,7 @@ def test_of_many_holders_the_oldest_share_an_entry() -> None:
 
 
 class Lost(Arbiter):
-    def pick(self, lines: list[Line], last: int) -> int:
+    def pick(self, lines: list[PortLine], last: int) -> int:
         return len(lines)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.report.figures.breakdown import PARTS, breakdown
-from kernbench.report.figures.scenarios import Flow, Scenario
+from kernbench.report.figures.scenarios import Scenario, ScenarioFlow
 from kernbench.report.figures.transfers import (
     BANDWIDTH_COLUMNS,
     LATENCY_COLUMNS,
@@ -72,7 +72,7 @@ def test_contention_is_what_the_others_cost() -> None:
     """The last PE, alone and with five others at its slice: all else stays as it was, or nearly so."""
     for op in ("write", "read"):
         together = slowest("6 PEs, one slice", op)
-        lone = Scenario("alone", (Flow(together["src"], together["dst"]),))
+        lone = Scenario("alone", (ScenarioFlow(together["src"], together["dst"]),))
         machine, (transaction,) = play(graph(), lone, op, BYTES)
         alone = breakdown(machine, transaction.rows)
         for part in ("mesh", "ucie", "fabric", "setup"):
@@ -111,7 +111,7 @@ def test_any_lone_transfer_closes_without_contention(
     pe: int, to: tuple[int, int, int], nbytes: int, op: str
 ) -> None:
     sip, cube, slice_ = to
-    flow = Flow(f"sip0.cube0.pe{pe}", f"sip{sip}.cube{cube}.hbm_ctrl.pe{slice_}")
+    flow = ScenarioFlow(f"sip0.cube0.pe{pe}", f"sip{sip}.cube{cube}.hbm_ctrl.pe{slice_}")
     machine, (transaction,) = play(graph(), Scenario("any", (flow,)), op, nbytes)
     spent = breakdown(machine, transaction.rows)
     assert sum(spent.values()) == pytest.approx(transaction.t_done - transaction.t_submit, abs=1e-9)

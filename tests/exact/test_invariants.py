@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.components.dma import DmaEngines, Engine, EngineGroup
+from kernbench.components.dma import DmaEngine, DmaEngines, EngineGroup
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.memory import Memory
 from kernbench.components.pe_dma import PeDma
@@ -165,8 +165,8 @@ def overlapping_bursts(patch: Patch) -> None:
 
 def two_jobs_an_engine(patch: Patch) -> None:
     """A DMA engine takes one job more than it may have in flight."""
-    made = Engine.__init__
-    patch.setattr(Engine, "__init__", lambda self, name, outstanding: made(self, name, outstanding + 1))
+    made = DmaEngine.__init__
+    patch.setattr(DmaEngine, "__init__", lambda self, name, outstanding: made(self, name, outstanding + 1))
 
 
 def jumped_queue(patch: Patch) -> None:

@@ -19,7 +19,7 @@ from kernbench.kernels import KernelCall
 from kernbench.machine.machine import Machine
 from kernbench.math_names import EPILOGUE_NAMES, MATH_NAMES
 from kernbench.program.operations import Op, Operand, Region
-from kernbench.program.tile_plans import EpilogueStep, Matrix, gemm_plan, math_plan
+from kernbench.program.tile_plans import Matrix, PlannedEpilogue, gemm_plan, math_plan
 from kernbench.replay import DataPlane
 from kernbench.replay.epilogues import EPILOGUES
 from kernbench.replay.math_ops import MATH_OPS
@@ -217,7 +217,7 @@ def test_every_k_tile_fetches_the_scales_of_its_group() -> None:
     assert reads == {512 * HALF: 2 * 16, 32 * HALF: 16}
     plan = gemm_plan(
         Matrix(32, 128, HALF, None), Matrix(128, 64, HALF, None), Matrix(32, 64, HALF, None), (32, 16, 32),
-        [EpilogueStep("dequant", "k_tile", Matrix(4, 64, HALF, 0), 32)],
+        [PlannedEpilogue("dequant", "k_tile", Matrix(4, 64, HALF, 0), 32)],
     )  # fmt: skip
     reading = [stage.transfers for tile in plan for stage in tile.stages if stage.kind == "DMA_READ"]
     read = [(transfer.runs, transfer.nbytes) for (transfer,) in reading]
@@ -394,7 +394,7 @@ def test_the_largest_tile_is_among_the_outermost(sizes, tile, placed, scopes, ro
     m, k, n = sizes
     address = [0 if one else None for one in placed]
     out = Matrix(m, n, HALF, address[2])
-    steps = [EpilogueStep("residual", scope, Matrix(m if rows else 1, n, HALF, 0)) for scope in scopes]
+    steps = [PlannedEpilogue("residual", scope, Matrix(m if rows else 1, n, HALF, 0)) for scope in scopes]
     product = Matrix(m, k, HALF, address[0]), Matrix(k, n, HALF, address[1]), out, tile, steps
     applied = Matrix(m, n, HALF, address[0]), out, tile[:2], "exp", steps
     for plan, given_ in ((gemm_plan, product), (math_plan, applied)):

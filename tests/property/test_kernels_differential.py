@@ -14,7 +14,7 @@ import kernbench as kb
 from kernbench.kernels import interpret
 from kernbench.machine.machine import Machine
 from kernbench.program.operations import Op
-from kernbench.replay import DataPlane, DependencyBuilder, Executor, MemoryStore
+from kernbench.replay import DataPlane, DependencyBuilder, Executor, SimulatedMemory
 from kernbench.replay.dependencies import DATA_HAZARDS, Dependency
 from kernbench.runtime import Context, DPPolicy
 from kernbench.sim.instrument import Instrument
@@ -122,7 +122,7 @@ def test_sharded_operations_may_be_replayed_in_any_order_that_respects_their_dat
         torch.launch("generated", kernel_of(steps), *tensors)
     expected = [tensor.numpy(sip) for tensor in tensors for sip in (0, 1)]
     draw = random.Random(seed)
-    replayed = Executor(MemoryStore(strict=True), window, lambda wave: draw.sample(wave, len(wave)))
+    replayed = Executor(SimulatedMemory(strict=True), window, lambda wave: draw.sample(wave, len(wave)))
     for op, dependencies in any_order(report.ops, draw):
         replayed.add(op, dependencies)
     replayed.run()

@@ -16,7 +16,7 @@ from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay.dataplane import DataPlane
 from kernbench.replay.dependencies import DATA_HAZARDS, DependencyBuilder
 from kernbench.replay.executor import Executor
-from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.memory_store import SimulatedMemory
 from kernbench.replay.semantics import compute
 from tests.examples import examples
 
@@ -120,7 +120,7 @@ def in_memory(shape, dtype: str, runs) -> Operand:
     return Operand(shape, dtype, regions=tuple(Region(*run) for run in runs))
 
 
-def contents(memory: MemoryStore) -> np.ndarray:
+def contents(memory: SimulatedMemory) -> np.ndarray:
     return memory.read(0, (SPACE,), np.uint8)
 
 
@@ -130,7 +130,7 @@ def test_waves_in_any_order_give_the_bits_of_one_by_one(ops, seed, window, data)
     shuffle = random.Random(seed)
     naive, builder = Naive(), DependencyBuilder()
     executor = Executor(
-        MemoryStore(strict=True), window=window, order=lambda wave: shuffle.sample(wave, len(wave))
+        SimulatedMemory(strict=True), window=window, order=lambda wave: shuffle.sample(wave, len(wave))
     )
     last_use = {i.handle: op.id for op in ops for i in (*op.inputs, op.output) if i.handle is not None}
     for op in ops:

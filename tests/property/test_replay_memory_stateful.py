@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from kernbench.errors import VerificationError
 from kernbench.program.operations import Region
-from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.memory_store import SimulatedMemory
 from tests.examples import examples
 
 SIZE = 96
@@ -68,7 +68,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @initialize(strict=st.booleans())
     def start(self, strict: bool) -> None:
-        self.memory = MemoryStore(strict=strict)
+        self.memory = SimulatedMemory(strict=strict)
         self.bytes = bytearray(SIZE)
         self.written = [False] * SIZE
         self.waiting: list[int | None] = [None] * SIZE

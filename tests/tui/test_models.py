@@ -17,17 +17,17 @@ from kernbench.tui.models.browser import Browser, OpenRun
 from kernbench.tui.models.compare_page import compare_page
 from kernbench.tui.models.cypher import ask, complete
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
-from kernbench.tui.models.machine import Machine
+from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.mesh import cube_map, sip_map
 from kernbench.tui.models.pages import Page
 from kernbench.tui.models.questions import answer, form, questions_table
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page
 from kernbench.tui.models.screen_table import grid_table
-from kernbench.tui.models.table import Table
-from kernbench.tui.models.window import Window, choices
+from kernbench.tui.models.table import ShownTable
+from kernbench.tui.models.window import ChosenWindow, choices
 
-WHOLE = Window("run")
+WHOLE = ChosenWindow("run")
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +41,11 @@ def opened(browser: Browser) -> OpenRun:
     return browser.run(browser.resolve("last"))
 
 
-def section(page: Page, name: str) -> Table:
+def section(page: Page, name: str) -> ShownTable:
     return next(one for one in page.sections if one.name == name).load()
 
 
-def records(table: Table) -> list[dict[str, object]]:
+def records(table: ShownTable) -> list[dict[str, object]]:
     return [table.record(row) for row in range(len(table))]
 
 
@@ -57,7 +57,7 @@ def test_runs_are_listed_newest_first_with_what_changed(browser: Browser, ids: l
 
 
 def test_the_time_of_a_run_adds_up_to_its_window(opened: OpenRun) -> None:
-    for window in (Window(), WHOLE, Window("setup")):
+    for window in (ChosenWindow(), WHOLE, ChosenWindow("setup")):
         page = run_page(opened, window)
         length = opened.run.window(**window.arguments).ns
         time = records(section(page, "Time"))
@@ -68,13 +68,13 @@ def test_the_time_of_a_run_adds_up_to_its_window(opened: OpenRun) -> None:
 
 def test_advice_is_in_lines_that_fit_and_leads_to_its_rule(opened: OpenRun) -> None:
     said = opened.run.advice()
-    table = section(run_page(opened, Window()), "Advice")
+    table = section(run_page(opened, ChosenWindow()), "Advice")
     rows = records(table)
     assert " ".join(str(row["advice"]) for row in rows) == " ".join(one["advice"] for one in said)
     assert [row["rule"] for row in rows if row["rule"]] == [one["rule"] for one in said]
     assert table.targets(0) == [Target("question", said[0]["rule"])]
     with pytest.raises(UsageError, match="whole launches"):
-        section(run_page(opened, Window("setup")), "Advice")
+        section(run_page(opened, ChosenWindow("setup")), "Advice")
 
 
 def test_a_run_lists_exactly_the_transactions_and_operations_of_its_window(opened: OpenRun) -> None:
@@ -86,11 +86,11 @@ def test_a_run_lists_exactly_the_transactions_and_operations_of_its_window(opene
     within = (sent >= launch["t_start"]) & (
         (sent < launch["t_done"]) | (launch["t_done"] >= opened.run.sim_ns)
     )
-    assert len(section(run_page(opened, Window("0")), "Transactions")) == int(within.sum())
+    assert len(section(run_page(opened, ChosenWindow("0")), "Transactions")) == int(within.sum())
 
 
 def test_resources_come_busiest_first_and_lead_to_their_pages(opened: OpenRun) -> None:
-    table = section(run_page(opened, Window()), "Parts")
+    table = section(run_page(opened, ChosenWindow()), "Parts")
     shares = [row["utilisation"] for row in records(table)]
     assert shares == sorted(shares, reverse=True)
     assert table.targets(0) == [Target("resource", table.value(0, "resource"))]
@@ -176,7 +176,7 @@ def test_maps_show_the_busiest_part_of_each_cell(opened: OpenRun) -> None:
 
 
 def test_the_tree_of_a_machine_holds_every_component_once(opened: OpenRun) -> None:
-    machine = Machine(opened, shares_of(opened, WHOLE), "the whole run")
+    machine = MachineTree(opened, shares_of(opened, WHOLE), "the whole run")
     seen: list[str] = []
     todo = [machine.root]
     while todo:
@@ -188,7 +188,7 @@ def test_the_tree_of_a_machine_holds_every_component_once(opened: OpenRun) -> No
 
 def test_questions_are_listed_filled_in_and_answered(browser: Browser, opened: OpenRun) -> None:
     assert len(questions_table()) == len(api.questions())
-    fields = {field.name: field for field in form(api.question("busiest-links"), Window("0", 1.0))}
+    fields = {field.name: field for field in form(api.question("busiest-links"), ChosenWindow("0", 1.0))}
     assert (fields["launch"].text, fields["from_ns"].text, fields["to_ns"].text) == ("0", "1.0", "")
     table, _ = answer(browser.store, "bottleneck/busiest-links", opened.id, {"limit": " 3 ", "launch": ""})
     assert len(table) == 3
@@ -254,26 +254,26 @@ def test_a_comparison_names_what_was_configured_and_what_got_slower(browser: Bro
 @pytest.mark.parametrize(
     ("text", "window"),
     [
-        ("", Window()),
-        ("2", Window("2")),
-        ("10..20.5", Window("all", 10.0, 20.5)),
-        ("run ..5", Window("run", None, 5.0)),
+        ("", ChosenWindow()),
+        ("2", ChosenWindow("2")),
+        ("10..20.5", ChosenWindow("all", 10.0, 20.5)),
+        ("run ..5", ChosenWindow("run", None, 5.0)),
     ],
 )
-def test_windows_are_read_and_written_alike(text: str, window: Window) -> None:
-    assert Window.parse(text) == window
-    assert Window.parse(str(window)) == window
+def test_windows_are_read_and_written_alike(text: str, window: ChosenWindow) -> None:
+    assert ChosenWindow.parse(text) == window
+    assert ChosenWindow.parse(str(window)) == window
 
 
 def test_windows_step_through_launches(opened: OpenRun) -> None:
     assert [str(one) for one in choices(opened.run.launches)] == ["all", "setup", "run"]
     assert [str(one) for one in choices([{}, {}])] == ["all", "0", "1", "setup", "run"]
     with pytest.raises(UsageError, match=r"write it as 100\.\.250"):
-        Window.parse("1..x")
+        ChosenWindow.parse("1..x")
 
 
 def test_all_tabs_of_a_run_are_named_within_eighty_columns(opened: OpenRun) -> None:
-    page = run_page(opened, Window())
+    page = run_page(opened, ChosenWindow())
     assert page.labels(200) == [one.name for one in page.sections]
     short = page.labels(80)
     assert sum(len(name) + 2 for name in short) <= 80

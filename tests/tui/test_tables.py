@@ -12,7 +12,7 @@ from kernbench.errors import UsageError
 from kernbench.pgraph import GraphNode, GraphPath
 from kernbench.report.content import Column
 from kernbench.report.targets import Target, targets_of
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 
 COLUMNS = (Column("transaction"), Column("kind"), Column("wait_ns", "ns"), Column("share", percent=True))
 ROWS = [
@@ -23,17 +23,17 @@ ROWS = [
 ]
 
 
-def arrow() -> Table:
+def arrow() -> ShownTable:
     names = [column.name for column in COLUMNS]
-    return Table.of_arrow(
+    return ShownTable.of_arrow(
         pa.table(dict(zip(names, map(list, zip(*ROWS, strict=True)), strict=True))), COLUMNS
     )
 
 
-BOTH = pytest.mark.parametrize("table", [arrow(), Table.of_rows(ROWS, COLUMNS)], ids=["arrow", "lists"])
+BOTH = pytest.mark.parametrize("table", [arrow(), ShownTable.of_rows(ROWS, COLUMNS)], ids=["arrow", "lists"])
 
 
-def shown(table: Table) -> list[object]:
+def shown(table: ShownTable) -> list[object]:
     return [table.value(row, "transaction") for row in range(len(table))]
 
 
@@ -55,13 +55,13 @@ def shown(table: Table) -> list[object]:
         ("nothing", []),
     ],
 )
-def test_filters(table: Table, words: str, left: list[int]) -> None:
+def test_filters(table: ShownTable, words: str, left: list[int]) -> None:
     assert shown(table.filtered(words)) == left
     assert shown(table.filtered(words).filtered("")) == [0, 1, 2, 12]
 
 
 @BOTH
-def test_wrong_filters_say_what_to_write(table: Table) -> None:
+def test_wrong_filters_say_what_to_write(table: ShownTable) -> None:
     with pytest.raises(UsageError, match=r"no column 'wait' here; did you mean 'wait_ns'"):
         table.filtered("wait>1")
     with pytest.raises(UsageError, match="write wait_ns>100"):
@@ -69,7 +69,7 @@ def test_wrong_filters_say_what_to_write(table: Table) -> None:
 
 
 @BOTH
-def test_sorting_is_stable_and_survives_a_filter(table: Table) -> None:
+def test_sorting_is_stable_and_survives_a_filter(table: ShownTable) -> None:
     assert shown(table.sorted("wait_ns", descending=True)) == [12, 0, 2, 1]
     assert shown(table.sorted("wait_ns", descending=False)) == [1, 0, 2, 12]
     assert shown(table.sorted("wait_ns", descending=True).filtered("dma")) == [12, 0, 1]
@@ -77,7 +77,7 @@ def test_sorting_is_stable_and_survives_a_filter(table: Table) -> None:
 
 
 @BOTH
-def test_cells_are_rounded_and_exports_are_not(table: Table) -> None:
+def test_cells_are_rounded_and_exports_are_not(table: ShownTable) -> None:
     assert table.cells(0) == ["0", "dma_read", "2.5", "50.0%"]
     some = table.filtered("read")
     assert some.exported("csv").splitlines() == [
@@ -91,14 +91,14 @@ def test_cells_are_rounded_and_exports_are_not(table: Table) -> None:
 
 
 def test_missing_values_come_last_either_way() -> None:
-    table = Table.of_rows([(1, None), (2, "b"), (3, "a")], (Column("transaction"), Column("kind")))
+    table = ShownTable.of_rows([(1, None), (2, "b"), (3, "a")], (Column("transaction"), Column("kind")))
     assert shown(table.sorted("kind", descending=False)) == [3, 2, 1]
     assert shown(table.sorted("kind", descending=True)) == [2, 3, 1]
 
 
 def test_rows_equal_by_symmetry_fold_with_a_count() -> None:
     rows = [("pe0.pe_gemm", 2.0), ("pe1.pe_gemm", 2.0), ("pe2.pe_math", 2.0), ("pe3.pe_gemm", 2.0)]
-    folded = Table.of_rows(rows, (Column("resource"), Column("ns", "ns"))).folded()
+    folded = ShownTable.of_rows(rows, (Column("resource"), Column("ns", "ns"))).folded()
     assert [folded.record(row) for row in range(len(folded))] == [
         {"resource": "pe0.pe_gemm", "ns": 2.0, "count": 3},
         {"resource": "pe2.pe_math", "ns": 2.0, "count": 1},
@@ -107,7 +107,7 @@ def test_rows_equal_by_symmetry_fold_with_a_count() -> None:
 
 def test_a_wide_cell_far_down_widens_its_column() -> None:
     names = pa.table({"kind": ["x"] * 1000 + ["a long name"], "ns": np.arange(1001.0) * 1e6})
-    table = Table.of_arrow(names, (Column("kind"), Column("ns", "ns")))
+    table = ShownTable.of_arrow(names, (Column("kind"), Column("ns", "ns")))
     assert table.layout() == [(len("a long name"), False), (len("1000000000"), True)]
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from kernbench.address import (
     AddressMap,
+    AddressTarget,
     IocpuUnit,
     McpuUnit,
     PeAllocator,
     PeUnit,
     PhysAddr,
     SramAllocator,
-    Target,
     VirtualAllocator,
 )
 from kernbench.errors import AddressError, AllocationError, ConfigError
@@ -59,38 +59,41 @@ def addresses() -> AddressMap:
 @pytest.mark.parametrize(
     ("addr", "target"),
     [
-        (PhysAddr.hbm(1, 0, 0), Target("sip1.cube0.hbm_ctrl.pe0", 0, "hbm")),
-        (PhysAddr.hbm(1, 0, SLICE - 1), Target("sip1.cube0.hbm_ctrl.pe0", SLICE - 1, "hbm")),
-        (PhysAddr.hbm(1, 0, SLICE + 5), Target("sip1.cube0.hbm_ctrl.pe1", 5, "hbm")),
-        (PhysAddr.cube_sram(0, 1, 7), Target("sip0.cube1.sram", 7, "sram")),
+        (PhysAddr.hbm(1, 0, 0), AddressTarget("sip1.cube0.hbm_ctrl.pe0", 0, "hbm")),
+        (PhysAddr.hbm(1, 0, SLICE - 1), AddressTarget("sip1.cube0.hbm_ctrl.pe0", SLICE - 1, "hbm")),
+        (PhysAddr.hbm(1, 0, SLICE + 5), AddressTarget("sip1.cube0.hbm_ctrl.pe1", 5, "hbm")),
+        (PhysAddr.cube_sram(0, 1, 7), AddressTarget("sip0.cube1.sram", 7, "sram")),
         (
             PhysAddr.pe_local(0, 1, 1, PeUnit.PE_TCM, 9),
-            Target("sip0.cube1.pe1.pe_tcm", 9, "tcm", "PE_TCM"),
+            AddressTarget("sip0.cube1.pe1.pe_tcm", 9, "tcm", "PE_TCM"),
         ),
         (
             PhysAddr.pe_local(0, 0, 0, PeUnit.PE_CPU_SFR, 3),
-            Target("sip0.cube0.pe0.pe_cpu", 3, "pe", "PE_CPU_SFR"),
+            AddressTarget("sip0.cube0.pe0.pe_cpu", 3, "pe", "PE_CPU_SFR"),
         ),
         (
             PhysAddr.pe_local(0, 0, 0, PeUnit.MATH_ENGINE_DTCM, 3),
-            Target("sip0.cube0.pe0.pe_math", 3, "pe", "MATH_ENGINE_DTCM"),
+            AddressTarget("sip0.cube0.pe0.pe_math", 3, "pe", "MATH_ENGINE_DTCM"),
         ),
-        (PhysAddr.pe_local(0, 0, 0, PeUnit.IPCQ, 0), Target("sip0.cube0.pe0.pe_ipcq", 0, "pe", "IPCQ")),
+        (
+            PhysAddr.pe_local(0, 0, 0, PeUnit.IPCQ, 0),
+            AddressTarget("sip0.cube0.pe0.pe_ipcq", 0, "pe", "IPCQ"),
+        ),
         (
             PhysAddr.pe_local(0, 0, 0, PeUnit.DMA_ENGINE_SFR, 1),
-            Target("sip0.cube0.pe0.pe_dma", 1, "pe", "DMA_ENGINE_SFR"),
+            AddressTarget("sip0.cube0.pe0.pe_dma", 1, "pe", "DMA_ENGINE_SFR"),
         ),
         (
             PhysAddr.mcpu_local(1, 1, McpuUnit.MCPU_SRAM, 4),
-            Target("sip1.cube1.m_cpu", 4, "mcpu", "MCPU_SRAM"),
+            AddressTarget("sip1.cube1.m_cpu", 4, "mcpu", "MCPU_SRAM"),
         ),
         (
             PhysAddr.iocpu(1, 17, IocpuUnit.IO_SRAM, 4),
-            Target("sip1.io1.io_cpu", 4, "iocpu", "IO_SRAM"),
+            AddressTarget("sip1.io1.io_cpu", 4, "iocpu", "IO_SRAM"),
         ),
     ],
 )
-def test_resolve(addresses: AddressMap, addr: PhysAddr, target: Target) -> None:
+def test_resolve(addresses: AddressMap, addr: PhysAddr, target: AddressTarget) -> None:
     assert addresses.resolve(addr.encode()) == target
 
 

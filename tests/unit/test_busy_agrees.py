@@ -19,10 +19,10 @@ from kernbench.report.colours import percent
 from kernbench.report.views import VIEWS
 from kernbench.report.views.model import role
 from kernbench.tui.models.browser import Browser
-from kernbench.tui.models.machine import Machine
+from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page
-from kernbench.tui.models.window import Window, choices
+from kernbench.tui.models.window import ChosenWindow, choices
 
 Figures = dict[str, tuple[float, float]]
 """Utilisation and occupancy by component and link."""
@@ -115,7 +115,7 @@ def test_tables_agree(run: kb.Run, launch: str, tmp_path: Path) -> None:
         unfolded = answers.answer("ask", {**asked, **question})["table"]
         agree({n: f for n, f in of_table(unfolded, column).items() if n in wanted}, wanted, 1)
 
-    opened, window = Browser(store).run(run.id), Window(launch)
+    opened, window = Browser(store).run(run.id), ChosenWindow(launch)
     table = next(one.load() for one in run_page(opened, window).sections if one.name == "Parts")
     agree(of_rows(table.record(row) for row in range(len(table))), wanted)
     shares = shares_of(opened, window)
@@ -160,8 +160,8 @@ def test_pictures_agree(run: kb.Run, launch: str, view: str) -> None:
 
 def test_the_terminal_ui_map_agrees(run: kb.Run, launch: str) -> None:
     wanted = of_use(run, launch)
-    opened, window = Browser(run._kept_in()).run(run.id), Window(launch)
-    machine = Machine(opened, shares_of(opened, window), "")
+    opened, window = Browser(run._kept_in()).run(run.id), ChosenWindow(launch)
+    machine = MachineTree(opened, shares_of(opened, window), "")
     for name in ("sip0", "sip0.cube0.r0c0"):
         found = machine.map(name)
         assert found is not None

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernbench.cli.output import print_table
-from kernbench.cli.table import Table, table
+from kernbench.cli.table import TextTable, table
 
 LINKS = [
     ["fabric.switch0->sip0.io0.pcie_ep", "pcie", "25.9%", "256.375", "32816"],
@@ -71,7 +71,7 @@ def test_sentences_break_between_words_before_names_do() -> None:
     made = table(
         ("name", "title"), [["who-waited-for-whom", "Which ones waited, and how long?"]], (False,) * 2, 40
     )
-    assert made == Table(
+    assert made == TextTable(
         ["name                 title"],
         ["who-waited-for-whom  Which ones waited,", "                     and how long?"],
     )

@@ -22,7 +22,7 @@ from kernbench.pgraph import RunRecord
 from kernbench.topology.energy import keys_of, with_defaults
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.run_page import run_page
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.window import ChosenWindow
 from tests.conformance import energy_oracle
 from tests.examples import examples
 
@@ -291,7 +291,7 @@ def test_more_energy_than_can_be_added_up_is_refused() -> None:
 def screens(run: kb.Run) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Energy as the page gets it, and the rows of the terminal UI."""
     opened = Browser(run._kept_in()).run(run.id)
-    (tab,) = (one for one in run_page(opened, Window()).sections if one.name == "Energy")
+    (tab,) = (one for one in run_page(opened, ChosenWindow()).sections if one.name == "Energy")
     table = tab.load()
     page: dict[str, Any] = Answers(run._kept_in()).answer("energy", {"run": run.id})
     return page, [dict(table.record(at)) for at in range(len(table))]

@@ -6,7 +6,7 @@ import re
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
-from kernbench_graph.drawing import MOST_NODES, Box, svg
+from kernbench_graph.drawing import MOST_NODES, DrawnNode, svg
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_drawing import schema_pictures
@@ -32,7 +32,7 @@ def test_every_relationship_is_in_a_picture_of_the_schema_and_no_box_lies_on_ano
 
 
 def test_relationships_lead_to_the_right_also_around_a_circle() -> None:
-    boxes = {name: Box("L", name) for name in "abcd"}
+    boxes = {name: DrawnNode("L", name) for name in "abcd"}
     picture = svg(
         boxes, [("a", "b", "R"), ("b", "c", "R"), ("a", "c", "R"), ("c", "d", "R"), ("d", "a", "B")]
     )
@@ -53,6 +53,6 @@ def test_an_answer_with_paths_draws_itself_and_says_nothing_of_names_as_markup()
 
 
 def test_too_many_are_not_drawn() -> None:
-    boxes = {str(n): Box("L", str(n)) for n in range(MOST_NODES + 1)}
+    boxes = {str(n): DrawnNode("L", str(n)) for n in range(MOST_NODES + 1)}
     assert svg(boxes, []) == ""
     assert svg(dict(list(boxes.items())[:-1]), []) != ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from kernbench_graph.errors import QueryTimeoutError, ReadOnlyError, StoreError
-from kernbench_graph.stores.neo4j.server import Server, parse
+from kernbench_graph.stores.neo4j.server import Neo4jServer, parse
 from neo4j import exceptions
 
 URL = "neo4j://host/team"
@@ -34,7 +34,7 @@ ERRORS = [
 
 @pytest.mark.parametrize(("error", "kind", "message"), ERRORS, ids=[str(i) for i in range(len(ERRORS))])
 def test_errors_say_what_to_do(error: Exception, kind: type[StoreError], message: str) -> None:
-    server = Server.__new__(Server)
+    server = Neo4jServer.__new__(Neo4jServer)
     server._url, server._address = URL, parse(URL)
     with pytest.raises(kind, match=message) as caught, server.translated(2.0):
         raise error

@@ -11,7 +11,15 @@ from kernbench.errors import ConfigError, DeadlockError
 from kernbench.kinds import Traffic
 from kernbench.machine.machine import Machine
 from kernbench.validation import wormhole
-from kernbench.validation.noc_trace import BARRIER_CYCLES, Chip, Event, Processor, Trace, read_traces, replay
+from kernbench.validation.noc_trace import (
+    BARRIER_CYCLES,
+    Chip,
+    NocEvent,
+    Processor,
+    Trace,
+    read_traces,
+    replay,
+)
 
 HEAD = "trace,x,y,proc,noc,type,dx,dy,bytes,cycle\n"
 CHIP = Chip(wormhole.worker, wormhole.memory)
@@ -21,7 +29,7 @@ READ, START, END = "READ", "READ_BARRIER_START", "READ_BARRIER_END"
 
 def events(*rows: tuple[str, int]) -> Trace:
     """Reads of 2,048 bytes from (4, 1), and barriers, each with its cycle."""
-    return {AT: [Event(kind, 0, 4, 1, 2048 if kind == READ else 0, cycle) for kind, cycle in rows]}
+    return {AT: [NocEvent(kind, 0, 4, 1, 2048 if kind == READ else 0, cycle) for kind, cycle in rows]}
 
 
 def alone(nbytes: int = 2048) -> float:
@@ -47,8 +55,8 @@ def test_a_barrier_with_nothing_to_wait_for_takes_its_own_time() -> None:
 
 
 def test_processors_get_in_each_others_way() -> None:
-    one = {AT: [Event(READ, 0, 4, 1, 4096, 0)]}
-    both = {**one, Processor(1, 2, "N"): [Event(READ, 0, 4, 1, 4096, 0)]}
+    one = {AT: [NocEvent(READ, 0, 4, 1, 4096, 0)]}
+    both = {**one, Processor(1, 2, "N"): [NocEvent(READ, 0, 4, 1, 4096, 0)]}
     times = [replay(wormhole.machine(), CHIP, trace, closed=False) for trace in (one, both)]
     assert times[1] - times[0] > 0.9 * 4096 / wormhole.WORKER[0]
 
@@ -76,7 +84,7 @@ def test_reads_a_file(tmp_path: Path) -> None:
         gzip.compress((HEAD + "a,1,2,B,1,READ,3,4,64,7\na,1,2,B,1,READ_BARRIER_START,-1,-1,0,9\n").encode())
     )
     assert read_traces(file) == {
-        "a": {Processor(1, 2, "B"): [Event(READ, 1, 3, 4, 64, 7), Event(START, 1, -1, -1, 0, 9)]}
+        "a": {Processor(1, 2, "B"): [NocEvent(READ, 1, 3, 4, 64, 7), NocEvent(START, 1, -1, -1, 0, 9)]}
     }
 
 

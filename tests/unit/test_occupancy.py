@@ -15,7 +15,7 @@ from kernbench.report.cells import share
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.window import ChosenWindow
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +84,9 @@ def test_one_part_has_one_figure_wherever_it_is_shown(run: kb.Run) -> None:
     names = [column["name"] for column in page["columns"]]
     found.append(shares([dict(zip(names, row, strict=True)) for row in page["rows"]]))
     opened = Browser(store).run(run.id)
-    table = next(one.load() for one in run_page(opened, Window("run")).sections if one.name == "Parts")
+    table = next(one.load() for one in run_page(opened, ChosenWindow("run")).sections if one.name == "Parts")
     found.append(shares([table.record(row) for row in range(len(table))]))
-    found.append({n: (s.utilisation, s.occupancy) for n, s in shares_of(opened, Window("run")).items()})
+    found.append({n: (s.utilisation, s.occupancy) for n, s in shares_of(opened, ChosenWindow("run")).items()})
     for answer in found:
         assert len(answer) > 10
         for name, figures in answer.items():
@@ -97,7 +97,7 @@ def test_one_part_has_one_figure_wherever_it_is_shown(run: kb.Run) -> None:
     assert {"sip0.cube0.hbm_ctrl.pe0", "sip0.cube0.r0c0"} <= set(parts)
     for name in parts:
         assert rows[name] == pytest.approx(wanted[name][1], abs=1e-9), name
-    facts = dict(resource_page(opened, "sip0.cube0.r0c0", Window("run")).facts)
+    facts = dict(resource_page(opened, "sip0.cube0.r0c0", ChosenWindow("run")).facts)
     said = [share(figure) for figure in wanted["sip0.cube0.r0c0"]]
     assert facts["used"] == f"utilisation {said[0]}, occupancy {said[1]} of the whole run"
 

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from kernbench.errors import UsageError
-from kernbench.probes.cases import Catalogue
+from kernbench.probes.cases import CaseCatalogue
 from kernbench.routing.fault_impact import without
 from tests.compiled import compiled
 
 
-def catalogue(name: str = "minimal", overrides: dict[str, Any] | None = None) -> Catalogue:
-    return Catalogue(compiled(name, overrides))
+def catalogue(name: str = "minimal", overrides: dict[str, Any] | None = None) -> CaseCatalogue:
+    return CaseCatalogue(compiled(name, overrides))
 
 
-def ways(found: Catalogue) -> dict[str, tuple[str, str]]:
+def ways(found: CaseCatalogue) -> dict[str, tuple[str, str]]:
     return {f"{case.name} {case.op}": (case.src, case.dst) for case in found.cases}
 
 
@@ -71,7 +71,7 @@ def test_slices_that_are_cut_off_are_said(cubes: int, level: str) -> None:
     side = [{"name": "io0", "side": "W"}]
     machine = {"sip.cube_mesh": {"w": cubes, "h": 1}, "sip.io_chiplets": side}
     cut, _ = without(compiled("minimal", machine), f"sip0.cube{cubes - 1}")
-    reasons = {out.name: out.reason for out in Catalogue(cut).left_out}
+    reasons = {out.name: out.reason for out in CaseCatalogue(cut).left_out}
     lost = f"1 of {cubes} slices, first 'sip0.cube{cubes - 1}.hbm_ctrl.pe0'"
     assert reasons["h2d"] == reasons["d2h"] == f"the host has no way to {lost}"
     if cubes == 3:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.probes.measurements import Measurement, Row
+from kernbench.probes.measurements import CaseRow, Measurement
 from kernbench.probes.probe_checks import CHECKS, check
 
 SIZES = (256, 4096)
@@ -23,18 +23,18 @@ MACHINE = {
 
 
 @pytest.fixture(scope="module")
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[CaseRow, ...]:
     return kb.probe(kb.load_topology("minimal", MACHINE), sizes=SIZES, nbytes=4096).rows
 
 
-def tampered(rows: tuple[Row, ...], case: str, op: str, nbytes: int, **figures: Any) -> list[Row]:
+def tampered(rows: tuple[CaseRow, ...], case: str, op: str, nbytes: int, **figures: Any) -> list[CaseRow]:
     """``rows`` with other figures for one measurement; a figure may be a function of the measurement."""
 
     def changed(m: Measurement) -> Measurement:
         return replace(m, **{k: v(m) if callable(v) else v for k, v in figures.items()})
 
     found = [
-        Row(row.case, {n: changed(m) if n == nbytes else m for n, m in row.by_size.items()})
+        CaseRow(row.case, {n: changed(m) if n == nbytes else m for n, m in row.by_size.items()})
         if (row.case.name, row.case.op) == (case, op)
         else row
         for row in rows
@@ -43,18 +43,18 @@ def tampered(rows: tuple[Row, ...], case: str, op: str, nbytes: int, **figures: 
     return found
 
 
-def violated(rows: list[Row]) -> dict[str, str]:
+def violated(rows: list[CaseRow]) -> dict[str, str]:
     return {finding.name: finding.detail for finding in check(rows) if finding.ok is False}
 
 
-def test_a_sound_machine_violates_nothing_and_nothing_goes_unchecked(rows: tuple[Row, ...]) -> None:
+def test_a_sound_machine_violates_nothing_and_nothing_goes_unchecked(rows: tuple[CaseRow, ...]) -> None:
     findings = check(rows)
     assert len(findings) == len(CHECKS)
     assert [finding.line for finding in findings if finding.ok is not True] == []
     assert all(finding.line.startswith(f"[v] {finding.name}: ") for finding in findings)
 
 
-def test_one_row_alone_leaves_comparisons_out_and_says_so(rows: tuple[Row, ...]) -> None:
+def test_one_row_alone_leaves_comparisons_out_and_says_so(rows: tuple[CaseRow, ...]) -> None:
     findings = check(rows[:1])
     nothing = [finding.line for finding in findings if finding.ok is None]
     assert len(nothing) == 4
@@ -127,7 +127,7 @@ TAMPERS = tuple(_tampers())
     ("name", "where", "figures"), TAMPERS, ids=[f"{i}-{t[0]}" for i, t in enumerate(TAMPERS)]
 )
 def test_each_check_finds_its_violation(
-    rows: tuple[Row, ...], name: str, where: tuple[str, str, int], figures: dict[str, Any]
+    rows: tuple[CaseRow, ...], name: str, where: tuple[str, str, int], figures: dict[str, Any]
 ) -> None:
     found = violated(tampered(rows, *where, **figures))
     assert name in found
@@ -138,7 +138,7 @@ def test_every_check_has_a_tamper() -> None:
     assert {name for name, _, _ in CHECKS} == {name for name, _, _ in TAMPERS}
 
 
-def test_a_violation_names_the_place(rows: tuple[Row, ...]) -> None:
+def test_a_violation_names_the_place(rows: tuple[CaseRow, ...]) -> None:
     name = rows[0].by_size[4096].hops[5].name
     found = violated(tampered(rows, rows[0].case.name, rows[0].case.op, 4096, hops=late(5, 1.0)))
     assert f"{name} passes on the last flit at" in found["every hop passed when the formula says"]

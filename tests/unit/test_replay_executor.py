@@ -11,7 +11,7 @@ from kernbench.program.operations import Op, Operand, Region
 from kernbench.replay import executor as module
 from kernbench.replay.dependencies import DependencyBuilder
 from kernbench.replay.executor import Executor
-from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.memory_store import SimulatedMemory
 from kernbench.replay.semantics import compute
 
 
@@ -28,7 +28,7 @@ class Program:
     """Hands operations to an executor, with the dependencies that they have."""
 
     def __init__(self, **options) -> None:
-        self.executor = Executor(MemoryStore(strict=True), **options)
+        self.executor = Executor(SimulatedMemory(strict=True), **options)
         self.builder = DependencyBuilder()
         self.count = 0
 

@@ -11,14 +11,14 @@ import pytest
 from kernbench.address import ADDRESS_SPACE
 from kernbench.errors import AddressError, VerificationError
 from kernbench.program.operations import Region
-from kernbench.replay.memory_store import MemoryStore
+from kernbench.replay.memory_store import SimulatedMemory
 
 BASE = 1 << 47 | 1 << 37
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.int8, np.int32])
 def test_what_was_written_is_read(dtype: type) -> None:
-    memory = MemoryStore(strict=True)
+    memory = SimulatedMemory(strict=True)
     array: np.ndarray = np.arange(-6, 6).reshape(3, 4).astype(dtype)
     memory.write(BASE, array)
     read = memory.read(BASE, (3, 4), dtype)
@@ -28,7 +28,7 @@ def test_what_was_written_is_read(dtype: type) -> None:
 
 
 def test_whole_and_partial_reads_are_views_of_what_was_written() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     array = np.arange(12, dtype=np.float32).reshape(3, 4).copy()
     array.flags.writeable = False
     memory.write(BASE, array)
@@ -39,7 +39,7 @@ def test_whole_and_partial_reads_are_views_of_what_was_written() -> None:
 
 
 def test_a_writable_array_is_copied_once_and_then_shared() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     array = np.arange(4, dtype=np.int32)
     memory.write(BASE, array)
     array[:] = 0
@@ -49,7 +49,7 @@ def test_a_writable_array_is_copied_once_and_then_shared() -> None:
 
 
 def test_an_array_handed_over_is_not_copied() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     array = np.arange(8, dtype=np.int32)
     memory.write(BASE, array[:4], owned=True)
     memory.scatter([Region(BASE + 64, 8), Region(BASE + 96, 8)], array[4:], owned=True)
@@ -61,7 +61,7 @@ def test_an_array_handed_over_is_not_copied() -> None:
 
 
 def test_a_read_only_view_of_a_writable_array_is_copied() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     owner = np.zeros(4, np.int32)
     view = owner[:]
     view.flags.writeable = False
@@ -71,7 +71,7 @@ def test_a_read_only_view_of_a_writable_array_is_copied() -> None:
 
 
 def test_a_read_only_view_of_foreign_memory_is_copied() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     owner = bytearray(8)
     view = np.frombuffer(memoryview(owner).toreadonly(), np.uint8)
     memory.write(BASE, view)
@@ -80,7 +80,7 @@ def test_a_read_only_view_of_foreign_memory_is_copied() -> None:
 
 
 def test_nobody_can_change_memory_through_a_read() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     memory.write(BASE, np.zeros(4, np.int32))
     memory.write(BASE + 16, np.zeros(4, np.int32))
     for read in (
@@ -95,7 +95,7 @@ def test_nobody_can_change_memory_through_a_read() -> None:
 
 
 def test_later_writes_leave_arrays_alone_that_were_handed_out() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     memory.write(BASE, np.arange(8, dtype=np.int32))
     whole, part = memory.read(BASE, (8,), np.int32), memory.read(BASE + 8, (2,), np.int32)
     memory.write(BASE + 8, np.array([-1], np.int32))
@@ -105,7 +105,7 @@ def test_later_writes_leave_arrays_alone_that_were_handed_out() -> None:
 
 
 def test_a_read_across_two_writes_in_another_dtype() -> None:
-    memory = MemoryStore(strict=True)
+    memory = SimulatedMemory(strict=True)
     memory.write(BASE, np.array([0x04030201], np.uint32))
     memory.write(BASE + 4, np.array([0x0605], np.uint16))
     assert memory.read(BASE + 1, (5,), np.uint8).tolist() == [2, 3, 4, 5, 6]
@@ -115,7 +115,7 @@ def test_a_read_across_two_writes_in_another_dtype() -> None:
 
 
 def test_pieces_read_together_become_one_array() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     for row in range(100):
         memory.write(BASE + 8 * row, np.full(2, row, np.int32))
     assert memory.array_count == 100
@@ -126,7 +126,7 @@ def test_pieces_read_together_become_one_array() -> None:
 
 
 def test_pieces_read_in_part_stay_apart() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     memory.write(BASE, np.zeros(2, np.int32))
     memory.write(BASE + 8, np.ones(2, np.int32))
     second = memory.read(BASE + 8, (2,), np.int32)
@@ -137,7 +137,7 @@ def test_pieces_read_in_part_stay_apart() -> None:
 
 
 def test_gather_and_scatter_over_regions() -> None:
-    memory = MemoryStore(strict=True)
+    memory = SimulatedMemory(strict=True)
     regions = [Region(BASE + 100, 6), Region(BASE, 2), Region(BASE + 50, 8)]
     array = np.arange(4, dtype=np.float32).reshape(2, 2)
     memory.scatter(regions, array)
@@ -153,14 +153,14 @@ def test_gather_and_scatter_over_regions() -> None:
 
 
 def test_adjoining_regions_are_read_as_one_view() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     memory.write(BASE, np.arange(8, dtype=np.int32))
     halves = [Region(BASE, 16), Region(BASE + 16, 16)]
     assert np.shares_memory(memory.gather(halves, (8,), np.int32), memory.read(BASE, (8,), np.int32))
 
 
 def test_arrays_of_any_layout_are_written_row_major() -> None:
-    memory = MemoryStore(strict=True)
+    memory = SimulatedMemory(strict=True)
     array = np.arange(6, dtype=np.int8).reshape(2, 3)
     memory.write(BASE, array.T)
     assert memory.read(BASE, (6,), np.int8).tolist() == [0, 3, 1, 4, 2, 5]
@@ -169,7 +169,7 @@ def test_arrays_of_any_layout_are_written_row_major() -> None:
 
 
 def test_scalars_and_empty_arrays() -> None:
-    memory = MemoryStore(strict=True)
+    memory = SimulatedMemory(strict=True)
     memory.write(BASE, np.array(5, np.int32))
     assert memory.read(BASE, (), np.int32) == 5
     memory.write(BASE + 1, np.zeros((0, 3), np.float32))
@@ -179,7 +179,7 @@ def test_scalars_and_empty_arrays() -> None:
 
 
 def test_unwritten_bytes_are_zero_or_an_error_that_names_them() -> None:
-    loose, strict = MemoryStore(), MemoryStore(strict=True)
+    loose, strict = SimulatedMemory(), SimulatedMemory(strict=True)
     for memory in (loose, strict):
         memory.write(0x1000, np.ones(4, np.uint8))
         memory.write(0x1006, np.ones(2, np.uint8))
@@ -195,7 +195,7 @@ def test_unwritten_bytes_are_zero_or_an_error_that_names_them() -> None:
 
 
 def test_forgotten_bytes_are_unwritten() -> None:
-    memory = MemoryStore(strict=True)
+    memory = SimulatedMemory(strict=True)
     memory.write(BASE, np.arange(8, dtype=np.uint8))
     memory.mark_pending(Region(BASE + 6, 4), 3)
     memory.forget(Region(BASE + 2, 6))
@@ -207,7 +207,7 @@ def test_forgotten_bytes_are_unwritten() -> None:
 
 
 def test_pending_until_written() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     memory.write(BASE, np.zeros(16, np.uint8))
     memory.mark_pending(Region(BASE, 8), 5)
     memory.mark_pending(Region(BASE + 4, 8), 6)
@@ -225,7 +225,7 @@ def test_pending_until_written() -> None:
 
 @pytest.mark.parametrize("addr", [-1, ADDRESS_SPACE - 3])
 def test_addresses_stay_in_the_physical_space(addr: int) -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     for call in (
         lambda: memory.write(addr, np.zeros(4, np.uint8)),
         lambda: memory.read(addr, (4,), np.uint8),
@@ -240,7 +240,7 @@ def test_addresses_stay_in_the_physical_space(addr: int) -> None:
 
 
 def test_many_chunks_stay_fast() -> None:
-    memory = MemoryStore()
+    memory = SimulatedMemory()
     tile = np.zeros(64, np.uint8)
     tile.flags.writeable = False
     addresses = np.random.default_rng(0).permutation(50_000) * 128 + BASE

@@ -14,7 +14,7 @@ import kernbench as kb
 from kernbench.analysis.critical_path import critical_path, path_of_launches, path_within, trace_index
 from kernbench.analysis.path_steps import CriticalPath, Step
 from kernbench.analysis.time_window import Window, select
-from kernbench.analysis.trace_tables import Message
+from kernbench.analysis.trace_tables import TracedMessage
 from kernbench.analysis.walk_track import Track
 from kernbench.errors import UsageError
 from tests.window_sums import check_windows_add_up
@@ -134,7 +134,7 @@ def test_a_path_within_a_window_is_its_part_of_the_path_of_the_run(bench: str) -
 def test_a_message_without_hops_takes_no_time(spans: Any) -> None:
     run = kb.run("gemm-single-pe", "minimal", store="memory:", check=False)
     track = Track(trace_index(run.tables, run.info), stop=0.0, now=10.0, spans=spans)
-    track.back_over(Message(10**9, "read", "a", "b", 1.0, 10.0, -1))
+    track.back_over(TracedMessage(10**9, "read", "a", "b", 1.0, 10.0, -1))
     assert track.now == 10.0
     assert track.steps == []
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kernbench as kb
-from kernbench.pages.answers import OpenRun
+from kernbench.pages.answers import PageRun
 from kernbench.pages.machine import machine_use
 
 if TYPE_CHECKING:
@@ -108,9 +108,9 @@ def share_of(page: Page) -> dict[str, str]:
     return found
 
 
-def open_run(kept: tuple[Path, list[str]]) -> OpenRun:
+def open_run(kept: tuple[Path, list[str]]) -> PageRun:
     """The last run."""
-    return OpenRun(kb.open_run(kept[1][2], kept[0]))
+    return PageRun(kb.open_run(kept[1][2], kept[0]))
 
 
 def test_the_views_of_the_machine_and_the_slider(

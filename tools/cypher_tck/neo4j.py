@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernbench_graph.stores.neo4j.entities import convert
-from kernbench_graph.stores.neo4j.server import Server, parse
+from kernbench_graph.stores.neo4j.server import Neo4jServer, parse
 
 from tools import run_neo4j
 from tools.cypher_tck.ladybug import plain
@@ -31,7 +31,7 @@ class Neo4j:
             bolt, *_ = self._open.enter_context(running)
             os.environ |= {"KERNBENCH_NEO4J_USER": "neo4j", "KERNBENCH_NEO4J_PASSWORD": password}
             url = f"bolt://127.0.0.1:{bolt}"
-        self._server = Server(parse(url), url)
+        self._server = Neo4jServer(parse(url), url)
         self._open.callback(self._server.close)
         self._made: list[str] | None = None
 

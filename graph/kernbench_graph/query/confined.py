@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from kernbench_graph.query.guard import tokens
 from kernbench_graph.query.names import Token
-from kernbench_graph.query.patterns import Chain, Node, Step, UnreadPatternError, chains
+from kernbench_graph.query.patterns import Chain, PatternNode, PatternStep, UnreadPatternError, chains
 from kernbench_graph.schema import SCHEMA
 
 _RECORDS = {label.name: label.record for label in SCHEMA.labels}
@@ -144,8 +144,8 @@ def _are_reached(group: Collection[Chain], held: Held, named: frozenset[str]) ->
 
     Their variables are ``held`` from then on.
     """
-    nodes: dict[object, list[Node]] = {}
-    steps: list[tuple[object, Step, object]] = []
+    nodes: dict[object, list[PatternNode]] = {}
+    steps: list[tuple[object, PatternStep, object]] = []
     for chain in group:
         keys = [node.variable or (chain.start, number) for number, node in enumerate(chain.nodes)]
         for key, node in zip(keys, chain.nodes, strict=True):
@@ -167,11 +167,11 @@ def _are_reached(group: Collection[Chain], held: Held, named: frozenset[str]) ->
     return between and reached == nodes.keys()
 
 
-def _is_named(node: Node, named: frozenset[str]) -> bool:
+def _is_named(node: PatternNode, named: frozenset[str]) -> bool:
     return "Run" in node.labels and len(node.labels) == 1 and node.properties.get("id") in named
 
 
-def _leads(step: Step, away: str, side: str) -> bool:
+def _leads(step: PatternStep, away: str, side: str) -> bool:
     """Whether a step from a node that is held leads to held ones alone; ``away`` is the way that it goes."""
     if step.types and step.types <= _WITHIN:
         return True
@@ -180,7 +180,9 @@ def _leads(step: Step, away: str, side: str) -> bool:
     return side == "run" and (not step.is_long or step.direction != "")
 
 
-def _side(key: object, nodes: Collection[Node], steps: Collection[tuple[object, Step, object]]) -> str:
+def _side(
+    key: object, nodes: Collection[PatternNode], steps: Collection[tuple[object, PatternStep, object]]
+) -> str:
     """``run`` or ``topology``, by the labels of a node or by the types that lead to it; empty if unknown."""
     found: set[str] = set()
     for node in nodes:

@@ -21,7 +21,7 @@ class UnreadPatternError(ValueError):
 
 
 @dataclass
-class Node:
+class PatternNode:
     """A node of a pattern."""
 
     variable: str
@@ -33,7 +33,7 @@ class Node:
 
 
 @dataclass
-class Step:
+class PatternStep:
     """A relationship of a pattern, or several of any number one after another."""
 
     types: frozenset[str]
@@ -51,8 +51,8 @@ class Step:
 class Chain:
     """Nodes, and the steps between each of them and the next; from one token of the text to another."""
 
-    nodes: list[Node]
-    steps: list[Step]
+    nodes: list[PatternNode]
+    steps: list[PatternStep]
     start: int
     end: int
 
@@ -106,7 +106,7 @@ def _chain(found: Sequence[Token], at: int) -> Chain:
     return Chain(nodes, steps, start, at)
 
 
-def _node(found: Sequence[Token], at: int) -> tuple[Node, int]:
+def _node(found: Sequence[Token], at: int) -> tuple[PatternNode, int]:
     """The node whose bracket opens at a place, and the place after it."""
     at += 1
     variable = ""
@@ -125,10 +125,10 @@ def _node(found: Sequence[Token], at: int) -> tuple[Node, int]:
         at = end + 1
     if _text(found, at).upper() == "WHERE" or _text(found, at) != ")":
         raise UnreadPatternError(_text(found, at))
-    return Node(variable, labels, properties), at + 1
+    return PatternNode(variable, labels, properties), at + 1
 
 
-def _step(found: Sequence[Token], at: int) -> tuple[Step, int] | None:
+def _step(found: Sequence[Token], at: int) -> tuple[PatternStep, int] | None:
     """The relationship that begins at a place, and the place of the node after it; None where none does."""
     left = _text(found, at) == "<"
     at += left
@@ -161,7 +161,7 @@ def _step(found: Sequence[Token], at: int) -> tuple[Step, int] | None:
     if not _opens_node(found, at):
         raise UnreadPatternError(_text(found, at))
     direction = "" if left == right else "<" if left else ">"
-    return Step(types, direction, is_long, variable, has_properties), at
+    return PatternStep(types, direction, is_long, variable, has_properties), at
 
 
 def _names(found: Sequence[Token], at: int) -> tuple[frozenset[str], int]:

@@ -20,7 +20,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord, resolve_ref
 from kernbench_graph.store import GraphStore
 from kernbench_graph.stores.common import taken
 from kernbench_graph.stores.embedded.base import LocalStore
-from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
 from kernbench_graph.stores.embedded.loading import HISTORY_TABLES, data_bytes, project_history
 
@@ -136,7 +136,7 @@ class MemoryStore(LocalStore):
             self._record(run_id)
             return f"{self._kept[run_id]}{'' if self.computed is None else ' with facts'}"
 
-    def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
+    def _cache(self, engine: DatabaseEngine[D]) -> ProjectionCache[D]:
         """Where databases are cached: in a folder that goes when the store is closed."""
         with self._lock:
             if self._folder is None:

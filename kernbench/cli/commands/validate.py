@@ -14,7 +14,7 @@ from kernbench.cli.progress import Progress
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
-    from kernbench.validation import Row
+    from kernbench.validation import ComparedFigure
 
 _COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "verdict", "source")
 
@@ -90,6 +90,6 @@ def command(
     return None
 
 
-def _cells(row: Row) -> list[object]:
+def _cells(row: ComparedFigure) -> list[object]:
     cells = row.as_dict() | {"difference": row.apart}
     return [cells[name] for name in _COLUMNS]

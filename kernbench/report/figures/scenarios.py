@@ -18,7 +18,7 @@ MOST_PES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class ScenarioFlow:
     """One transfer: a PE, an HBM slice, and which of the transfers to that slice it is, counted from 0."""
 
     src: str
@@ -31,7 +31,7 @@ class Scenario:
     """Transfers that start together."""
 
     name: str
-    flows: tuple[Flow, ...]
+    flows: tuple[ScenarioFlow, ...]
 
     @property
     def contended(self) -> bool:
@@ -40,17 +40,17 @@ class Scenario:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ScenarioLeftOut:
     """A scenario that the topology is too small for."""
 
     scenario: str
     why: str
 
 
-def find(machine: Machine) -> tuple[list[Scenario], list[LeftOut]]:
+def find(machine: Machine) -> tuple[list[Scenario], list[ScenarioLeftOut]]:
     """All scenarios of a topology, from near to far and from few to many, and those that it cannot have."""
     found: list[Scenario] = []
-    missing: list[LeftOut] = []
+    missing: list[ScenarioLeftOut] = []
     for item in (*_alone(machine), *_together(machine)):
         if isinstance(item, Scenario):
             found.append(item)
@@ -71,10 +71,10 @@ def _slices(machine: Machine, sip: int, cube: int) -> list[str]:
     return found
 
 
-def _alone(machine: Machine) -> Iterator[Scenario | LeftOut]:
+def _alone(machine: Machine) -> Iterator[Scenario | ScenarioLeftOut]:
     pe = names.pe(0, 0, 0)
     own, *others = _slices(machine, 0, 0)
-    yield Scenario("own slice", (Flow(pe, own),))
+    yield Scenario("own slice", (ScenarioFlow(pe, own),))
 
     others.sort(key=lambda memory: _ns(machine, pe, memory))
     yield _one("same cube, nearest slice", pe, others[:1], "its cube has one HBM slice")
@@ -89,33 +89,33 @@ def _alone(machine: Machine) -> Iterator[Scenario | LeftOut]:
     yield _one("other SIP", pe, there, "the tray has one SIP")
 
 
-def _one(name: str, pe: str, memory: list[str], why: str) -> Scenario | LeftOut:
-    return Scenario(name, (Flow(pe, memory[0]),)) if memory else LeftOut(name, why)
+def _one(name: str, pe: str, memory: list[str], why: str) -> Scenario | ScenarioLeftOut:
+    return Scenario(name, (ScenarioFlow(pe, memory[0]),)) if memory else ScenarioLeftOut(name, why)
 
 
-def _together(machine: Machine) -> Iterator[Scenario | LeftOut]:
+def _together(machine: Machine) -> Iterator[Scenario | ScenarioLeftOut]:
     pes = int(machine.graph.properties["pes_per_cube"])
     most = min(pes, MOST_PES)
     here = [names.pe(0, 0, p) for p in range(most)]
     slices = _slices(machine, 0, 0)
     if most < 2:
         for name in ("several PEs, one slice", "several PEs, all local", "several PEs, ring neighbours"):
-            yield LeftOut(name, "its cube has one PE")
+            yield ScenarioLeftOut(name, "its cube has one PE")
         return
     for count in sorted({2, min(4, most), most}):
-        flows = tuple(Flow(pe, slices[0], place) for place, pe in enumerate(here[:count]))
+        flows = tuple(ScenarioFlow(pe, slices[0], place) for place, pe in enumerate(here[:count]))
         yield Scenario(f"{count} PEs, one slice", flows)
     local = [min(slices, key=lambda memory, pe=pe: _ns(machine, pe, memory)) for pe in here]  # type: ignore[misc]
     yield Scenario(f"{most} PEs, all local", _place(here, local))
     yield Scenario(f"{most} PEs, ring neighbours", _place(here, [*local[1:], local[0]]))
 
 
-def _place(pes: list[str], memories: list[str]) -> tuple[Flow, ...]:
+def _place(pes: list[str], memories: list[str]) -> tuple[ScenarioFlow, ...]:
     """Transfers to one slice take places one behind the other."""
     taken: dict[str, int] = {}
     flows = []
     for pe, memory in zip(pes, memories, strict=True):
         place = taken.get(memory, 0)
         taken[memory] = place + 1
-        flows.append(Flow(pe, memory, place))
+        flows.append(ScenarioFlow(pe, memory, place))
     return tuple(flows)

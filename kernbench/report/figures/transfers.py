@@ -9,7 +9,7 @@ from kernbench.components.hbm import HbmSlice
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.report.figures.breakdown import PARTS, breakdown
-from kernbench.report.figures.scenarios import LeftOut, Scenario, find
+from kernbench.report.figures.scenarios import Scenario, ScenarioLeftOut, find
 from kernbench.sim.instrument import Instrument
 from kernbench.sim.node import Link
 from kernbench.sim.transaction import Transaction
@@ -56,7 +56,7 @@ def machine_for(graph: PropertyGraph) -> PropertyGraph:
     return small
 
 
-def scenarios(graph: PropertyGraph) -> tuple[list[Scenario], list[LeftOut]]:
+def scenarios(graph: PropertyGraph) -> tuple[list[Scenario], list[ScenarioLeftOut]]:
     """The scenarios that a topology has room for; see :func:`~kernbench.report.figures.scenarios.find`."""
     return find(Machine(graph, traced=False))
 

@@ -32,7 +32,7 @@ WAITING = "#7b8794"
 
 
 @dataclass(frozen=True)
-class Row:
+class TimelineRow:
     """Bars of one engine, link or other place, ns since the window's start, in order of beginning."""
 
     place: str
@@ -67,11 +67,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
+class RowGroup:
     """Rows that belong together, such as those of a PE, and how many places have rows just like them."""
 
     place: str
-    rows: tuple[Row, ...]
+    rows: tuple[TimelineRow, ...]
     count: int = 1
 
 
@@ -84,7 +84,7 @@ class TimeLine:
     """Simulated time of its begin."""
     ns: float
     """Its length."""
-    groups: tuple[Group, ...]
+    groups: tuple[RowGroup, ...]
     left_out: int = 0
     """Groups that are not shown."""
     setup_ns: float = 0.0
@@ -126,7 +126,7 @@ class TimeLine:
         }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: TimelineRow) -> dict[str, Any]:
     columns = (row.begin.tolist(), row.end.tolist(), row.category.tolist(), row.names, row.numbers.tolist())
     return {
         "place": row.place,

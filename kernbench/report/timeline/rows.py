@@ -15,7 +15,7 @@ from kernbench.analysis.occupancy import covered_ns, has_times, occupied_ns
 from kernbench.analysis.time_lines import Lines
 from kernbench.analysis.time_window import ALL, Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
-from kernbench.report.timeline.model import NAMES, Floats, Group, Row, TimeLine
+from kernbench.report.timeline.model import NAMES, Floats, RowGroup, TimeLine, TimelineRow
 
 _ENGINES = {
     "pe_gemm": "gemm", "pe_math": "math", "pe_fetch_store": "move", "pe_scheduler": "composite",
@@ -51,7 +51,7 @@ def time_line(
     machine = _Rows(tables, window, start, wanted)
     host = machine.host(info["launches"])
     pes, rest = _fold(machine.pes(info["launches"]), wanted)
-    links: list[Group] = []
+    links: list[RowGroup] = []
     if wanted.links:
         links, more = machine.crossed()
         rest += more
@@ -74,7 +74,7 @@ class _Rows:
         self.wanted = wanted
         self.ops = time_lines.operations(tables, window)
 
-    def host(self, launches: Sequence[Mapping[str, Any]]) -> list[Group]:
+    def host(self, launches: Sequence[Mapping[str, Any]]) -> list[RowGroup]:
         """The launches, and the operations of the host."""
         rows = []
         if launches:
@@ -90,11 +90,11 @@ class _Rows:
             chosen = self.ops.only(self.ops.place == code)
             if len(chosen):
                 rows.append(self._row(self.ops.places[code], self.ops.places[code], chosen, ""))
-        return [Group("host", tuple(rows))] if rows else []
+        return [RowGroup("host", tuple(rows))] if rows else []
 
-    def pes(self, launches: Sequence[Mapping[str, Any]]) -> list[Group]:
+    def pes(self, launches: Sequence[Mapping[str, Any]]) -> list[RowGroup]:
         """A group for each PE that did something, its kernel above its engines."""
-        found: dict[str, dict[str, Row]] = {}
+        found: dict[str, dict[str, TimelineRow]] = {}
         kernels = time_lines.kernels(launches, self.window)
         for code, chosen in _by_place(kernels):
             place = kernels.places[code]
@@ -105,11 +105,11 @@ class _Rows:
                 row = self._row(self.ops.places[code], engine, chosen, _ENGINES.get(engine, ""))
                 found.setdefault(place, {})[engine] = row
         return [
-            Group(place, tuple(rows[name] for name in sorted(rows, key=_rank)))
+            RowGroup(place, tuple(rows[name] for name in sorted(rows, key=_rank)))
             for place, rows in sorted(found.items(), key=lambda item: _natural(item[0]))
         ]
 
-    def crossed(self) -> tuple[list[Group], int]:
+    def crossed(self) -> tuple[list[RowGroup], int]:
         """A group for each place to show that transactions crossed, and the number of those left out.
 
         The most occupied come first. Engines are left out, for they have rows of their operations. Thousands
@@ -135,7 +135,7 @@ class _Rows:
             alike[key] = alike.get(key, 0) + 1
         limit = self.wanted.groups or len(first)
         groups = [
-            Group(place, (self._row(place, place, chosen, "crossing"),), count)
+            RowGroup(place, (self._row(place, place, chosen, "crossing"),), count)
             for (place, chosen), count in zip(first[:limit], alike.values(), strict=False)
         ]
         return groups, len(first) - len(groups)
@@ -148,13 +148,13 @@ class _Rows:
         columns = (*self._times(lines), lines.name, *self._waits(lines))
         return re.sub(r"\d+", "#", place), *(values.tobytes() for values in columns)
 
-    def _row(self, place: str, label: str, lines: Lines, category: str) -> Row:
+    def _row(self, place: str, label: str, lines: Lines, category: str) -> TimelineRow:
         """The row of lines at one place; ``category`` of all bars, or empty to go by the operation."""
         lines = _in_order(lines)
         begin, end = self._times(lines)
         ticks = [np.rint(times * _TICKS).astype(np.int64) for times in (begin, end)]
         waits = self._waits(lines)
-        return Row(
+        return TimelineRow(
             place,
             label,
             begin,
@@ -213,19 +213,19 @@ class _Rows:
         return [texts.item(row) for row in lines.rows.tolist()]
 
 
-def _fold(groups: list[Group], wanted: Wanted) -> tuple[list[Group], int]:
+def _fold(groups: list[RowGroup], wanted: Wanted) -> tuple[list[RowGroup], int]:
     """The groups to show, equal ones once, and the number of those left out."""
-    found: dict[object, Group] = {}
+    found: dict[object, RowGroup] = {}
     for group in groups:
         key = _key(group) if wanted.fold else group.place
         known = found.get(key)
-        found[key] = group if known is None else Group(known.place, known.rows, known.count + 1)
+        found[key] = group if known is None else RowGroup(known.place, known.rows, known.count + 1)
     shown = list(found.values())
     limit = wanted.groups or len(shown)
     return shown[:limit], len(shown) - min(limit, len(shown))
 
 
-def _key(group: Group) -> object:
+def _key(group: RowGroup) -> object:
     """Equal for groups that differ in the numbers of their places alone."""
     rows = tuple(
         (row.label if "->" not in row.label else "", row.begin.tobytes(), row.end.tobytes(),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from kernbench.report.colours import INK, PAPER
-from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, Row, TimeLine, merge
+from kernbench.report.timeline.model import CATEGORIES, NAMES, WAITING, TimeLine, TimelineRow, merge
 from kernbench.report.timeline.ticks import ticks
 from kernbench.report.views.text import LINE, SIZE, width
 
@@ -70,7 +70,7 @@ def svg(line: TimeLine) -> str:
     )
 
 
-def _bars(line: TimeLine, row: Row, left: float, y: float) -> Iterator[str]:
+def _bars(line: TimeLine, row: TimelineRow, left: float, y: float) -> Iterator[str]:
     scale = _TIME / line.ns if line.ns > 0 else 0.0
     lanes = min(row.lanes, _MOST_LANES)
     high = _ROW / lanes
@@ -121,7 +121,7 @@ def _bar(x: float, y: float, wide: float, high: float, category: int, tip: str) 
     )
 
 
-def _tip(line: TimeLine, row: Row, number: int) -> str:
+def _tip(line: TimeLine, row: TimelineRow, number: int) -> str:
     begin, end = row.begin.item(number), row.end.item(number)
     named = row.numbers.item(number)
     of = f"\n{row.what} {named}" if named >= 0 else ""

@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 
-from kernbench.report.timeline.model import Row, TimeLine
+from kernbench.report.timeline.model import TimeLine, TimelineRow
 from kernbench.report.timeline.ticks import ticks
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -43,7 +43,7 @@ def text(line: TimeLine, width: int, *, plain: bool = False) -> str:
     return "\n".join(out) + "\n"
 
 
-def _bar(row: Row, edges: np.ndarray, steps: str, dot: str) -> str:
+def _bar(row: TimelineRow, edges: np.ndarray, steps: str, dot: str) -> str:
     busy = row.shares(edges)
     waiting = row.shares(edges, waiting=True)
     level = np.ceil(np.round(busy, 9) * (len(steps) - 1)).astype(int)

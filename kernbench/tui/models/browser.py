@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench import api
 from kernbench.errors import UsageError
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.window import ChosenWindow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +46,7 @@ class OpenRun:
         """Whether the run has transactions to look into."""
         return "Transaction" in self.run.tables and self.run.tables["Transaction"].num_rows > 0
 
-    def used(self, window: Window) -> api.Frame:
+    def used(self, window: ChosenWindow) -> api.Frame:
         """The use of resources within a window, columns as :attr:`kernbench.Run.used`."""
         return self.run.use(**window.arguments) if self.traced else self.run.used
 

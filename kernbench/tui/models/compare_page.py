@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernbench import api
 from kernbench.api.screens import comparison
-from kernbench.tui.models.pages import Page, Section
+from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.screen_table import grid_table
 
 if TYPE_CHECKING:
@@ -20,5 +20,5 @@ def compare_page(store: GraphStore, before: str, after: str) -> Page:
     """The comparison; runs of different benches are compared as well. Rows lead into the later run."""
     found = comparison.content(api.compare(before, after, store, top=_RESOURCES, any_bench=True))
     facts = [*found.facts, *(("note", line) for line in found.wrong)]
-    sections = [Section(grid.heading, partial(grid_table, grid)) for grid in found.grids]
+    sections = [TabSection(grid.heading, partial(grid_table, grid)) for grid in found.grids]
     return Page("comparison", facts, sections, None, after)

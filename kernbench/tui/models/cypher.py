@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kernbench import api
 from kernbench.report.content import Column
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -61,8 +61,8 @@ def _schema() -> tuple[list[str], list[str], list[str]]:
     return labels, sorted({rel.type for rel in SCHEMA.relationships}), sorted(properties)
 
 
-def ask(store: GraphStore, text: str, run_id: str) -> tuple[Table, list[str]]:
+def ask(store: GraphStore, text: str, run_id: str) -> tuple[ShownTable, list[str]]:
     """The rows of a query, and remarks; ``QueryError`` says where reading stopped. It may only read."""
     found = api.ask_cypher(text, run_id or None, store)
     columns = [Column(name) for name in found.columns]
-    return Table.of_rows(found.rows, columns, "no rows"), list(found.notes)
+    return ShownTable.of_rows(found.rows, columns, "no rows"), list(found.notes)

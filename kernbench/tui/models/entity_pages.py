@@ -11,8 +11,8 @@ from kernbench.report.cells import number, text
 from kernbench.report.content import Column, columns_of
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
-from kernbench.tui.models.pages import Page, Section
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.pages import Page, TabSection
+from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,13 +44,13 @@ def transaction_page(opened: OpenRun, wanted: int) -> Page:
     ]
     waits = "WaitedFor"
     sections = [
-        Section("Hops", lambda: _rows(opened, "Hop", "txn", wanted, _HOPS, "its hops were not recorded")),
-        Section("Waited for", lambda: _waits_of(opened, wanted)),
-        Section(
+        TabSection("Hops", lambda: _rows(opened, "Hop", "txn", wanted, _HOPS, "its hops were not recorded")),
+        TabSection("Waited for", lambda: _waits_of(opened, wanted)),
+        TabSection(
             "Held up",
             lambda: _rows(opened, waits, "holder", wanted, _HELD, "nothing waited for it", {"txn": "waiter"}),
         ),
-        Section("Causes and effects", lambda: _relations(_about_transaction(opened, row))),
+        TabSection("Causes and effects", lambda: _relations(_about_transaction(opened, row))),
     ]
     name = Target("transaction", wanted)
     return Page(f"{row['kind']} {wanted}", facts, sections, name, opened.id)
@@ -70,12 +70,12 @@ def operation_page(opened: OpenRun, wanted: int, store: GraphStore) -> Page:
         ("source", f"{row['source'] or 'unknown'}; {row['bytes']} bytes, {row['flops']} flops"),
     ]
     sections = [
-        Section("Causes", lambda: _relations(_causes(opened, row))),
-        Section("Effects", lambda: _relations(_effects(opened, row))),
-        Section(
+        TabSection("Causes", lambda: _relations(_causes(opened, row))),
+        TabSection("Effects", lambda: _relations(_effects(opened, row))),
+        TabSection(
             "Operands", lambda: _rows(opened, "Operand", "op", wanted, _OPERANDS, "no operands recorded")
         ),
-        Section("All behind it", lambda: _behind(opened, wanted, store)),
+        TabSection("All behind it", lambda: _behind(opened, wanted, store)),
     ]
     return Page(f"{row['name']} {wanted}", facts, sections, Target("operation", wanted), opened.id)
 
@@ -93,7 +93,7 @@ def launch_page(opened: OpenRun, wanted: int) -> Page:
     ]
     pes = [{"component": pe, **times} for pe, times in launch["pe_times"].items()]
     pes.sort(key=lambda pe: (-pe["exec_ns"], pe["component"]))
-    sections = [Section("PEs", lambda: Table.of_dicts(pes, _PES, "no PE took part"))]
+    sections = [TabSection("PEs", lambda: ShownTable.of_dicts(pes, _PES, "no PE took part"))]
     return Page(f"launch {wanted}", facts, sections, Target("launch", wanted), opened.id)
 
 
@@ -117,12 +117,12 @@ def _rows(
     columns: tuple[Column, ...],
     empty: str,
     names: dict[str, str] | None = None,
-) -> Table:
+) -> ShownTable:
     """The rows of a table of the trace that have ``wanted`` in ``column``."""
     found = _where(opened, table, column, wanted)
     if names:
         found = found.rename_columns({name: names.get(name, name) for name in found.column_names})
-    return Table.of_arrow(found, columns, empty)
+    return ShownTable.of_arrow(found, columns, empty)
 
 
 def _where(opened: OpenRun, table: str, column: str, wanted: int) -> pa.Table:
@@ -132,9 +132,9 @@ def _where(opened: OpenRun, table: str, column: str, wanted: int) -> pa.Table:
     return rows.filter(pc.equal(rows[column], wanted))
 
 
-def _waits_of(opened: OpenRun, wanted: int) -> Table:
+def _waits_of(opened: OpenRun, wanted: int) -> ShownTable:
     found = _where(opened, "WaitedFor", "txn", wanted).sort_by([("ns", "descending"), ("seq", "ascending")])
-    return Table.of_arrow(found, _WAITED, "it waited for no other transaction")
+    return ShownTable.of_arrow(found, _WAITED, "it waited for no other transaction")
 
 
 def _about_transaction(opened: OpenRun, row: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -194,14 +194,14 @@ def _describe(opened: OpenRun, pairs: list[tuple[str, str, list[int]]]) -> Itera
                 yield relation, what, row["number"], kind, row[location], row[begin], row[end]
 
 
-def _relations(rows: Iterator[tuple[Any, ...]]) -> Table:
-    return Table.of_rows(rows, _RELATED, "nothing recorded")
+def _relations(rows: Iterator[tuple[Any, ...]]) -> ShownTable:
+    return ShownTable.of_rows(rows, _RELATED, "nothing recorded")
 
 
-def _behind(opened: OpenRun, wanted: int, store: GraphStore) -> Table:
+def _behind(opened: OpenRun, wanted: int, store: GraphStore) -> ShownTable:
     """The answer of the question ``causes/behind-operation``, asked of the store."""
     found = api.ask(
         "causes/behind-operation", opened.id, store, {"op": wanted, "steps": _BEHIND_STEPS, "limit": 1000}
     )
     columns = [Column(name) for name in found.columns]
-    return Table.of_rows(found.rows, columns, f"operation {text(wanted)} has no causes")
+    return ShownTable.of_rows(found.rows, columns, f"operation {text(wanted)} has no causes")

@@ -10,7 +10,7 @@ from kernbench.tui.models.mesh import MeshMap, map_of
 from kernbench.tui.models.resource_page import Shares, describe
 
 
-class Machine:
+class MachineTree:
     """Parts by the part that contains them; ``shares`` has the use of each resource in a window."""
 
     def __init__(self, opened: OpenRun, shares: Mapping[str, Shares], window: str) -> None:

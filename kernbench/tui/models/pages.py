@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernbench.report.targets import Target
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 
 Facts = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class TabSection:
     """A tab: its name and its table, which may take a while to work out."""
 
     name: str
-    load: Callable[[], Table]
+    load: Callable[[], ShownTable]
     short: str = ""
     """A name for a terminal without room for those of all tabs; the same by default."""
 
@@ -28,7 +28,7 @@ class Page:
 
     title: str
     facts: Facts
-    sections: Sequence[Section]
+    sections: Sequence[TabSection]
     target: Target | None = None
     """The thing itself; None for what has no name, such as a comparison."""
     run: str = ""

@@ -11,8 +11,8 @@ from kernbench.api.asking import filled_in, names_by_default
 from kernbench.api.folding import told
 from kernbench.api.screens import questions as screen
 from kernbench.report.content import columns_of
-from kernbench.tui.models.table import Table
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.table import ShownTable
+from kernbench.tui.models.window import ChosenWindow
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -31,15 +31,15 @@ class Field:
     needed: bool
 
 
-def questions_table() -> Table:
+def questions_table() -> ShownTable:
     """All questions, by name."""
     rows = [
         {"question": one["name"], "title": one["title"], "about": one["scope"]} for one in api.questions()
     ]
-    return Table.of_dicts(rows, _LIST, "no questions found; see 'kernbench doctor'")
+    return ShownTable.of_dicts(rows, _LIST, "no questions found; see 'kernbench doctor'")
 
 
-def form(question: Mapping[str, Any], window: Window) -> list[Field]:
+def form(question: Mapping[str, Any], window: ChosenWindow) -> list[Field]:
     """The parameters of a question; those of a window hold the one that is looked at.
 
     A field that names something by default holds that: emptied, it stands for all.
@@ -59,7 +59,9 @@ def form(question: Mapping[str, Any], window: Window) -> list[Field]:
     return fields
 
 
-def answer(store: GraphStore, name: str, run_id: str, params: Mapping[str, str]) -> tuple[Table, list[str]]:
+def answer(
+    store: GraphStore, name: str, run_id: str, params: Mapping[str, str]
+) -> tuple[ShownTable, list[str]]:
     """The answer as a table, and remarks; empty texts leave a parameter at its default.
 
     ``KernBenchError`` for a wrong parameter, with the remedy.
@@ -68,4 +70,4 @@ def answer(store: GraphStore, name: str, run_id: str, params: Mapping[str, str])
     given = filled_in(question, {key: value.strip() for key, value in params.items()})
     found = api.ask(name, None if question["scope"] == "history" else run_id, store, given)
     names, rows = told(found, question)
-    return Table.of_rows(rows, screen.columns(question, names), screen.EMPTY), list(found.notes)
+    return ShownTable.of_rows(rows, screen.columns(question, names), screen.EMPTY), list(found.notes)

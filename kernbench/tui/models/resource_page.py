@@ -14,10 +14,10 @@ from kernbench.report.cells import number, plain, share, text
 from kernbench.report.content import columns_of
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
-from kernbench.tui.models.pages import Page, Section
+from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.run_page import WAITS, operations
-from kernbench.tui.models.table import Table
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.table import ShownTable
+from kernbench.tui.models.window import ChosenWindow
 
 _CROSSED = columns_of("transaction kind src dst t_in wait_ns service_ns t_out bytes seq")
 _WIRES = columns_of("link kind bw_gbs delay_ns distance_mm utilisation occupancy")
@@ -25,7 +25,7 @@ _PARTS = columns_of("component kind utilisation occupancy")
 _TITLED = ("kind", "impl", "parent", "src", "dst", "bw_gbs", "delay_ns", "distance_mm", "overhead_ns")
 
 
-def resource_page(opened: OpenRun, name: str, window: Window) -> Page:
+def resource_page(opened: OpenRun, name: str, window: ChosenWindow) -> Page:
     """The page of a component, a link, or a group of components such as a cube or a PE."""
     row = describe(opened, name)
     shares = shares_of(opened, window)
@@ -40,17 +40,17 @@ def resource_page(opened: OpenRun, name: str, window: Window) -> Page:
             f"{use['max_queue'][at]} queued"
         )
         facts.append(("whole run", total))
-    sections = [Section("Crossed by", lambda: _crossings(opened, name))]
+    sections = [TabSection("Crossed by", lambda: _crossings(opened, name))]
     if name in opened.components:
         sections += [
-            Section("Operations", lambda: _operations(opened, name)),
-            Section("Waits", lambda: _waits(opened, name)),
-            Section("Links", lambda: _wires(opened, name, shares)),
-            Section("Parts", lambda: _parts(opened, name, shares)),
+            TabSection("Operations", lambda: _operations(opened, name)),
+            TabSection("Waits", lambda: _waits(opened, name)),
+            TabSection("Links", lambda: _wires(opened, name, shares)),
+            TabSection("Parts", lambda: _parts(opened, name, shares)),
         ]
     else:
-        sections.append(Section("Waits", lambda: _waits(opened, name)))
-        sections.append(Section("Ends", lambda: _ends(opened, name, shares)))
+        sections.append(TabSection("Waits", lambda: _waits(opened, name)))
+        sections.append(TabSection("Ends", lambda: _ends(opened, name, shares)))
     return Page(name, facts, sections, Target("resource", name), opened.id)
 
 
@@ -77,7 +77,7 @@ class Shares:
         return f"utilisation {share(self.utilisation)}, occupancy {share(self.occupancy)}"
 
 
-def shares_of(opened: OpenRun, window: Window) -> dict[str, Shares]:
+def shares_of(opened: OpenRun, window: ChosenWindow) -> dict[str, Shares]:
     """Utilisation and occupancy of everything that was used in a window."""
     used = opened.used(window)
     columns = (plain(used[name]) for name in ("resource", "utilisation", "occupancy"))
@@ -87,7 +87,7 @@ def shares_of(opened: OpenRun, window: Window) -> dict[str, Shares]:
 _UNUSED = Shares()
 
 
-def _crossings(opened: OpenRun, name: str) -> Table:
+def _crossings(opened: OpenRun, name: str) -> ShownTable:
     """The hops at a resource, each with its transaction."""
     import pyarrow.compute as pc
 
@@ -96,7 +96,7 @@ def _crossings(opened: OpenRun, name: str) -> Table:
     rows = pc.index_in(hops["transaction"], sent["number"])
     for column in ("kind", "src", "dst"):
         hops = hops.append_column(column, sent[column].take(rows))
-    return Table.of_arrow(hops, _CROSSED, "" if hops.num_rows else _why_uncrossed(opened, name))
+    return ShownTable.of_arrow(hops, _CROSSED, "" if hops.num_rows else _why_uncrossed(opened, name))
 
 
 def _why_uncrossed(opened: OpenRun, name: str) -> str:
@@ -108,22 +108,22 @@ def _why_uncrossed(opened: OpenRun, name: str) -> str:
     return f"used, but its crossings are not recorded by themselves: see {beside}"
 
 
-def _operations(opened: OpenRun, name: str) -> Table:
+def _operations(opened: OpenRun, name: str) -> ShownTable:
     import pyarrow.compute as pc
 
     return operations(opened, lambda table: table.filter(pc.equal(table["component"], name)))
 
 
-def _waits(opened: OpenRun, name: str) -> Table:
+def _waits(opened: OpenRun, name: str) -> ShownTable:
     import pyarrow.compute as pc
 
     table = opened.table("WaitedFor")
     found = table.filter(pc.equal(table["resource"], name))
     found = found.rename_columns({"txn": "waiter", "ns": "wait_ns"}).sort_by([("wait_ns", "descending")])
-    return Table.of_arrow(found, WAITS, "nothing waited here")
+    return ShownTable.of_arrow(found, WAITS, "nothing waited here")
 
 
-def _wires(opened: OpenRun, name: str, shares: dict[str, Shares]) -> Table:
+def _wires(opened: OpenRun, name: str, shares: dict[str, Shares]) -> ShownTable:
     import pyarrow.compute as pc
 
     links = opened.topology.tables["Link"]
@@ -131,26 +131,26 @@ def _wires(opened: OpenRun, name: str, shares: dict[str, Shares]) -> Table:
     rows = [
         {**row, "link": row["name"], **asdict(shares.get(row["name"], _UNUSED))} for row in found.to_pylist()
     ]
-    return Table.of_dicts(rows, _WIRES, "no link leads here")
+    return ShownTable.of_dicts(rows, _WIRES, "no link leads here")
 
 
-def _parts(opened: OpenRun, name: str, shares: dict[str, Shares]) -> Table:
+def _parts(opened: OpenRun, name: str, shares: dict[str, Shares]) -> ShownTable:
     import pyarrow.compute as pc
 
     parts = opened.topology.tables["Component"]
     found = parts.filter(pc.equal(parts["parent"], name)).to_pylist()
-    return Table.of_rows(
+    return ShownTable.of_rows(
         ((row["name"], row["kind"], *astuple(shares.get(row["name"], _UNUSED))) for row in found),
         _PARTS,
         "it has no parts",
     )
 
 
-def _ends(opened: OpenRun, name: str, shares: dict[str, Shares]) -> Table:
+def _ends(opened: OpenRun, name: str, shares: dict[str, Shares]) -> ShownTable:
     row = opened.topology.tables["Link"].slice(opened.links[name], 1).to_pylist()[0]
     kinds = opened.topology.tables["Component"]["kind"]
     ends = [
         (end, kinds[opened.components[end]].as_py(), *astuple(shares.get(end, _UNUSED)))
         for end in (row["src"], row["dst"])
     ]
-    return Table.of_rows(ends, _PARTS)
+    return ShownTable.of_rows(ends, _PARTS)

@@ -12,10 +12,10 @@ from kernbench.api.screens import SCREENS, Screen, overview
 from kernbench.report.content import columns_of
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
-from kernbench.tui.models.pages import Page, Section
+from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.screen_table import table_of
-from kernbench.tui.models.table import Table
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.table import ShownTable
+from kernbench.tui.models.window import ChosenWindow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +33,7 @@ OPERATIONS = columns_of("op kind label component t_start ns queued_ns bytes sour
 WAITS = columns_of("waiter holder resource wait_ns t_from t_to holders")
 
 
-def run_page(opened: OpenRun, window: Window) -> Page:
+def run_page(opened: OpenRun, window: ChosenWindow) -> Page:
     """The page of a run. The trace is read by its sections, not here: a long run opens at once."""
     run = opened.run
     told = dict(overview.facts(run, **window.arguments))
@@ -46,9 +46,9 @@ def run_page(opened: OpenRun, window: Window) -> Page:
     sections = []
     for one in SCREENS:
         load = own.get(one.key) or partial(_screen, one, opened, window)
-        sections.append(Section(one.title, load, one.short))
+        sections.append(TabSection(one.title, load, one.short))
         if one.key == "waits":
-            sections += [Section(title, own[key], short) for key, title, short in _ROWS]
+            sections += [TabSection(title, own[key], short) for key, title, short in _ROWS]
     return Page(f"run {run.id}", facts, sections, Target("run", run.id), run.id, _steps_of)
 
 
@@ -58,17 +58,17 @@ def _steps_of(row: Mapping[str, Any]) -> tuple[str, str] | None:
     return ("Critical path", f"{by}={name}") if by in ("cause", "line") and " " not in name else None
 
 
-def _screen(screen: Screen, opened: OpenRun, window: Window) -> Table:
+def _screen(screen: Screen, opened: OpenRun, window: ChosenWindow) -> ShownTable:
     """A tab as it is described."""
     return table_of(screen.work_out(opened.run, **window.arguments))
 
 
-def waits(opened: OpenRun, window: Window) -> Table:
+def waits(opened: OpenRun, window: ChosenWindow) -> ShownTable:
     """Waits that began within the window, longest first."""
     table = opened.table("WaitedFor")
     inside = _within(opened, window, "t_from")(table)
     renamed = inside.rename_columns({"txn": "waiter", "ns": "wait_ns"})
-    return Table.of_arrow(
+    return ShownTable.of_arrow(
         renamed.sort_by([("wait_ns", "descending"), ("waiter", "ascending")]), WAITS, "no transaction waited"
     )
 
@@ -76,26 +76,28 @@ def waits(opened: OpenRun, window: Window) -> Table:
 Selection = Callable[["pa.Table"], "pa.Table"]
 
 
-def transactions(opened: OpenRun, select: Selection) -> Table:
+def transactions(opened: OpenRun, select: Selection) -> ShownTable:
     """Transactions that ``select`` leaves, in order of number."""
     import pyarrow.compute as pc
 
     table = select(opened.table("Transaction"))
     table = table.append_column("latency_ns", pc.subtract(table["t_done"], table["t_submit"]))
-    return Table.of_arrow(table.rename_columns({"number": "transaction"}), TRANSACTIONS, "no transactions")
+    return ShownTable.of_arrow(
+        table.rename_columns({"number": "transaction"}), TRANSACTIONS, "no transactions"
+    )
 
 
-def operations(opened: OpenRun, select: Selection) -> Table:
+def operations(opened: OpenRun, select: Selection) -> ShownTable:
     """Operations that ``select`` leaves, in order of number."""
     import pyarrow.compute as pc
 
     table = select(opened.table("Op"))
     table = table.append_column("ns", pc.subtract(table["t_end"], table["t_start"]))
     table = table.append_column("queued_ns", pc.subtract(table["t_start"], table["t_ready"]))
-    return Table.of_arrow(table.rename_columns({"number": "op"}), OPERATIONS, "no operations")
+    return ShownTable.of_arrow(table.rename_columns({"number": "op"}), OPERATIONS, "no operations")
 
 
-def _within(opened: OpenRun, window: Window, column: str) -> Selection:
+def _within(opened: OpenRun, window: ChosenWindow, column: str) -> Selection:
     """Rows whose time in ``column`` lies within the window; at the very end of the run as well."""
     chosen = opened.run.window(**window.arguments)
 

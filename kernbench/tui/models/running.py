@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kernbench.report.content import Column
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 
 if TYPE_CHECKING:
     from kernbench.pgraph import RunningQuery
@@ -16,7 +16,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def running_table(queries: Iterable[RunningQuery]) -> Table:
+def running_table(queries: Iterable[RunningQuery]) -> ShownTable:
     """Number, seconds, state, run, asker and text of each, in the order in which they come."""
     rows = [
         {
@@ -29,4 +29,4 @@ def running_table(queries: Iterable[RunningQuery]) -> Table:
         }
         for query in queries
     ]
-    return Table.of_dicts(rows, _COLUMNS, "no query is running")
+    return ShownTable.of_dicts(rows, _COLUMNS, "no query is running")

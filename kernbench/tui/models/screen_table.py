@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kernbench.report.content import Column, Content, Grid
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 
 _PROSE = 40
 """Characters of a line of prose: with the other columns beside it, 80."""
 _BY, _NAME = Column("by"), Column("name")
 
 
-def table_of(content: Content) -> Table:
+def table_of(content: Content) -> ShownTable:
     """The table; a column ``by`` says to which of several each row belongs, and ``name`` which it is."""
     if len(content.grids) == 1:
         return grid_table(content.grids[0], content.empty)
@@ -29,13 +29,13 @@ def table_of(content: Content) -> Table:
         for row in grid.rows
         for line in _lines(row, columns)
     )
-    return Table.of_dicts(rows, [_BY, *columns], content.empty)
+    return ShownTable.of_dicts(rows, [_BY, *columns], content.empty)
 
 
-def grid_table(grid: Grid, empty: str = "") -> Table:
+def grid_table(grid: Grid, empty: str = "") -> ShownTable:
     """A described table as it is."""
     rows = (line for row in grid.rows for line in _lines(row, grid.columns))
-    return Table.of_dicts(rows, grid.columns, grid.empty or empty)
+    return ShownTable.of_dicts(rows, grid.columns, grid.empty or empty)
 
 
 def _lines(row: Mapping[str, Any], columns: Sequence[Column]) -> Iterator[Mapping[str, Any]]:

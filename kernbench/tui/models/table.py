@@ -35,7 +35,7 @@ _WIDEST = 60
 
 
 @dataclass(frozen=True)
-class Table:
+class ShownTable:
     """A table as it is shown: ``order`` has the indices of the rows that are shown, in that order."""
 
     columns: tuple[Column, ...]
@@ -51,7 +51,7 @@ class Table:
     @classmethod
     def of_arrow(
         cls, table: pa.Table | Mapping[str, Any], columns: Sequence[Column], empty: str = "nothing"
-    ) -> Table:
+    ) -> ShownTable:
         """The columns of an Arrow table, or of a mapping of numpy columns, that ``columns`` names."""
         import pyarrow as pa
 
@@ -67,7 +67,7 @@ class Table:
     @classmethod
     def of_rows(
         cls, rows: Iterable[Sequence[Any]], columns: Sequence[Column], empty: str = "nothing"
-    ) -> Table:
+    ) -> ShownTable:
         """Rows of plain values, each in the order of ``columns``."""
         listed = list(rows)
         values: dict[str, Values] = {
@@ -79,7 +79,7 @@ class Table:
     @classmethod
     def of_dicts(
         cls, rows: Iterable[Mapping[str, Any]], columns: Sequence[Column], empty: str = "nothing"
-    ) -> Table:
+    ) -> ShownTable:
         """The values of each row under the names of ``columns``; None where a row lacks one."""
         return cls.of_rows(([row.get(column.name) for column in columns] for row in rows), columns, empty)
 
@@ -137,7 +137,7 @@ class Table:
         ends = pc.min_max(values).as_py()
         return [_cell(column, end) for end in ends.values() if end is not None]
 
-    def filtered(self, words: str) -> Table:
+    def filtered(self, words: str) -> ShownTable:
         """Only the rows that match ``words`` (:func:`kernbench.tui.models.filters.matching`)."""
         found = self.unfiltered
         if words.strip():
@@ -145,7 +145,7 @@ class Table:
             found = found[keep[found]]
         return replace(self, order=found, filter=words.strip())
 
-    def sorted(self, column: str, descending: bool) -> Table:
+    def sorted(self, column: str, descending: bool) -> ShownTable:
         """The rows by a column; equal ones stay as they are, missing values come last."""
         order, base = (self._by(column, descending, rows) for rows in (self.order, self.unfiltered))
         return replace(self, order=order, unfiltered=base, sorted_by=(column, descending))
@@ -161,7 +161,7 @@ class Table:
         how = "descending" if descending else "ascending"
         return np.asarray(rows[pc.array_sort_indices(values.take(rows), order=how).to_numpy()])
 
-    def folded(self) -> Table:
+    def folded(self) -> ShownTable:
         """Rows that differ only in numbers of parts, transactions or operations as one, their count first."""
         if len(self) > _FOLDABLE:
             raise UsageError(f"{len(self)} rows are too many to fold; filter them to {_FOLDABLE} first")
@@ -171,7 +171,7 @@ class Table:
         if len(columns) == len(names):
             return self
         counted = (Column(columns[-1]), *self.columns)
-        return Table.of_rows(((row[-1], *row[:-1]) for row in kept), counted, self.empty)
+        return ShownTable.of_rows(((row[-1], *row[:-1]) for row in kept), counted, self.empty)
 
     def exported(self, fmt: str) -> str:
         """The rows that are shown, as ``csv`` or ``json`` text with all digits."""

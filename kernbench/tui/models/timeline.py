@@ -17,7 +17,7 @@ from kernbench.analysis.occupancy import has_times
 from kernbench.api.summary import ALL, busiest
 from kernbench.report.timeline.model import shares
 from kernbench.tui.models.browser import OpenRun
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.window import ChosenWindow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,31 +29,31 @@ SHOWN = ("all", "components", "links")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A stretch of simulated time, ns."""
 
     begin: float
     end: float
 
-    def zoomed(self, factor: float, within: Span) -> Span:
+    def zoomed(self, factor: float, within: TimeSpan) -> TimeSpan:
         """Its middle part, ``factor`` times as long, as far as it lies within another."""
         middle, half = (self.begin + self.end) / 2, (self.end - self.begin) * factor / 2
-        return Span(max(middle - half, within.begin), min(middle + half, within.end))
+        return TimeSpan(max(middle - half, within.begin), min(middle + half, within.end))
 
-    def moved(self, share: float, within: Span) -> Span:
+    def moved(self, share: float, within: TimeSpan) -> TimeSpan:
         """Moved by a share of its length, not beyond another."""
         length = self.end - self.begin
         begin = min(max(self.begin + share * length, within.begin), within.end - length)
-        return Span(begin, begin + length)
+        return TimeSpan(begin, begin + length)
 
 
 class Timeline:
     """The tracks of a window of a run; a track's intervals are looked up when it is seen."""
 
-    def __init__(self, opened: OpenRun, window: Window) -> None:
+    def __init__(self, opened: OpenRun, window: ChosenWindow) -> None:
         chosen = opened.run.window(**window.arguments)
         self.name = chosen.name
-        self.whole = Span(chosen.spans[0][0], chosen.spans[-1][1]) if chosen.spans else Span(0.0, 0.0)
+        self.whole = TimeSpan(chosen.spans[0][0], chosen.spans[-1][1]) if chosen.spans else TimeSpan(0.0, 0.0)
         self.launches = [
             (f"launch {one['launch']} {one['kernel']}", float(one["t_start"]), float(one["t_done"]))
             for one in opened.run.launches
@@ -73,19 +73,19 @@ class Timeline:
         ]
         return timed if shown == "all" else [name for name in timed if ("->" in name) == (shown == "links")]
 
-    def shares(self, track: str, span: Span, bins: int) -> Floats:
+    def shares(self, track: str, span: TimeSpan, bins: int) -> Floats:
         """The share of each of ``bins`` equal stretches of ``span`` in which a track was occupied."""
         found = self._ops.of(track)
         begins, ends = found if found is not None else self._hops.of(track) or (np.zeros(0), np.zeros(0))
         return occupancy(begins, ends, span, bins)
 
-    def launch_shares(self, number: int, span: Span, bins: int) -> Floats:
+    def launch_shares(self, number: int, span: TimeSpan, bins: int) -> Floats:
         """The same for a launch."""
         _, begin, end = self.launches[number]
         return occupancy(np.array([begin]), np.array([end]), span, bins)
 
 
-def occupancy(begins: Floats, ends: Floats, span: Span, bins: int) -> Floats:
+def occupancy(begins: Floats, ends: Floats, span: TimeSpan, bins: int) -> Floats:
     """The share of each bin that intervals cover, overlaps counted once."""
     if span.end <= span.begin or bins < 1:
         return np.zeros(max(bins, 0))

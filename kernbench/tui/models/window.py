@@ -10,7 +10,7 @@ from kernbench.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ChosenWindow:
     """``launch`` is a launch's number as text, ``all``, ``setup`` or ``run``; times are ns."""
 
     launch: str = "all"
@@ -23,7 +23,7 @@ class Window:
         return {"launch": self.launch, "from_ns": self.from_ns, "to_ns": self.to_ns}
 
     @classmethod
-    def parse(cls, text: str) -> Window:
+    def parse(cls, text: str) -> ChosenWindow:
         """``all``, ``2``, ``setup``, ``run``, ``100..250`` or ``0 100..250``; ``UsageError`` for others."""
         words = text.split()
         window = cls()
@@ -45,9 +45,9 @@ class Window:
         return f"{self.launch} {begin}..{'' if self.to_ns is None else f'{self.to_ns:g}'}"
 
 
-def choices(launches: Sequence[Mapping[str, Any]], all_is_run: bool = True) -> list[Window]:
+def choices(launches: Sequence[Mapping[str, Any]], all_is_run: bool = True) -> list[ChosenWindow]:
     """The windows that a key steps through: all launches, each one of the first ten, setup, the run."""
     numbers = [str(number) for number in range(len(launches))] if len(launches) > 1 else []
     without = ["run"] if all_is_run else ["all", "run"]  # no launches: plain traffic
     names = ["all", *numbers[:10], "setup", "run"] if launches else without
-    return [Window(name) for name in names]
+    return [ChosenWindow(name) for name in names]

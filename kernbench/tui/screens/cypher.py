@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from kernbench.tui.models.cypher import EXAMPLE, ask, complete
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 from kernbench.tui.screens.choose import Choose
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
@@ -85,7 +85,7 @@ class CypherScreen(TableScreen):
         super().__init__()
         self.title = "cypher"
         self._run_id = run_id
-        self._whole: Table | None = None
+        self._whole: ShownTable | None = None
         self._at = 0
 
     @property
@@ -104,7 +104,7 @@ class CypherScreen(TableScreen):
     def begin(self) -> None:
         """Begin to type."""
         self._at = len(self.browser_app.history)
-        self.rows.show(Table.of_rows([], (), "F5 asks"))
+        self.rows.show(ShownTable.of_rows([], (), "F5 asks"))
         self.action_editor()
 
     def action_editor(self) -> None:
@@ -135,7 +135,7 @@ class CypherScreen(TableScreen):
             self._at = at
             editor.text = texts[at]
 
-    def show_answer(self, found: tuple[Table, list[str]]) -> None:
+    def show_answer(self, found: tuple[ShownTable, list[str]]) -> None:
         """Show rows and remarks."""
         self._whole, notes = found
         self.rows.cursor = 0

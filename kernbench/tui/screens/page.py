@@ -12,9 +12,9 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static, Tab, Tabs
 
 from kernbench.report.targets import Target
-from kernbench.tui.models.pages import Page, Section
-from kernbench.tui.models.table import Table
-from kernbench.tui.models.window import Window
+from kernbench.tui.models.pages import Page, TabSection
+from kernbench.tui.models.table import ShownTable
+from kernbench.tui.models.window import ChosenWindow
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Choose
 from kernbench.tui.widgets.rows import Rows
@@ -111,9 +111,9 @@ class TableScreen(BrowserScreen):
     def failed(self) -> None:
         """No table is waited for any longer."""
         if self.rows.table is not None and not self.rows.table.columns:
-            self.rows.show(Table.of_rows([], (), "nothing to show: see the error below"))
+            self.rows.show(ShownTable.of_rows([], (), "nothing to show: see the error below"))
 
-    def show_table(self, table: Table) -> None:
+    def show_table(self, table: ShownTable) -> None:
         """Put a table on the screen."""
         self.rows.show(table)
 
@@ -196,14 +196,16 @@ class PageScreen(TableScreen):
     ]
     HELP = "] [ 1-9 0  tabs\nw        next window: all launches, each launch, setup, the run"
 
-    def __init__(self, name: str, build: Callable[[Window], Page], run_id: str = "", start: int = 0) -> None:
+    def __init__(
+        self, name: str, build: Callable[[ChosenWindow], Page], run_id: str = "", start: int = 0
+    ) -> None:
         super().__init__()
         self.title = name
         self.build = build
         self.page: Page | None = None
         self.at = start
         self._run_id = run_id
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[str, ShownTable] = {}
         self._words = ""
         """The filter that the next tab begins with."""
         self._back: int | None = None
@@ -239,7 +241,7 @@ class PageScreen(TableScreen):
         if self.page is not None and self._shown_window != self.browser_app.window and self._run_id:
             self.begin()
 
-    _shown_window: Window = Window()
+    _shown_window: ChosenWindow = ChosenWindow()
 
     def show_page(self, page: Page) -> None:
         """Show facts and tabs, and load the tab that is open."""
@@ -264,7 +266,7 @@ class PageScreen(TableScreen):
                 self.query_one(f"#tab-{number}", Tab).label = label
 
     @property
-    def section(self) -> Section | None:
+    def section(self) -> TabSection | None:
         """The tab that is open."""
         return self.page.sections[self.at] if self.page is not None else None
 
@@ -305,9 +307,9 @@ class PageScreen(TableScreen):
             self.rows.cursor = self._cursors.get(section.name, 0)
             self._filter_by(words)
             return
-        self.rows.show(Table.of_rows([], (), "working ..."))
+        self.rows.show(ShownTable.of_rows([], (), "working ..."))
 
-        def loaded(table: Table) -> None:
+        def loaded(table: ShownTable) -> None:
             self._tables[section.name] = table
             if self.section is section:
                 self.rows.cursor = 0

@@ -12,7 +12,7 @@ from textual.widgets import Input, Label, Static
 
 from kernbench import api
 from kernbench.tui.models.questions import answer, form, questions_table
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.rows import Rows
 from kernbench.tui.widgets.words import facts, plain, styled
@@ -67,7 +67,7 @@ class QuestionScreen(TableScreen):
         self.title = name
         self._run_id = run_id
         self.question: dict[str, Any] = api.question(name)
-        self._whole: Table | None = None
+        self._whole: ShownTable | None = None
 
     @property
     def run_id(self) -> str:
@@ -124,7 +124,7 @@ class QuestionScreen(TableScreen):
         """Enter in a field asks."""
         self.action_ask_now()
 
-    def show_answer(self, found: tuple[Table, list[str]]) -> None:
+    def show_answer(self, found: tuple[ShownTable, list[str]]) -> None:
         """Show rows and remarks."""
         self._whole, notes = found
         self.rows.cursor = 0

@@ -11,7 +11,7 @@ from textual.widgets import Static
 from kernbench.api.screens import runs
 from kernbench.report.targets import Target
 from kernbench.tui.models.screen_table import grid_table
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 from kernbench.tui.screens.page import TableScreen
 from kernbench.tui.widgets.words import facts
 
@@ -35,7 +35,7 @@ class RunsScreen(TableScreen):
         self.title = "runs"
         self.first = first
         self.marked = ""
-        self._whole: Table | None = None
+        self._whole: ShownTable | None = None
         self._newest = ""
 
     @property

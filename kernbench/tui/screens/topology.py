@@ -15,7 +15,7 @@ from textual.widgets.tree import TreeNode
 from kernbench.report.cells import text
 from kernbench.report.colours import STEPS
 from kernbench.report.targets import Target
-from kernbench.tui.models.machine import Machine
+from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.mesh import MeshMap
 from kernbench.tui.models.resource_page import shares_of
 from kernbench.tui.screens.base import BrowserScreen
@@ -49,7 +49,7 @@ class TopologyScreen(BrowserScreen):
         super().__init__()
         self.title = "topology"
         self._run_id = run_id
-        self.machine: Machine | None = None
+        self.machine: MachineTree | None = None
         self._shown = ""
         """The part whose map is shown."""
         self._described = ""
@@ -74,13 +74,13 @@ class TopologyScreen(BrowserScreen):
             self.query_one("#parts", Tree).focus()
         window, browser = self.browser_app.window, self.browser_app.browser
 
-        def work() -> Machine:
+        def work() -> MachineTree:
             opened = browser.run(self._run_id)
-            return Machine(opened, shares_of(opened, window), opened.run.window(**window.arguments).name)
+            return MachineTree(opened, shares_of(opened, window), opened.run.window(**window.arguments).name)
 
         self.ask(work, self.show_machine, "machine")
 
-    def show_machine(self, machine: Machine) -> None:
+    def show_machine(self, machine: MachineTree) -> None:
         """Fill the tree anew."""
         self.machine = machine
         tree: Tree[str] = self.query_one("#parts", Tree)

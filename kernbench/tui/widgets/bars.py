@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from kernbench.report.cells import number, printable
 from kernbench.report.colours import STEPS, step
-from kernbench.tui.models.timeline import Span, Timeline
+from kernbench.tui.models.timeline import Timeline, TimeSpan
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _PAINTS = tuple(Style(color=colour) for colour in STEPS)
@@ -56,7 +56,7 @@ class Bars(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.timeline: Timeline | None = None
         self.tracks: list[str] = []
-        self.span = Span(0.0, 0.0)
+        self.span = TimeSpan(0.0, 0.0)
         self._lines: dict[int, list[float]] = {}
 
     def show(self, timeline: Timeline, tracks: list[str]) -> None:

@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kernbench.report.cells import printable
-from kernbench.tui.models.table import Table
+from kernbench.tui.models.table import ShownTable
 
 _GAP = "  "
 _NARROW = 28
@@ -32,7 +32,7 @@ def _shorten(text: str, width: int) -> str:
 
 
 class Rows(ScrollView, can_focus=True):
-    """The rows of a :class:`Table` with a cursor; Enter or a second click follows the row under it."""
+    """The rows of a :class:`ShownTable` with a cursor; Enter or a second click follows the row under it."""
 
     DEFAULT_CSS = """
     Rows { height: 1fr; background: $surface; color: $foreground; }
@@ -80,9 +80,9 @@ class Rows(ScrollView, can_focus=True):
             self.column = column
             self.descending = descending
 
-    def __init__(self, table: Table | None = None, *, id: str | None = None) -> None:
+    def __init__(self, table: ShownTable | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.table: Table | None = None
+        self.table: ShownTable | None = None
         self.words = ""
         """The filter as it was typed, which the table has or is about to have."""
         self._widths: list[tuple[int, bool]] = []
@@ -90,7 +90,7 @@ class Rows(ScrollView, can_focus=True):
         if table is not None:
             self.show(table)
 
-    def show(self, table: Table) -> None:
+    def show(self, table: ShownTable) -> None:
         """Show another table, or the same one in another order."""
         self.table = table
         self._widths = table.layout()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kernbench_graph.projection import Part, second_label
+from kernbench_graph.projection import GraphPart, second_label
 from kernbench_graph.query.names import Names
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.arcade.database import ArcadeDatabase
@@ -25,7 +25,7 @@ _INDEXED_FROM = 5000
 
 def project(
     database: ArcadeDatabase,
-    parts: Sequence[Part],
+    parts: Sequence[GraphPart],
     names: Collection[str] = (),
     progress: Progress | None = None,
     *,
@@ -49,7 +49,7 @@ def project(
 
 def _fill(
     database: ArcadeDatabase,
-    parts: Sequence[Part],
+    parts: Sequence[GraphPart],
     progress: Progress | None,
     key: Callable[[str], str],
     names: Collection[str],
@@ -71,7 +71,10 @@ def _fill(
 
 
 def _add(
-    database: ArcadeDatabase, nodes: list[Part], relationships: list[Part], key: Callable[[str], str]
+    database: ArcadeDatabase,
+    nodes: list[GraphPart],
+    relationships: list[GraphPart],
+    key: Callable[[str], str],
 ) -> Iterator[int]:
     for part in nodes:
         for second, data in _by_second(part):
@@ -82,7 +85,7 @@ def _add(
         yield from database.add_relationships(part.name, part.ends, part.data)
 
 
-def _by_second(part: Part) -> Iterator[tuple[str, pa.Table]]:
+def _by_second(part: GraphPart) -> Iterator[tuple[str, pa.Table]]:
     """The rows of a part by the second label that its nodes have; components alone have one."""
     if part.name != "Component":
         yield "", part.data
@@ -96,7 +99,7 @@ def _by_second(part: Part) -> Iterator[tuple[str, pa.Table]]:
         yield second, part.data.filter(chosen)
 
 
-def _names(nodes: Iterable[Part], names: Collection[str]) -> Names:
+def _names(nodes: Iterable[GraphPart], names: Collection[str]) -> Names:
     """The names that the graph has, of labels and types without nodes or relationships too."""
     labels = {label.name for label in SCHEMA.labels if not names or label.name in names}
     types = {rel.type for rel in SCHEMA.relationships if not names or rel.type in names}
@@ -108,14 +111,14 @@ def _names(nodes: Iterable[Part], names: Collection[str]) -> Names:
     return Names(frozenset(labels), frozenset(types), frozenset(properties))
 
 
-def _types(nodes: Iterable[Part], names: Collection[str], is_new: bool) -> list[str]:
+def _types(nodes: Iterable[GraphPart], names: Collection[str], is_new: bool) -> list[str]:
     labels = [label.name for label in SCHEMA.labels if is_new and (not names or label.name in names)]
     types = [rel.type for rel in SCHEMA.relationships if is_new and (not names or rel.type in names)]
     seconds = {second for part in nodes for second, _ in _by_second(part) if second}
     return type_statements(labels, types, sorted(seconds))
 
 
-def _indexes(nodes: Iterable[Part]) -> list[str]:
+def _indexes(nodes: Iterable[GraphPart]) -> list[str]:
     """Statements that make the indexes which the schema asks for, where there is enough to be found."""
     rows: dict[str, int] = {}
     for part in nodes:

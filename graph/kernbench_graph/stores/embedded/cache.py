@@ -52,7 +52,7 @@ Fill = Callable[[D], None]
 """Fills an empty database, or adds to one."""
 
 
-class Engine(Protocol[D]):  # type: ignore[misc]  # invariant through Fill
+class DatabaseEngine(Protocol[D]):  # type: ignore[misc]  # invariant through Fill
     """Makes and opens the databases of one engine."""
 
     @property
@@ -111,7 +111,7 @@ class ProjectionCache(Generic[D]):
     ``note`` is called with events that went otherwise than planned.
     """
 
-    def __init__(self, folder: Path, note: Callable[[str], None], engine: Engine[D]) -> None:
+    def __init__(self, folder: Path, note: Callable[[str], None], engine: DatabaseEngine[D]) -> None:
         self._folder = folder
         self._note = note
         self._engine = engine

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import pyarrow as pa
 
-from kernbench_graph.projection import HISTORY, Part, graph_parts
+from kernbench_graph.projection import HISTORY, GraphPart, graph_parts
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.embedded.ddl import statements
@@ -20,7 +20,7 @@ HISTORY_TABLES = ("Use", "Launch")
 
 
 def project(
-    database: LadybugDatabase, parts: Sequence[Part], names: Collection[str], *, by_id: bool = False
+    database: LadybugDatabase, parts: Sequence[GraphPart], names: Collection[str], *, by_id: bool = False
 ) -> None:
     """Fill an empty database with all ``parts`` that there are of the labels and types ``names``.
 
@@ -64,7 +64,7 @@ def data_bytes(*records: RunRecord | TopologyRecord) -> int:
     return sum(table.nbytes for record in records for table in record.tables.values())
 
 
-def _own_properties(parts: Iterable[Part]) -> dict[str, dict[str, pa.DataType]]:
+def _own_properties(parts: Iterable[GraphPart]) -> dict[str, dict[str, pa.DataType]]:
     """The properties that nodes have beyond the common ones, with their types, by label."""
     found: dict[str, dict[str, pa.DataType]] = {}
     for part in parts:
@@ -75,7 +75,7 @@ def _own_properties(parts: Iterable[Part]) -> dict[str, dict[str, pa.DataType]]:
     return found
 
 
-def _join(parts: Sequence[Part]) -> list[Part]:
+def _join(parts: Sequence[GraphPart]) -> list[GraphPart]:
     """Parts of one sort as one, nodes first: each copy opens new pages and reads all that is there."""
     sorts: dict[tuple[str, tuple[str, str] | None], list[pa.Table]] = {}
     for part in parts:
@@ -83,7 +83,7 @@ def _join(parts: Sequence[Part]) -> list[Part]:
         if part.ends is None and SCHEMA.label(part.name).record == "topology":
             data = data.select([prop.name for prop in SCHEMA.label(part.name).properties])
         sorts.setdefault((part.name, part.ends), []).append(data)
-    joined = [Part(name, _together(tables), ends) for (name, ends), tables in sorts.items()]
+    joined = [GraphPart(name, _together(tables), ends) for (name, ends), tables in sorts.items()]
     return sorted(joined, key=lambda part: part.ends is not None)
 
 

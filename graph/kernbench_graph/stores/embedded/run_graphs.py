@@ -12,11 +12,11 @@ from functools import cache as remembered
 from typing import TYPE_CHECKING
 
 from kernbench_graph.archive.record import row_count
-from kernbench_graph.projection import Part, graph_parts
+from kernbench_graph.projection import GraphPart, graph_parts
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.common import OpenedStore, additions_state
-from kernbench_graph.stores.embedded.cache import About, Base, D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.cache import About, Base, D, Database, DatabaseEngine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
 from kernbench_graph.stores.embedded.loading import project
 from kernbench_graph.stores.embedded.open_graphs import OpenGraphs
@@ -55,7 +55,7 @@ class RunGraphs(OpenedStore, ABC):
         """Identifies the record of a run but for its tags."""
 
     @abstractmethod
-    def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
+    def _cache(self, engine: DatabaseEngine[D]) -> ProjectionCache[D]:
         """Where the databases of an engine are cached."""
 
     def close(self) -> None:
@@ -154,11 +154,11 @@ class RunGraphs(OpenedStore, ABC):
 
         return wanted, lambda: _open(cache, prefix, of, contents, held, wanted, len(ids), fill, whole)
 
-    def _parts(self, runs: Sequence[RunRecord], names: Names) -> Callable[[], list[Part]]:
+    def _parts(self, runs: Sequence[RunRecord], names: Names) -> Callable[[], list[GraphPart]]:
         """Makes the nodes and relationships ``names`` of runs, once."""
 
         @remembered
-        def parts() -> list[Part]:
+        def parts() -> list[GraphPart]:
             worked_out = not _COMPUTED.isdisjoint(names) and self.computed is not None
             whole = [self._with_computed(run) for run in runs] if worked_out else runs
             return graph_parts(whole, self._topologies_of(runs), names, by_id=len(runs) > 1)
@@ -220,7 +220,7 @@ def _open(
     wanted: Names,
     runs: int,
     fill: Callable[[D], None],
-    parts: Callable[[], Collection[Part]],
+    parts: Callable[[], Collection[GraphPart]],
     base: Base[D] | None = None,
 ) -> D:
     """The entry that has ``wanted``, built when needed; entries that it makes useless are removed."""

@@ -26,7 +26,7 @@ from kernbench_graph.records import RunRecord, TopologyRecord, check_id, is_id, 
 from kernbench_graph.schema_worked_out import FACTS_VERSION
 from kernbench_graph.stores.common import taken
 from kernbench_graph.stores.embedded.base import LocalStore
-from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
 from kernbench_graph.stores.embedded.engines import ARCADE, arcade_files, ladybug_files
 from kernbench_graph.stores.embedded.history import History, Kept
 from kernbench_graph.stores.embedded.order import RunOrder
@@ -222,7 +222,7 @@ class EmbeddedStore(LocalStore):
         content = self._read_runs.read(self._runs / run_id)[1]
         return content if self.computed is None else f"{content} with facts {FACTS_VERSION}"
 
-    def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
+    def _cache(self, engine: DatabaseEngine[D]) -> ProjectionCache[D]:
         """Where the databases of an engine are cached."""
         return ProjectionCache(self._cached_in, self._note, engine)
 

@@ -14,12 +14,12 @@ from kernbench_graph.errors import StoreError
 from kernbench_graph.projection import Projection
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.stores.neo4j.catalogue import Entry
+from kernbench_graph.stores.neo4j.catalogue import KeptEntry
 from kernbench_graph.stores.neo4j.detail import kept_names
 from kernbench_graph.stores.neo4j.files import PIECE, Piece, write_files
 from kernbench_graph.stores.neo4j.removal import added_owner
 from kernbench_graph.stores.neo4j.rows import Batch, batches_of, run_batches_in
-from kernbench_graph.stores.neo4j.server import Server, Transaction
+from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
 _STATE = "MATCH (k:KernbenchRun {id: $id}) RETURN coalesce(k.additions, 0) AS changes"
 _FILES = (
@@ -37,11 +37,11 @@ class InServer(Additions):
 
     def __init__(
         self,
-        server: Server,
+        server: Neo4jServer,
         run: RunRecord,
         machine: Callable[[], TopologyRecord],
         content: str,
-        entry: Entry,
+        entry: KeptEntry,
     ) -> None:
         """``machine`` reads the topology of the run, ``content`` is that of the run, ``entry`` its own."""
         self._server, self._run, self._machine = server, run, machine

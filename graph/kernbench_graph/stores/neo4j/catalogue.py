@@ -9,13 +9,13 @@ from kernbench_graph.archive import manifest
 from kernbench_graph.archive.record import changed_tags, info_of, tag_list
 from kernbench_graph.records import is_id
 from kernbench_graph.schema_described import TAG_PREFIX
-from kernbench_graph.stores.neo4j.server import Server, Transaction
+from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
 _KEPT = "MATCH (k:KernbenchRun {id: $id}) WHERE k.state = 'kept' "
 _ENTRY = "RETURN k.id AS id, k.manifest AS manifest, k.token AS token, k.detail AS detail"
 
 
-class Entry(NamedTuple):
+class KeptEntry(NamedTuple):
     """A kept run: id, manifest, a token that no other push has, and how much of it is in the graph."""
 
     id: str
@@ -36,10 +36,10 @@ class Pushed(NamedTuple):
 class Catalogue:
     """Reads of a database."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Neo4jServer) -> None:
         self._server = server
 
-    def runs(self) -> list[Entry]:
+    def runs(self) -> list[KeptEntry]:
         """All kept runs, in the order in which they were kept."""
         text = "MATCH (k:KernbenchRun) WHERE k.state = 'kept' " + _ENTRY + " ORDER BY k.seq"
         # Not ``data()``, which copies a manifest byte by byte.
@@ -50,7 +50,7 @@ class Catalogue:
         text = "MATCH (k:KernbenchRun) WHERE k.state = 'kept' RETURN k.id AS id ORDER BY k.seq"
         return [row["id"] for row in self._server.read(lambda tx: tx.run(text).data())]
 
-    def run(self, run_id: str) -> Entry | None:
+    def run(self, run_id: str) -> KeptEntry | None:
         """A kept run; None when there is none of that id."""
         row = self._server.read(lambda tx: tx.run(_KEPT + _ENTRY, id=run_id).single())
         return None if row is None else _entry(row)
@@ -111,8 +111,8 @@ class Catalogue:
         return None if text is None else tag_list(text)
 
 
-def _entry(row: Any) -> Entry:
-    return Entry(row["id"], bytes(row["manifest"]), row["token"], row["detail"])
+def _entry(row: Any) -> KeptEntry:
+    return KeptEntry(row["id"], bytes(row["manifest"]), row["token"], row["detail"])
 
 
 def run_info(run_id: str, data: bytes) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from kernbench_graph.errors import SchemaVersionError, StoreError
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
-from kernbench_graph.stores.neo4j.server import RefusedError, Server
+from kernbench_graph.stores.neo4j.server import Neo4jServer, RefusedError
 
 _TURNS, _PAUSE_S = 10, 0.3
 VERSION = 3
@@ -60,7 +60,7 @@ def statements() -> list[str]:
     ]
 
 
-def create(server: Server) -> None:
+def create(server: Neo4jServer) -> None:
     """Make the constraints and indexes that are not there."""
     present = {
         what: set(server.read(lambda tx, w=what: tx.run(_PRESENT.format(w)).single(strict=True)["names"]))  # type: ignore[misc]
@@ -79,7 +79,7 @@ def create(server: Server) -> None:
     server.write(lambda tx: tx.run("CALL db.awaitIndexes(60)").consume())
 
 
-def create_one(server: Server, statement: str) -> None:
+def create_one(server: Neo4jServer, statement: str) -> None:
     """Run one of ``statements``, also while or after another process does or did, and was killed.
 
     A constraint is made in two steps by the server, its index first; of a client that is killed in between,
@@ -107,7 +107,7 @@ def dropping_index(statement: str) -> str:
     return f"DROP INDEX {statement.split()[2]} IF EXISTS"
 
 
-def version(server: Server, url: str) -> int:
+def version(server: Neo4jServer, url: str) -> int:
     """The database's version, 0 when unused. ``SchemaVersionError`` when this KernBench cannot use it."""
     row = server.read(lambda tx: tx.run(_META).single())
     if row is None:
@@ -123,7 +123,7 @@ def version(server: Server, url: str) -> int:
     return int(row["version"])
 
 
-def prepare(server: Server, url: str) -> None:
+def prepare(server: Neo4jServer, url: str) -> None:
     """Make the database ready where no KernBench has used it. Several processes may do it at once.
 
     When it is interrupted it is done again, as far as it came: the version is written at the end. A database

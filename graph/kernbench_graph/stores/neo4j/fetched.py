@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kernbench_graph.archive.atomic import ScratchFolder
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.base import LocalStore
-from kernbench_graph.stores.embedded.cache import D, Database, Engine, ProjectionCache
+from kernbench_graph.stores.embedded.cache import D, Database, DatabaseEngine, ProjectionCache
 
 if TYPE_CHECKING:
     from kernbench_graph.stores.neo4j.store import Neo4jStore
@@ -62,7 +62,7 @@ class FetchedGraphs(LocalStore):
     def _content(self, run_id: str) -> str:
         return self._content_of(run_id)
 
-    def _cache(self, engine: Engine[D]) -> ProjectionCache[D]:
+    def _cache(self, engine: DatabaseEngine[D]) -> ProjectionCache[D]:
         return ProjectionCache(self._folder, self._note, engine)
 
     def _history_database(self, names: tuple[str, ...], engine: str) -> Database:

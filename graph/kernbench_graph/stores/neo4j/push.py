@@ -30,7 +30,7 @@ from kernbench_graph.stores.neo4j.files import Archived, write_files
 from kernbench_graph.stores.neo4j.lanes import LANES, end_lanes, holding, in_lanes, lane_id, more_lanes
 from kernbench_graph.stores.neo4j.removal import files_owner, owner, remove
 from kernbench_graph.stores.neo4j.rows import Batch, run_batches, run_batches_in
-from kernbench_graph.stores.neo4j.server import Server, Transaction
+from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
 ROWS_AT_ONCE = 20_000
 """Rows in one transaction of a lane, in several batches: about 50 MB of the heap that all pushers share."""
@@ -54,7 +54,7 @@ SET k.seq = d.kept, k.state = 'kept'"""
 class Push:
     """One run on its way into the database."""
 
-    def __init__(self, server: Server, run_id: str, topology: str, detail: str, facts: int) -> None:
+    def __init__(self, server: Neo4jServer, run_id: str, topology: str, detail: str, facts: int) -> None:
         """``topology`` is the id of the one that it is on, which stays from now on.
 
         ``facts`` is the version (:data:`~kernbench_graph.schema_worked_out.FACTS_VERSION`) of the tables that

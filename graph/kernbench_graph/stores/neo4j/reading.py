@@ -18,7 +18,7 @@ from kernbench_graph.query.plans import EXPLAIN, asked_for_plan
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import Result
 from kernbench_graph.stores.neo4j.entities import convert
-from kernbench_graph.stores.neo4j.server import Server, Transaction
+from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
 _READS = re.compile(
     r"""\w*Scan | \w*Seek(ByRange)? | (Optional|VarLength|Pruning)*Expand | (Bidirectional)?Repeat
@@ -83,7 +83,7 @@ def split(cypher: str) -> tuple[str, str]:
 
 
 def plan_query(
-    server: Server, shown: str, text: str, values: Mapping[str, Any], timeout_s: float, proved: bool
+    server: Neo4jServer, shown: str, text: str, values: Mapping[str, Any], timeout_s: float, proved: bool
 ) -> Planned:
     """The query with its plan; ``ReadOnlyError`` when the plan does more than read."""
 
@@ -103,7 +103,7 @@ def plan_query(
     return Planned(text, plan, shown, frozenset(words(text)), proved)
 
 
-def rows(server: Server, query: Planned, values: Mapping[str, Any], timeout_s: float) -> Result:
+def rows(server: Neo4jServer, query: Planned, values: Mapping[str, Any], timeout_s: float) -> Result:
     """The answer to a planned query, or its plan."""
     if query.shown == EXPLAIN:
         return _plan_rows(query.plan, profiled=False)

@@ -26,7 +26,7 @@ from pathlib import Path
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
 from kernbench_graph.stores.neo4j.lanes import LANES, end_lanes, holding, in_lanes, lane_id, more_lanes
-from kernbench_graph.stores.neo4j.server import RETRY_S, WRITE_TIMEOUT_S, Server, Transaction
+from kernbench_graph.stores.neo4j.server import RETRY_S, WRITE_TIMEOUT_S, Neo4jServer, Transaction
 from kernbench_graph.stores.neo4j.topologies import remove_unused_topologies
 
 DEAD_AFTER_S = 2 * (WRITE_TIMEOUT_S + RETRY_S)
@@ -52,7 +52,7 @@ _LEFT = """MATCH (k:KernbenchRun) WHERE k.state <> 'kept'
 RETURN k.id AS id, k.token AS token, k.owner AS owner, (timestamp() - k.beat) / 1000.0 AS silent"""
 
 
-def remove(server: Server, run_id: str, token: str, kept: bool = True) -> bool:
+def remove(server: Neo4jServer, run_id: str, token: str, kept: bool = True) -> bool:
     """Remove a run, or what there is of one, and its topology where it was the last on it.
 
     False when there is none with that token, or when it is there whole and ``kept`` is False. It is invisible
@@ -81,7 +81,7 @@ def remove(server: Server, run_id: str, token: str, kept: bool = True) -> bool:
     return True
 
 
-def clean(server: Server) -> int:
+def clean(server: Neo4jServer) -> int:
     """Remove what dead pushers and removers left; returns how many runs that were.
 
     A process that has ended may have kept its run after we read that it was pushing it: that run stays.
@@ -139,7 +139,7 @@ def _held(tx: Transaction, run_id: str, token: str, lane: int = 0) -> bool:
     return tx.run(text, id=lane_id(run_id, lane), token=token).single() is not None
 
 
-def _part_transactions(server: Server, run_id: str, token: str) -> None:
+def _part_transactions(server: Neo4jServer, run_id: str, token: str) -> None:
     """Delete the relationships that lead from a run's transactions, in lanes."""
     first = f"{run_id}/{SCHEMA.label(_FIRST).prefix}"
     found = server.read(lambda tx: tx.run(_SPAN, prefix=first).single(strict=True))
@@ -164,7 +164,7 @@ def _part_transactions(server: Server, run_id: str, token: str) -> None:
     in_lanes("kernbench-remove", steps)
 
 
-def _sweep(server: Server, run_id: str, token: str) -> None:
+def _sweep(server: Neo4jServer, run_id: str, token: str) -> None:
     """Delete what belongs to a run that is invisible already, and its entry in the catalogue at the end."""
     values = {"id": run_id, "token": token, "prefix": f"{run_id}/",
               "owners": [files_owner(run_id), added_owner(run_id)]}  # fmt: skip

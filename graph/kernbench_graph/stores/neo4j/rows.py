@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kernbench_graph.errors import StoreError
-from kernbench_graph.projection import Part, Projection
+from kernbench_graph.projection import GraphPart, Projection
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.neo4j.ddl import HIDDEN
@@ -65,7 +65,7 @@ def topology_batches(topology: TopologyRecord) -> Iterator[Batch]:
     return batches_of(Projection(topology, by_id=True).parts("topology"))
 
 
-def batches_of(parts: Iterable[Part], run: str = "Run") -> Iterator[Batch]:
+def batches_of(parts: Iterable[GraphPart], run: str = "Run") -> Iterator[Batch]:
     """The rows of ``parts``; ``run`` is the label that the node of the run has."""
     for part in parts:
         if part.ends:
@@ -73,14 +73,14 @@ def batches_of(parts: Iterable[Part], run: str = "Run") -> Iterator[Batch]:
             yield from _slice(joining(part.name, source, target, part.data.column_names[2:]), part)
         elif part.name == "Component":
             for second in sorted(set(part.data["label"].to_pylist())):
-                of_kind = Part(part.name, part.data.filter(pc.equal(part.data["label"], second)))
+                of_kind = GraphPart(part.name, part.data.filter(pc.equal(part.data["label"], second)))
                 yield from _slice(creating(part.name, part.data.column_names, second), of_kind)
         else:
             label = run if part.name == "Run" else part.name
             yield from _slice(creating(label, part.data.column_names), part)
 
 
-def _slice(cypher: str, part: Part) -> Iterator[Batch]:
+def _slice(cypher: str, part: GraphPart) -> Iterator[Batch]:
     """The rows of ``part``, a batch at a time."""
     for start in range(0, part.data.num_rows, BATCH):
         yield Batch(cypher, part.data.slice(start, BATCH), part.ends is not None)

@@ -49,14 +49,14 @@ logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServerAddress:
     """A server's URL for the driver, and the name of a database of it; None for its default one."""
 
     server: str
     database: str | None
 
 
-def parse(url: str) -> Address:
+def parse(url: str) -> ServerAddress:
     """The address that ``url`` means. ``StoreUrlError`` never repeats what may be a password."""
     scheme = url.partition(":")[0]
     try:
@@ -78,7 +78,7 @@ def parse(url: str) -> Address:
             f"{scheme}://host:7687/database, its name of letters, digits, '.' and '-'"
         )
     shown = f"[{host}]" if ":" in host else host
-    return Address(f"{scheme.lower()}://{shown}" + (f":{port}" if port else ""), name)
+    return ServerAddress(f"{scheme.lower()}://{shown}" + (f":{port}" if port else ""), name)
 
 
 def credentials() -> tuple[str, str]:
@@ -140,10 +140,10 @@ class RefusedError(StoreError):
     code = ""
 
 
-class Server:
+class Neo4jServer:
     """Connections to one server. Safe to use from several threads."""
 
-    def __init__(self, address: Address, url: str) -> None:
+    def __init__(self, address: ServerAddress, url: str) -> None:
         """Connect; ``StoreError`` when no server answers, the credentials are refused or it is too old."""
         self._url, self._address = url, address
         with self.translated():

@@ -26,11 +26,11 @@ from kernbench_graph.store import Result
 from kernbench_graph.stores.common import OpenedStore, taken
 from kernbench_graph.stores.neo4j import ddl, files, reading, topologies
 from kernbench_graph.stores.neo4j.additions import InServer
-from kernbench_graph.stores.neo4j.catalogue import Catalogue, Entry, Pushed, run_info
+from kernbench_graph.stores.neo4j.catalogue import Catalogue, KeptEntry, Pushed, run_info
 from kernbench_graph.stores.neo4j.detail import DETAILS, least_detail, left_out
 from kernbench_graph.stores.neo4j.push import Push
 from kernbench_graph.stores.neo4j.removal import clean, files_owner, remove
-from kernbench_graph.stores.neo4j.server import Server, parse
+from kernbench_graph.stores.neo4j.server import Neo4jServer, parse
 from kernbench_graph.stores.view import check_history, named_runs
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Neo4jStore(OpenedStore):
         What dead pushers left is removed.
         """
         super().__init__(url)
-        self._server = Server(parse(url), url)
+        self._server = Neo4jServer(parse(url), url)
         self._catalogue = Catalogue(self._server)
         self._prepared = False
         self._planned: dict[tuple[str, str, bool], reading.Planned] = {}
@@ -302,7 +302,7 @@ class Neo4jStore(OpenedStore):
                 self._fetched.pop(next(iter(self._fetched)))
             return found
 
-    def _entry(self, run_id: str) -> Entry:
+    def _entry(self, run_id: str) -> KeptEntry:
         self._check_open()
         entry = self._catalogue.run(run_id)
         if entry is None:

@@ -11,14 +11,14 @@ from kernbench_graph.records import TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.neo4j.files import Archived, write_files
 from kernbench_graph.stores.neo4j.rows import run_batches_in, topology_batches
-from kernbench_graph.stores.neo4j.server import Server, Transaction
+from kernbench_graph.stores.neo4j.server import Neo4jServer, Transaction
 
 _LOCK = "MATCH (d:KernbenchDatabase {name: 'kernbench'}) SET d.busy = true"
 _UNUSED = """MATCH (t:KernbenchTopology)
 WHERE NOT EXISTS {MATCH (k:KernbenchRun) WHERE k.topology = t.id} RETURN t.id AS id"""
 
 
-def push_topology(server: Server, topology: TopologyRecord, archived: Archived) -> None:
+def push_topology(server: Neo4jServer, topology: TopologyRecord, archived: Archived) -> None:
     """Keep a topology and its part of the graph, in one transaction; once only."""
 
     def work(tx: Transaction) -> None:
@@ -34,7 +34,7 @@ def push_topology(server: Server, topology: TopologyRecord, archived: Archived) 
     server.write(work)
 
 
-def remove_unused_topologies(server: Server) -> None:
+def remove_unused_topologies(server: Neo4jServer) -> None:
     """Remove the topologies that no run refers to, each with its part of the graph."""
     if not server.read(lambda tx: tx.run(_UNUSED).data()):
         return
