@@ -183,7 +183,15 @@ def roofline_figure(
 ) -> None:
     """Draw the roofline of a run as PNG, a point for each row of :meth:`Run.roofline` that has flops.
 
-    ``UsageError`` where none has; ``MissingExtraError`` when matplotlib is not installed.
+    Args:
+        run: The run.
+        path: The file to write.
+        by: What a point is: ``operation``, ``pe`` or ``launch``.
+        launch: Number of a launch, or ``"all"``.
+
+    Raises:
+        UsageError: No row has flops.
+        MissingExtraError: matplotlib is not installed.
     """
     from kernbench.report.figures import drawing
     from kernbench.report.figures import roofline as plot

@@ -255,13 +255,23 @@ class Run(Exports):
     ) -> dict[str, Any]:
         """:attr:`info` with ``launches``, and where a window's time went, by default the launches'.
 
-        - ``window``: ``name ns setup_ns`` of it; ``setup_ns`` is the run's time outside of launches;
-        - ``by_cause``, ``by_line``: the window's critical path by cause and by source line, ns;
-        - ``busiest`` and ``most_waited_for``: the ``top`` parts by utilisation, and by the time that others
-          waited for them; ``busiest_links`` and ``busiest_engines``: links, and all else, ranked apart.
+        Args:
+            top: How many parts are listed.
+            launch: Number of a launch, ``"all"``, ``"setup"`` or ``"run"``.
+            from_ns: Start of a time range, ns.
+            to_ns: Its end, ns.
 
-        A run without a trace knows neither windows nor causes: then these are empty and the busiest
-        resources are those of the whole run.
+        Returns:
+            A dict of the above and
+
+            - ``window``: ``name ns setup_ns`` of it; ``setup_ns`` is the run's time outside of launches;
+            - ``by_cause``, ``by_line``: the window's critical path by cause and by source line, ns;
+            - ``busiest`` and ``most_waited_for``: the ``top`` parts by utilisation, and by the time that
+              others waited for them; ``busiest_links`` and ``busiest_engines``: links, and all else, ranked
+              apart.
+
+            A run without a trace knows neither windows nor causes: then these are empty and the busiest
+            resources are those of the whole run.
         """
         traced = self._traced
         window = self.window(launch if traced else None, from_ns, to_ns)

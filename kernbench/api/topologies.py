@@ -225,10 +225,19 @@ def topology_overrides(graph: PropertyGraph) -> list[dict[str, Any]]:
 def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) -> dict[str, Any]:
     """The route from ``src`` to ``dst`` that the simulator takes.
 
-    ``traffic`` is one of :data:`TRAFFIC`; by default what ``src`` sends: a PE's DMA ``PE_DMA``, a
-    management CPU ``MCPU_DMA``, the host ``HOST_MEMORY``, all others ``COMMAND``. Gives ``src dst traffic
-    weight_mm hops``; each hop has ``node`` and the link that leads to it: ``link link_kind bw_gbs
-    distance_mm weight_mm`` (None for the first). ``RoutingError`` when there is none.
+    Args:
+        graph: A compiled topology.
+        src: Name of the component that sends.
+        dst: Name of the component that it sends to.
+        traffic: One of :data:`TRAFFIC`; by default what ``src`` sends: a PE's DMA ``PE_DMA``, a management
+            CPU ``MCPU_DMA``, the host ``HOST_MEMORY``, all others ``COMMAND``.
+
+    Returns:
+        ``src dst traffic weight_mm hops``; each hop has ``node`` and the link that leads to it: ``link
+        link_kind bw_gbs distance_mm weight_mm`` (None for the first).
+
+    Raises:
+        RoutingError: There is no such component, or no route.
     """
     from kernbench.analysis.routing import resolve_component, traffic_of
     from kernbench.routing import router_of

@@ -52,10 +52,16 @@ class BenchSpec:
 def bench(
     *misplaced: object, name: str, description: str, params: Sequence[Param] = ()
 ) -> Callable[[Run], Run]:
-    """Register ``run(torch)`` as a bench. ``name`` is kebab-case, ``description`` a short sentence.
+    """Register ``run(torch)`` as a bench; the function is returned unchanged.
 
-    The function is returned unchanged. A bad or repeated name, or a function that does not take ``torch``
-    alone, is a :class:`BenchError`.
+    Args:
+        misplaced: Nothing; all arguments go by name.
+        name: In kebab-case.
+        description: A short sentence.
+        params: The parameters that ``torch.params`` has.
+
+    Raises:
+        BenchError: A bad or repeated name, or a function that does not take ``torch`` alone.
     """
     if misplaced:
         raise BenchError('write @bench(name="my-bench", description="What it runs."), with names')

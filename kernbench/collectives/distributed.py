@@ -51,9 +51,13 @@ class GroupNames:
 class Distributed:
     """``torch.distributed`` of one run. Its methods mean what PyTorch's of the same name mean.
 
-    A tensor may be placed over the cubes and PEs of its SIP in any way, the same on all ranks. Without
-    ``async_op`` a method returns when the calling rank's part is done. All ranks of a group must make the
-    same calls in the same order; :class:`CollectiveError` where they do not.
+    A tensor may be placed over the cubes and PEs of its SIP in any way, the same on all ranks. All ranks of a
+    group must make the same calls in the same order; :class:`CollectiveError` where they do not. The
+    collectives have these arguments in common:
+
+    - ``op``: ``sum``, ``max``, ``min``, ``prod`` or ``avg``, a :class:`ReduceOp` or its name;
+    - ``group``: the ranks that take part, by default all; ``dst`` and ``src`` are ranks of all;
+    - ``async_op``: return at once, a :class:`Work` to wait for; else when the caller's part is done.
     """
 
     def __getattr__(self, name: str) -> NoReturn:

@@ -44,14 +44,21 @@ class CompositeCalls(QueueCalls):
     ) -> Completion:
         """Start ``DMA_READ - FETCH - GEMM|MATH - STORE - DMA_WRITE`` over tiles; returns at once.
 
-        ``op`` is ``"gemm"`` (a (M, K), b (K, N)) or an elementwise math operation of ``a``, with a number
-        ``b`` if it takes two. a and b are references or tensor arguments, streamed from memory, or handles,
-        which are in TCM already. The result goes to ``out_ptr``, in ``out_dtype``: by default the tensor
-        argument's type, or at a plain address the type that ``tl.dot`` or the math operation gives.
-        ``epilogue`` lists what PE_MATH does to the result before it is stored, each step a dict such as
-        ``{"op": "bias", "bias": row}`` or ``{"op": "tanh"}``: see "Epilogues of a composite".
-        ``tile_shape`` is (M, K, N), for math (M, N); the hardware's tile by default. Pass the completion
-        to ``tl.wait`` before reading the output.
+        Args:
+            op: ``"gemm"``, or an elementwise math operation of ``a``.
+            a: Of shape (M, K): a reference or tensor argument, streamed from memory, or a handle, which is in
+                TCM already.
+            b: Of shape (K, N), as ``a``; for a math operation that takes two a number.
+            out_ptr: Where the result goes.
+            epilogue: What PE_MATH does to the result before it is stored, each step a dict such as
+                ``{"op": "bias", "bias": row}`` or ``{"op": "tanh"}``: see "Epilogues of a composite".
+            acc_dtype: Type of the sums, as in ``dot``.
+            tile_shape: (M, K, N), for math (M, N); the hardware's tile by default.
+            out_dtype: Type of the result; by default the tensor argument's, or at a plain address the type
+                that ``tl.dot`` or the math operation gives.
+
+        Returns:
+            The completion: pass it to ``tl.wait`` before reading the output.
         """
         first = self._source("a", a)
         if op == "gemm":

@@ -42,14 +42,26 @@ def interpret(
 ) -> Any:
     """Run ``fn`` for every program id on numpy arrays: each to its end, or until it waits for a queue.
 
-    Arrays among ``arrays`` become pointers, other values are passed as they are, ``constants`` by name.
-    ``out`` gives one or more further arrays, passed last, and is returned. The kernel's writes are
-    copied back into the arrays. ``grid`` is (PEs per cube, cubes, SIPs), PEs running fastest; every
-    program sees whole arrays as its local shard. ``tile`` is the (M, K, N) of composites that choose none;
-    ``scratch_bytes`` the TCM scratch per PE. ``queues`` names patterns of neighbours or gives them, with
-    rings of ``slots`` slots of ``slot_bytes``; patterns take the cubes as one row unless ``machine`` says
-    otherwise. Programs that wait for each other's messages go on in turn. A kernel with configurations
-    (:func:`kernbench.autotune`) takes the best that is known, else its first.
+    Every program sees whole arrays as its local shard. Programs that wait for each other's messages go on in
+    turn.
+
+    Args:
+        fn: The kernel. One with configurations (:func:`kernbench.autotune`) takes the best that is known,
+            else its first.
+        arrays: Its arguments: arrays become pointers, and the kernel's writes are copied back into them;
+            other values are passed as they are.
+        grid: (PEs per cube, cubes, SIPs), PEs running fastest.
+        out: One or more further arrays, passed last.
+        tile: The (M, K, N) of composites that choose none.
+        scratch_bytes: TCM scratch of each PE.
+        queues: Patterns of neighbours by name, or the neighbours themselves.
+        slots: Slots of each receive ring.
+        slot_bytes: Size of a slot.
+        machine: Shape of the machine that patterns are laid out on; by default the cubes are one row.
+        constants: Further arguments by name.
+
+    Returns:
+        ``out``.
 
     Raises:
         KernelError: as on the simulator, or an access outside of every array.

@@ -150,8 +150,16 @@ class MemoryCalls(Issuer):
     ) -> BlockPointer:
         """A block of the array of ``shape`` at ``base``, for ``load``, ``store`` and ``advance``.
 
-        No time passes. All numbers count elements. ``order`` is Triton's; here the layout is in ``strides``.
-        ``dtype`` defaults to that of the tensor argument, also at ``ptr + bytes``.
+        No time passes.
+
+        Args:
+            base: A tensor argument, or the address of the array's first element.
+            shape: Of the array, in elements, as are the next three.
+            strides: From one element to the next, for each dimension.
+            offsets: Where the block begins.
+            block_shape: Of the block.
+            order: Triton's; without effect, the layout is in ``strides``.
+            dtype: Of the elements; by default that of the tensor argument, also at ``ptr + bytes``.
         """
         address = arguments.address("base", base)
         sizes = arguments.shape("shape", shape)

@@ -22,9 +22,13 @@ class ProductCalls(Issuer):
     def dot(
         self, a: TensorHandle, b: TensorHandle, acc_dtype: str | None = None, out_dtype: str | None = None
     ) -> TensorHandle:
-        """``a @ b`` of (M, K) and (K, N) in TCM.
+        """``a @ b``, in TCM.
 
-        Accumulates in f32 (i32 for integers); the result has a's dtype, i32 for integers, or ``out_dtype``.
+        Args:
+            a: Of shape (M, K).
+            b: Of shape (K, N).
+            acc_dtype: Type of the sums: f32, or i32 of integers.
+            out_dtype: Type of the result; by default a's, or i32 of integers.
         """
         if isinstance(acc_dtype, TensorHandle):
             raise BadArgumentError("acc_dtype", f"a handle is not a type; {ARGUMENTS['acc']}")

@@ -72,7 +72,8 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
 
         A method ``__getattr__`` would say it at once, but would slow down all that there is.
         """
-        return UnknownNameError(f"{self._place()}: {unknown(name, public_names())}")
+        problem = unknown(name, public_names())
+        return UnknownNameError(f"{self._place()}: {problem}", problem)
 
     def _wait_for_posted(self) -> bool:
         """Wait for the oldest send whose bytes are still in TCM; False when there is none."""

@@ -127,11 +127,22 @@ class Context(TensorFactory):
     ) -> LaunchHandle:
         """Start ``kernel`` on every PE that holds a shard of one of its tensor arguments; does not wait.
 
-        Tensors reach the kernel as pointers, everything else as it is. Launches that share a PE run in the
-        order in which they were submitted. ``failure_policy``: ``"fail_fast"`` stops the kernels of all PEs
-        at the first failure, ``"run_on"`` lets the others end. A kernel of ``nbytes_code`` bytes is written
-        to the memory of each SIP of the launch before its first one there; one of 0 bytes is on every PE.
-        A kernel with configurations (:func:`kernbench.autotune`) gets those parameters that are left out.
+        Launches that share a PE run in the order in which they were submitted.
+
+        Args:
+            name: What the launch is called in the trace.
+            kernel: The kernel. One with configurations (:func:`kernbench.autotune`) gets those parameters
+                that are left out.
+            args: Its arguments: tensors reach it as pointers, everything else as it is.
+            failure_policy: ``"fail_fast"`` stops the kernels of all PEs at the first failure, ``"run_on"``
+                lets the others end.
+            nbytes_code: Size of the kernel's code in bytes, written to the memory of each SIP of the launch
+                before its first one there; with 0 it is on every PE.
+            constexpr: Further arguments by name.
+
+        Raises:
+            UsageError: No argument is a tensor, or a PE of the launch cannot reach one.
+            KernelError: The arguments do not fit the kernel.
         """
         self._before_making()
         if isinstance(kernel, Autotuned):

@@ -134,9 +134,12 @@ class TensorFactory:
         name: str | None = None,
         memory: str = "hbm",
     ) -> Tensor:
-        """The integers ``start, ..., end - 1`` (``0, ..., start - 1`` without ``end``), written by the host.
+        """Integers, written by the host.
 
-        Otherwise as :meth:`empty`.
+        Args:
+            start: The first; without ``end`` they are ``0, ..., start - 1``.
+            end: The one after the last.
+            dtype, dp, name, memory: As for :meth:`empty`.
         """
         values = np.arange(start) if end is None else np.arange(start, end)
         return self.from_numpy(values, dtype=dtype, dp=dp, name=name, memory=memory)
@@ -163,7 +166,10 @@ class TensorFactory:
         name: str | None = None,
         memory: str = "hbm",
     ) -> Tensor:
-        """A tensor with the values of ``array``, written by the host; ``dtype`` as the array's, or given."""
+        """A tensor with the values of ``array``, written by the host; ``dtype`` is the array's by default.
+
+        Otherwise as :meth:`empty`.
+        """
         values = real_numbers(array, "from_numpy")
         kind = dtypes.of_numpy(values.dtype) if dtype is None else dtypes.dtype(dtype)
         return self.empty(values.shape, dtype=kind.name, dp=dp, name=name, memory=memory).write(values)

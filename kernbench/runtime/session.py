@@ -119,12 +119,23 @@ def run_bench(
     components: Mapping[str, str] | None = None,
     choices: Choices | None = None,
 ) -> BenchOutcome:
-    """Run ``bench`` on a machine made from ``graph``; ``params`` are resolved already.
+    """Run ``bench`` on a machine made from ``graph``.
 
-    Errors of the run (a failed launch, a deadlock, wrong numbers, no requests) are in the outcome, so that
-    its trace can be kept; a device selector that fits nothing is raised at once. ``instruments`` are
-    those of the options, made. ``choices`` say which configurations launches of autotuned kernels take. With
-    ``keep_partial`` a KeyboardInterrupt is in the outcome as well, else it is raised.
+    Args:
+        graph: The compiled topology.
+        bench: The bench.
+        params: Its parameters, resolved already.
+        options: How it is run.
+        instruments: Those of the options, made.
+        components: Which class carries out which ``impl``, beside the topology's own.
+        choices: Which configurations launches of autotuned kernels take.
+
+    Returns:
+        The outcome. Errors of the run (a failed launch, a deadlock, wrong numbers, no requests) are in it, so
+        that its trace can be kept; with ``keep_partial`` a KeyboardInterrupt as well.
+
+    Raises:
+        UsageError: The options' device selector fits nothing.
     """
     options = RunOptions() if options is None else options
     verify, check, progress = options.verify, options.check, options.progress

@@ -65,7 +65,14 @@ class Instrument:
         self.op_done(op)
 
     def launch_started(self, launch: int, name: str, pes: int, t_start: float) -> None:
-        """All PEs of a launch have started, at ``t_start`` ns."""
+        """All PEs of a launch have started.
+
+        Args:
+            launch: Its number in the run, from 0.
+            name: The name that it was launched under.
+            pes: How many PEs it runs on.
+            t_start: When they started, ns.
+        """
 
     def launch_ended(self, launch: int) -> None:
         """The host has the answers of all PEs of a launch; none of its operations is still to come."""

@@ -154,12 +154,19 @@ def ask(
     explain: bool = False,
     **params: Any,
 ) -> Result:
-    """Ask ``question`` of ``store``: of ``run`` (id or reference; None is the last), or of several runs.
+    """Ask ``question`` of one run, or of several.
 
-    A question about the history is asked of the runs that its parameters name, or else of all; these may be
-    references too. With ``explain`` the plan comes instead of the rows.
+    Args:
+        store: Where the runs are kept.
+        question: The question. One about the history is asked of the runs that its parameters name, or else
+            of all; these may be references too.
+        run: Id or reference of the run; None is the last.
+        timeout_s: Seconds until it is given up.
+        explain: Give the plan instead of the rows.
+        params: The question's parameters.
 
-    ``QueryError`` for wrong parameters or when the answer does not have the declared columns and types.
+    Raises:
+        QueryError: Wrong parameters, or an answer without the declared columns and types.
     """
     bound = question.bind(params)
     target = None if question.scope == "history" else run or "last"
