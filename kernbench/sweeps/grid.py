@@ -10,11 +10,13 @@ from decimal import Decimal
 from typing import Any
 
 from kernbench.errors import UsageError
+from kernbench.sizes import PATTERN as SIZE
+from kernbench.sizes import read_size
 
 MOST_POINTS = 100_000
 """Points of one sweep, and values of one range."""
-_NUMBER = r"[-+]?\d+(?:\.\d+)?"
-_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:([*+])({_NUMBER}))?")
+_NUMBER = rf"(?:{SIZE}|[-+]?\d+(?:\.\d+)?)"
+_RANGE = re.compile(rf"(?P<begin>{_NUMBER})\.\.(?P<end>{_NUMBER})(?:(?P<operation>[*+])(?P<by>{_NUMBER}))?")
 _OPENING, _CLOSING = "[{(", "]})"
 
 
@@ -31,8 +33,8 @@ def values(given: object, name: str = "value") -> list[object]:
     """All values that ``given`` stands for; ``name`` is what errors call it.
 
     A text may have several parts between commas (``"1,2,4"``; commas in brackets do not count), each a value
-    or a range with both ends: ``8..11`` counts by 1, ``8..64+8`` by 8, ``8..128*2`` doubles. The items of a
-    list are values, ranges among them. Anything else is one value.
+    or a range with both ends: ``8..11`` counts by 1, ``8..64+8`` by 8, ``1KiB..1MiB*2`` doubles. The items
+    of a list are values, ranges among them. Anything else is one value.
     """
     if isinstance(given, str):
         parts = _parts(given)
@@ -65,13 +67,18 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in found]
 
 
+def _number(text: str) -> Decimal:
+    size = read_size(text)
+    return Decimal(text) if size is None else Decimal(size)
+
+
 def _range(part: str, name: str) -> list[object]:
     match = _RANGE.fullmatch(part.strip())
     if match is None:
         return [part]
     # Decimals, so that 0.1..0.5+0.1 ends at 0.5 and not at 0.5000000000000001.
-    begin, end = Decimal(match[1]), Decimal(match[2])
-    operation, by = match[3] or "+", Decimal(match[4] or 1)
+    begin, end, by = (_number(match[name] or "1") for name in ("begin", "end", "by"))
+    operation = match["operation"] or "+"
     if end < begin:
         raise UsageError(
             f"{name}: the range '{part}' ends below its beginning; write the smaller number first"
