@@ -237,7 +237,7 @@ def route(graph: PropertyGraph, src: str, dst: str, traffic: str | None = None) 
         link_kind bw_gbs distance_mm weight_mm`` (None for the first).
 
     Raises:
-        RoutingError: There is no such component, or no route.
+        RoutingError: No such component exists, or no route leads to it.
     """
     from kernbench.analysis.routing import resolve_component, traffic_of
     from kernbench.routing import router_of

@@ -31,9 +31,9 @@ def name_of(function: object) -> str:
 def argument_names(function: Callable[..., Any], count: int) -> list[str]:
     """What a kernel calls its first ``count`` arguments, ``tl`` aside; ``arg2`` where it does not say."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        parameters = {}.values()
+        parameters = []  # the launch says what is wrong with it
     names = [one.name for one in parameters if one.kind in _POSITIONAL and one.name != "tl"]
     return [*names[:count], *(f"arg{i}" for i in range(len(names), count))]
 

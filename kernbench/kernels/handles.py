@@ -279,14 +279,12 @@ class TensorHandle:
     def __setitem__(self, key: Any, value: object) -> NoReturn:
         raise self._tl._error("a handle is assigned once; make a new value with tl.where, or store parts")
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
         """A numpy scalar on the left leaves the operation to the handle; numpy's functions are errors."""
-        name = ufunc.__name__
-        if method == "__call__" and name in _SWAPPED and inputs[0] is not self:
-            left = (
-                inputs[0][()] if isinstance(inputs[0], np.ndarray) else inputs[0]
-            )  # of no dimension: a scalar
-            return getattr(self, _SWAPPED[name])(left)
+        name, left = ufunc.__name__, inputs[0]
+        if method == "__call__" and name in _SWAPPED and left is not self and not settings:
+            # Comparisons of scalars come as arrays of no dimension.
+            return getattr(self, _SWAPPED[name])(left[()] if isinstance(left, np.ndarray) else left)
         known = name in MATH_NAMES
         instead = f"use tl.{name}" if known else "help(kernbench.tl) lists the functions of the language"
         raise self._tl._error(f"np.{name} takes arrays, and this is a handle: {instead}")

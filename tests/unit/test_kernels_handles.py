@@ -225,7 +225,12 @@ def test_a_numpy_scalar_on_the_left_leaves_the_operator_to_the_handle(call):
 
 @pytest.mark.parametrize(
     ("function", "instead"),
-    [(np.exp, "np.exp .*use tl.exp"), (np.hypot, "np.hypot .*help"), (np.add.outer, "np.add")],
+    [
+        (np.exp, "np.exp .*use tl.exp"),
+        (np.hypot, "np.hypot .*help"),
+        (np.add.outer, "np.add"),
+        (lambda value, other: np.add(2.0, value, out=np.zeros((1, 4))), "np.add takes arrays"),
+    ],
 )
 def test_functions_of_numpy_say_what_to_use_instead(function, instead):
     def kernel(x, out, tl):
