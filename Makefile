@@ -95,10 +95,7 @@ wheel-test: $(DEV)
 	$(BIN)/python -m pytest -m slow tests/e2e/test_wheel.py
 
 docs: $(DEV)
-	$(BIN)/python -m kernbench.cli.reference docs/reference/cli.md
 	$(BIN)/python -m kernbench.kernels.reference docs/reference/tl.md
-	$(BIN)/python -m kernbench.runtime.reference docs/reference/torch.md
-	$(BIN)/python -m kernbench.api.reference docs/reference/python.md
 	$(BIN)/python -m kernbench.topology.reference docs/reference/topology-keys.md
 	$(BIN)/python -m kernbench_graph.reference docs/reference
 

@@ -267,8 +267,8 @@ class Run(Exports):
             - ``window``: ``name ns setup_ns`` of it; ``setup_ns`` is the run's time outside of launches;
             - ``by_cause``, ``by_line``: the window's critical path by cause and by source line, ns;
             - ``busiest`` and ``most_waited_for``: the ``top`` parts by utilisation, and by the time that
-              others waited for them; ``busiest_links`` and ``busiest_engines``: links, and all else, ranked
-              apart.
+                others waited for them; ``busiest_links`` and ``busiest_engines``: links, and all else,
+                ranked apart.
 
             A run without a trace knows neither windows nor causes: then these are empty and the busiest
             resources are those of the whole run.

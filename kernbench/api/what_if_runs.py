@@ -62,13 +62,13 @@ def what_if(
     Returns:
         Times are ns.
 
-        - ``run_id bench topology launch``, and ``changes``, each with ``where`` and ``speed``, or ``key`` and
-          ``value``;
-        - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if` on
-          what an estimate leaves out); with ``topo`` there is no estimate, and it is None;
+        - ``run_id bench topology launch``, and ``changes``, each with ``where`` and ``speed``, or ``key``
+            and ``value``;
+        - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if`
+            on what an estimate leaves out); with ``topo`` there is no estimate, and it is None;
         - ``measured``: ``run_id topology ns by_cause`` of the new run, or None;
-        - in ``before`` and ``measured`` also ``energy_pj``, that of the whole run, None in ``before`` where
-          nothing is run;
+        - in ``before`` and ``measured`` also ``energy_pj``, that of the whole run, None in ``before``
+            where nothing is run;
         - ``saved_ns``: of the measured run or, without one, of the estimate;
         - ``difference_ns``: estimate less measured, or None.
 

@@ -92,6 +92,7 @@ class LazyGroup(_WithExamples, click.Group):
         module, _, attribute = entry.module.partition(":")
         command = getattr(importlib.import_module(module), attribute or "command")
         assert isinstance(command, click.Command)
+        command.name = cmd_name  # what lists and references of commands call it
         return command
 
     def resolve_command(

@@ -19,8 +19,7 @@ import pytest
 from kernbench_graph.schema import SCHEMA_VERSION
 
 import kernbench as kb
-from kernbench.cli.app import app
-from kernbench.cli.reference import commands
+from tests.commands import commands
 
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
 RUN_KEYS = (
@@ -242,7 +241,7 @@ def test_what_changes_the_history_says_so_in_any_format(
 
 
 def contexts() -> list[click.Context]:
-    return list(commands(app, None, "kernbench"))
+    return list(commands())
 
 
 TUNE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "tune-a-kernel.md"

@@ -15,9 +15,8 @@ from kernbench_graph.archive import manifest
 
 import kernbench as kb
 from kernbench import api
-from kernbench.cli.app import app
-from kernbench.cli.reference import commands
 from kernbench.topology import load
+from tests.commands import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -44,7 +43,7 @@ def name(path: Path) -> str:
 
 
 def contexts() -> Iterator[click.Context]:
-    return commands(app, None, "kernbench")
+    return commands()
 
 
 def comments(path: Path) -> str:
