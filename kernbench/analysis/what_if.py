@@ -20,6 +20,7 @@ changed machine is certain. Each step of the path changes by the rule of its cau
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -269,6 +270,7 @@ def candidates(
 ) -> list[Candidate]:
     """Candidates for a change: every kind on the path, and its ``locations`` longest locations beside them.
 
+    A kind is all parts of it on the machine, as in an override: those beside the path hold it up otherwise.
     Kinds that limit a TCM's accesses together are a candidate together as well: where both are as fast,
     neither alone saves anything. The best first: in order of what it saves when free, then when twice as
     fast. Candidates that save nothing are left out, and so is a location that is the only one of its kind on
@@ -281,10 +283,14 @@ def candidates(
     for location in sorted(matter):
         kinds[estimator.kind(location)].append(location)
     beside = [name for name in by_location if name in matter and len(kinds[estimator.kind(name)]) > 1]
-    asked = {KIND + kind: members for kind, members in kinds.items()}
+    whole: dict[str, list[str]] = {kind: [] for kind in kinds}
+    for part in itertools.chain(graph.nodes(), graph.edges("LINK")):
+        if (kind := part.properties.get("kind")) in whole:
+            whole[kind].append(part.id)
+    asked = {KIND + kind: members for kind, members in whole.items()}
     for together in estimator.together():
         asked[AND.join(KIND + kind for kind in together)] = [
-            name for kind in together for name in kinds[kind]
+            name for kind in together for name in whole[kind]
         ]
     asked |= {name: [name] for name in beside[:locations]}
     found = []
