@@ -1,7 +1,7 @@
 """Imports users' own Python code: benches and components, from a file or from an importable module.
 
-What an archive names is run only while its content is what the archive says (:func:`only`): a kept run may
-come from somebody else, and name a file that happens to lie here.
+What an archive names is run only where the user names it too, and while its content is what the archive says
+(:func:`only`): a kept run may come from somebody else, and name a file that happens to lie here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kernbench.user_code import ENDING, ends
 _folders: dict[Path, None] = {}
 _loaded: dict[str, str] = {}
 """By the name of a module, the hash of its code when it was loaded."""
-_OURS = ("kernbench", "kernbench_graph")
+_SHIPPED = tuple(f"kernbench.{room}." for room in ("arbiters", "benches", "collectives", "components"))
 
 
 class _State(threading.local):
@@ -159,17 +159,21 @@ def only(expected: Mapping[str, str]) -> Iterator[None]:
 def check(place: str, what: str) -> str:
     """To be called before the Python file or module ``place`` is run; ``what`` is it in errors.
 
-    Returns its :func:`code_hash`, empty for KernBench's own modules. Raises :class:`UsageError` as
-    :func:`only` says.
+    Returns its :func:`code_hash`, empty for a module that KernBench ships to be named like this. Raises
+    :class:`UsageError` as :func:`only` says.
     """
-    if place.partition(".")[0] in _OURS:
+    if place.startswith(_SHIPPED) and not place.endswith(".py"):
         return ""
     found = code_hash(place)
     if _state.noted is not None:
         _state.noted[place] = found
     if _state.expected is not None and not (found and _state.expected.get(place) == found):
-        wrong = "has been changed since" if place in _state.expected else "was not noted with the run"
-        raise UsageError(f"{what} '{place}' is not run: it {wrong}; if that is right, re-run it first")
+        if place in _state.expected:
+            raise UsageError(f"{what} '{place}' is not run: it has been changed since; re-run it first")
+        raise UsageError(
+            f"{what} '{place}' is not run: a kept run names it, and may come from elsewhere; if you know the "
+            f"file, name it too, --code {place} (code=['{place}'] in Python)"
+        )
     return found
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kernbench.api.result import Run
@@ -20,14 +19,17 @@ def rerun(
     graph: PropertyGraph,
     original: PropertyGraph,
     bench: str | Callable[[Any], Any] | None = None,
+    code: Sequence[str] = (),
     **how: Any,
 ) -> Run:
     """Re-run ``kept`` on ``graph`` instead of ``original``; ``how`` goes to ``run`` or ``traffic``.
 
-    ``bench`` is needed where the kept run's bench has no name. ``UsageError`` when it cannot be re-run, or
-    when bench or version have changed since: the result would say nothing about the kept run.
+    ``bench`` is needed where the kept run's bench has no name. Of users' code only ``bench`` and the files
+    and modules in ``code`` are run: what the kept run names may be any file that happens to lie here.
+    ``UsageError`` when it cannot be re-run, or when bench or version have changed since: the result would say
+    nothing about the kept run.
     """
-    with only(_known_code(kept, bench)):
+    with only(_known_code(kept, bench, code)):
         return _rerun(kept, graph, original, bench, how)
 
 
@@ -63,15 +65,14 @@ def _rerun(
     return run(bench, graph, params=params, device=device, components=components, **how)
 
 
-def _known_code(kept: Run, bench: str | Callable[[Any], Any] | None) -> dict[str, str]:
-    """The hashes of the files and modules that a re-run may load: as kept, and of the caller's bench."""
-    from kernbench.benches.user import place_of
+def _known_code(kept: Run, bench: str | Callable[[Any], Any] | None, code: Sequence[str]) -> dict[str, str]:
+    """The hashes of the files and modules that a re-run may load: those that the caller names."""
+    from kernbench.benches.user import parts, place_of
 
-    known: dict[str, str] = dict(kept.again.get("code", {}))
+    noted: dict[str, str] = kept.again.get("code", {})
+    known = {place: noted.get(place) or code_hash(place) for place, _, _ in map(parts, code)}
     if isinstance(bench, str):
         known[place_of(bench)] = code_hash(place_of(bench))
-    elif kept.source_text and "code" not in kept.again:  # as older versions kept it
-        known[place_of(kept.again["bench"])] = hashlib.sha256(kept.source_text.encode()).hexdigest()
     return known
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ def what_if(
     launch: int | str | None = "all",
     bench: str | Callable[[Any], Any] | None = None,
     topo: Mapping[str, object] | None = None,
+    code: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Estimate the time of the kept run ``run`` with ``changes``, then measure it in a real run.
@@ -57,6 +58,8 @@ def what_if(
         bench: Needed where the kept run was of a function.
         topo: Changes of the topology's keys, such as ``{"cube.hbm.channel_gbs": 64}``; only a real run shows
             what they do.
+        code: Users' files and modules that may be run again, as the kept run names them: of its bench,
+            components, arbiters and algorithms. Others are not run: a kept run may come from elsewhere.
         progress: As for :func:`run`.
 
     Returns:
@@ -96,7 +99,9 @@ def what_if(
             changed = kept_topology(_with(str(original.properties["spec"]), wanted))
             if topo:
                 changed = described_machine(changed, topo)[0]
-            new = rerun_kept(kept, changed, original, bench, store=opened, tags=[TAG], progress=progress)
+            new = rerun_kept(
+                kept, changed, original, bench, code, store=opened, tags=[TAG], progress=progress
+            )
             path = new.critical_path(launch)
             measured = {
                 "run_id": new.id,
@@ -137,6 +142,7 @@ def what_if_candidates(
     locations: int = 10,
     measure: int = 0,
     bench: str | Callable[[Any], Any] | None = None,
+    code: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Candidates for a change: estimates for everything on the critical path of the kept run ``run``.
@@ -150,6 +156,7 @@ def what_if_candidates(
         measure: For how many of the candidates, from the first, to run the bench, or the traffic, on a
             machine on which they are twice as fast. These runs are not kept.
         bench: Needed to measure where the kept run was of a function.
+        code: As for :func:`what_if`.
         progress: As for :func:`run`.
 
     Returns:
@@ -172,7 +179,7 @@ def what_if_candidates(
         saved = []
         for one in found[:measure]:
             changed = kept_topology(_with(str(original.properties["spec"]), {one.where: 2.0}))
-            new = rerun_kept(kept, changed, original, bench, store=aside, progress=progress)
+            new = rerun_kept(kept, changed, original, bench, code, store=aside, progress=progress)
             saved.append(before - new.critical_path(launch).ns)
     return {
         "run_id": kept.id,

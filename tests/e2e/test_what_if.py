@@ -184,14 +184,20 @@ def test_a_bench_of_a_user_is_run_again_as_long_as_it_stays_the_same(cli: Cli, w
     (workdir / "mine.py").write_text(BENCH.format(number=1.0), encoding="utf-8")
     cli("run", "--bench", "mine.py:mine", "--topology", "minimal")
     assert kb.open_run().again["bench"] == "mine.py:mine"
-    assert cli("what-if", "--speed", "kind:router=2").status == 0
+    not_named = cli("what-if", "--speed", "kind:router=2")
+    assert not_named.status == 2
+    assert "name it too, --code mine.py" in not_named.err
+    listed = cli("what-if").out
+    assert "nothing was run: " in listed
+    assert "bench 'mine.py' is not run: a kept run names it" in listed
+    assert cli("what-if", "--speed", "kind:router=2", "--code", "mine.py").status == 0
     (workdir / "mine.py").write_text(BENCH.format(number=2.0), encoding="utf-8")
-    refused = cli("what-if", "--speed", "kind:router=2")
+    refused = cli("what-if", "--speed", "kind:router=2", "--code", "mine.py")
     assert refused.status == 2
     assert "re-run it first" in refused.err
     assert len(kb.runs()) == 2
     (workdir / "mine.py").unlink()
-    gone = cli("what-if", "last~1", "--speed", "tray=2")
+    gone = cli("what-if", "last~1", "--speed", "tray=2", "--code", "mine.py")
     assert gone.status == 2
     assert "bench file 'mine.py' does not exist" in gone.err
 

@@ -1,4 +1,4 @@
-"""What a kept run names is run again only where it is known to be what was run."""
+"""What a kept run names is run again only where the user names it, and it is what was run."""
 
 from __future__ import annotations
 
@@ -73,9 +73,10 @@ def test_the_file_of_a_run_is_run_again_only_while_it_is_the_same() -> None:
     write("mine.py", BENCH)
     run = kb.run("mine.py", "minimal", store=".kernbench")
     assert run.again["code"] == {"mine.py": user_modules.code_hash("mine.py")}
-    assert kb.what_if("last", **RE_RUN)["measured"]["ns"] == pytest.approx(run.sim_ns)
+    named = {"code": ["mine.py"]}
+    assert kb.what_if("last", **RE_RUN, **named)["measured"]["ns"] == pytest.approx(run.sim_ns)
     write("mine.py", BENCH, EVIL)
-    refused(r"'mine.py' is not run: it has been changed since")
+    refused(r"'mine.py' is not run: it has been changed since", **named)
     assert kb.run("mine.py", "minimal", store=".kernbench").sim_ns == run.sim_ns
     assert Path("ran").exists()
 
@@ -87,22 +88,48 @@ def test_a_file_that_a_record_merely_names_is_not_run() -> None:
         forged(
             kb.open_run("last").id, lambda content, name=name: content["extra"]["again"].update(bench=name)
         )
-        refused("is not run: it")
-    forged(kb.open_run("last").id, lambda content: content["extra"]["again"].update(code={"evil": ""}))
-    refused("is not run: it has been changed since")
-    forged(kb.open_run("last").id, lambda content: content["extra"]["again"].update(code={"x.py": "1"}))
-    refused("is not run: it was not noted with the run")
+        refused(f"is not run: a kept run names it.*--code {name.partition(':')[0]}")
+    for place in ("evil.py", "evil"):  # whoever wrote the record knew the file
+        forged(
+            kb.open_run("last").id,
+            lambda content, place=place: content["extra"]["again"].update(
+                bench=f"{place}:mine", code={place: user_modules.code_hash(place)}
+            ),
+        )
+        refused("is not run: a kept run names it")
+        listed = kb.what_if_candidates("last")
+        assert listed["candidates"]
+        with pytest.raises(UsageError, match="is not run: a kept run names it"):
+            kb.what_if_candidates("last", measure=1)
     assert "evil" not in sys.modules
+    assert not Path("ran").exists()
 
 
-def test_as_older_versions_kept_it_the_text_is_known() -> None:
+@pytest.mark.parametrize("file", ["kernbench.py", "kernbench.benches.py"])
+def test_a_file_called_like_ours_is_not_ours(file: str) -> None:
+    kb.run("gemm-single-pe", "minimal", store=".kernbench")
+    write(file, BENCH, EVIL)
+    forged(kb.open_run("last").id, lambda content: content["extra"]["again"].update(bench=file))
+    refused("is not run: a kept run names it")
+
+
+def test_a_module_of_ours_that_holds_no_benches_is_not_run() -> None:
+    kb.run("gemm-single-pe", "minimal", store=".kernbench")
+    for place in ("kernbench.__main__", "kernbench.cli.main"):
+        forged(
+            kb.open_run("last").id,
+            lambda content, place=place: content["extra"]["again"].update(bench=f"{place}:x"),
+        )
+        refused("is not run: a kept run names it")
+
+
+def test_a_bench_that_is_named_is_run_with_nothing_else() -> None:
     write("mine.py", BENCH)
     run = kb.run("mine.py", "minimal", store=".kernbench")
-    forged(run.id, lambda content: content["extra"]["again"].pop("code"))
-    assert kb.what_if("last", **RE_RUN)["measured"]["ns"] == pytest.approx(run.sim_ns)
-    write("mine.py", BENCH, EVIL)
-    with pytest.raises(UsageError, match="is not run"):
-        kb.what_if(run.id, **RE_RUN)
+    assert kb.what_if(run.id, **RE_RUN, bench="mine.py")["measured"]["ns"] == pytest.approx(run.sim_ns)
+    write("other.py", BENCH, EVIL)
+    with pytest.raises(UsageError, match="is not run: a kept run names it"):
+        kb.what_if(run.id, **RE_RUN, code=["other.py"])
     assert not Path("ran").exists()
 
 
@@ -115,10 +142,12 @@ def test_components_of_users_are_held_against_theirs(impl: str, how: dict[str, A
     write("part.py", PART)
     Path("t.yaml").write_text(f"{SMALL}cube: {{router: {{impl: '{impl}'}}}}\n", encoding="utf-8")
     run = kb.run("gemm-single-pe", "t.yaml", store=".kernbench", **how)
-    assert kb.what_if("last", **RE_RUN)["measured"]["ns"] == pytest.approx(run.sim_ns)
+    refused("component 'part.py' is not run: a kept run names it")
+    named: dict[str, Any] = {**RE_RUN, "code": ["part.py"]}
+    assert kb.what_if("last", **named)["measured"]["ns"] == pytest.approx(run.sim_ns)
     write("part.py", PART, EVIL)
     with pytest.raises(KernBenchError, match=r"out of date: .* re-run it first"):
-        kb.what_if(run.id, **RE_RUN)
+        kb.what_if(run.id, **named)
     assert not Path("ran").exists()
 
 
@@ -126,13 +155,13 @@ def test_nothing_else_is_loaded_by_name() -> None:
     write("part.py", PART, EVIL)
     with user_modules.only({"other.py": "1"}):
         for place in ("part.py", "part", "json"):
-            with pytest.raises(UsageError, match="is not run: it was not noted"):
+            with pytest.raises(UsageError, match="is not run: a kept run names it"):
                 user_modules.check(place, "component")
-        with pytest.raises(UsageError, match="was not noted"):
+        with pytest.raises(UsageError, match="a kept run names it"):
             user_modules.load_file("part.py", "component")
-        with pytest.raises(UsageError, match="was not noted"):
+        with pytest.raises(UsageError, match="a kept run names it"):
             user_modules.load_module("part", "component")
-        with pytest.raises(UsageError, match="was not noted"):
+        with pytest.raises(UsageError, match="a kept run names it"):
             find("part.py")
         assert user_modules.load_module("kernbench.components.transit", "component")
     assert not Path("ran").exists()

@@ -50,6 +50,11 @@ _CANDIDATE = ("where", "on_path_ns", "twice_ns", "twice_saved_ns", _MEASURED, "f
 @click.option("--no-rerun", is_flag=True, help="Only estimate; run nothing.")
 @click.option("--bench", metavar="NAME", help="The bench to re-run, where RUN was of a Python function.")
 @click.option(
+    "--code", multiple=True, metavar="FILE",
+    help="A Python file or module of your own that RUN names, and that may be run again: of its bench, "
+    "components, arbiters or algorithms; may be repeated.",
+)  # fmt: skip
+@click.option(
     "--locations", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
     help="Without --speed: how many single components and links to list; all kinds are listed beside them.",
 )  # fmt: skip
@@ -67,6 +72,7 @@ def command(
     launch: str,
     no_rerun: bool,
     bench: str | None,
+    code: tuple[str, ...],
     locations: int,
     measure: int | None,
     store: str | None,
@@ -91,15 +97,16 @@ def command(
     changes = assignments("--speed", speeds)
     with opened(store) as kept_in:
         if not changes and not topo:
-            how = {"launch": launch, "locations": locations, "bench": bench}
+            how = {"launch": launch, "locations": locations, "bench": bench, "code": code}
             _list(run, kept_in, 0 if no_rerun else measure, fmt, how)
             return
         if measure is not None:
             raise UsageError("--measure is for the list; with --speed the change is run anyway")
         with Progress() as progress:
             found = api.what_if(
-                run, changes, kept_in, not no_rerun, launch=launch, bench=bench, topo=topo, progress=progress
-            )
+                run, changes, kept_in, not no_rerun,
+                launch=launch, bench=bench, topo=topo, code=code, progress=progress,
+            )  # fmt: skip
     columns = ("cause", "before", "estimate", "measured")
     rows = list(_by_cause(found))
     emit(fmt, found, columns, rows, lambda: [f"{_of(found)}: {_name_changes(found)}"])
