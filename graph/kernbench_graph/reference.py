@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
-from kernbench_graph.query.question import Question
+from kernbench_graph.query.question import Column, Parameter, Question
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_drawing import schema_pictures
 from kernbench_graph.schema_types import Property, Table
@@ -68,7 +68,7 @@ def schema_page() -> str:
 
 
 def questions_page(library: Mapping[str, Question]) -> str:
-    """The page about the questions of a library, as Markdown."""
+    """The page about the questions of a library, as Markdown: each with its columns and its text."""
     out = ["# Questions\n", _GENERATED]
     out += [
         "Ask one with `kernbench query NAME`, with parameters as `limit=3`; `--print neo4j` shows its text",
@@ -78,26 +78,26 @@ def questions_page(library: Mapping[str, Question]) -> str:
     out += [f"| [{one.name}](#{one.name.replace('/', '')}) | {one.title} |" for one in library.values()]
     out.append("")
     for question in library.values():
-        out += [f"## {question.name}\n", f"{question.title}\n"]
-        out += [f"Asked of: {_SCOPES[question.scope]}.{' ' + question.notes if question.notes else ''}\n"]
-        out += [f"Example: `kernbench query {question.name}{_given(question)}`\n"]
-        rests = f" Rests on the analysis of {' and '.join(question.rests_on)}." if question.rests_on else ""
-        out.append(f"Reads {_list(question.reads)}.{rests}\n")
+        out.append(f"## {question.name}\n")
+        notes = f" {question.notes}" if question.notes else ""
+        out.append(f"{question.title} Asked of {_SCOPES[question.scope]}.{notes}\n")
         if question.params:
-            out += ["| parameter | type | default | |", "|---|---|---|---|"]
-            for name, parameter in question.params.items():
-                default = "required" if parameter.default is None else f"`{parameter.default!r}`"
-                choices = f" One of {_list(map(str, parameter.choices))}." if parameter.choices else ""
-                out.append(f"| `{name}` | {parameter.type} | {default} | {parameter.help}{choices} |")
-            out.append("")
-        out += ["| column | type | unit | |", "|---|---|---|---|"]
-        out += [f"| `{c.name}` | {c.type} | {c.unit} | {c.help} |" for c in question.returns]
-        if question.advice:
-            out += ["", f"Advice: {' '.join(question.advice.split())}"]
-        if question.folds:
-            out += ["", f"In tables symmetric parts are one row: {_list(question.folds)} names the first."]
-        out += ["", "```cypher", question.cypher.rstrip(), "```\n"]
+            out.append(f"Parameters: {'; '.join(_parameter(*one) for one in question.params.items())}\n")
+        columns = (f"`{one.name}`{_unit(one)}{one.help and ': '}{one.help}" for one in question.returns)
+        out.append(f"Columns: {'; '.join(text.removesuffix('.') for text in columns)}.\n")
+        out += ["```cypher", question.cypher.rstrip(), "```\n"]
     return "\n".join(out).rstrip() + "\n"
+
+
+def _parameter(name: str, parameter: Parameter) -> str:
+    default = "required" if parameter.default is None else f"`{parameter.default!r}`"
+    choices = f" One of {_list(map(str, parameter.choices))}." if parameter.choices else ""
+    return f"`{name}` ({default}): {parameter.help}{choices}".removesuffix(".")
+
+
+def _unit(column: Column) -> str:
+    """The unit of a column where its name does not end in it."""
+    return f" ({column.unit})" if column.unit and not column.name.endswith(f"_{column.unit}") else ""
 
 
 def main(folder: Path = _ROOT / "docs" / "reference") -> None:
@@ -115,16 +115,6 @@ _SCOPES = {
     "topology": "the topology of one run",
     "history": "all runs, or those that parameters name",
 }
-
-
-_VALUES = {"string": "NAME", "int": "NUMBER", "float": "NS"}
-
-
-def _given(question: Question) -> str:
-    """What an example of the question gives: parameters without a default, and how many rows to show."""
-    needed = [(name, _VALUES[one.type]) for name, one in question.params.items() if one.default is None]
-    shown = [("limit", "5")] if "limit" in question.params else []
-    return "".join(f" {name}={value}" for name, value in needed + shown)
 
 
 def _properties(properties: Iterable[Property]) -> list[str]:
