@@ -12,7 +12,7 @@ import numpy as np
 from kernbench import dtypes
 from kernbench.errors import UsageError
 from kernbench.hints import shown
-from kernbench.kernels.pointer import Pointer
+from kernbench.kernels.pointer import Address, Pointer
 from kernbench.replay.numeric import holds
 
 _BOOLS = (bool, np.bool_)
@@ -129,19 +129,28 @@ def nbytes(dims: tuple[int, ...], dtype_name: str) -> int:
 
 
 def fits(argument: str, ptr: object, size: int) -> None:
-    """Refuse an access of ``size`` bytes that starts at a pointer and leaves its tensor."""
-    if not isinstance(ptr, Pointer) or size <= ptr.reach:
+    """Refuse an access of ``size`` bytes that starts at or within a pointer's tensor and leaves it."""
+    if isinstance(ptr, Address):
+        first = int(ptr) - int(ptr.tensor)
+        stays(argument, ptr, first, first + size, f"{size} bytes" + (f" at byte {first}" if first else ""))
+
+
+def stays(argument: str, ptr: Address, first: int, end: int, what: str) -> None:
+    """Refuse ``what``, bytes ``first`` to ``end`` of the tensor of ``ptr``, if it leaves that tensor."""
+    tensor = ptr.tensor
+    if first >= 0 and end <= tensor.reach:
         return
-    if ptr.reach < ptr.nbytes:
-        raise BadArgumentError(
-            argument,
-            f"{size} bytes run past this PE's {ptr.reach} bytes of tensor '{ptr.name}'; its shards are apart "
-            "in the pa address model, so use .local and tl.local_shape",
+    place = f"{tensor.place}, {tensor.nbytes} bytes of shape {tensor.shape}"
+    if first < 0:
+        problem = f"begin {-first} bytes before {place}"
+    elif tensor.reach < tensor.nbytes:
+        problem = (
+            f"run {end - tensor.reach} bytes past this PE's {tensor.reach} bytes of tensor '{tensor.name}'; "
+            "its shards are apart in the pa address model, so use .local and tl.local_shape"
         )
-    raise BadArgumentError(
-        argument,
-        f"{size} bytes run past the end of tensor '{ptr.name}', {ptr.nbytes} bytes of shape {ptr.shape}",
-    )
+    else:
+        problem = f"run {end - tensor.reach} bytes past the end of {place}; mask them, or use a smaller block"
+    raise BadArgumentError(argument, f"{what} {problem}")
 
 
 def held(argument: str, value: float, dtype_name: str) -> None:

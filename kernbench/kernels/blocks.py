@@ -13,7 +13,7 @@ import numpy as np
 from kernbench import dtypes
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
-from kernbench.kernels.pointer import Pointer
+from kernbench.kernels.pointer import Address
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -98,26 +98,33 @@ def access(
     """The access to a block of ``shape``, ``shift`` bytes on from ``base``; ``strides`` in elements.
 
     Without strides it is row-major, and nothing is shifted.
-    ``mask`` lets elements through, all without. With ``clip`` elements past the end of a pointer's tensor are
+    ``mask`` lets elements through, all without. With ``clip`` elements outside of a pointer's tensor are
     left out instead of refused: a mask that is not known yet may exclude them.
     """
     itemsize = dtypes.SIZES[dtype]
-    reach = (base.reach - shift) // itemsize if isinstance(base, Pointer) else None
+    ptr = base if isinstance(base, Address) else None
+    tensor = None if ptr is None else ptr.tensor
+    start = 0 if tensor is None else int(base) + shift - int(tensor)
     if mask is None:
-        if strides is None and not (clip and reach is not None):
+        if strides is None and not (clip and tensor is not None):
             nbytes = math.prod(shape) * itemsize
             arguments.fits(argument, base, nbytes)
             return BlockBytes(shape, dtype, ((int(base), nbytes),), None)
         extent, runs, pieces = _whole(shape, strides or _row_major(shape), itemsize)
-        if reach is None or extent <= reach:
+        if tensor is None or 0 <= start <= tensor.reach - extent * itemsize:
             first = int(base) + shift
             return BlockBytes(shape, dtype, tuple([(first + offset, size) for offset, size in runs]), pieces)
     at = _offsets(shape, strides or _row_major(shape))
     keep = np.ones(at.size, bool) if mask is None else np.broadcast_to(mask, shape).reshape(-1)
-    if reach is not None:
-        outside = keep & (at >= reach)
+    if ptr is not None and tensor is not None:
+        begins = start + at * itemsize
+        outside = keep & ((begins < 0) | (begins + itemsize > tensor.reach))
         if outside.any() and not clip:
-            _refuse(argument, base, int(np.argmax(outside)), shape, masked=mask is not None)
+            index = tuple(int(i) for i in np.unravel_index(int(np.argmax(outside)), shape))
+            chosen = "" if mask is None else ", which the mask lets through,"
+            what = f"elements of the block from {index} on{chosen}"
+            end = int(begins[keep].max()) + itemsize
+            arguments.stays(argument, ptr, int(begins[keep].min()), end, what)
         keep = keep & ~outside
     return _pieces(int(base) + shift, at, keep, shape, dtype, itemsize)
 
@@ -164,14 +171,3 @@ def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Ints:
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-
-
-def _refuse(argument: str, ptr: int, element: int, shape: tuple[int, ...], *, masked: bool) -> None:
-    assert isinstance(ptr, Pointer)
-    index = tuple(int(i) for i in np.unravel_index(element, shape))
-    subject = "the mask lets element" if masked else "element"
-    raise BadArgumentError(
-        argument,
-        f"{subject} {index} of the block {'through, which' if masked else ''} lies past the end of tensor "
-        f"'{ptr.name}' of shape {ptr.shape}; mask it, or use a smaller block".replace("  ", " "),
-    )

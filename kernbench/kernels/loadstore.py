@@ -51,7 +51,8 @@ class MemoryCalls(Issuer):
         unless the mask itself depends on computed values: then all that lies in the tensor is.
 
         Args:
-            ptr: A tensor argument, an address in bytes, or a block pointer.
+            ptr: A tensor argument, an address in bytes, or a block pointer. A block at a tensor argument, its
+                ``.local`` or some bytes on from there must lie in the tensor, or in this PE's shard of it.
             shape: Extents of the block; by default those of the tensor argument. Without strides the block
                 must be consecutive in it: a run of elements, whole rows, or all of it.
             dtype: Element type; by default that of the tensor argument, also at ``ptr + bytes``; f16 at any
@@ -173,7 +174,7 @@ class MemoryCalls(Issuer):
                 )
         if dtype is None:
             dtype = base.dtype if isinstance(base, Address) else DEFAULT_DTYPE
-        kept = base if isinstance(base, Pointer) else address
+        kept = base if isinstance(base, Address) else address
         return BlockPointer(kept, sizes, steps, first, block, arguments.dtype("dtype", dtype))
 
     @tl_call
@@ -282,9 +283,9 @@ class MemoryCalls(Issuer):
         if shape is None:
             raise BadArgumentError(
                 "shape",
-                "is needed with a plain address; pointer + bytes is one, it may lead anywhere in the tensor",
+                "is needed with a plain address; pointer + bytes is one, anywhere in the tensor or shard",
             )
-        kept = ptr if isinstance(ptr, Pointer) else address
+        kept = ptr if isinstance(ptr, Address) else address
         name = arguments.dtype("dtype", DEFAULT_DTYPE if dtype is None else dtype)
         return kept, arguments.shape("shape", shape), name
 

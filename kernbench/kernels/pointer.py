@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+import numpy as np
+
 from kernbench import dtypes
 from kernbench.errors import KernelError
 from kernbench.hints import no_attribute
@@ -16,16 +18,24 @@ class Address(int):
     """A place within a tensor, in bytes: ``ptr + offset``. It has the tensor's ``dtype``, and no shape."""
 
     dtype: str
+    tensor: Pointer
+    """The pointer from which it was made: what is read or written here stays within that tensor or shard."""
+    __array_ufunc__ = None
+    """A numpy integer on the left leaves the sum to the address."""
 
     def __add__(self, offset: int) -> int:
-        there = super().__add__(offset)
+        there = super().__add__(int(offset) if isinstance(offset, np.integer) else offset)
         if there is NotImplemented:  # a handle says what is wrong with it
             return NotImplemented
         address = Address(there)
-        address.dtype = self.dtype
+        address.dtype, address.tensor = self.dtype, self.tensor
         return address
 
     __radd__ = __add__
+
+    def __sub__(self, offset: int) -> int:
+        distance = isinstance(offset, Address) or not isinstance(offset, int | np.integer)
+        return super().__sub__(offset) if distance else self + -int(offset)
 
 
 class Pointer(Address):
@@ -40,6 +50,8 @@ class Pointer(Address):
     shape: tuple[int, ...]
     reach: int
     """Bytes from the address on that belong to the tensor."""
+    place: str
+    """The tensor, or the shard that ``local`` names, in words."""
     _local: int | None
     _local_shape: tuple[int, ...] | None
 
@@ -64,6 +76,12 @@ class Pointer(Address):
         self._local = local
         self._local_shape = None if local_shape is None else tuple(local_shape)
         self.reach = self.nbytes if reach is None else reach
+        self.place = f"tensor '{name}'"
+        return self
+
+    @property
+    def tensor(self) -> Pointer:  # type: ignore[override]
+        """Itself."""
         return self
 
     @property
@@ -103,7 +121,10 @@ class Pointer(Address):
         """
         shape = self.local_shape
         address = int(self) if self._local is None else self._local
-        return Pointer(address, self.name, shape, self.dtype, address, shape)
+        shard = Pointer(address, self.name, shape, self.dtype, address, shape)
+        if shape != self.shape:
+            shard.place = f"this PE's shard of tensor '{self.name}'"
+        return shard
 
     def __repr__(self) -> str:
         return f"<Pointer {int(self):#x} '{self.name}' {self.dtype} {self.shape}>"

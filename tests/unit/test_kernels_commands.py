@@ -341,7 +341,8 @@ def test_pointer_is_an_address_that_knows_its_tensor():
     x = Pointer(4096, "x", (8, 4), "f32", 4160, (4, 4))
     assert x == 4096
     assert (x + 4, (x + 4).dtype, (4 + x + 4).dtype) == (4100, "f32", "f32")
-    assert (type(x - 4), type(x // 4), type(x % 64)) == (int, int, int)
+    assert (x - 4, (x - 4).dtype, (np.int32(4) + x).dtype) == (4092, "f32", "f32")
+    assert (type(x - x), type(x // 4), type(x % 64)) == (int, int, int)
     assert (x.nbytes, x.local, x.local.shape, x.local_shape) == (128, 4160, (4, 4), (4, 4))
     assert x.local.local == x.local
     assert repr(x) == "<Pointer 0x1000 'x' f32 (8, 4)>"

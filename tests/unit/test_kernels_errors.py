@@ -35,7 +35,7 @@ CALLS = [
     (lambda tl, x: tl.load(4, (0, 2)), "shape", "below 1"),
     (lambda tl, x: tl.load(4, (2.0,)), "shape", "not an integer"),
     (lambda tl, x: tl.load(4, (2,), "f64"), "dtype", "f16, bf16, f32, i8, i32"),
-    (lambda tl, x: tl.load(x, (5, 4)), "ptr", "40 bytes run past the end of tensor 'x', 32 bytes"),
+    (lambda tl, x: tl.load(x, (5, 4)), "ptr", "40 bytes run 8 bytes past the end of tensor 'x', 32 bytes"),
     (lambda tl, x: tl.load(x, mask=1), "mask", "not a tensor handle"),
     (lambda tl, x: tl.load(x, other="one"), "other", "not a number"),
     (lambda tl, x: tl.store(-1, tl.zeros((2,))), "ptr", "negative"),
@@ -336,8 +336,65 @@ def test_tl_in_another_thread_is_the_kernel_s_failure():
 def test_a_pointer_reaches_as_far_as_its_tensor_does_from_there():
     """Where shards are apart, the base is that of the PE's own: behind it lies something else."""
     apart = TensorArg("x", (4, 4), "f16", default=Placement(256, 256, (1, 4), reach=8))
-    assert "32 bytes run past this PE's 8 bytes of tensor 'x'" in fails(lambda x, tl: tl.load(x), apart)
+    assert "32 bytes run 24 bytes past this PE's 8 bytes of tensor 'x'" in fails(
+        lambda x, tl: tl.load(x), apart
+    )
     assert "past this PE's" in fails(lambda x, tl: tl.store(x, tl.zeros((4, 4))), apart)
     pe = FakePe()
     pe.run(lambda x, tl: tl.store(x.local, tl.load(x, (4,))), apart)
     assert len(pe.commands) == 2
+
+
+SHARD = TensorArg("x", (4, 4), "f16", default=Placement(256, 264, (2, 4)))
+
+
+@pytest.mark.parametrize(
+    ("access", "problem"),
+    [
+        (lambda tl, x: tl.load(x.local, (3, 4)), "24 bytes run 8 bytes past the end of this PE's shard"),
+        (
+            lambda tl, x: tl.load(x.local + 8, (2, 4)),
+            "16 bytes at byte 8 run 8 bytes past the end of this PE's",
+        ),
+        (lambda tl, x: tl.load(np.int64(8) + x.local, (2, 4)), "run 8 bytes past the end of this PE's shard"),
+        (lambda tl, x: tl.load(x.local + 16 - np.int32(8), (2, 4)), "16 bytes at byte 8 run 8 bytes past"),
+        (lambda tl, x: tl.load(x.local - 8, (2, 4)), "begin 8 bytes before this PE's shard of tensor 'x'"),
+        (
+            lambda tl, x: tl.load(x + 24, (2, 4)),
+            "at byte 24 run 8 bytes past the end of tensor 'x', 32 bytes",
+        ),
+        (
+            lambda tl, x: tl.store(x.local + 8, tl.zeros((2, 4))),
+            "run 8 bytes past the end of this PE's shard",
+        ),
+        (lambda tl, x: tl.atomic_add(x.local + 8, tl.zeros((2, 4))), "run 8 bytes past the end of this PE's"),
+        (lambda tl, x: tl.ref(x.local + 8, (2, 4)), "run 8 bytes past the end of this PE's shard"),
+        (
+            lambda tl, x: tl.composite("exp", tl.zeros((2, 4)), out_ptr=x.local + 8),
+            "run 8 bytes past the end of this PE's shard",
+        ),
+        (
+            lambda tl, x: tl.load(tl.make_block_ptr(x.local + 8, (4, 4), (4, 1), (0, 0), (2, 4))),
+            "elements of the block from (1, 0) on run 8 bytes past the end of this PE's shard",
+        ),
+        (lambda tl, x: tl.load(x.local + 8, (2, 2), strides=(4, 1)), "from (1, 0) on run 4 bytes past"),
+        (
+            lambda tl, x: tl.load(x.local + 8, (2, 4), mask=tl.arange(0, 4) < 3),
+            "from (1, 0) on, which the mask lets through, run 6 bytes past the end of this PE's shard",
+        ),
+        (lambda tl, x: tl.load(x.local - 8, (2, 2), strides=(4, 1)), "from (0, 0) on begin 8 bytes before"),
+    ],
+)
+def test_a_block_at_a_shard_stays_in_it(access, problem):
+    """Behind it lie the rows of another PE, or another tensor."""
+    assert problem in fails(lambda x, tl: access(tl, x), SHARD)
+
+
+def test_what_lies_in_the_shard_or_in_the_tensor_is_reached():
+    def kernel(x, tl):
+        tl.load(x.local + 8, (4,))
+        tl.load(x.local + 8, (2, 4), mask=tl.arange(0, 2)[:, None] < 1)
+        tl.load(x + 8 + np.int32(8), (2, 4))
+        tl.load(int(x.local) + 8, (2, 4), "f16")  # a plain address leads anywhere
+
+    assert len(FakePe().run(kernel, SHARD)) == 7

@@ -174,7 +174,7 @@ def test_empty_and_scalar_like_arrays():
 
 def test_accesses_outside_of_all_arrays():
     def kernel(x, tl):
-        tl.load(x + 4, (4,), "f32")
+        tl.load(int(x) + 4, (4,), "f32")
 
     words = r"16 bytes at byte 4 of 'x', which has 16, are not within any array"
     with pytest.raises(KernelError, match=words) as caught:
@@ -220,7 +220,7 @@ def test_a_kernel_that_fails_is_closed():
 
     def kernel(x, tl):
         try:
-            tl.load(x + 4096, (4,), "f32")
+            tl.load(int(x) + 4096, (4,), "f32")
         finally:
             after.append("finally")
             tl.store(x, tl.zeros((4,), "f32"))

@@ -167,7 +167,7 @@ def test_an_access_outside_its_tensor_fails_the_launch(model: str) -> None:
     x = torch.zeros(64, dtype="f32", dp=ALL)
 
     def stray(x, tl):  # type: ignore[no-untyped-def]
-        tl.load(x + (1 << 30), shape=(4,), dtype="f32")
+        tl.load(int(x) + (1 << 30), shape=(4,), dtype="f32")
 
     with pytest.raises((LaunchError, AddressError), match="is in no segment"):
         torch.launch("stray", stray, x).wait()

@@ -144,5 +144,5 @@ def test_in_the_pa_model_a_base_reaches_only_the_pes_own_shard():
     x = torch.from_numpy(np.arange(32, dtype=np.int32), dp=ALL)
     torch.from_numpy(np.full(64, -1, np.int32), dp=DPPolicy())
     y = torch.empty(32, dtype="i32", dp=DPPolicy())
-    with pytest.raises(LaunchError, match="128 bytes run past this PE's 32 bytes of tensor"):
+    with pytest.raises(LaunchError, match="128 bytes run 96 bytes past this PE's 32 bytes of tensor"):
         torch.launch("k", lambda x, y, tl: tl.store(y.local, tl.load(x)), x, y).wait()
