@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 DIAGRAM_VIEWS = ("system", "sip", "cube", "pe")
 """From the tray to the parts of a PE."""
-DIAGRAM_FORMATS = ("svg", "mermaid", "dot")
 
 
 def diagram(
     topology: Topology = None,
     view: str = "cube",
-    to: str = "svg",
     *,
     run: str | Run | None = None,
     store: Store = None,
@@ -35,12 +33,11 @@ def diagram(
     from_ns: float | None = None,
     to_ns: float | None = None,
 ) -> str:
-    """One view of a topology as text. Equal arguments give equal text.
+    """One view of a topology as SVG. Equal arguments give equal text.
 
     Args:
         topology: As for :func:`run`.
         view: One of :data:`DIAGRAM_VIEWS`.
-        to: One of :data:`DIAGRAM_FORMATS`.
         run: A reference such as ``last``, or a :class:`Run`. Links and parts are coloured by the share of the
             time of its launches for which they were busy; where the view draws several as one, the busiest
             counts.
@@ -51,24 +48,22 @@ def diagram(
         to_ns: Its end.
 
     Raises:
-        UsageError: There is no such view, format or part, or the run was on another topology.
+        UsageError: There is no such view or part, or the run was on another topology.
     """
-    from kernbench.report.diagrams import FORMATS
+    from kernbench.report.svg import svg
     from kernbench.report.views import VIEWS, overlay
 
-    if view not in VIEWS or to not in FORMATS:
-        what, given, there = ("view", view, VIEWS) if view not in VIEWS else ("format", to, FORMATS)
-        raise UsageError(f"there is no {what} '{given}'; use one of {', '.join(there)}")
+    if view not in VIEWS:
+        raise UsageError(f"there is no view '{view}'; use one of {', '.join(VIEWS)}")
     graph = as_graph(topology)
     drawn = VIEWS[view](graph, of)
-    write = FORMATS[to].write
     if run is None:
-        return write(drawn, None, "")
+        return svg(drawn, None, "")
     with borrowed(store) if not isinstance(run, Run) else nullcontext() as opened:
         found = run if isinstance(run, Run) else open_run(run, opened)
         used = _utilisation(found, graph, launch, from_ns, to_ns)
         window = found.window(launch, from_ns, to_ns).name
-        return write(drawn, overlay(drawn, used), f"{_name(found)}, {window}")
+        return svg(drawn, overlay(drawn, used), f"{_name(found)}, {window}")
 
 
 def diagram_frames(
@@ -95,13 +90,6 @@ def diagram_frames(
         for a, b in pairwise(edges)
         if any(first < b and last > a for first, last in window.spans)
     ]
-
-
-def diagram_suffix(to: str) -> str:
-    """How files of a format end, with the dot."""
-    from kernbench.report.diagrams import FORMATS
-
-    return FORMATS[to].suffix
 
 
 def _name(run: Run) -> str:

@@ -116,7 +116,7 @@ def kept(cli: Cli) -> list[dict[str, Any]]:
         (("topology", "diagram", "minimal", "--out", "all.svg"), ["--out all.svg needs one --view"]),
         (
             ("topology", "diagram", "minimal", "--view", "pe", "--out", "pe.png"),
-            ["pe.png", ".svg, .mmd or .dot"],
+            ["pe.png", "use .svg"],
         ),
         (("topology", "check"), ["FILE"]),
         (("topology", "check", "nowhere.yaml"), ["nowhere.yaml"]),

@@ -30,7 +30,7 @@ import hashlib
 import kernbench as kb
 from kernbench.probes.traffic_runner import run_traffic
 from kernbench.probes.traffic_patterns import find_pattern, pattern_flows, resolve_values
-from kernbench.report.diagrams import FORMATS
+from kernbench.report.svg import svg
 from kernbench.report.views import VIEWS
 from tests.property.test_routing_properties import some_routes
 
@@ -41,7 +41,7 @@ graph = kb.load_topology("default")
 show("topology", graph.properties["id"])
 show("routes", [route.nodes for route in some_routes()])
 for name, view in VIEWS.items():
-    show(name, [f.write(view(graph, None), None, "") for f in FORMATS.values()])
+    show(name, svg(view(graph, None)))
 pattern = find_pattern("hot-spot")
 small = kb.load_topology("default", {"system.sips": 2, "sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1})
 flows = pattern_flows(small, pattern, resolve_values(pattern, {"seed": 3}))

@@ -78,12 +78,11 @@ def test_page_about_neo4j_runs_on_a_server(
     assert run_page(ROOT / "docs" / "how-to" / "share-runs-with-neo4j.md", workdir) == 3
 
 
-@pytest.mark.parametrize("path", ALL, ids=names(ALL))
-def test_links_lead_somewhere(path: Path) -> None:
-    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
-        if "://" not in target:
-            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+def test_links_lead_somewhere() -> None:
+    for path in ALL:
+        text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+            assert "://" in target or (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
 def test_every_page_is_in_the_contents() -> None:

@@ -57,15 +57,15 @@ def said(path: Path) -> str:
     return comments(path) if path.suffix == ".yaml" else path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", [*PAGES, *CONFIGS], ids=name)
-def test_arguments_of_the_python_interface_exist(path: Path) -> None:
-    for function, arguments in re.findall(r"\bkb\.(\w+)\(([^()]*)", said(path)):
-        parameters = inspect.signature(getattr(kb, function)).parameters
-        takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        for argument in re.findall(r"(?:^|[,\s])(\w+)=(?!=)", arguments):
-            assert takes_any or argument in parameters, f"kb.{function} has no argument '{argument}'"
-    for function in re.findall(r"`kb\.(\w+)", said(path)):
-        assert hasattr(kb, function), f"there is no kb.{function}"
+def test_arguments_of_the_python_interface_exist() -> None:
+    for path in [*PAGES, *CONFIGS]:
+        for function, arguments in re.findall(r"\bkb\.(\w+)\(([^()]*)", said(path)):
+            parameters = inspect.signature(getattr(kb, function)).parameters
+            takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+            for argument in re.findall(r"(?:^|[,\s])(\w+)=(?!=)", arguments):
+                assert takes_any or argument in parameters, f"{name(path)}: kb.{function} has no '{argument}'"
+        for function in re.findall(r"`kb\.(\w+)", said(path)):
+            assert hasattr(kb, function), f"{name(path)}: there is no kb.{function}"
 
 
 def test_every_argument_that_a_comment_of_a_configuration_names_is_one_of_ours() -> None:
@@ -75,26 +75,26 @@ def test_every_argument_that_a_comment_of_a_configuration_names_is_one_of_ours()
             assert argument in inspect.signature(getattr(kb, function)).parameters, f"{path}: {argument}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name)
-def test_commands_and_their_options_exist(path: Path) -> None:
+def test_commands_and_their_options_exist() -> None:
     by_path = {context.command_path.removeprefix("kernbench").strip(): context for context in contexts()}
     options = {
         flag for c in by_path.values() for p in c.command.params for flag in (*p.opts, *p.secondary_opts)
     }
-    text = said(path)
-    for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+(?![\w-])", text):
-        assert flag in options | OF_TOOLS | {"--help", "--debug"}, f"no command has an option {flag}"
-    for command in re.findall(r"`kernbench ([a-z][a-z-]*)", text):
-        assert command in by_path, f"there is no command 'kernbench {command}'"
+    for path in PAGES:
+        text = said(path)
+        flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+(?![\w-])", text))
+        assert flags <= options | OF_TOOLS | {"--help", "--debug"}, f"{name(path)}: no command has these"
+        named = set(re.findall(r"`kernbench ([a-z][a-z-]*)", text))
+        assert named <= by_path.keys(), f"{name(path)}: there are no such commands"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name)
-def test_targets_of_make_exist(path: Path) -> None:
+def test_targets_of_make_exist() -> None:
     targets = re.findall(
         r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
     )
-    for target in re.findall(r"(?:`|^|\$ )make ([a-z][a-z0-9-]*)", said(path), re.MULTILINE):
-        assert target in targets, f"there is no 'make {target}'"
+    for path in PAGES:
+        named = set(re.findall(r"(?:`|^|\$ )make ([a-z][a-z0-9-]*)", said(path), re.MULTILINE))
+        assert named <= set(targets), f"{name(path)}: there are no such targets"
 
 
 def commented_out() -> Iterator[tuple[Path, int]]:

@@ -14,14 +14,12 @@ from kernbench.cli.options import change_options, opened, store_option, topology
 from kernbench.cli.output import draw, emit, format_option
 from kernbench.written_files import writing
 
-_SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
-
 
 @click.command(
     cls=Command,
     examples=[
         "kernbench topology diagram default --out diagrams",
-        "kernbench topology diagram minimal --view cube --out cube.dot",
+        "kernbench topology diagram minimal --view cube --out cube.svg",
         "kernbench topology diagram minimal --view cube --run last --frames 4 --out frames",
     ],
 )
@@ -32,12 +30,6 @@ _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "d
     default="all",
     show_default=True,
     help="What to show: the tray, a package, a cube, a PE.",
-)
-@click.option(
-    "--as",
-    "to",
-    type=click.Choice(api.DIAGRAM_FORMATS),
-    help="Format. [default: by --out's ending, else svg]",
 )
 @click.option(
     "--out",
@@ -63,7 +55,6 @@ _SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "d
 def command(
     file: str,
     view: str,
-    to: str | None,
     out: str,
     part: str | None,
     topo: dict[str, str],
@@ -76,24 +67,21 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Draw the topology FILE: places true to scale, one SIP, cube and PE standing for all of them.
+    """Draw the topology FILE as SVG: places true to scale, one SIP, cube and PE standing for all of them.
 
     With --run, where a view draws several links or parts as one, the busiest of them gives the colour.
     """
     path = Path(out)
-    # A folder may have a dot in its name; with one view, an ending that is none of a format is a mistake.
-    ends_as_file = path.suffix.lower() in _SUFFIXES or (view != "all" and bool(path.suffix))
+    # A folder may have a dot in its name; with one view, an ending other than .svg is a mistake.
+    ends_as_file = path.suffix.lower() == ".svg" or (view != "all" and bool(path.suffix))
     is_file = out == "-" or (ends_as_file and not path.is_dir())
     if view == "all" and (is_file or part is not None):
         option = "--of" if part is not None else f"--out {out}"
         raise click.UsageError(f"{option} needs one --view, such as --view cube")
     if not is_file and path.is_file():
-        raise click.UsageError(
-            f"--out {out} is a file; name a folder, or a file that ends in .svg, .mmd or .dot"
-        )
-    if is_file and out != "-":
-        to = _format_of(to, path)
-    written = to or "svg"
+        raise click.UsageError(f"--out {out} is a file; name a folder, or a file that ends in .svg")
+    if is_file and out != "-" and path.suffix.lower() != ".svg":
+        raise click.UsageError(f"--out {path}: unsupported file type; use .svg")
     graph = api.load_topology(topology_file(file), topo, components)
     views = api.DIAGRAM_VIEWS if view == "all" else (view,)
     if frames is not None and (run is None or out == "-"):
@@ -101,7 +89,7 @@ def command(
         raise click.UsageError(f"--frames {why}")
     texts: dict[tuple[str, str], str] = {}
     if run is None:
-        texts = {(name, ""): api.diagram(graph, name, written, of=part) for name in views}
+        texts = {(name, ""): api.diagram(graph, name, of=part) for name in views}
     else:
         with opened(store) as kept_in:
             found = api.open_run(run, kept_in)
@@ -111,30 +99,16 @@ def command(
             for number, window in enumerate(windows):
                 mark = f"_{number:03}" if frames is not None else ""
                 for name in views:
-                    texts[name, mark] = api.diagram(graph, name, written, run=found, of=part, **window)
+                    texts[name, mark] = api.diagram(graph, name, run=found, of=part, **window)
     if out == "-":
         draw(texts[view, ""].removesuffix("\n"))
         return
     files = []
     for (name, mark), text in texts.items():
-        target = (
-            path.with_stem(path.stem + mark)
-            if is_file
-            else path / f"{name}_view{mark}{api.diagram_suffix(written)}"
-        )
+        target = path.with_stem(path.stem + mark) if is_file else path / f"{name}_view{mark}.svg"
         target.parent.mkdir(parents=True, exist_ok=True)
         with writing(target):
             target.write_text(text, encoding="utf-8", newline="\n")
         files.append((name, str(target)))
     payload = {"files": [{"view": name, "file": target} for name, target in files]}
     emit(fmt, payload, ("view", "file"), files)
-
-
-def _format_of(to: str | None, path: Path) -> str:
-    """The format that fits a file's ending."""
-    by_ending = _SUFFIXES.get(path.suffix.lower())
-    if to is not None:
-        return to
-    if by_ending is None:
-        raise click.UsageError(f"--out {path}: unsupported file type; use .svg, .mmd or .dot, or give --as")
-    return by_ending
