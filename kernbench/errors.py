@@ -126,7 +126,15 @@ class LimitError(KernBenchError, TimeoutError):
 
 
 class VerificationError(KernBenchError, AssertionError):
-    """Simulated data differ from the reference; names tensor, first index, both values, largest error."""
+    """Simulated data differ from the reference, or accesses race.
+
+    The message names tensor, first index, both values and the largest error, or both accesses of the race.
+    ``launch`` is the number of the launch that wrote the first wrong value, or came second; -1 if unknown.
+    """
+
+    def __init__(self, message: str, *, launch: int = -1) -> None:
+        super().__init__(message)
+        self.launch = launch
 
 
 def nothing_checked(bench: str) -> VerificationError:

@@ -66,7 +66,8 @@ RUN_PROPERTIES = (
     _P(
         "verified",
         "string",
-        "`yes`, `no`, `nothing checked` (asked, but the bench has nothing to compare) or `not asked`.",
+        "`yes`, `no` (values are wrong), `race` (accesses race), `nothing checked` (asked, but the bench has "
+        "nothing to compare) or `not asked`.",
     ),
     _P("events", "int64", "Events that the engine processed."),
     _P("hops", "int64", "Hops recorded."),

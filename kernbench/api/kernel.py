@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbench import dtypes
 from kernbench.api.result import Run
-from kernbench.api.running import Program, program_of, run_program
+from kernbench.api.running import Program, RunVerificationError, program_of, run_program
 from kernbench.api.stores import Store, as_store
 from kernbench.api.topologies import Topology, described_machine
 from kernbench.api.tuning import Tuner, Tuning
@@ -71,7 +71,7 @@ class KernelRun:
 
     def __repr__(self) -> str:
         outputs = ", ".join(f"{array.dtype}{list(array.shape)}" for array in self.outputs)
-        verified = {True: ", verified", False: ", wrong", None: ""}[self.run.verified]
+        verified = {"yes": ", verified", "no": ", wrong", "race": ", race"}.get(self.run.verdict, "")
         where = " ".join(f"{cause} {ns:.1f}" for cause, ns in self._causes().items())
         return (
             f"<KernelRun {self.run.bench}: {self.latency_ns:.1f} ns on {self.run.topology}{verified}"
@@ -132,8 +132,8 @@ class KernelRun:
                 sides.insert(0, ("interpreter", interpreted[number]))
             for side, got in sides:
                 compare(f"{name} of the {side}", got, value, kind, tolerance=tolerance)
-        for race in self.run.info["races"]:
-            raise VerificationError(race["message"])
+        if self.run.verified is False:
+            raise VerificationError(self.run.problem)
         return self
 
     def query(self, name: str, /, **params: object) -> Result:
@@ -170,6 +170,8 @@ def run_kernel(
 
     Returns:
         The run and the arrays as the kernel left them: the computed values are replayed, so outputs are real.
+        Where accesses race its ``run`` is not verified, :meth:`KernelRun.check` raises, and a configuration
+        is never the fastest.
     """
     from kernbench.kernels.autotune import Autotuned
     from kernbench.kernels.binding import argument_names
@@ -206,12 +208,21 @@ def run_kernel(
     def measure(settings: Mapping[str, Any], choices: Choices | None, _share: float = 0.0) -> Run:
         after.clear()
         one = replace(program, settings=dict(settings))
-        done = run_program(one, graph, components, kept_in, options, choices=choices)
+        try:
+            return keep(run_program(one, graph, components, kept_in, options, choices=choices))
+        except RunVerificationError as wrong:
+            keep(wrong.run)
+            raise
+
+    def keep(done: Run) -> Run:
         results[done.id] = KernelRun(done, list(after), after[-len(given) :], call)
         return done
 
     if not _to_be_tuned(fn, [*args, *given], constants):
-        return results[measure({}, None).id]
+        try:
+            return results[measure({}, None).id]
+        except RunVerificationError as wrong:
+            return results[wrong.run.id]
     tuner = Tuner(program, measure, lambda _point: None)
     tuning = tuner.tune()
     if not tuning.best:

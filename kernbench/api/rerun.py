@@ -62,7 +62,9 @@ def _rerun(
         raise UsageError(f"run '{kept.id}' cannot be re-run: {wrong}") from wrong
     device = how_kept["device"]
     _check(kept, bench_hash(program, str(original.properties["id"]), device, components))
-    return run(bench, graph, params=params, device=device, components=components, **how)
+    # What was verified is verified again: on another machine accesses may race that did not.
+    verify = kept.verified is True
+    return run(bench, graph, verify, params=params, device=device, components=components, **how)
 
 
 def _known_code(kept: Run, bench: str | Callable[[Any], Any] | None, code: Sequence[str]) -> dict[str, str]:

@@ -33,7 +33,7 @@ _ALL_ROWS = 2**31
 """More than any question has."""
 _KEPT = 8
 """Paths and uses of windows that are kept."""
-_VERIFIED = {"yes": True, "no": False}
+_VERIFIED = {"yes": True, "no": False, "race": False}
 
 
 class Run(Exports):
@@ -63,7 +63,9 @@ class Run(Exports):
 
     def __repr__(self) -> str:
         name = self.id or "not kept"
-        return f"<Run {name}: {self.bench} on {self.topology}, {self.latency_ns:.1f} ns>"
+        verdict = f", verified: {self.verdict}" if self.verdict not in ("yes", "not asked") else ""
+        problem = f", {self.problem}" if self.problem else ""
+        return f"<Run {name}: {self.bench} on {self.topology}, {self.latency_ns:.1f} ns{verdict}{problem}>"
 
     def _repr_html_(self) -> str:
         from kernbench.api.screens.overview import of_run
@@ -106,13 +108,31 @@ class Run(Exports):
 
     @property
     def verified(self) -> bool | None:
-        """Whether the numbers were right; None when that was not asked, or nothing was checked."""
-        return _VERIFIED.get(str(self._properties["verified"]))
+        """Whether values were right and no accesses raced; None if not asked, or if nothing was checked."""
+        return _VERIFIED.get(self.verdict)
+
+    @property
+    def verdict(self) -> str:
+        """What verification found: ``yes``, ``no`` (values are wrong), ``race`` (accesses race),
+        ``nothing checked`` (asked, but there was nothing to compare), or ``not asked``."""
+        found = str(self._properties["verified"])
+        # Earlier versions called a race with right values "no", and the run "ok".
+        older = found == "no" and self._properties["status"] == "ok" and self._properties.get("races")
+        return "race" if older else found
+
+    @property
+    def problem(self) -> str:
+        """What is wrong where :attr:`verified` is False: the tensor and value, or the race; else empty."""
+        if self.verified is not False:
+            return ""
+        races = self._properties.get("races") or [{"message": "accesses race"}]
+        other = races[0]["message"] if self.verdict == "race" else "values are wrong"
+        return str(self._properties.get("problem", other))
 
     @property
     def nothing_checked(self) -> bool:
         """Whether verification was asked for, and the bench gave nothing to compare."""
-        return str(self._properties["verified"]) == "nothing checked"
+        return self.verdict == "nothing checked"
 
     @property
     def sim_ns(self) -> float:
@@ -187,6 +207,8 @@ class Run(Exports):
             "latency_ns": self.latency_ns,
             "verified": self.verified,
             "nothing_checked": self.nothing_checked,
+            "verdict": self.verdict,
+            "problem": self.problem,
             **({"ops_verified": p["ops_verified"]} if "ops_verified" in p else {}),
             "status": p["status"],
             "races": list(p.get("races", ())),

@@ -28,11 +28,17 @@ if TYPE_CHECKING:
 
 
 class RunVerificationError(VerificationError):
-    """A run came to its end, but its numbers are wrong. :attr:`run` is that run; when traced, it is kept."""
+    """A run came to its end, but values are wrong, or accesses race.
 
-    def __init__(self, message: str, run: Run) -> None:
-        super().__init__(message)
+    :attr:`run` is that run; when traced, it is kept.
+    """
+
+    def __init__(self, message: str, run: Run, *, launch: int = -1) -> None:
+        super().__init__(message, launch=launch)
         self.run = run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.run), vars(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,8 @@ def run(
         The run, which answers questions about itself.
 
     Raises:
-        RunVerificationError: Values are wrong; that run is kept, with status ``failed``.
+        RunVerificationError: With ``verify``: values are wrong, or accesses race; that run is kept, with
+            status ``failed``.
         LimitError: The run was not over after ``max_ns`` or ``max_events``; it says where every kernel stood:
             PE, call, source line.
         DeadlockError: Kernels wait for each other; it says who waits for what.
@@ -198,6 +205,7 @@ def run_program(
         launches=[_launch(number, launch, outcome.sim_ns) for number, launch in enumerate(outcome.launches)],
         extra={
             "races": [race.as_dict() for race in outcome.races],
+            **({"problem": str(outcome.error)} if outcome.verified in ("no", "race") and not partial else {}),
             **({"ops_verified": outcome.data.ops_checked} if options.verify == "ops" else {}),
             **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
         },
@@ -213,7 +221,8 @@ def run_program(
         _raise_partial(outcome.interrupt, outcome.error, result)
     if outcome.error is not None:
         kept = f"; kept as run {result.id}" if result.id else ""
-        raise RunVerificationError(f"{outcome.error}{kept}", result) from outcome.error
+        launch = getattr(outcome.error, "launch", -1)
+        raise RunVerificationError(f"{outcome.error}{kept}", result, launch=launch) from outcome.error
     recording.check_instruments(result)
     return result
 

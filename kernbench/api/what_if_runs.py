@@ -12,6 +12,7 @@ from kernbench.analysis.time_window import PARTIAL
 from kernbench.api.energy_use import energy
 from kernbench.api.rerun import rerun as rerun_kept
 from kernbench.api.result import Run
+from kernbench.api.running import RunVerificationError
 from kernbench.api.stores import Store, borrowed, open_run
 from kernbench.api.topologies import described_machine
 from kernbench.errors import UsageError
@@ -65,8 +66,8 @@ def what_if(
     Returns:
         Times are ns.
 
-        - ``run_id bench topology launch``, and ``changes``, each with ``where`` and ``speed``, or ``key``
-            and ``value``;
+        - ``run_id bench topology launch problem``, and ``changes``, each with ``where`` and ``speed``, or
+            ``key`` and ``value``; ``problem`` is not empty where the run's values are wrong or accesses race;
         - ``before`` and ``estimate``, each ``ns`` and ``by_cause`` (see :mod:`kernbench.analysis.what_if`
             on what an estimate leaves out); with ``topo`` there is no estimate, and it is None;
         - ``measured``: ``run_id topology ns by_cause`` of the new run, or None;
@@ -76,6 +77,8 @@ def what_if(
         - ``difference_ns``: estimate less measured, or None.
 
     Raises:
+        RunVerificationError: The run was verified, and on the changed machine values are wrong, or accesses
+            race.
         UsageError: Changes mean nothing on the machine, the run has no trace or cannot be run again, or the
             same command would not give it any more.
     """
@@ -116,6 +119,7 @@ def what_if(
         "run_id": kept.id,
         "bench": kept.bench,
         "topology": kept.topology,
+        "problem": kept.problem,
         "launch": kept.window(launch).launch,
         "window": kept.window(launch).name,
         "changes": [
@@ -164,7 +168,8 @@ def what_if_candidates(
         ``candidates``, the one that saves most when free first. Each has ``where``, ``on_path_ns``,
         ``twice_ns twice_saved_ns free_ns free_saved_ns``, estimates of what all would take with it twice as
         fast, or free, and ``measured_saved_ns``: what it saved in a real run with it twice as fast, None
-        where that was not measured. Times are ns.
+        where that was not measured, or where values were wrong then. ``problem`` is that of the kept run, if
+        its values are wrong or its accesses race. Times are ns.
 
     Raises:
         UsageError: The run has no trace, or one is to be measured and it cannot be run again.
@@ -176,15 +181,20 @@ def what_if_candidates(
         path = kept.critical_path(launch)
         found = candidates(path, original, locations, _bounds(kept, path, launch))
         before = path.ns
-        saved = []
+        saved: list[float | None] = []
         for one in found[:measure]:
             changed = kept_topology(_with(str(original.properties["spec"]), {one.where: 2.0}))
-            new = rerun_kept(kept, changed, original, bench, code, store=aside, progress=progress)
+            try:
+                new = rerun_kept(kept, changed, original, bench, code, store=aside, progress=progress)
+            except RunVerificationError:  # what gives wrong values saves nothing
+                saved.append(None)
+                continue
             saved.append(before - new.critical_path(launch).ns)
     return {
         "run_id": kept.id,
         "bench": kept.bench,
         "topology": kept.topology,
+        "problem": kept.problem,
         "launch": kept.window(launch).launch,
         "window": kept.window(launch).name,
         "ns": before,

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kernbench.address import Extent, ExtentMap
+from kernbench.errors import VerificationError
 from kernbench.program.operations import Op, Operand, Order, Region
 from kernbench.replay.tensor_names import TensorNames
 
@@ -177,6 +178,13 @@ class Race:
             for word, access in zip(words, (self.first, self.second), strict=True)
         ]
         return f"race on {self.where}: {ends[0]}, {ends[1]}, and nothing orders them"
+
+
+def race_error(races: Sequence[Race]) -> VerificationError:
+    """The error of a run with ``races``: the first of them, and how many more there are."""
+    count = len(races) - 1
+    more = f"; {count} more {'race' if count == 1 else 'races'}, see 'kernbench query races'" if count else ""
+    return VerificationError(f"{races[0]}{more}", launch=races[0].second.order.thread[0])
 
 
 class RaceDetector:

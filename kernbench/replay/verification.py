@@ -133,7 +133,7 @@ def compare(
             f"; last written by {describe(wrote)}; 'kernbench query lineage --param op={wrote.id}' shows "
             "where its value comes from"
         )
-    raise VerificationError(message)
+    raise VerificationError(message, launch=-1 if wrote is None else wrote.launch)
 
 
 def _allowance(expected: ArrayLike | Bounded, dtype: str, tolerance: float | None, found: Difference) -> str:

@@ -27,7 +27,7 @@ from kernbench.kernels import Choices
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane
-from kernbench.replay.races import Race
+from kernbench.replay.races import Race, race_error
 from kernbench.run_options import RunOptions
 from kernbench.runtime import expectations
 from kernbench.runtime.context import Context
@@ -79,16 +79,17 @@ class BenchOutcome:
 
     ``completion`` says whether it is good, ``error`` is what ended it or what verification found.
     ``sim_ns`` is the simulated time when everything submitted was answered. ``verified``: ``"yes"`` when
-    checks were made and all held, ``"no"`` when one did not or when there are ``races``,
-    ``"nothing checked"`` when verification was asked for and there was nothing to compare, else
-    ``"not asked"``. ``machine`` and ``data`` stay available for keeping the trace.
+    checks were made and all held, ``"no"`` when values are wrong, ``"race"`` when accesses race (with
+    verification or with checks of the rules), ``"nothing checked"`` when verification was asked for and
+    there was nothing to compare, else ``"not asked"``. ``"no"`` and ``"race"`` are errors. ``machine`` and
+    ``data`` stay available for keeping the trace.
     """
 
     bench: str
     completion: Completion
     sim_ns: float
     launches: tuple[LaunchRecord, ...]
-    verified: Literal["yes", "no", "nothing checked", "not asked"]
+    verified: Literal["yes", "no", "race", "nothing checked", "not asked"]
     checks: tuple[CheckResult, ...]
     races: tuple[Race, ...] = ()
     error: KernBenchError | None = None
@@ -192,22 +193,23 @@ def run_bench(
         except KernBenchError as failure:
             error = failure
     races = tuple(data.races.races)
-    if error is None and interrupt is None and check and races:
-        error = VerificationError("; ".join(map(str, races)))
-    wrong = [r.error for r in results if r.error is not None]
-    if error is None and wrong:
-        error = wrong[0]
-    compared = bool(results) or data.ops_checked > 0
-    failed = bool(wrong) or isinstance(error, VerificationError) or bool(verify and races)
-    unchecked: Literal["nothing checked", "not asked"] = (
-        "nothing checked" if verify and error is None and interrupt is None else "not asked"
-    )
+    wrong = next((r.error for r in results if r.error is not None), None)
+    error = error or wrong
+    verdict: Literal["yes", "no", "race", "nothing checked", "not asked"] = "not asked"
+    if wrong is not None or isinstance(error, VerificationError):
+        verdict = "no"
+    elif races and (verify or check):
+        verdict = "race"
+        if error is None and interrupt is None:
+            error = race_error(races)
+    elif verify and error is None and interrupt is None:
+        verdict = "yes" if results or data.ops_checked > 0 else "nothing checked"
     return BenchOutcome(
         bench=bench.name,
         completion=_completion(error, interrupt),
         sim_ns=sim_ns,
         launches=tuple(handle.record for handle in context.launches),
-        verified="no" if failed else "yes" if compared and error is None else unchecked,
+        verified=verdict,
         interrupt=interrupt,
         checks=tuple(results),
         races=races,

@@ -157,12 +157,6 @@ def measure(job: PointJob, progress: Progress | None = None) -> Measured:
         )
     except RunVerificationError as wrong:
         run = wrong.run
-        return Measured(run.id, run.latency_ns, run.sim_ns, run.verified, _without_id(str(wrong), run.id))
     except KernBenchError as error:
         return Measured(error=headline(error))
-    return Measured(run.id, run.latency_ns, run.sim_ns, run.verified)
-
-
-def _without_id(message: str, run_id: str) -> str:
-    """The run's id is in a column of its own; without it equal failures read alike."""
-    return message.removesuffix(f"; kept as run {run_id}")
+    return Measured(run.id, run.latency_ns, run.sim_ns, run.verified, run.problem)

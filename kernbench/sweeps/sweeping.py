@@ -327,8 +327,7 @@ class _Sweeping:
         self.began = True
         if missing := [text for text in self._options.tags if text not in run.tags]:
             tag(run.id, missing, store=self._store)
-        error = "the values of the kept run are wrong" if run.verified is False else ""
-        answer = Measured(run.id, run.latency_ns, run.sim_ns, run.verified, error)
+        answer = Measured(run.id, run.latency_ns, run.sim_ns, run.verified, run.problem)
         self._row(plan, answer, machine.name, kept=True)
         return True
 

@@ -1,4 +1,4 @@
-"""Races on the command line: in the report, as a question of the kept run, as an error of ``--check``."""
+"""Races: in the report, as a question of the kept run, as an error wherever values are verified."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.errors import VerificationError
 
 Cli = Callable[..., Any]
 BENCH = """\
@@ -39,8 +40,10 @@ def racy(workdir: Path) -> tuple[str, ...]:
 
 def test_a_race_is_reported_and_asked_later(cli: Cli, racy: tuple[str, ...]) -> None:
     done = cli(*racy, "--verify-data")
-    assert done.status == 0
-    assert "verified      NO" in done.out
+    assert done.status == 1
+    assert done.err.startswith("kernbench: error: race on tensor 'x' row 0")
+    assert "verified      NO: accesses race" in done.out
+    assert "values are wrong" not in done.out + done.err
     assert "race on tensor 'x' row 0 (sip0.cube0.pe0): sip0.cube0.pe" in done.out
     rows = json.loads(cli("query", "races", "--format", "json").out)["rows"]
     kept = kb.open_run("last")
@@ -77,3 +80,87 @@ def test_without_a_race_the_question_has_no_rows(cli: Cli, workdir: Path, racy: 
     done = cli(*racy, "--check")
     assert done.status == 0, done.err
     assert json.loads(cli("query", "races", "--format", "json").out)["rows"] == []
+
+
+CHOICE = """\
+import numpy as np
+import kernbench as kb
+import kernbench.tl as tl
+from kernbench.benches import bench
+from kernbench.runtime import DPPolicy
+
+@kb.autotune(configs=[{"MODE": m} for m in (0, 1)], key=[])
+def double(x, out, MODE: tl.constexpr):
+    if MODE == 0:
+        tl.cycles(5000)
+    else:  # faster, and a race: every PE writes to PE 0's rows, too
+        tl.store(out + 0, tl.load(x.local) * 2.0)
+    tl.store(out.local, tl.load(x.local) * 2.0)
+
+@bench(name="choice", description="Doubles.")
+def run(torch):
+    dp = DPPolicy("row_wise", "row_wise")
+    x = np.ones((2, 4), np.float32)
+    out = torch.zeros(2, 4, dtype="f32", dp=dp, name="out")
+    torch.launch("double", double, torch.from_numpy(x, dp=dp, name="x"), out)
+    torch.check("out", out, OFF + 2 * x)
+"""
+SAYS = {"race": "race on tensor 'out' row", "no": "tensor 'out' (f32) differs first at index (0, 0): got 2"}
+
+
+def choice(workdir: Path, off: int = 0) -> str:
+    (workdir / "choice.py").write_text(CHOICE.replace("OFF", str(off)), encoding="utf-8")
+    return str(workdir / "choice.py")
+
+
+@pytest.mark.parametrize(("verdict", "mode", "off"), [("race", 1, 0), ("no", 0, 1)])
+def test_one_meaning_in_python_and_in_what_is_kept(workdir: Path, verdict: str, mode: int, off: int) -> None:
+    topo = {"cube.pes.count": 2}
+    with pytest.raises(kb.RunVerificationError) as raised:
+        kb.run(choice(workdir, off), "minimal", True, topo=topo, params={"double.MODE": mode})
+    kept = kb.open_run("last")
+    assert str(raised.value) == f"{kept.problem}; kept as run {kept.id}"
+    assert kept.problem.startswith(SAYS[verdict])
+    assert (kept.verdict, kept.verified, kept.info["status"]) == (verdict, False, "failed")
+    assert kept.problem in repr(kept), "what pytest shows of 'assert run.verified'"
+    assert (raised.value.launch, kept.nothing_checked) == (0, False)
+    with pytest.raises(AssertionError, match=r"<Run .*, verified: (no|race), .*tensor 'out'"):
+        assert kept.verified, kept
+
+
+def test_a_racy_point_is_never_the_best(cli: Cli, workdir: Path) -> None:
+    how = (choice(workdir), *TWO, "--verify-data")
+    tuned = cli("tune", *how, "--format", "json")
+    points = json.loads(tuned.out)["points"]
+    assert [(p["best"], bool(p["error"])) for p in points] == [(True, False), (False, True)]
+    assert points[1]["error"].startswith(SAYS["race"])
+    for fresh in (["--fresh"], []):  # the second time from what is kept
+        swept = cli("sweep", *how, "--set", "double.MODE=0,1", *fresh)
+        assert swept.status == 1
+        assert "fastest: " in swept.out
+        assert swept.out.rstrip().endswith("at double.MODE=0")
+        assert SAYS["race"] in swept.err
+    listed = cli("runs", "list").out.splitlines()
+    assert [" race " in line for line in listed[1:]] == [" failed " in line for line in listed[1:]]
+    assert any(" race " in line for line in listed)
+    asked = cli("what-if", json.loads(tuned.out)["points"][1]["run_id"], "--no-rerun")
+    assert f", not verified: {SAYS['race']}" in asked.out
+
+
+def test_a_kernel_that_races_runs_and_fails_its_check(workdir: Path) -> None:
+    import numpy as np
+
+    from kernbench.runtime import DPPolicy
+
+    def racy(x: Any, out: Any, tl: Any) -> None:
+        tl.store(out + 0, tl.load(x.local) * 2.0)
+        tl.store(out.local, tl.load(x.local) * 2.0)
+
+    machine = kb.load_topology("minimal", {"cube.pes.count": 2})
+    x = np.ones((2, 4), np.float32)
+    done = kb.run_kernel(racy, x, out=np.zeros_like(x), dp=DPPolicy("row_wise", "row_wise"), topology=machine)
+    assert (done.run.verdict, done.run.info["status"]) == ("race", "failed")
+    assert ", race" in repr(done)
+    np.testing.assert_array_equal(done.output, 2 * x)
+    with pytest.raises(VerificationError, match="race on tensor 'out'"):
+        done.check(lambda x: 2 * x)

@@ -10,7 +10,11 @@ from kernbench.api.screens import critical_path, launches, parts
 from kernbench.report.cells import number
 from kernbench.report.content import Content, Grid
 
-_VERIFIED = {True: "yes", False: "NO: values are wrong", None: "not asked"}
+_VERIFIED = {
+    "no": "NO: values are wrong",
+    "race": "NO: accesses race, values depend on their timing",
+    "nothing checked": "nothing was checked",
+}
 
 
 def of_run(run: Run, **window: Any) -> Content:
@@ -21,8 +25,9 @@ def of_run(run: Run, **window: Any) -> Content:
         grids += critical_path.time_of_run(run, **seen).grids
     grids += [*parts.of_run(run, **window).grids, parts.longest(run, **window)]
     title = f"{run.bench} on {run.topology}"
-    races = [str(race["message"]) for race in run.info["races"]]
-    return Content(grids, "nothing", title=title, facts=list(facts(run, **seen)), wrong=races)
+    wrong = [run.problem] if run.verdict == "no" else []
+    wrong += [str(race["message"]) for race in run.info["races"]]
+    return Content(grids, "nothing", title=title, facts=list(facts(run, **seen)), wrong=wrong)
 
 
 def facts(run: Run, **window: Any) -> Iterator[tuple[str, str]]:
@@ -42,7 +47,7 @@ def facts(run: Run, **window: Any) -> Iterator[tuple[str, str]]:
     one_by_one = f", {info['ops_verified']} operations one by one" if info.get("ops_verified") else ""
     yield (
         "verified",
-        f"{'nothing was checked' if run.nothing_checked else _VERIFIED[run.verified]}{one_by_one}",
+        f"{_VERIFIED.get(run.verdict, run.verdict)}{one_by_one}",
     )
     if info["status"] != "ok":
         yield "status", {"partial": "partial: it was stopped"}.get(info["status"], str(info["status"]))

@@ -93,8 +93,9 @@ def command(
     """Run BENCH and print its times, its busiest links and engines, and the id its trace is kept under.
 
     A run that fails or is interrupted is not kept. With --keep-partial, its finished transactions and
-    operations are kept, with status partial. A run whose results are wrong is kept: its trace tells which
-    operation wrote the first wrong value. Exit status 1 in all these cases, 130 when interrupted.
+    operations are kept, with status partial. A run whose results are wrong, or with --verify-data or --check
+    accesses race, is kept: its trace tells which operation wrote the first wrong value. Exit status 1 in all
+    these cases, 130 when interrupted.
     """
     params = assignments("--set", settings)
     file = topology_file(topology)

@@ -88,7 +88,7 @@ def command(
     id, or as last~1, to try something else with it. Changes of --topo
     cannot be estimated, only run.
 
-    JSON has run_id, bench, topology, launch, window and, without --speed, ns and candidates (where,
+    JSON has run_id, bench, topology, problem, launch, window and, without --speed, ns and candidates (where,
     on_path_ns, twice_ns, twice_saved_ns, measured_saved_ns or null, free_ns, free_saved_ns), with it changes
     (where, speed, or key, value), before and estimate (ns, by_cause, or null), measured (run_id, topology,
     ns, by_cause, or null), saved_ns and difference_ns (estimate less measured, or null). With a real run,
@@ -139,7 +139,8 @@ def _list(run: str, store: GraphStore, measure: int | None, fmt: str, how: Mappi
 
 
 def _of(found: dict[str, Any]) -> str:
-    return f"{found['bench']} on {found['topology']}, {found['window']}"
+    problem = f", not verified: {found['problem']}" if found["problem"] else ""
+    return f"{found['bench']} on {found['topology']}, {found['window']}{problem}"
 
 
 def _name_changes(found: dict[str, Any]) -> str:
