@@ -16,7 +16,7 @@ def grid(listed: Iterable[Mapping[str, Any]]) -> Grid:
     rows = [
         {
             **row,
-            "verified": row["verdict"],
+            "verified": None if row["verdict"] == "not asked" else row["verdict"],
             "params": " ".join(f"{key}={value}" for key, value in row["params"].items()),
             "changed": "first" if row["changed"] is None else ", ".join(row["changed"]),
             "started_at": str(row["started_at"])[:19].replace("T", " "),
