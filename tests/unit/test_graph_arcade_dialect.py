@@ -9,6 +9,9 @@ from kernbench_graph.stores.arcade.dialect import dialect
 WRITTEN = {
     "MATCH (t)-[h:HOP]->(u) WITH u ORDER BY h.seq LIMIT 3 RETURN u": "MATCH (t)-[h:HOP]->(u) WITH u, h.seq "
     "AS `order 0` ORDER BY `order 0` LIMIT 3 RETURN u",
+    "MATCH (t) WITH t.kind AS k, count(*) > 1 AS x ORDER BY -count(*) WHERE x RETURN k": "MATCH (t) WITH "
+    "t.kind AS `value 0`, count(*) AS `value 1` WITH `value 0` AS k, `value 1` > 1 AS x, -`value 1` AS "
+    "`order 0` ORDER BY `order 0` WHERE x RETURN k",
     "MATCH (t)-[h]->(u) WITH t, u.name AS n ORDER BY t.x, h.a + h.b DESC, n WHERE n > '' RETURN n": "MATCH "
     "(t)-[h]->(u) WITH t, u.name AS n, h.a + h.b AS `order 0` ORDER BY t.x, `order 0` DESC, n WHERE n > '' "
     "RETURN n",

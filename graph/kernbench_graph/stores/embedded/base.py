@@ -1,7 +1,8 @@
 """The common base of the stores in a folder and in memory: references, and which graph a query is asked of.
 
-Two engines answer. ArcadeDB answers every text, and none of them wrongly. LadybugDB, which is faster and
-answers many shapes wrongly, answers the shipped texts that are proved on it, and others that pass a check.
+Two engines answer. ArcadeDB answers all but a few texts; the shapes that it is known to get wrong are written
+otherwise or refused (:mod:`kernbench_graph.stores.arcade.dialect`). LadybugDB, which is faster and answers
+many shapes wrongly, answers the shipped texts that are proved on it, and others that pass a check.
 """
 
 from __future__ import annotations
