@@ -16,7 +16,7 @@ from kernbench.run_options import RunOptions
 if TYPE_CHECKING:
     from kernbench.api.result import Run
     from kernbench.kernels import Autotuned, Choices
-    from kernbench.kernels.autotune import Config, Key
+    from kernbench.kernels.autotune import Choice, Config, Key
 
 Progress = Callable[[float, int, float | None], None]
 """Called with (simulated ns, events so far, share of the known points that are done)."""
@@ -124,8 +124,8 @@ def tune(
     The bench is run once for each configuration of a kernel, and each run is kept like one of
     :func:`kernbench.run`, which has the same arguments. Several kernels are tuned one after the other, the
     later ones with the best configurations of the earlier. A configuration that fails, or with ``verify``
-    gives wrong values, is a point with an error; the others go on. Launches later in this process take what
-    was found.
+    gives wrong values, is a point with an error; the others go on, and so do other keys: the bench is run
+    again with another configuration in its place. Launches later in this process take what was found.
 
     Args:
         on_point: Called with every point as it is measured; none is ``best`` yet.
@@ -189,10 +189,14 @@ class Tuner:
     _chosen: dict[str, Any] = field(default_factory=dict)
     _tuned: set[str] = field(default_factory=set)
     _runs: int = 0
+    _saw_all: bool = False
+    """A run came to its end: all kernels and keys are known."""
+    _failures: list[tuple[str, Key, Config, Measured]] = field(default_factory=list)
+    """Configurations that failed: of which kernel, for which key, and in which run."""
 
     def tune(self) -> Tuning:
         """Run all points."""
-        measured: Measured | None = self._run({})  # every kernel with its first configuration
+        first: Measured | None = self._run({})  # every kernel with its first configuration
         if not self._known:
             if self.errors:
                 raise self.errors[0]
@@ -202,10 +206,8 @@ class Tuner:
             )
         while name := next((name for name in self._known if name not in self._tuned), ""):
             for config in self._known[name].configs:
-                if measured is None:
-                    measured = self._run(settings_of(name, config))
-                self._take(name, config, measured)
-                measured = None
+                self._measure(name, config, first)
+                first = None
             self._mark(name)
             self._tuned.add(name)
         return Tuning(self.program.name, tuple(self.points))
@@ -219,7 +221,7 @@ class Tuner:
         run: Run | None = None
         error: KernBenchError | None = None
         try:
-            run = self.measure(given, choices, self._runs / max(known, 1))
+            run = self.measure(given, choices, min(1.0, self._runs / max(known, 1)))
         except RunVerificationError as wrong:
             run, error = wrong.run, wrong
         except KernBenchError as failure:
@@ -227,6 +229,7 @@ class Tuner:
                 raise
             error = failure
         self._runs += 1
+        self._saw_all |= run is not None
         self.errors += [] if error is None else [error]
         for choice in choices.made:
             self._known[choice.kernel.name] = choice.kernel
@@ -239,22 +242,71 @@ class Tuner:
                 )
         return run, error, choices
 
-    def _take(self, name: str, config: Config, measured: Measured) -> None:
-        """Make a point of each key that the run had."""
-        run, error, choices = measured
-        for key in self._keys[name]:
-            launches = [c.launch for c in choices.made if c.kernel.name == name and c.key == key]
-            latency = energy = None
-            if run is not None and error is None and launches:
-                latency = fsum(float(run.launches[n]["latency_ns"]) for n in launches)
-                energy = self._energy(run, launches)
-            missing = "not launched with this key" if error is None else headline(error)
-            problem = "" if latency is not None else missing
-            point = Point(
-                name, key, dict(config), latency, run.id if run else "", error=problem, energy_pj=energy
-            )
-            self.points.append(point)
-            self.on_point(point)
+    def _measure(self, name: str, config: Config, measured: Measured | None) -> None:
+        """Make a point of a configuration for each key of the kernel.
+
+        Where a launch fails, its kernel takes another configuration for that key, and the bench is run again.
+        So the other keys, and the other kernels, are measured all the same.
+        """
+        measured = measured or self._run(self._mixed(name, config))
+        while (failed := self._blamed(measured)) and self._left(failed.kernel.name, failed.key):
+            if self._saw_all and all(self._failure(name, key, config) for key in self._keys[name]):
+                break
+            measured = self._run(self._mixed(name, config))
+        together = measured[1] is None or failed is not None or len(self._keys[name]) == 1
+        for key in list(self._keys[name]):
+            # A failure that is not of one launch: each key by itself, with what has worked for the others.
+            one = measured if together else self._run(self._mixed(name, config, key))
+            self._take(name, key, config, one)
+
+    def _mixed(self, name: str, config: Config, only: Key | None = None) -> dict[str, Any]:
+        """Settings with ``config`` for all keys of a kernel, or one, for which it has not failed."""
+        found = settings_of(name, config)
+        for kernel, keys in self._keys.items():
+            for key in keys:
+                tried = kernel == name and only in (None, key) and self._failure(kernel, key, config) is None
+                found |= settings_of(kernel, config if tried else self._worked(kernel, key), key)
+        return found
+
+    def _worked(self, kernel: str, key: Key) -> Config:
+        """The best configuration for a key, else one that has worked, or at least has not failed."""
+        good = [p for p in self.points if (p.kernel, p.key) == (kernel, key) and not p.error]
+        if good:
+            return max(good, key=lambda point: point.best).config
+        return next(iter(self._left(kernel, key)), self._known[kernel].configs[0])
+
+    def _left(self, kernel: str, key: Key) -> list[Config]:
+        """The configurations that have not failed for a key."""
+        return [one for one in self._known[kernel].configs if self._failure(kernel, key, one) is None]
+
+    def _failure(self, kernel: str, key: Key, config: Config) -> Measured | None:
+        """The run in which a configuration failed for a key."""
+        return next((m for *which, m in self._failures if which == [kernel, key, config]), None)
+
+    def _blamed(self, measured: Measured) -> Choice | None:
+        """The choice of the launch that failed; it is noted, and None where the error is not of a launch."""
+        _, error, choices = measured
+        launch = getattr(error, "launch", -1)
+        made = next((one for one in choices.made if one.launch == launch), None) if error else None
+        if made is not None:
+            self._failures.append((made.kernel.name, made.key, made.config, measured))
+        return made
+
+    def _take(self, name: str, key: Key, config: Config, measured: Measured) -> None:
+        """Make a point of the run, or of the one in which the configuration failed for this key."""
+        run, error, choices = self._failure(name, key, config) or measured
+        launches = [c.launch for c in choices.made if c.kernel.name == name and c.key == key]
+        latency = energy = None
+        if run is not None and error is None and launches:
+            latency = fsum(float(run.launches[n]["latency_ns"]) for n in launches)
+            energy = self._energy(run, launches)
+        missing = "not launched with this key" if error is None else headline(error)
+        problem = "" if latency is not None else missing
+        point = Point(
+            name, key, dict(config), latency, run.id if run else "", error=problem, energy_pj=energy
+        )
+        self.points.append(point)
+        self.on_point(point)
 
     def _energy(self, run: Run, launches: Sequence[int]) -> float | None:
         if self.goal == "latency":

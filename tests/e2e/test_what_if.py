@@ -128,7 +128,18 @@ def test_what_is_told(cli: Cli) -> None:
 
     only = json.loads(cli("what-if", "--speed", "kind:pe_gemm=2", "--no-rerun", "--format", "json").out)
     assert list(only) == [
-        *("run_id", "bench", "topology", "launch", "window", "changes", "before", "estimate", "measured"),
+        *(
+            "run_id",
+            "bench",
+            "topology",
+            "problem",
+            "launch",
+            "window",
+            "changes",
+            "before",
+            "estimate",
+            "measured",
+        ),
         *("saved_ns", "difference_ns"),
     ]
     assert (only["measured"], only["difference_ns"], only["saved_ns"]) == (None, None, pytest.approx(64.0))

@@ -85,6 +85,63 @@ def test_each_key_has_its_own_best() -> None:
     assert again.info["config_hash"] == run.info["config_hash"]
 
 
+def keyed(fails: dict[int, set[int]], wrong: bool = False) -> Autotuned:
+    """A kernel with configurations 1, 2 and 3: which fail, or give wrong values, by width of the array."""
+
+    def rows(x: Any, out: Any, ROWS: int, tl: Any) -> None:
+        bad = ROWS in fails[x.shape[1]]
+        if bad and not wrong:
+            raise ValueError(f"{ROWS} fails for {x.shape[1]}")
+        tl.cycles(100 * ROWS)
+        tl.store(out, tl.load(x) * (3.0 if bad else 2.0))
+
+    return tuned(1, 2, 3, key=["x"], fn=rows)
+
+
+def doubles(kernel: Autotuned, *arrays: Any) -> Callable[[Any], None]:
+    def bench(torch: Any) -> None:
+        for number, array in enumerate(arrays):
+            out = torch.zeros(array.shape, dtype="f32")
+            torch.launch("any", kernel, torch.from_numpy(array), out).wait()
+            torch.check(f"out{number}", out, 2 * array)
+
+    return bench
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+@pytest.mark.parametrize(
+    ("fails", "best"),
+    [
+        ({4: {1}, 8: set()}, {4: 2, 8: 1}),
+        ({4: set(), 8: {1}}, {4: 1, 8: 2}),
+        ({4: {1, 2}, 8: {2, 3}}, {4: 3, 8: 1}),
+        ({4: {2, 3}, 8: {1, 2}}, {4: 1, 8: 3}),
+    ],
+)
+def test_a_configuration_that_fails_for_one_key_is_measured_for_the_others(
+    fails: dict[int, set[int]], best: dict[int, int], wrong: bool
+) -> None:
+    kernel = keyed(fails, wrong)
+    found = tune(doubles(kernel, X, BIG), verify=wrong)
+    by_key = {int(p.key[0][1].rpartition(" ")[2].rstrip("]")): p.config["ROWS"] for p in found.best}
+    assert by_key == best
+    assert len(found.points) == 6
+    for point in found.points:
+        width = int(point.key[0][1].rpartition(" ")[2].rstrip("]"))
+        assert bool(point.error) == (point.config["ROWS"] in fails[width]), point
+        if point.error and not wrong:
+            assert f"{point.config['ROWS']} fails for {width}" in point.error
+
+
+def test_a_configuration_is_not_lost_by_that_of_another_kernel() -> None:
+    first, second = keyed({4: set(), 8: set()}), tuned(3, 2)
+    found = tune(launches((first, X), (second, X)))
+    assert [(p.kernel, p.config["ROWS"], bool(p.error)) for p in found.points] == [
+        *(("rows", n, False) for n in (1, 2, 3)), ("scaled", 3, True), ("scaled", 2, False)
+    ]  # fmt: skip
+    assert found.settings == {"rows.ROWS": 1, "scaled.ROWS": 2}
+
+
 def test_kernels_are_tuned_one_after_the_other() -> None:
     def other(x: Any, out: Any, ROWS: int, tl: Any) -> None:
         scaled(x, out, ROWS, tl)
