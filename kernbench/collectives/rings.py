@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from kernbench.collectives.streams import Sent, Taken, flow, reduce_received, swap
-from kernbench.collectives.vectors import Limits, Vector, copy, divide
+from kernbench.collectives.vectors import Limits, Vector, copy, divide, divisors
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Ring:
 def ring_all_reduce(tl: Any, vector: Vector, ring: Ring, op: str, limits: Limits, divisor: int = 1) -> None:
     """Reduce ``vector`` over a ring, in place: N - 1 steps of reducing chunks, N - 1 of passing them on.
 
-    The result is divided by ``divisor``, here and below.
+    The result is divided by ``divisor``, the same on every PE, here and below: see :func:`divisors`.
     """
     if ring.size == 1:
         divide(tl, vector, divisor, limits)
@@ -42,10 +42,12 @@ def ring_all_reduce_by_steps(
 ) -> None:
     """As :func:`ring_all_reduce`, step by step: a chunk is passed on when all of it is there."""
     chunks, n, me = vector.chunks(ring.size), ring.size, ring.number
+    first, last = divisors(vector.dtype, divisor)
+    divide(tl, vector, first, limits)
     for step in range(n - 1):
         sent, taken = chunks[(me - 1 - step) % n], chunks[(me - 2 - step) % n]
         swap(tl, ring.forward, [sent], ring.back, [taken], limits, op)
-    divide(tl, chunks[me], divisor, limits)
+    divide(tl, chunks[me], last, limits)
     for step in range(n - 1):
         sent, taken = chunks[(me - step) % n], chunks[(me - 1 - step) % n]
         swap(tl, ring.forward, [sent], ring.back, [taken], limits)
@@ -120,13 +122,14 @@ class _RingMoves:
         n, me = self._ring.size, self._ring.number
         for step in range(n - 1):
             chunk = (me - 1 - step) % n
+            first, after = divisors(result.dtype, self._divisor)
             for j, own in enumerate(self._pieces(chunks[chunk])):
-                self._sent.append(Sent((self._blocks, 0, chunk, j), own if step == 0 else None))
+                self._sent.append(Sent((self._blocks, 0, chunk, j), own if step == 0 else None, first))
             chunk = (me - 2 - step) % n
             last = chunk == me
             targets: list[Vector | None] = list(self._pieces(result)) if last else []
             for j, own in enumerate(self._pieces(chunks[chunk])):
-                use = partial(reduce_received, self._tl, op, own, self._divisor if last else 1)
+                use = partial(reduce_received, self._tl, op, own, (first, after if last else 1))
                 target = targets[j] if last else None
                 key = (self._blocks, 0, chunk, j)
                 self._taken.append(Taken(key, own, use, target, self._gather or not last))
@@ -142,5 +145,5 @@ class _RingMoves:
                 self._sent.append(Sent(key, piece if own else None))
             chunk = (me - 1 - step) % n
             for j, piece in enumerate(self._pieces(chunks[chunk])):
-                use = partial(reduce_received, self._tl, None, piece, 1)
+                use = partial(reduce_received, self._tl, None, piece, (1, 1))
                 self._taken.append(Taken((self._blocks, 1, chunk, j), piece, use, piece, step < n - 2))

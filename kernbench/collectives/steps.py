@@ -14,7 +14,18 @@ from kernbench.collectives.rings import (
     ring_reduce_scatter,
 )
 from kernbench.collectives.streams import Tree, swap, tree_broadcast, tree_reduce
-from kernbench.collectives.vectors import OPS, Limits, Vector, combine, copy, divide, load, local, quotient
+from kernbench.collectives.vectors import (
+    OPS,
+    Limits,
+    Vector,
+    combine,
+    copy,
+    divide,
+    divisors,
+    load,
+    local,
+    quotient,
+)
 
 __all__ = [
     "OPS",
@@ -25,6 +36,7 @@ __all__ = [
     "combine",
     "copy",
     "divide",
+    "divisors",
     "load",
     "local",
     "quotient",

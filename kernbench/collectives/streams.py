@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kernbench.collectives.vectors import Limits, Vector, combine, load, quotient
+from kernbench.collectives.vectors import Limits, Vector, combine, divisors, load, quotient
 
 if TYPE_CHECKING:
     from kernbench.kernels import TensorHandle
@@ -32,6 +32,8 @@ class Sent(NamedTuple):
     key: Key
     source: Vector | None
     """Where the piece is loaded from; None: it is forwarded as it was received."""
+    divisor: int = 1
+    """What it is divided by when it is loaded."""
 
 
 class Taken(NamedTuple):
@@ -81,7 +83,8 @@ def flow(tl: Any, to: str, back: str, limits: Limits, sent: Sequence[Sent], take
             piece = sent[at]
             if piece.source is None and piece.key not in held:
                 return
-            tl.send(to, held.pop(piece.key) if piece.source is None else load(tl, piece.source))
+            source = piece.source
+            tl.send(to, held.pop(piece.key) if source is None else load(tl, source, piece.divisor))
             at += 1
 
     receives = Receives(tl, back, [one.piece for one in taken], limits.ahead(1))
@@ -115,7 +118,7 @@ def swap(
     """
     sent = [Sent((0, 0, 0, i), piece) for i, piece in enumerate(_pieces(sources, limits))]
     taken = [
-        Taken((0, 0, 1, i), piece, partial(reduce_received, tl, op, piece, 1), piece, False)
+        Taken((0, 0, 1, i), piece, partial(reduce_received, tl, op, piece, (1, 1)), piece, False)
         for i, piece in enumerate(_pieces(targets, limits))
     ]
     flow(tl, to, back, limits, sent, taken)
@@ -126,13 +129,13 @@ def _pieces(vectors: Sequence[Vector], limits: Limits) -> list[Vector]:
 
 
 def reduce_received(
-    tl: Any, op: str | None, own: Vector, divisor: int, receive: Callable[[], TensorHandle]
+    tl: Any, op: str | None, own: Vector, by: tuple[int, int], receive: Callable[[], TensorHandle]
 ) -> TensorHandle:
-    """What is received, reduced with ``own`` if there is an ``op``, and divided."""
+    """What is received, reduced with ``own`` if there is an ``op``; ``by`` divides own and the result."""
     if op is None:
         return receive()
-    mine = load(tl, own)
-    return quotient(tl, combine(tl, op, receive(), mine), divisor)
+    mine = load(tl, own, by[0])
+    return quotient(tl, combine(tl, op, receive(), mine), by[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +147,22 @@ class Tree:
 
 
 def tree_reduce(tl: Any, vector: Vector, tree: Tree, op: str, limits: Limits, divisor: int = 1) -> None:
-    """Reduce ``vector`` towards the root, which keeps the result; the others keep what they had."""
+    """Reduce ``vector`` towards the root, which keeps the result; the others keep what they had.
+
+    The result is divided by ``divisor``, the same on every PE: see :func:`divisors`.
+    """
+    first, last = divisors(vector.dtype, divisor)
     pieces = vector.pieces(limits.piece)
     ahead = limits.ahead(len(tree.children))
     children = [Receives(tl, child, pieces, ahead) for child in tree.children]
     for piece in pieces:
-        value = load(tl, piece)
+        value = load(tl, piece, first)
         for child in children:
             value = combine(tl, op, value, child.next())
         if tree.parent is not None:
             tl.send(tree.parent, value)
         elif tree.children or divisor != 1:
-            tl.store(piece.address, quotient(tl, value, divisor))
+            tl.store(piece.address, quotient(tl, value, last))
 
 
 def tree_broadcast(tl: Any, vector: Vector, tree: Tree, limits: Limits) -> None:

@@ -15,7 +15,7 @@ AHEAD = 2
 """Receives under way in a direction: one piece is read from its slot while the one before is used."""
 
 OPS = ("sum", "max", "min", "prod", "avg")
-"""Reductions over ranks. ``avg`` is the sum divided by the number of ranks."""
+"""Reductions over ranks. ``avg`` is the mean: see :func:`divisors`."""
 
 _COMBINE = {"sum": "add", "avg": "add", "max": "maximum", "min": "minimum", "prod": "mul"}
 
@@ -75,10 +75,18 @@ class Limits:
         return max(1, min(AHEAD, self.held // max(1, self.piece * directions)))
 
 
-def load(tl: Any, vector: Vector) -> TensorHandle:
-    """The vector's values."""
+def load(tl: Any, vector: Vector, divisor: int = 1) -> TensorHandle:
+    """The vector's values, divided by ``divisor``."""
     handle: TensorHandle = tl.load(vector.address, (vector.elements,), vector.dtype)
-    return handle
+    return quotient(tl, handle, divisor)
+
+
+def divisors(dtype: str, divisor: int) -> tuple[int, int]:
+    """What each contribution to a mean over ``divisor`` is divided by, and what their sum is.
+
+    Floats are divided first, so that their sum does not overflow, integers last, as NCCL does.
+    """
+    return (divisor, 1) if dtypes.dtype(dtype).is_float else (1, divisor)
 
 
 def combine(tl: Any, op: str, a: TensorHandle, b: TensorHandle) -> TensorHandle:

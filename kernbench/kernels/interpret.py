@@ -348,4 +348,8 @@ class _Program:
 
     def _execute(self, op: Op) -> None:
         assert op.output is not None
-        self._write(op.output, compute(op, [self._read(operand) for operand in op.inputs]))
+        try:
+            value = compute(op, [self._read(operand) for operand in op.inputs])
+        except ZeroDivisionError as problem:
+            raise KernelError(f"tl.{op.name}: {problem} ({op.source})") from None
+        self._write(op.output, value)

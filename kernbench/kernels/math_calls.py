@@ -17,7 +17,7 @@ from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.pointer import Pointer
 from kernbench.program.commands import Math
 from kernbench.program.operations import Op, Operand
-from kernbench.replay.math_ops import MATH_OPS, MathOp
+from kernbench.replay.math_ops import MATH_OPS, ZERO_DIVISOR, MathOp
 from kernbench.replay.semantics import compute
 
 P = ParamSpec("P")
@@ -85,8 +85,10 @@ class MathCalls(Issuer):
     sub = _of_two("sub", "``a - b``.")
     mul = _of_two("mul", "``a * b``.")
     div = _of_two("div", "``a / b``; f32 for integers.")
-    floordiv = _of_two("floordiv", "``a // b``, rounded down.")
-    mod = _of_two("mod", "``a % b``, with the sign of b.")
+    floordiv = _of_two(
+        "floordiv", "``a // b``, rounded down. Integers by 0 are an error where values are known."
+    )
+    mod = _of_two("mod", "``a % b``, with the sign of b. Integers by 0 are an error where values are known.")
     pow = _of_two("pow", "``a ** b``; f32 for integers.")
     bitwise_and = _of_two("bitwise_and", "``a & b``; integers and masks only.")
     bitwise_or = _of_two("bitwise_or", "``a | b``; integers and masks only.")
@@ -97,8 +99,8 @@ class MathCalls(Issuer):
     less_equal = _of_two("less_equal", "``a <= b``, a mask.")
     greater = _of_two("greater", "``a > b``, a mask.")
     greater_equal = _of_two("greater_equal", "``a >= b``, a mask.")
-    maximum = _of_two("maximum", "The larger of a and b, elementwise.")
-    minimum = _of_two("minimum", "The smaller of a and b, elementwise.")
+    maximum = _of_two("maximum", "The larger of a and b, elementwise; where one is NaN, the other.")
+    minimum = _of_two("minimum", "The smaller of a and b, elementwise; where one is NaN, the other.")
 
     @tl_call
     def fma(self, a: object, b: object, c: object) -> TensorHandle:
@@ -107,7 +109,7 @@ class MathCalls(Issuer):
 
     @tl_call
     def clamp(self, x: TensorHandle, min: object, max: object) -> TensorHandle:
-        """``x`` limited to ``[min, max]``."""
+        """``x`` limited to ``[min, max]``; NaN becomes ``min``."""
         return self._math("clamp", ("x", "min", "max"), (self._handle("x", x), min, max))
 
     @tl_call
@@ -153,12 +155,12 @@ class MathCalls(Issuer):
 
     @tl_call
     def cumsum(self, x: TensorHandle, axis: int = 0) -> TensorHandle:
-        """Running sum along ``axis``. Sums of i8 are i32."""
+        """Running sum along ``axis``. Sums of i8 are i32, those of bf16 f32, as in Triton."""
         return self._along("cumsum", x, axis)
 
     @tl_call
     def sum(self, x: TensorHandle, axis: int | None = None, keep_dims: bool = True) -> TensorHandle:
-        """Sum along ``axis``, or of all elements. Sums of i8 are i32.
+        """Sum along ``axis``, or of all elements. Sums of i8 are i32, those of f16 and bf16 f32.
 
         The axis stays with size 1, so that the result broadcasts against ``x``; with ``keep_dims=False`` it
         goes, as in Triton. So do all reductions.
@@ -167,7 +169,7 @@ class MathCalls(Issuer):
 
     @tl_call
     def max(self, x: TensorHandle, axis: int | None = None, keep_dims: bool = True) -> TensorHandle:
-        """Largest element along ``axis``, or of all."""
+        """Largest element along ``axis``, or of all; NaN is skipped, here and in the next three."""
         return self._along("max", x, axis, keep_dims)
 
     @tl_call
@@ -300,6 +302,8 @@ def _elementwise(name: str, given: tuple[_Argument, ...]) -> _Plan:
     operand_type = promotion.promote(typed, values)
     for argument, number in numbers.items():
         arguments.held(argument, number, operand_type)
+        if name in ("floordiv", "mod") and not number and argument == "b" and dtype in ("i8", "i32"):
+            raise BadArgumentError(argument, ZERO_DIVISOR)
     in_bytes = sum(arguments.nbytes(shape, dtype) for _, shape, dtype in tensors)
     types = [dtype for _, _, dtype in tensors]
     return _plan_by_rule(rule, types, result, dtype, math.prod(result), in_bytes)
@@ -313,5 +317,8 @@ def _known_value(handles: list[TensorHandle], op: Op) -> Callable[[], np.ndarray
     values = [handle._value for handle in handles if handle._value is not None]
     if len(values) < len(handles):
         return None
-    result = compute(op, [value() if callable(value) else value for value in values])
+    try:
+        result = compute(op, [value() if callable(value) else value for value in values])
+    except ZeroDivisionError as problem:
+        raise BadArgumentError("b", str(problem)) from None
     return lambda: result

@@ -23,7 +23,7 @@ class Address(int):
     __array_ufunc__ = None
     """A numpy integer on the left leaves the sum to the address."""
 
-    def __add__(self, offset: int) -> int:
+    def __add__(self, offset: Any) -> int:
         there = super().__add__(int(offset) if isinstance(offset, np.integer) else offset)
         if there is NotImplemented:  # a handle says what is wrong with it
             return NotImplemented
@@ -33,7 +33,7 @@ class Address(int):
 
     __radd__ = __add__
 
-    def __sub__(self, offset: int) -> int:
+    def __sub__(self, offset: Any) -> int:
         distance = isinstance(offset, Address) or not isinstance(offset, int | np.integer)
         return super().__sub__(offset) if distance else self + -int(offset)
 

@@ -29,15 +29,16 @@ def _promote(types: tuple[str, ...], float_scalar: bool) -> str:
 
 
 def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
-    """The type of ``rule``'s result: as promoted, f32 where integers make no sense, sums of i8 in i32.
+    """The type of ``rule``'s result: as promoted, f32 where integers make no sense, sums in 32 bits.
 
-    Comparisons give i8 (0 or 1), ``argmax`` and ``argmin`` i32.
+    ``cumsum`` leaves f16 as it is, as in Triton. Comparisons give i8 (0 or 1), ``argmax`` and ``argmin`` i32.
     """
     if rule.result:
         return {"mask": "i8", "index": "i32"}[rule.result]
     name = promote(types, scalars)
     if dtypes.dtype(name).is_float:
-        return name
+        wide = rule.name == "sum" or (rule.name == "cumsum" and name == "bf16")
+        return "f32" if wide else name
     if rule.float_only:
         return "f32"
     return "i32" if rule.name in ("sum", "cumsum") else name

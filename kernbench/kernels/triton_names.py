@@ -59,6 +59,7 @@ ARGUMENTS = {
     "return_indices": "use tl.argmax or tl.argmin for the indices",
     "return_indices_tie_break_left": "tl.argmax and tl.argmin give the first of equal values",
     "tie_break_left": "the first of equal values is taken: leave it out",
+    "propagate_nan": "NaN is skipped, as it is by default: leave it out; tl.where(x != x, ...) finds it",
     "bitcast": "values keep their meaning: cast with dtype alone",
     "fp_downcast_rounding": "casts round to nearest even: leave it out",
     "cache_modifier": "there are no caches: leave it out",

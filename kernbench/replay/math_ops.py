@@ -1,6 +1,7 @@
 """The math operations: numpy meaning and number of arguments. One table for kernels and replay.
 
 A function gets arrays of one compute type, f32 or (for integers) i64, and broadcasts as numpy does.
+The larger and the smaller of a number and NaN is the number, as in Triton.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
 
 
 def _clamp(x: Array, low: Array, high: Array) -> Array:
-    return np.asarray(np.minimum(np.maximum(x, low), high))
+    return np.asarray(np.fmin(np.fmax(x, low), high))
 
 
 def _where(condition: Array, a: Array, b: Array) -> Array:
@@ -66,6 +67,7 @@ def _rsqrt(x: Array) -> Array:
     return np.asarray(np.float32(1) / np.sqrt(x))
 
 
+ZERO_DIVISOR = "an integer is divided by 0; replace zeros before, as in a // tl.where(b == 0, 1, b)"
 _erf_of_each = np.frompyfunc(math.erf, 1, 1)
 
 
@@ -74,16 +76,25 @@ def erf(x: Array) -> Array:
     return np.asarray(_erf_of_each(x), x.dtype)
 
 
+def _no_zero(divide: Callable[[Array, Array], Any]) -> Callable[[Array, Array], Array]:
+    def function(a: Array, b: Array) -> Array:
+        if b.dtype.kind in "iu" and not b.all():
+            raise ZeroDivisionError(f"{ZERO_DIVISOR} (index {tuple(map(int, np.argwhere(b == 0)[0]))})")
+        return np.asarray(divide(a, b))
+
+    return function
+
+
 def _comparison(compare: Callable[[Array, Array], Any]) -> Callable[[Array, Array], Array]:
     return lambda a, b: np.asarray(compare(a, b)).astype(np.int8)
 
 
 def _argmax(x: Array, axis: int | None) -> Array:
-    return np.asarray(np.argmax(x, axis=axis, keepdims=True))
+    return np.asarray(np.argmax(x == _max(x, axis), axis=axis, keepdims=True))
 
 
 def _argmin(x: Array, axis: int | None) -> Array:
-    return np.asarray(np.argmin(x, axis=axis, keepdims=True))
+    return np.asarray(np.argmax(x == _min(x, axis), axis=axis, keepdims=True))
 
 
 def _cumsum(x: Array, axis: int) -> Array:
@@ -100,11 +111,11 @@ def _sum(x: Array, axis: int | None) -> Array:
 
 
 def _max(x: Array, axis: int | None) -> Array:
-    return np.asarray(np.max(x, axis=axis, keepdims=True))
+    return np.asarray(np.fmax.reduce(x, axis=axis, keepdims=True))
 
 
 def _min(x: Array, axis: int | None) -> Array:
-    return np.asarray(np.min(x, axis=axis, keepdims=True))
+    return np.asarray(np.fmin.reduce(x, axis=axis, keepdims=True))
 
 
 MATH_OPS: dict[str, MathOp] = {
@@ -131,8 +142,8 @@ MATH_OPS: dict[str, MathOp] = {
         MathOp("mul", 2, np.multiply),
         MathOp("div", 2, np.true_divide, float_only=True),
         MathOp("pow", 2, np.power, float_only=True),
-        MathOp("floordiv", 2, np.floor_divide),
-        MathOp("mod", 2, np.mod),
+        MathOp("floordiv", 2, _no_zero(np.floor_divide)),
+        MathOp("mod", 2, _no_zero(np.mod)),
         MathOp("bitwise_and", 2, np.bitwise_and, integer_only=True),
         MathOp("bitwise_or", 2, np.bitwise_or, integer_only=True),
         MathOp("bitwise_xor", 2, np.bitwise_xor, integer_only=True),
@@ -144,8 +155,8 @@ MATH_OPS: dict[str, MathOp] = {
         MathOp("less_equal", 2, _comparison(np.less_equal), result="mask"),
         MathOp("greater", 2, _comparison(np.greater), result="mask"),
         MathOp("greater_equal", 2, _comparison(np.greater_equal), result="mask"),
-        MathOp("maximum", 2, np.maximum),
-        MathOp("minimum", 2, np.minimum),
+        MathOp("maximum", 2, np.fmax),
+        MathOp("minimum", 2, np.fmin),
         MathOp("fma", 3, _fma),
         MathOp("clamp", 3, _clamp),
         MathOp("where", 3, _where),

@@ -48,8 +48,11 @@ def test_ops_and_types(op: str, dtype: str, algorithm: str) -> None:
 
     results, _ = run_ranks(machine(3), program, config={"collectives": {"all_reduce": algorithm}})
     expected = reduced(op, [values(rank, (3, 5), dtype, op) for rank in range(3)])
+    inexact = op == "avg" and dtype != "i32"  # each rank's part of the mean is rounded
+    tolerance = {"f16": 4e-3, "bf16": 4e-2}.get(dtype, 1e-6) if inexact else 0
     for result in results:
-        np.testing.assert_array_equal(result, expected)
+        wide = np.asarray(result, np.float64), np.asarray(expected, np.float64)
+        np.testing.assert_allclose(*wide, rtol=0, atol=8 * tolerance)
 
 
 MACHINES = [
@@ -134,7 +137,7 @@ def test_group_cubes(cubes: tuple[int, int], sips: int, pattern: str, grid: Any,
     every = np.concatenate([values(rank, (rows, 10), "f32") for rank in range(sips)])
     expected = reduced(op, list(every))
     for result in results:
-        np.testing.assert_array_equal(result, np.broadcast_to(expected, (rows, 10)))
+        np.testing.assert_allclose(result, np.broadcast_to(expected, (rows, 10)), rtol=0, atol=2e-6)
     assert {handle.name for handle in torch.launches} == {"all_reduce/lrab_hierarchical_allreduce"}
 
 

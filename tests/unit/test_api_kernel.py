@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.errors import LaunchError
+from kernbench.errors import KernBenchError, LaunchError
 from kernbench.kernels import interpret
 
 
@@ -123,3 +123,17 @@ def test_the_plugin_is_there_without_being_asked_for(pytester: pytest.Pytester) 
         """
     )
     pytester.runpytest_subprocess("-q", "-W", "error").assert_outcomes(passed=3)
+
+
+def test_an_integer_divided_by_zero_is_named_at_its_line(kernbench_kernel: Any) -> None:
+    def known(x: Any, out: Any, tl: Any) -> None:
+        tl.store(out, 1 // tl.load(x))
+
+    def computed(x: Any, out: Any, tl: Any) -> None:
+        tl.wait(tl.composite("mod", x, 0, out_ptr=out))
+
+    x = np.zeros((1, 4), np.int32)
+    with pytest.raises(LaunchError, match=r"tl.floordiv: .* divided by 0; .*\(test_api_kernel.py:\d+\)"):
+        kernbench_kernel(known, x, out=np.zeros_like(x))
+    with pytest.raises(KernBenchError, match=r"composite_mod .*test_api_kernel.py:\d+ has no value: .* by 0"):
+        kernbench_kernel(computed, x, out=np.zeros_like(x))

@@ -230,3 +230,52 @@ def test_a_kernel_that_fails_is_closed():
     with pytest.raises(KernelError, match="not within any array"):
         interpret(kernel, x)
     assert (after, x.tolist()) == (["finally"], [1, 1, 1, 1])
+
+
+def test_a_number_wins_over_nan_as_by_default_in_triton():
+    nan = float("nan")
+    results = {}
+
+    def kernel(x, empty, tl):
+        v, n = tl.load(x), tl.load(empty)
+        for name in ("max", "min", "argmax", "argmin"):
+            results[name] = float(getattr(tl, name)(v, 0)), float(getattr(tl, name)(n, 0))
+        results["maximum"] = np.asarray(tl.maximum(v, 7.0)).tolist()
+        results["minimum"] = np.asarray(tl.minimum(7.0, v)).tolist()
+        results["clamp"] = np.asarray(tl.clamp(v, 6.5, 7.5)).tolist()
+
+    interpret(kernel, np.array([nan, 6, 8], np.float32), np.array([nan, nan], np.float32))
+    assert results["maximum"] == [7, 7, 8]
+    assert results["minimum"] == [7, 6, 7]
+    assert results["clamp"] == [6.5, 6.5, 7.5]
+    assert [results[name][0] for name in ("max", "min", "argmax", "argmin")] == [8, 6, 2, 1]
+    assert np.isnan([results[name][1] for name in ("max", "min")]).all()
+    assert [results[name][1] for name in ("argmax", "argmin")] == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_sums_of_short_floats_are_f32(dtype):
+    seen = []
+
+    def kernel(tl):
+        total, running = tl.sum(tl.full((4096,), 20, dtype)), tl.cumsum(tl.full((4,), 20, dtype))
+        seen.extend([total.dtype, float(total), running.dtype])
+
+    interpret(kernel)
+    assert seen == ["f32", 81920, "f32" if dtype == "bf16" else "f16"]
+
+
+@pytest.mark.parametrize("name", ["floordiv", "mod"])
+def test_integers_are_not_divided_by_zero(name):
+    def kernel(x, by, tl):
+        getattr(tl, name)(tl.load(x), tl.load(by))
+
+    x, by = np.array([7, 8], np.int32), np.array([2, 0], np.int32)
+    with pytest.raises(
+        KernelError, match=rf"tl.{name}: an integer is divided by 0; .* \(index \(1,\)\) \(test_"
+    ):
+        interpret(kernel, x, by)
+    with pytest.raises(KernelError, match=rf"tl.{name}: argument 'b': an integer is divided by 0"):
+        interpret(lambda x, tl: getattr(tl, name)(tl.load(x), 0), x)
+    interpret(kernel, x.astype(np.float32), by.astype(np.float32))
+    interpret(lambda x, tl: getattr(tl, name)(0, tl.load(x)), x)

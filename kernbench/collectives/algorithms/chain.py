@@ -30,7 +30,7 @@ def _broadcast(ring: Ring, behind: int, op: str, limits: Limits, x: Pointer, tl:
 def _reduce(ring: Ring, behind: int, op: str, limits: Limits, x: Pointer, tl: Any) -> None:
     # From the last rank of the chain back to the root.
     tree = Tree((ring.forward,) if behind < ring.size - 1 else (), ring.back if behind else None)
-    divisor = ring.size if op == "avg" and not behind else 1
+    divisor = ring.size if op == "avg" else 1
     steps.tree_reduce(tl, steps.local(x), tree, op, limits, divisor)
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def _kernel(to: str, rank: int, size: int, op: str, limits: Limits, x: Pointer, tl: Any) -> None:
     vector = steps.local(x)
     extra = recursive_doubling.partner(to, rank, size)
-    steps.tree_reduce(tl, vector, extra, op, limits)
+    first, last = steps.divisors(x.dtype, size if op == "avg" else 1)
+    steps.tree_reduce(tl, vector, extra, op, limits, first)
     if extra.parent is None:
         part = vector
         rounds = []
@@ -36,7 +37,7 @@ def _kernel(to: str, rank: int, size: int, op: str, limits: Limits, x: Pointer, 
             part, other = halves[::-1] if rank >> k & 1 else halves
             steps.swap(tl, peer, [other], peer, [part], limits, op)
             rounds.append((peer, part, other))
-        steps.divide(tl, part, size if op == "avg" else 1, limits)
+        steps.divide(tl, part, last, limits)
         for peer, kept, other in reversed(rounds):
             steps.swap(tl, peer, [kept], peer, [other], limits)
     steps.tree_broadcast(tl, vector, extra, limits)

@@ -52,8 +52,9 @@ class Between:
         columns, rows = self.grid
         if self.pattern == "torus_2d":
             row, column = Ring(e, w, self.number % columns, columns), Ring(s, n, self.number // columns, rows)
-            steps.ring_all_reduce(tl, vector, row, op, limits)
-            steps.ring_all_reduce(tl, vector, column, op, limits, divisor)
+            first, last = steps.divisors(vector.dtype, divisor)
+            steps.ring_all_reduce(tl, vector, row, op, limits, first)
+            steps.ring_all_reduce(tl, vector, column, op, limits, last)
             return
         tree = Mesh.centred(columns, rows).tree(self.number, f"{self.tag}global_")
         steps.tree_reduce(tl, vector, tree, op, limits, divisor)
@@ -119,9 +120,10 @@ def _kernel(mesh: Mesh, sips: Between, op: str, divisor: int, limits: Limits, x:
         sips.reduce(tl, vector, op, limits, divisor)
         return
     tree = mesh.tree(tl.program_id(1), sips.tag)
-    steps.tree_reduce(tl, vector, tree, op, limits)
+    first, last = steps.divisors(x.dtype, divisor)
+    steps.tree_reduce(tl, vector, tree, op, limits, first)
     if tree.parent is None:
-        sips.reduce(tl, vector, op, limits, divisor)
+        sips.reduce(tl, vector, op, limits, last)
     steps.tree_broadcast(tl, vector, tree, limits)
 
 

@@ -49,12 +49,13 @@ def partner(to: str, rank: int, size: int) -> Tree:
 def _kernel(to: str, rank: int, size: int, op: str, limits: Limits, x: Pointer, tl: Any) -> None:
     vector = steps.local(x)
     extra = partner(to, rank, size)
-    steps.tree_reduce(tl, vector, extra, op, limits)
+    first, last = steps.divisors(x.dtype, size if op == "avg" else 1)
+    steps.tree_reduce(tl, vector, extra, op, limits, first)
     if extra.parent is None:
         for k in range(rounds(size)):
             peer = f"{to}{rank ^ (1 << k)}"
             steps.swap(tl, peer, [vector], peer, [vector], limits, op)
-        steps.divide(tl, vector, size if op == "avg" else 1, limits)
+        steps.divide(tl, vector, last, limits)
     steps.tree_broadcast(tl, vector, extra, limits)
 
 

@@ -50,9 +50,10 @@ def _kernel(mesh: Mesh, sips: Between, op: str, divisor: int, limits: Limits, x:
     tree = line(tl.program_id(0), tl.num_programs(0), f"{sips.tag}pe_E", f"{sips.tag}pe_W")
     if tree.parent is None:
         tree = together(tree, mesh.tree(tl.program_id(1), sips.tag))
-    steps.tree_reduce(tl, vector, tree, op, limits)
+    first, last = steps.divisors(x.dtype, divisor)
+    steps.tree_reduce(tl, vector, tree, op, limits, first)
     if tree.parent is None:
-        sips.reduce(tl, vector, op, limits, divisor)
+        sips.reduce(tl, vector, op, limits, last)
     steps.tree_broadcast(tl, vector, tree, limits)
 
 

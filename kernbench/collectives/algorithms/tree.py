@@ -36,7 +36,7 @@ def _arguments(call: Call) -> tuple[Any, ...]:
         return f"{call.tag}to_{(i + root) % n}"
 
     children = tuple(direction(i) for i in (2 * number + 1, 2 * number + 2) if i < n)
-    divisor = n if call.op == "avg" and not number else 1
+    divisor = n if call.op == "avg" else 1
     return Tree(children, direction((number - 1) // 2) if number else None), call.op, divisor, call.limits
 
 
