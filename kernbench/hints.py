@@ -13,7 +13,9 @@ _LONGEST = 80
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is spelt most like ``name``; None when none is close."""
-    found = difflib.get_close_matches(name, list(known), n=1)
+    known = list(known)
+    same = [one for one in known if one.lower() == name.lower()]
+    found = same or difflib.get_close_matches(name, known, n=1)
     return found[0] if found else None
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from kernbench.bounds import check_number
+
 if TYPE_CHECKING:
     from kernbench.sim.instrument import Instrument
 
@@ -28,6 +30,11 @@ class RunOptions:
     detail: str = "full"
     keep_partial: bool = False
     instruments: Sequence[Instrument | str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("max_ns", "max_events"):
+            if (limit := getattr(self, name)) is not None:
+                check_number(name, limit)
 
     @property
     def recorded(self) -> bool:

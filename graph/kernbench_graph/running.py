@@ -9,6 +9,7 @@ obeys or not. The time that a graph takes to build (:func:`building`) does not c
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -214,6 +215,8 @@ class RunningQueries:
             QueryTimeoutError: it took longer than ``timeout_s``, without the time that graphs took to build.
             QueryCancelledError: somebody cancelled it, or its asker has gone away.
         """
+        if not 0.0 < timeout_s < math.inf:
+            raise QueryError(f"a time limit of {timeout_s:g} s; give a finite number above 0")
         query = RunningQuery(next(self._numbers), text, run, timeout_s)
 
         def carry_out() -> None:

@@ -168,6 +168,8 @@ def _merge(course: Course) -> Course:
     """Neighbours of one rate are one interval; those without service are left out."""
     some = (course.end > course.begin) & (course.ns > _SAME * (course.end - course.begin))  # no last bits
     where, ns, begin, end = course.where[some], course.ns[some], course.begin[some], course.end[some]
+    if not len(where):  # its work is nothing beside the time for which it stays
+        return Course(where, ns, begin, end)
     rate = ns / (end - begin)
     joined = (where[1:] == where[:-1]) & (begin[1:] == end[:-1])
     joined &= np.abs(rate[1:] - rate[:-1]) <= _SAME * np.maximum(rate[1:], rate[:-1])

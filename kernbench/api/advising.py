@@ -14,6 +14,7 @@ from kernbench.api.asking import ask, expect, library
 from kernbench.api.names import Folders
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.bounds import check_number
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError, Question
 from kernbench.report.cells import number
@@ -56,6 +57,7 @@ def advise(
     Raises:
         UsageError: There is no such run or launch, or the run has no trace.
     """
+    check_number("least", least, most=1.0)
     given = run._kept_in() if isinstance(run, Run) else store
     with borrowed(given) as kept_in:
         kept = run if isinstance(run, Run) else open_run(run, kept_in)

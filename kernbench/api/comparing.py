@@ -9,6 +9,7 @@ from typing import Any
 from kernbench.analysis.configuration import differences
 from kernbench.api.result import Run
 from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.bounds import check_number
 from kernbench.errors import UsageError
 
 _IDENTITY = ("run_id", "bench", "topology", "params", "version", "status", "started_at")
@@ -48,6 +49,7 @@ def compare(
 
     ``UsageError`` for runs of two benches, or where one of them stopped before its end, unless ``any_bench``.
     """
+    check_number("threshold", threshold)
     window: dict[str, Any] = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns}
     with borrowed(store) as opened:
         old, new = open_run(before, opened), open_run(after, opened)

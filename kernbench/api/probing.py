@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernbench.api.running import failed
 from kernbench.api.topologies import Components, Topology, described_machine
+from kernbench.bounds import check_number
 from kernbench.errors import InvariantError
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def probe(
     from kernbench.probes import STANDARD_BYTES, SWEEP_BYTES
     from kernbench.probes import probe as run_probe
 
+    for size in (*(sizes or ()), *(() if nbytes is None else (nbytes,))):
+        check_number("a size", size, 1)
     graph, classes = described_machine(topology, topo, components)
     try:
         return run_probe(

@@ -78,6 +78,8 @@ class Param:
         except ValidationError as problem:
             if problem.errors()[0]["type"] == "greater_than_equal":
                 raise ValueError(f"{value} is below the minimum of {self.minimum:g}") from None
+            if problem.errors()[0]["type"] == "finite_number":
+                raise ValueError(f"{value} is not a finite number") from None
             unparsed = _NOT_PARSED.get(self.type) if is_text else None
             raise ValueError(
                 unparsed.format(value) if unparsed else f"{value!r} is not of type {self.type.__name__}"
@@ -90,9 +92,10 @@ class Param:
 @cache
 def _adapter(type_: type, minimum: float | None) -> TypeAdapter[Any]:
     """Made once for all parameters alike: that takes longer than parsing a value."""
-    if minimum is None or type_ is str:
+    finite = False if type_ is float else None
+    if type_ is str or (minimum is None and finite is None):
         return TypeAdapter(type_)
-    bounded: Any = Annotated[type_, Field(ge=minimum)]
+    bounded: Any = Annotated[type_, Field(ge=minimum, allow_inf_nan=finite)]
     return TypeAdapter(bounded)
 
 

@@ -6,12 +6,16 @@ from kernbench.sim.transaction cimport Packet, Transaction
 
 cimport cython
 
+cdef double _INFINITY
+
 cdef class Memory(Component):
     cdef public double entry_ns, access_ns
     cdef public Server by
 
     cdef bint entry_worked_out
+    @cython.locals(ns=double)
     cdef double entry(self, Packet packet) except? -1.0
+    @cython.locals(done=double)
     cdef double served(self, Packet packet, long long flit, double time, bint writing) except? -1.0
     @cython.locals(transaction=Transaction, hop=Py_ssize_t, times=Doubles, server=Server)
     cpdef object receive_flit(self, Packet packet, long long flit, double time)

@@ -11,7 +11,10 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.sim.node import overrides
 from kernbench.sim.server import Server
+from kernbench.sim.times import wrong_answer
 from kernbench.sim.transaction import Packet
+
+_INFINITY = float("inf")
 
 
 class Memory(Component):
@@ -34,9 +37,12 @@ class Memory(Component):
         """What ``packet`` pays before it is at the array, ns."""
         if not packet.pays:
             return 0.0
+        ns = self.entry_ns
         if self.entry_worked_out:
-            return float(getattr(self, "entry_ns"))  # noqa: B009  (not the field of the compiled class)
-        return self.entry_ns
+            ns = float(getattr(self, "entry_ns"))  # noqa: B009  (not the field of the compiled class)
+        if not 0.0 <= ns < _INFINITY:
+            raise wrong_answer(self, "entry_ns", ns)
+        return ns
 
     def commit(self, packet: Packet, flit: int, time: float) -> tuple[float, Server]:
         """A written flit stands at the array at ``time``: when it is committed, and by which server."""
@@ -52,6 +58,8 @@ class Memory(Component):
             done, self.by = self.commit(packet, flit, time)
         else:
             done, self.by = self.fetch(packet, flit, time)
+        if not time <= done < _INFINITY:
+            raise wrong_answer(self, "commit" if writing else "fetch", done, time)
         return done
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:

@@ -6,6 +6,8 @@ from kernbench.sim.server cimport Server
 
 cimport cython
 
+cdef double _INFINITY
+
 cdef class ComputeEngine(PeComponent):
     cdef public Server slot
 

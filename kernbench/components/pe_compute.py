@@ -13,6 +13,9 @@ from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage
 from kernbench.sim.clock import QueuedStep
 from kernbench.sim.server import Server
+from kernbench.sim.times import wrong_answer
+
+_INFINITY = float("inf")
 
 
 class ComputeEngine(PeComponent):
@@ -39,7 +42,10 @@ class ComputeEngine(PeComponent):
         op = self.stage_op(token)
         now = self.clock.time
         slot = self.slot
-        duration = self.overhead() + self.duration_ns(token.plan.stages[token.index])
+        duration = self.duration_ns(token.plan.stages[token.index])
+        if not 0.0 <= duration < _INFINITY:
+            raise wrong_answer(self, "duration_ns", duration)
+        duration += self.overhead()
         if slot.free > now and isinstance(slot.holder, Op):
             op.after.append((slot.holder.id, "slot"))
         start = slot.occupy(now, duration, op)

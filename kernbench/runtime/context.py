@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NoReturn
 
+from kernbench.bounds import check_number
 from kernbench.errors import UsageError
 from kernbench.hints import shown, suggestion
 from kernbench.kernels import Autotuned, Choices
@@ -224,6 +225,8 @@ class Context(TensorFactory):
         """
         if not isinstance(tensor, Tensor):
             raise UsageError(f"check '{name}': {shown(tensor)} is not a tensor")
+        if tolerance is not None:
+            check_number(f"check '{name}': the tolerance", tolerance)
         tensor.copy_of(sip)
         self.checks.append(Check(name, tensor, expected, sip, tolerance))
 

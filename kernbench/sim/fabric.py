@@ -17,6 +17,7 @@ from kernbench.sim.columns import Doubles
 from kernbench.sim.lanes import Lane, LaneStay
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.port import Port
+from kernbench.sim.times import wrong_answer
 from kernbench.sim.transaction import Packet, Transaction
 
 _DEPART, _INJECT, _RECEIVE, _ANSWER, _DECIDE = 3, 4, 5, 6, 7
@@ -360,6 +361,8 @@ class Fabric(Carrier):
         if flit == 0 or node.asked:
             transaction = packet.transaction
             service = node.service_ns(packet, flit)
+            if not 0.0 <= service < _UNKNOWN:
+                raise wrong_answer(node, "service_ns", service)
             begun = node.occupy(time, service, transaction)
             out = begun + service
             node._busy_ns += service
@@ -395,7 +398,10 @@ class Fabric(Carrier):
         stride = packet.stride
         out = time
         if flit == 0 or node.asked:
-            out = time + node.service_ns(packet, flit)
+            service = node.service_ns(packet, flit)
+            if not 0.0 <= service < _UNKNOWN:
+                raise wrong_answer(node, "service_ns", service)
+            out = time + service
             if out > node.free:  # in use as long as it has any first flit
                 node._busy_ns += out - (node.free if node.free > time else time)
                 node.free = out

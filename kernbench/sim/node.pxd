@@ -3,6 +3,8 @@ from kernbench.sim.transaction cimport Packet, Path
 
 cimport cython
 
+cdef double _INFINITY
+
 cdef class FabricNode(Server):
     cdef public double overhead_ns
     cdef public bint pipelined
@@ -11,6 +13,7 @@ cdef class FabricNode(Server):
     cdef bint settled
 
     cpdef object settle(self)
+    @cython.locals(ns=double)
     cdef double overhead(self) except? -1.0
     cpdef double service_ns(self, Packet packet, long long flit) except? -1.0
     cpdef object receive(self, Packet packet)

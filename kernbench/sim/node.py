@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.server import Server
+from kernbench.sim.times import wrong_answer
 from kernbench.sim.transaction import Packet, Path
 
 if TYPE_CHECKING:
     from kernbench.pgraph import Edge
 
+_INFINITY = float("inf")
 TRANSIT = 0
 STORE_AND_FORWARD = 1
 
@@ -66,9 +68,12 @@ class FabricNode(Server):
 
     def overhead(self) -> float:
         """``overhead_ns``, also where a subclass works it out."""
+        ns = self.overhead_ns
         if self.works_out:
-            return float(getattr(self, "overhead_ns"))  # noqa: B009  (not the field of the compiled class)
-        return self.overhead_ns
+            ns = float(getattr(self, "overhead_ns"))  # noqa: B009  (not the field of the compiled class)
+        if not 0.0 <= ns < _INFINITY:
+            raise wrong_answer(self, "overhead_ns", ns)
+        return ns
 
     def service_ns(self, packet: Packet, flit: int) -> float:
         """Time that flit number ``flit`` of ``packet`` takes at a transit node, or its worker for it, ns."""

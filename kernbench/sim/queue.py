@@ -9,6 +9,8 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
+from kernbench.sim.times import untimely
+
 _LATE, _FLIT, _CALLED, _LAST = -3, -2, -1, 1 << 15
 EVENT, CALL, STEP, PACKET = range(4)
 """What an entry is: an event of SimPy's, a function and its arguments, an object with steps of its own, a
@@ -39,40 +41,45 @@ class Queue:
         """The objects of all entries, in no order."""
         return [entry[5] for entry in self._heap]
 
+    def _put(self, entry: tuple[float, int, int, int, int, Any]) -> None:
+        if not self.time <= entry[0] < inf:
+            raise untimely(entry[0], self.time)
+        heappush(self._heap, entry)
+
     def flit_at(self, time: float, transaction: int, hop: int, flit: int, packet: Any) -> None:
         """A flit reaches node ``hop`` of its path."""
-        heappush(self._heap, (time, _FLIT, transaction, hop << 32 | flit, PACKET, packet))
+        self._put((time, _FLIT, transaction, hop << 32 | flit, PACKET, packet))
 
     def put_call(self, time: float, what: tuple[Any, ...]) -> None:
         """A function is called: ``what`` are the function and a tuple of its arguments."""
         self._number += 1
-        heappush(self._heap, (time, _CALLED, self._number, 0, CALL, what))
+        self._put((time, _CALLED, self._number, 0, CALL, what))
 
     def put_event(self, time: float, priority: int, event: Any, first: bool = False) -> None:
         """An event of SimPy's; ``first``: before all others of that time and priority."""
         if not 0 <= priority < 1 << 15:
             raise ValueError(f"a SimPy event of priority {priority}, expected 0 or more")
         self._number += 1
-        heappush(self._heap, (time, priority, -1 if first else self._number, 0, EVENT, event))
+        self._put((time, priority, -1 if first else self._number, 0, EVENT, event))
 
     def put_step(self, time: float, what: int, hop: int, flit: int, item: Any) -> None:
         """A step of ``item``, in its turn among function calls."""
         self._number += 1
-        heappush(self._heap, (time, _CALLED, self._number, hop << 32 | flit, what, item))
+        self._put((time, _CALLED, self._number, hop << 32 | flit, what, item))
 
     def put_late(self, time: float, what: int, hop: int, flit: int, item: Any) -> None:
         """A step of ``item`` that comes before flits that arrive at that time."""
         self._number += 1
-        heappush(self._heap, (time, _LATE, self._number, hop << 32 | flit, what, item))
+        self._put((time, _LATE, self._number, hop << 32 | flit, what, item))
 
     def put_last(self, time: float, what: int, number: int, item: Any) -> None:
         """A step of ``item`` that comes when nothing else is left to happen at that time; by ``number``."""
-        heappush(self._heap, (time, _LAST, number, 0, what, item))
+        self._put((time, _LAST, number, 0, what, item))
 
     def put_back(self, item: Any) -> None:
         """What was taken out last is still to come."""
         minor = self.hop << 32 | self.flit
-        heappush(self._heap, (self.time, self.order, self.major, minor, self.what, item))
+        self._put((self.time, self.order, self.major, minor, self.what, item))
 
     def pop(self) -> Any:
         """Take the first entry out and return its object. There must be one."""

@@ -8,6 +8,8 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc, realloc
 
+from kernbench.sim.times import untimely
+
 cdef enum:
     LATE = -3
     FLIT = -2
@@ -102,6 +104,8 @@ cdef class Queue:
         cdef Entry e
         cdef Py_ssize_t at, up
         cdef Entry* heap
+        if not self.time <= time < INFINITY:
+            raise untimely(time, self.time)
         if self.size == self.capacity:
             self.grow()
         self.spares -= 1

@@ -17,6 +17,7 @@ from kernbench.api.stores import Store, borrowed, keeper, open_run
 from kernbench.api.stores import runs as all_runs
 from kernbench.api.topologies import described_machine
 from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
+from kernbench.bounds import check_number
 from kernbench.errors import KernBenchError
 from kernbench.pgraph import GraphStore, PropertyGraph
 from kernbench.report.progress import Standing
@@ -104,6 +105,7 @@ def evaluate(
     from kernbench.evaluations import resolve
     from kernbench.report.figures import drawing
 
+    check_number("threshold", threshold)
     spec = resolve(name)
     values = spec.resolve_params(params)
     drawing.require()

@@ -101,7 +101,7 @@ def sweep(
         raise UsageError(
             f"'{file}' names no bench; add the line 'bench: NAME'" if file else "name a bench to sweep"
         )
-    if jobs < 1:
+    if type(jobs) is not int or jobs < 1:
         raise UsageError(f"jobs is {jobs}; it must be 1 or more")
     topologies = list(topology) if isinstance(topology, list | tuple) else [topology]
     planned = _plan(bench, grid(topologies, params, topo, points))

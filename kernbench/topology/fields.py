@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any, Literal
 
@@ -34,6 +35,8 @@ def _scalars(value: object) -> object:
             raise ValueError(f"has the key {key!r}, expected snake_case names")
         if not isinstance(item, str | int | float | bool):
             raise ValueError(f"has {key!r} set to {item!r}, expected a number, a text or a boolean")
+        if isinstance(item, float) and not math.isfinite(item):
+            raise ValueError(f"has {key!r} set to {item}, expected a finite number")
     return value
 
 
