@@ -81,12 +81,17 @@ def _text(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float) and math.isfinite(value):
-        if abs(value) < 1e-9:
-            return "0"  # rounding; no time or share of the model is that small
-        text = f"{value:.3f}".rstrip("0").rstrip(".")
-        return text if text not in {"0", "-0"} else f"{value:.3g}"
-    return str(value)
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def number(value: float) -> str:
+    """A figure for people: at most three digits after the point, none that say nothing, no separators."""
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    if abs(value) < 1e-9:
+        return "0"  # rounding; no time or share of the model is that small
+    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    return text if text not in {"0", "-0"} else f"{value:.3g}"
 
 
 def _is_number(value: Any) -> bool:

@@ -18,7 +18,7 @@ from kernbench.report.cells import fold as fold
 from kernbench.report.cells import number as number
 from kernbench.report.cells import plain as plain
 from kernbench.report.cells import text as _text
-from kernbench.report.content import Content, Grid, in_percent
+from kernbench.report.content import Column, Content, Grid, as_shown, column
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Sequence[Any]
@@ -39,7 +39,7 @@ def format_option(function: Function) -> Function:
 def emit(
     fmt: str,
     payload: Any,
-    columns: Sequence[str],
+    columns: Sequence[str | Column],
     rows: Iterable[Row],
     heading: Callable[[], Iterable[str]] = list,
 ) -> None:
@@ -50,7 +50,7 @@ def emit(
     if fmt == "json":
         print_json(payload)
     elif fmt == "csv":
-        print_csv(columns, rows)
+        print_csv([one.name if isinstance(one, Column) else one for one in columns], rows)
     else:
         for line in heading():
             say(line)
@@ -58,10 +58,8 @@ def emit(
 
 
 def emit_grid(fmt: str, payload: Any, grid: Grid, heading: Sequence[str] = ()) -> None:
-    """Print a table as it is described: ``payload`` as JSON; shares in percent where people read them."""
-    rows = grid.values()
-    emit(fmt, payload, grid.names, in_percent(grid.columns, rows) if fmt == "table" else rows,
-         lambda: heading)  # fmt: skip
+    """Print a table as it is described: ``payload`` as JSON."""
+    emit(fmt, payload, grid.columns, grid.values(), lambda: heading)
 
 
 def print_content(content: Content) -> None:
@@ -79,7 +77,7 @@ def print_grid(grid: Grid) -> None:
     columns, rows, left = grid.few(grid.in_summary)
     if rows:
         say(f"\n{grid.heading}")
-        print_table([column.name for column in columns], in_percent(columns, rows))
+        print_table(columns, rows)
         if left:
             say(f"{left} more")
 
@@ -136,13 +134,14 @@ def print_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
         writer.writerow([printable(c) if on_terminal and isinstance(c, str) else c for c in cells])
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Row]) -> None:
+def print_table(columns: Sequence[str | Column], rows: Iterable[Row]) -> None:
     """Aligned columns: fitted to the terminal, or in full width when stdout is a pipe or a file."""
-    values = [[shown(cell) for cell in row] for row in rows]
+    known = [one if isinstance(one, Column) else column(one) for one in columns]
+    values = [[shown(cell) for cell in row] for row in as_shown(known, rows)]
     numeric = [any(is_number(row[index]) for row in values) for index in range(len(columns))]
     cells = [[_text(cell) for cell in row] for row in values]
     on_terminal = sys.stdout.isatty()
-    names = [printable(name) for name in columns]
+    names = [one.title for one in known]
     made = table(names, cells, numeric, shutil.get_terminal_size().columns if on_terminal else None)
     bold = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     for line in made.head:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kernbench.report.cells import plain, text
-from kernbench.report.content import BARS, PERCENT, Column, Content, Grid
+from kernbench.report.cells import is_number, plain, text
+from kernbench.report.colours import CAUSES
+from kernbench.report.content import BARS, Column, Content, Grid, column
 from kernbench.report.targets import sort_of
 
 _SHOWN = 10_000
@@ -22,19 +23,19 @@ def table(
 ) -> dict[str, Any]:
     """A table: ``columns rows notes empty cut``.
 
-    A column has ``name unit percent leads``; ``leads`` is the sort of thing that its cells name, such as
-    ``resource`` or ``transaction``, or empty. ``cut`` is how many rows were left out for being too many to
-    send.
+    A column has ``name title leads bar colours``; ``leads`` is the sort of thing that its cells name, such as
+    ``resource`` or ``transaction``, or empty; ``bar`` says whether shares are drawn, and ``colours`` those of
+    its cells' texts, if any. ``cut`` is how many rows were left out for being too many to send.
     """
-    known = [Column(one) if isinstance(one, str) else one for one in columns]
+    known = [column(one) if isinstance(one, str) else one for one in columns]
     given = [list(row) for row in rows]
     return {
         "columns": [
-            {"name": c.name, "unit": c.unit or _unit(c.name), "percent": c.percent or c.name in PERCENT,
-             "leads": sort_of(c.name) or ""}
+            {"name": c.name, "title": c.title, "leads": sort_of(c.name) or "",
+             "bar": c.percent and not c.signed, "colours": dict(CAUSES) if c.name == "cause" else None}
             for c in known
         ],
-        "rows": [[cell(value) for value in row] for row in given[:_SHOWN]],
+        "rows": [[cell(c, value) for c, value in zip(known, row, strict=True)] for row in given[:_SHOWN]],
         "notes": list(notes),
         "empty": empty,
         "cut": max(len(given) - _SHOWN, 0),
@@ -48,9 +49,9 @@ def grid_table(grid: Grid, empty: str = "") -> dict[str, Any]:
 
 
 def content(shown: Content) -> dict[str, Any]:
-    """A tab: ``title facts wrong said note choice grids``.
+    """A tab: ``title facts wrong said note choice opens grids``.
 
-    Each grid has ``key heading note pairs total unit only_bars table drawn``.
+    Each grid has ``key heading note pairs only_bars table drawn``; ``pairs`` are ``[name, share, text]``.
     """
     return {
         "title": shown.title,
@@ -59,13 +60,12 @@ def content(shown: Content) -> dict[str, Any]:
         "said": list(shown.said),
         "note": shown.note,
         "choice": shown.choice,
+        "opens": shown.opens,
         "grids": [
             {
                 "key": grid.key,
                 "heading": grid.heading,
-                "pairs": grid.pairs(),
-                "total": grid.total,
-                "unit": next((c.unit for c in grid.columns if c.name == grid.bars), ""),
+                "pairs": _pairs(grid),
                 "note": grid.note,
                 "only_bars": grid.only_bars and len(grid.rows) <= BARS,
                 "table": grid_table(grid, shown.empty),
@@ -76,14 +76,15 @@ def content(shown: Content) -> dict[str, Any]:
     }
 
 
-def cell(value: Any) -> Any:
-    """A cell as JSON: numbers, truth and None as they are, all else as people read it."""
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float) or hasattr(value, "tolist"):
-        return plain(value)
-    return text(value)
+def _pairs(grid: Grid) -> list[list[Any]]:
+    """What is drawn as bars."""
+    of = next((one for one in grid.columns if one.name == grid.bars), Column(""))
+    unit = f" {of.unit}" if of.unit != "pJ" else ""
+    return [[n, v / grid.total if grid.total > 0 else 0.0, f"{of.text(v)}{unit}"] for n, v in grid.pairs()]
 
 
-def _unit(name: str) -> str:
-    return "ns" if name == "ns" or name.endswith("_ns") else ""
+def cell(of: Column, value: Any) -> Any:
+    """A cell as JSON: a number or text that is read as it is, else a number or nothing with its text."""
+    given = plain(value) if value is None or is_number(value) or hasattr(value, "tolist") else text(value)
+    read = of.text(value)
+    return given if isinstance(given, str | int) and str(given) == read else [given, read]

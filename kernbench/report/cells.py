@@ -9,11 +9,13 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from kernbench.pgraph import GraphNode, GraphPath, GraphRelationship, plain_entities
+from kernbench.pgraph import number as figure
 
 Row = Sequence[Any]
 
 _NUMBER = re.compile(r"\d+")
-_PERCENT = re.compile(r"[-+]?\d+(\.\d+)?%")
+_WITH_UNIT = re.compile(r"[-+]?\d+(\.\d+)?(%| [munp]?J)")
+_JOULES = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3))
 
 
 def fold(columns: Sequence[str], rows: Sequence[Row], parts: Collection[str]) -> tuple[list[str], list[Row]]:
@@ -81,24 +83,25 @@ def _is_entity(value: Any) -> bool:
 
 
 def number(value: float | None) -> str:
-    """A figure for people: at most three digits after the point, none that say nothing."""
-    if value is None:
-        return "-"
-    if abs(value) < 1e-9:
-        return "0"  # rounding; no time or share of the model is that small
-    text = f"{value:.3f}".rstrip("0").rstrip(".")
-    return text if text not in {"0", "-0"} or value == 0 else f"{value:.3g}"
+    """A figure for people (:func:`kernbench_graph.notebook.number`); ``-`` for none."""
+    return "-" if value is None else figure(value)
 
 
-def share(value: float | None) -> str:
-    """A share, 0 to 1, as a percentage; ``-`` where it is not known."""
-    return "-" if value is None else f"{value:.1%}"
+def share(value: float | None, sign: str = "") -> str:
+    """A share, 0 to 1, as a percentage; ``-`` where it is not known. ``sign="+"`` marks growth."""
+    return "-" if value is None else f"{value:{sign}.1%}"
+
+
+def joules(pj: float) -> str:
+    """An energy in the unit that suits it."""
+    unit, size = next(((unit, size) for unit, size in _JOULES if abs(pj) >= size), ("pJ", 1.0))
+    return f"{number(pj / size)} {unit}"
 
 
 def is_number(value: Any) -> bool:
-    """Whether a cell stands to the right: a number, or a percentage as text."""
+    """Whether a cell stands to the right: a number, or a text with a percentage or an energy."""
     if isinstance(value, str):
-        return _PERCENT.fullmatch(value) is not None
+        return _WITH_UNIT.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -9,12 +9,23 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from kernbench.kinds import COMPONENT_KINDS
+from kernbench.kinds.links import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 
 INK, PAPER = "#1f2933", "#ffffff"
 
 IDLE = "#c5ccd3"
 STEPS = ("#fdd26a", "#fdae3c", "#ef7818", "#c44d07", "#7a2804")
 """Utilisation from 0 to 100 %, in equal steps."""
+
+CAUSES = MappingProxyType(
+    {
+        "compute": ORANGE, "link": VERMILION, "hbm": BLUE, "row": SKY, "refresh": "#a6761d",
+        "memory": GREEN, "component": "#7b8794", "queue": PURPLE, "back_pressure": "#a05195",
+        "dependency": YELLOW, "launch": "#b8c2cc", "host": "#52606d", "unfinished": "#d5dbe1",
+        "unexplained": "#b42318",
+    }
+)  # fmt: skip
+"""Causes of a critical path. Timelines and rooflines have the same colours for what is the same there."""
 
 _ELSE = "#f3f4f6"
 _FRAMES = MappingProxyType({"zone": "#f0f7f4", "io": "#f7f8f9"})

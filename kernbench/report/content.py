@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from kernbench.report.cells import fold, printable, share
+from kernbench.report.cells import fold, is_number, joules, printable, share, text
+from kernbench.report.targets import sort_of
 
 PERCENT = frozenset({"utilisation", "occupancy", "share", "change"})
 """Columns of shares, 0 to 1, wherever they occur."""
-_UNITS = {"ns": "ns", "gbs": "GB/s", "mm": "mm"}
+_UNITS = {"ns": "ns", "gbs": "GB/s", "mm": "mm", "pj": "pJ"}
 """By the last word of a column's name."""
+_NUMBERS = ("launch", "transaction", "operation")
+"""Things that are known by their number, -1 for none."""
 BARS = 20
 """Rows of a table that are drawn as bars."""
 
@@ -31,10 +34,26 @@ class Column:
 
     @property
     def title(self) -> str:
-        """The heading; a unit that the name says already is not repeated."""
+        """The heading; a unit that the name says already is not repeated, nor one that cells have."""
         name = printable(self.name)
+        if self.unit == "pJ":
+            return name.removesuffix("_pj")
         said = self.unit.lower().replace("/", "") in self.name.split("_")
         return name if self.percent or not self.unit or said else f"{name} {self.unit}"
+
+    def shown(self, value: Any) -> Any:
+        """What stands for a value where people read it: a percentage, an energy with its unit, or itself."""
+        if not is_number(value) or isinstance(value, str):
+            return value
+        if value == -1 and (sort_of(self.name) in _NUMBERS or self.name in ("route", "hop")):
+            return None
+        if self.percent:
+            return share(value, "+" if self.signed else "")
+        return joules(value) if self.unit == "pJ" else value
+
+    def text(self, value: Any) -> str:
+        """A cell as people read it, the same on every surface."""
+        return text(self.shown(value))
 
 
 def columns_of(names: str) -> tuple[Column, ...]:
@@ -44,6 +63,11 @@ def columns_of(names: str) -> tuple[Column, ...]:
         return "ns" if name.startswith("t_") else _UNITS.get(name.rpartition("_")[2], "")
 
     return tuple(Column(name, unit(name), name in PERCENT) for name in names.split())
+
+
+def column(name: str) -> Column:
+    """One column by its name."""
+    return columns_of(name)[0] if name.split() == [name] else Column(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +140,8 @@ class Content:
     """What is to be known of the figures."""
     choice: str = ""
     """What is chosen by the table that is looked at; empty where all tables are shown one below the other."""
+    opens: str = ""
+    """The key of the table that is looked at first; by default the first one's."""
     title: str = ""
     facts: Sequence[tuple[str, str]] = ()
     """Names and texts of what is shown, such as its settings."""
@@ -137,16 +163,10 @@ class Content:
         for grid in shown:
             columns, rows, _ = grid.few(grid.in_summary if summary else None)
             caption = grid.heading if len(self.grids) > 1 else ""
-            tables.append(html_table([c.title for c in columns], in_percent(columns, rows), caption))
+            tables.append(html_table([c.title for c in columns], as_shown(columns, rows), caption))
         return f"{head}{lines}{''.join(tables)}<p>{escape(self.note)}</p>"
 
 
-def in_percent(columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """Rows of values with shares as texts in percent."""
-    return [[_in_percent(column, value) for column, value in zip(columns, row, strict=True)] for row in rows]
-
-
-def _in_percent(column: Column, value: Any) -> Any:
-    if column.signed and value is not None:
-        return f"{value:+.1%}"
-    return share(value) if column.percent else value
+def as_shown(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Rows of values, with what stands for them where people read them."""
+    return [[column.shown(value) for column, value in zip(columns, row, strict=True)] for row in rows]

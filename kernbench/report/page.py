@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernbench.report import html
+from kernbench.report.cells import text
 
 
 def page(
@@ -51,12 +52,6 @@ def _movement(row: Mapping[str, Any]) -> str:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) >= 0.001 or value == 0 else f"{value:.3g}"
     if isinstance(value, Mapping):
         return " ".join(f"{name}={item}" for name, item in value.items())
-    return str(value)
+    return text(value)

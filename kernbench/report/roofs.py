@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernbench.kinds.links import BLUE, GREEN, ORANGE, PURPLE, SKY
+from kernbench.kinds.links import SKY
 from kernbench.report.cells import plain
+from kernbench.report.colours import CAUSES
 
 LEVELS = {
-    "tcm": ("TCM", GREEN, "square"),
-    "sram": ("SRAM", ORANGE, "triangle"),
-    "hbm": ("HBM", BLUE, "circle"),
-    "link": ("links", PURPLE, "diamond"),
+    "tcm": ("TCM", CAUSES["memory"], "square"),
+    "sram": ("SRAM", "#665191", "triangle"),
+    "hbm": ("HBM", CAUSES["hbm"], "circle"),
+    "link": ("links", CAUSES["link"], "diamond"),
     "package": ("die-to-die links", SKY, "down"),
 }
 """Names of the levels for people, with colours and marks, from the PE outwards."""
@@ -27,7 +28,7 @@ Row = Mapping[str, Any]
 
 
 def drawn(rows: Sequence[Row]) -> dict[str, Any]:
-    """``work`` with its ``dots``, ``roofs`` of the levels that it touched, ``peak_tflops``, and ``left_out``.
+    """``work`` with its ``dots``, ``roofs`` of its levels, ``peak_tflops`` and its colour, and ``left_out``.
 
     That is how many rows have no dot, for want of flops.
 
@@ -44,6 +45,7 @@ def drawn(rows: Sequence[Row]) -> dict[str, Any]:
         "work": work,
         "roofs": roofs,
         "peak_tflops": max((one["peak_tflops"] for one in work), default=0),
+        "peak_colour": CAUSES["compute"],
         "left_out": len(rows) - sum(one["count"] for one in work),
     }
 

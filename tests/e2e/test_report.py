@@ -15,6 +15,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.report.browser import files
+from kernbench.report.cells import number
 
 Cli = Callable[..., Any]
 RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal")
@@ -97,7 +98,9 @@ def test_a_report_has_all_inside_and_loads_nothing(made: tuple[kb.Run, Path]) ->
     assert not [name for name, _ in page.given if name.startswith("on")]
     assert page.data["run"] == run.id
     causes = next(one for one in page.answers["overview"]["grids"] if one["key"] == "cause")
-    assert causes["pairs"] == [[k, ns] for k, ns in run.summary()["by_cause"].items()]
+    assert [[k, text] for k, _, text in causes["pairs"]] == [
+        [k, f"{number(ns)} ns"] for k, ns in run.summary()["by_cause"].items()
+    ]
     assert (folder / "plain.html").stat().st_size < 5_000_000
     assert str(folder) not in (folder / "plain.html").read_text(encoding="utf-8")
 

@@ -23,6 +23,7 @@ from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page
 from kernbench.tui.models.window import ChosenWindow, choices
+from tests.page_tables import records
 
 Figures = dict[str, tuple[float, float]]
 """Utilisation and occupancy by component and link."""
@@ -59,8 +60,7 @@ def of_rows(rows: Iterable[Mapping[str, Any]], name: str = "resource") -> Figure
 
 def of_table(table: Mapping[str, Any], name: str = "resource") -> Figures:
     """A table of the page."""
-    columns = [column["name"] for column in table["columns"]]
-    return of_rows((dict(zip(columns, row, strict=True)) for row in table["rows"]), name)
+    return of_rows(records(table), name)
 
 
 def busiest(overview: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from kernbench.tui.models.run_page import run_page
 from kernbench.tui.models.window import ChosenWindow
 from tests.conformance import energy_oracle
 from tests.examples import examples
+from tests.page_tables import records
 
 M, K, N = 64, 128, 64
 A, B, C = 2 * M * K, 2 * K * N, 2 * M * N
@@ -304,12 +305,12 @@ def test_every_screen_shows_the_same_energy() -> None:
     for level in page["grids"]:
         by = level["key"]
         wanted = {row["name"]: row["energy_pj"] for row in run.energy(by)["rows"]}
-        assert sum(wanted.values()) == pytest.approx(level["total"])
-        names = [column["name"] for column in level["table"]["columns"]]
-        shown = [dict(zip(names, row, strict=True)) for row in level["table"]["rows"]]
+        shown = records(level["table"])
         assert {row["name"]: row["energy_pj"] for row in shown} == wanted
         assert {row["name"]: row["energy_pj"] for row in rows if row["by"] == by} == wanted
-        assert dict(level["pairs"]) == dict(list(wanted.items())[: len(level["pairs"])])
+        total = sum(wanted.values())
+        bars = {name: pj / total for name, pj in list(wanted.items())[: len(level["pairs"])]}
+        assert {name: share for name, share, _ in level["pairs"]} == pytest.approx(bars)
     for by, column in (("part", "part"), ("line", "line")):
         asked = {row[column]: row["energy_pj"] for row in run.query(f"energy/by-{by}", limit=10**6).dicts()}
         assert asked == pytest.approx({row["name"]: row["energy_pj"] for row in run.energy(by)["rows"]})
@@ -319,5 +320,5 @@ def test_a_machine_without_figures_says_so_on_every_screen() -> None:
     run = gemm(**{f"energy.{key}": value for key, value in only().items()})
     page, rows = screens(run)
     assert (page["said"], rows) == ([EMPTY], [])
-    assert all((level["total"], level["table"]["rows"]) == (0.0, []) for level in page["grids"])
+    assert all((level["pairs"], level["table"]["rows"]) == ([], []) for level in page["grids"])
     assert EMPTY.replace("'", "&#x27;") in run.energy()._repr_html_()

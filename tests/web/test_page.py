@@ -350,15 +350,32 @@ def test_the_page_can_be_used_with_keys_alone(desk: Page, server: str) -> None:
     sort = desk.get_by_role("button", name="ns", exact=True)
     sort.focus()
     desk.keyboard.press("Enter")
-    values = [
-        float(text.replace(",", "")) for text in desk.locator("tbody td:nth-child(3)").all_inner_texts()
-    ]
+    values = [float(text) for text in desk.locator("tbody td:nth-child(3)").all_inner_texts()]
     assert values == sorted(values, reverse=True)
     desk.get_by_role("link", name="Energy").focus()
     desk.keyboard.press("Enter")
     desk.get_by_label("By kind of part", exact=True).focus()
     desk.keyboard.press("ArrowRight")
     assert desk.get_by_role("heading", name="By part").count() == 1
+
+
+def test_the_strip_of_a_path_is_as_wide_for_each_cause_as_the_table_says(desk: Page, server: str) -> None:
+    show(desk, server, "path")
+    drawn = desk.evaluate(
+        """[...document.querySelectorAll('.path-strip rect')].reduce((sums, one) => {
+             const fill = one.getAttribute('fill');
+             return {...sums, [fill]: (sums[fill] || 0) + Number(one.getAttribute('width'))};
+           }, {})"""
+    )
+    show(desk, server, "overview")
+    causes = desk.locator("dl[aria-label*='by cause'] div")
+    shown = {}
+    for one in causes.all():
+        colour = one.locator(".bar").evaluate("bar => bar.style.background")
+        shown[colour] = one.locator("b").nth(1).inner_text()
+    total = sum(drawn.values())
+    assert {f"rgb{tuple(int(fill[n : n + 2], 16) for n in (1, 3, 5))}": f"{ns / total:.1%}"
+            for fill, ns in drawn.items()} == shown  # fmt: skip
 
 
 def test_a_report_is_the_same_page_without_a_server(

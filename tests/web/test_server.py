@@ -15,6 +15,7 @@ from kernbench import api
 from kernbench.pages.answers import ANSWERS
 from kernbench.web.app import App
 from kernbench.web.guard import HEADERS, Guard
+from tests.page_tables import records, values
 
 BASE = "http://127.0.0.1:8765"
 
@@ -242,8 +243,8 @@ def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path
                 grids = ask(client, f"/api/waits?run={run}{path}").json["grids"]
                 found = {grid["key"]: grid["table"] for grid in grids}
                 for rows, name in (
-                    (found["pairs"]["rows"], "who-waited-for-whom"),
-                    (found["places"]["rows"], "waits-by-resource"),
+                    (values(found["pairs"]), "who-waited-for-whom"),
+                    (values(found["places"]), "waits-by-resource"),
                 ):
                     limit = {"limit": 200 if "who" in name else 10**6}
                     expected = api.ask(name, run, store, {**window, **limit}).rows
@@ -260,8 +261,7 @@ def test_alike_counts_all_that_are(tmp_path: Path) -> None:
         run = kb.traffic("pattern:all-local", "default", store=store, params={"bytes": 256}).id
         found = Client(App(store)).get(f"/api/overview?run={run}", base_url=BASE).json
         busiest = next(grid["table"] for grid in found["grids"] if grid["key"] == "busiest")
-        names = [column["name"] for column in busiest["columns"]]
-        rows = [dict(zip(names, row, strict=True)) for row in busiest["rows"]]
+        rows = records(busiest)
         assert sum(row["count"] for row in rows) > 256
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kernbench.report.cells import text
+from kernbench.report.cells import number, text
 from kernbench.report.content import Column, Content, Grid
 
 _CHANGE = tuple(Column(name, "ns") for name in ("before", "after", "change_ns"))
@@ -29,7 +29,10 @@ def content(found: Mapping[str, Any]) -> Content:
     alike = "alike" if found["same_config"] else "differently in a way that was not kept"
     facts = [(end, _identity(found[end])) for end in ("before", "after")]
     facts += [] if found["configured"] else [("configured", alike)]
-    causes = [[row["cause"], row["before"], row["after"]] for row in found["causes"]]
+    causes = [
+        [row["cause"], *([row[when], number(row[when])] for when in ("before", "after"))]
+        for row in found["causes"]
+    ]
     grids = [
         Grid("configured", "Configured differently", [*map(Column, ("what", "key", "before", "after"))],
              [{key: _short(value) for key, value in row.items()} for row in found["configured"]],

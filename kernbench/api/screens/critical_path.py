@@ -14,8 +14,8 @@ EMPTY = "no time in this window"
 OUTSIDE = "outside of kernels"
 _STEPS = columns_of("t_start t_end ns cause location line activity transaction")
 _PLACES = 20
-_STRIP = 2000
-"""Stretches of the path that are drawn."""
+_STRETCHES = 500
+"""Steps that are shorter than the path by this factor are drawn together with their neighbours."""
 
 
 def time_of_run(run: Run, **window: Any) -> Content:
@@ -51,14 +51,21 @@ def steps(path: CriticalPath) -> Grid:
 
 
 def _strip(path: CriticalPath) -> list[list[Any]]:
-    """The steps as ``[start, end, cause]`` in ns, neighbours of one cause as one, the longest of them."""
-    joined: list[list[Any]] = []
+    """Stretches of the path as ``[start, end, {cause: ns}]``, start and end in ns.
+
+    Neighbours of one cause are one, and so are neighbours that are too short to be seen. All that is left out
+    is their order: the sums by cause are those of the whole path.
+    """
+    shortest = path.ns / _STRETCHES
+    drawn: list[list[Any]] = []
     for step in path.steps:
-        if joined and joined[-1][2] == step.cause and abs(joined[-1][1] - step.t_start) < 1e-9:
-            joined[-1][1] = step.t_end
-        else:
-            joined.append([step.t_start, step.t_end, step.cause])
-    if len(joined) > _STRIP:
-        least = sorted((end - start for start, end, _ in joined), reverse=True)[_STRIP - 1]
-        joined = [one for one in joined if one[1] - one[0] >= least]
-    return joined
+        last = drawn[-1] if drawn else None
+        if (
+            last is None
+            or abs(last[1] - step.t_start) >= 1e-9
+            or (set(last[2]) != {step.cause} and step.t_end - last[0] > shortest)
+        ):
+            drawn.append(last := [step.t_start, step.t_end, {}])
+        last[1] = step.t_end
+        last[2][step.cause] = last[2].get(step.cause, 0.0) + step.ns
+    return drawn

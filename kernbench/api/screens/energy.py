@@ -7,7 +7,7 @@ from typing import Any
 
 from kernbench.api.energy_use import HEADINGS, energy_levels
 from kernbench.api.result import Run
-from kernbench.report.cells import number
+from kernbench.report.cells import joules, number
 from kernbench.report.content import Column, Content, Grid
 
 EMPTY = "no part of this machine has energy figures: give them under 'energy' in the topology"
@@ -16,7 +16,6 @@ NOTE = (
     "that are published ones of other chips unless the topology gives its own."
 )
 _NO_STATIC = "static energy is not in these figures: no part of the machine has static_mw"
-_SIZES = (("J", 1e12), ("mJ", 1e9), ("uJ", 1e6), ("nJ", 1e3))
 
 
 def of_run(run: Run, **_window: Any) -> Content:
@@ -52,9 +51,3 @@ def _said(found: Mapping[str, Any]) -> list[str]:
     if found["latency_ns"]:  # traffic has no launches
         of += f"; its launches took {joules(found['launches_pj'])} in {number(found['latency_ns'])} ns"
     return [of, *([] if found["static_pj"] else [_NO_STATIC])]
-
-
-def joules(pj: float) -> str:
-    """An energy in the unit that suits it."""
-    unit, size = next(((unit, size) for unit, size in _SIZES if pj >= size), ("pJ", 1.0))
-    return f"{number(pj / size)} {unit}"

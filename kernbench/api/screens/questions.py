@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernbench.report.content import Column
+from kernbench.report.content import PERCENT, Column, column
 
 EMPTY = "no rows: nothing in this run answers to that"
 
@@ -13,6 +13,7 @@ EMPTY = "no rows: nothing in this run answers to that"
 def columns(question: Mapping[str, Any], names: Sequence[str]) -> list[Column]:
     """The columns of these names, with what :func:`kernbench.question` says of them."""
     known = {
-        one["name"]: Column(one["name"], one["unit"], "0 to 1" in one["help"]) for one in question["returns"]
+        one["name"]: Column(one["name"], one["unit"], one["name"] in PERCENT or "0 to 1" in one["help"])
+        for one in question["returns"]
     }
-    return [known.get(name) or Column(name) for name in names]
+    return [known.get(name) or column(name) for name in names]

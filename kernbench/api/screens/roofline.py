@@ -30,4 +30,5 @@ def of_run(
         rows = run.roofline(by, "run" if launch is None else launch, limit)
         parts = {"operation": ("op",), "pe": ("name",)}.get(by, ())
         grids.append(Grid(by, heading, COLUMNS, rows, parts=parts, drawn=roofs.drawn(rows)))
-    return Content(grids, EMPTY, note=NOTE, choice="by")
+    opens = next((grid.key for grid in grids if grid.drawn["work"]), "")
+    return Content(grids, EMPTY, note=NOTE, choice="by", opens=opens)

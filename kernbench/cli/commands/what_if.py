@@ -163,7 +163,7 @@ def _by_cause(found: dict[str, Any]) -> Iterator[list[Any]]:
 
 
 def _energy(before: float, after: float) -> str:
-    from kernbench.api.screens.energy import joules
+    from kernbench.report.cells import joules
 
     change = f"{abs(after - before) / before:.1%} {'less' if after <= before else 'more'}" if before else "-"
     return f"energy of the whole run: {joules(after)} instead of {joules(before)}, {change}"

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.kinds.links import VERMILION
 from kernbench.report.cells import number
 from kernbench.report.colours import INK
 from kernbench.report.roofs import LEVELS
@@ -31,7 +30,7 @@ def roofline_figure(panels: Sequence[tuple[str, Mapping[str, Any]]], title: str)
 
     shown = [(name, drawn) for name, drawn in panels if drawn["work"]]
     if not shown:
-        raise UsageError("no GEMM operation of the run moved bytes, so there is no roofline to draw")
+        raise UsageError("nothing in the run has both flops and bytes, so there is no roofline to draw")
     figure = Figure(figsize=(8.2 * len(shown), 6.0), dpi=110)
     figure.set_layout_engine("constrained")
     figure.suptitle(title, fontsize=12, fontweight="bold")
@@ -48,9 +47,8 @@ def _panel(axes: Axes, drawn: Mapping[str, Any]) -> None:
     places = [dot["intensity"] for one in work for dot in one["dots"]]
     places += [peak * 1e3 / roof["gbs"] for roof in drawn["roofs"]]
     low, high = min(places) / 3, max(places) * 6
-    axes.plot(
-        [low, high], [peak, peak], color=VERMILION, linewidth=1.6, label=f"GEMM: {number(peak)} TFLOP/s"
-    )
+    gemm = f"GEMM: {number(peak)} TFLOP/s"
+    axes.plot([low, high], [peak, peak], color=drawn["peak_colour"], linewidth=1.6, label=gemm)
     for roof in drawn["roofs"]:
         ends, label = [low, peak * 1e3 / roof["gbs"]], f"{roof['label']}: {number(roof['gbs'])} GB/s"
         axes.plot(ends, [x * roof["gbs"] / 1e3 for x in ends], color=roof["colour"], linewidth=1.6)
@@ -95,6 +93,7 @@ def _name(axes: Axes, one: Mapping[str, Any]) -> None:
     op = f", op {one['op']}" if one["op"] >= 0 else ""
     count = f" × {one['count']}" if one["count"] > 1 else ""
     roof = LEVELS[one["bound"]][0] if one["bound"] in LEVELS else one["bound"].upper()
-    at = max(dot["intensity"] for dot in one["dots"]), one["achieved_tflops"]
+    bound = [dot["intensity"] for dot in one["dots"] if dot["level"] == one["bound"]]
+    at = max(bound or (dot["intensity"] for dot in one["dots"])), one["achieved_tflops"]
     axes.annotate(f"{name}{op}: {one['share']:.1%} of {roof}{count}", at, (9, -3),
                   textcoords="offset points", fontsize=7, color=INK)  # fmt: skip

@@ -9,21 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.analysis.trace_tables import Ints
-from kernbench.kinds.links import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+from kernbench.kinds.links import BLUE, GREEN, SKY, YELLOW
+from kernbench.report.colours import CAUSES
 
 Floats = NDArray[np.float64]
 
 CATEGORIES = {
     "launch": ("#9aa5b1", "launch"),
     "kernel": ("#c5ccd3", "kernel"),
-    "gemm": (ORANGE, "matrix"),
+    "gemm": (CAUSES["compute"], "matrix"),
     "math": (YELLOW, "vector"),
     "composite": ("#f3d9a4", "composite"),
     "move": (GREEN, "fetch, store"),
     "read": (SKY, "DMA read"),
     "write": (BLUE, "DMA write"),
-    "queue": (PURPLE, "queue"),
-    "crossing": (VERMILION, "transfer"),
+    "queue": (CAUSES["queue"], "queue"),
+    "crossing": (CAUSES["link"], "transfer"),
 }
 """Colour and name for people by category; distinct for readers with colour vision deficiency."""
 NAMES = tuple(CATEGORIES)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbench.errors import UsageError
-from kernbench.report.cells import csv_cell, fold, is_number, number, plain, shown, text
+from kernbench.report.cells import csv_cell, fold, is_number, plain, shown, text
 from kernbench.report.content import Column
 from kernbench.report.targets import Target, sort_of, targets_of
 from kernbench.tui.models.filters import Values, matching
@@ -102,7 +102,7 @@ class ShownTable:
 
     def cells(self, row: int) -> list[str]:
         """A row as text."""
-        return [_cell(column, self.value(row, column.name)) for column in self.columns]
+        return [column.text(self.value(row, column.name)) for column in self.columns]
 
     def targets(self, row: int) -> list[Target]:
         """Everything that a row leads to, the most important first."""
@@ -115,7 +115,7 @@ class ShownTable:
         found = []
         for column in self.columns:
             values = [every.value(row, column.name) for row in rows]
-            cells = [_cell(column, value) for value in values]
+            cells = [column.text(value) for value in values]
             right = any(is_number(shown(value)) for value in values)
             ends = self._extremes(column) if len(every) > _SAMPLE else []
             widest = max((len(cell) for cell in (*cells, *ends)), default=0)
@@ -135,7 +135,7 @@ class ShownTable:
         if pa.types.is_boolean(values.type):
             return []
         ends = pc.min_max(values).as_py()
-        return [_cell(column, end) for end in ends.values() if end is not None]
+        return [column.text(end) for end in ends.values() if end is not None]
 
     def filtered(self, words: str) -> ShownTable:
         """Only the rows that match ``words`` (:func:`kernbench.tui.models.filters.matching`)."""
@@ -191,17 +191,3 @@ def _rank(value: Any) -> tuple[bool, float, str]:
     """Numbers by size and before texts, all else as text."""
     number_like = isinstance(value, int | float)
     return (not number_like, float(value) if number_like else 0.0, "" if number_like else text(value))
-
-
-def _cell(column: Column, value: Any) -> str:
-    if column.percent and isinstance(value, int | float):
-        return f"{value:.1%}"
-    if isinstance(value, float):
-        return number(value)
-    # -1 stands for none in numbers of things, as in the trace's tables.
-    if value == -1 and not isinstance(value, bool) and column.name in _NONE_IS_MINUS_1:
-        return "-"
-    return text(value)
-
-
-_NONE_IS_MINUS_1 = frozenset({"launch", "route", "caused_by", "op", "parent", "transaction", "hop"})

@@ -60,13 +60,13 @@ class WatchScreen(BrowserScreen):
             self._last = passed, seen.events
             if self.is_there:
                 self.query_one(Sparkline).data = self._rates
-        rate = f"{seen.events / passed:,.0f}" if passed > 0 else "0"
+        rate = f"{seen.events / passed:.0f}" if passed > 0 else "0"
         lines = [
             (
                 "simulated",
                 "preparing" if not seen.events else f"{number(round(seen.sim_ns, 3))} ns{seen.share}",
             ),
-            ("events", f"{seen.events:,}, {rate} a second"),
+            ("events", f"{seen.events}, {rate} a second"),
             ("running for", f"{passed:.1f} s"),
         ]
         if self.watched.stopping:

@@ -1,17 +1,16 @@
 // Two runs: what was configured differently, what got slower, where, by how much.
 
 import { h, put, select } from "./dom.js";
-import { number } from "./format.js";
 import { panel } from "./panel.js";
 import { described } from "./screen.js";
-import { table } from "./table.js";
+import { swatch, table } from "./table.js";
 
-function bars(causes) {
-  const most = Math.max(...causes.map(([, a, b]) => Math.max(a, b)), 1e-9);
-  const bar = (ns, kind) => [h("span", { class: "faint" }, kind), h("b", {}, `${number(ns)} ns`),
+function bars(causes, room, colours) {
+  const most = Math.max(...causes.map(([, [a], [b]]) => Math.max(a, b)), 1e-9);
+  const bar = ([ns, text], kind) => [h("span", { class: "faint" }, kind), h("b", {}, `${text} ns`),
     h("span", { class: "track" }, h("i", { class: `bar ${kind}`, style: { width: `${ns / most * 100}%` } }))];
   return h("dl", { class: "shares", "aria-label": "time by cause, before and after" }, causes.map(([cause, before, after]) =>
-    h("div", {}, h("dt", {}, cause), h("dd", {}, bar(before, "before"), bar(after, "after")))));
+    h("div", {}, h("dt", {}, swatch(colours, cause)), h("dd", {}, bar(before, "before"), bar(after, "after")))));
 }
 
 export async function compare(root, ctx) {

@@ -1,25 +1,14 @@
-// Figures as people read them; the same rules as in the shell.
+// Figures that the page works out itself, such as ends of what is seen; all others come with their text.
 
 export function number(value) {
-  if (value === null || value === undefined) return "-";
-  if (Number.isInteger(value)) return value.toLocaleString("en-US", { useGrouping: Math.abs(value) >= 10000 });
+  if (Number.isInteger(value)) return String(value);
   if (Math.abs(value) < 1e-9) return "0";
   const text = value.toFixed(3).replace(/\.?0+$/, "");
-  if (text === "0" || text === "-0") return value.toPrecision(3);
-  return Math.abs(value) >= 10000 ? Number(text).toLocaleString("en-US", { maximumFractionDigits: 3 }) : text;
+  return text === "0" || text === "-0" ? value.toPrecision(3) : text;
 }
 
-export function percent(share, digits = 1) {
-  return `${(share * 100).toFixed(digits)}%`;
-}
-
-export function cellText(value, column) {
-  if (value === null) return "-";
-  if (value === true) return "yes";
-  if (value === false) return "no";
-  if (typeof value !== "number") return String(value);
-  if (value === -1 && ["transaction", "operation", "launch"].includes(column.leads)) return "-";
-  return column.percent ? percent(value) : number(value);
+export function percent(share) {
+  return `${(share * 100).toFixed(1)}%`;
 }
 
 // Round steps of an axis: at most `count` from 0 to `length`.

@@ -6,7 +6,6 @@ import { hideTip, showTip } from "./tip.js";
 
 const LEFT = 64, RIGHT = 20, TOP = 20, BOTTOM = 48;
 const NAMED = 34;
-const GEMM = "#d55e00";
 
 function decades(low, high) {
   const found = [];
@@ -45,7 +44,9 @@ function labels(work, x, y, wide, name) {
   };
   return [...work].sort((a, b) => a.share - b.share).flatMap((one) => {
     const at = y(one.achieved_tflops), ends = one.dots.map((dot) => x(dot.intensity));
-    const first = Math.min(...ends), last = Math.max(...ends);
+    const last = Math.max(...ends);
+    // Beside the dot whose roof the text names.
+    const bound = one.dots.find((dot) => dot.level === one.bound), own = bound ? x(bound.intensity) : last;
     const called = one.name.length > NAMED ? `${one.name.slice(0, NAMED - 1)}…` : one.name;
     const op = one.op >= 0 ? `, op ${one.op}` : "";
     const reached = `: ${percent(one.share)} of ${name(one.bound)}${one.count > 1 ? ` × ${one.count}` : ""}`;
@@ -58,16 +59,16 @@ function labels(work, x, y, wide, name) {
       else met.push([x(dot.intensity), [name(dot.level)]]);
     }
     return [
-      put("named", texts, (long) => [[last + 12, at], [first - 12 - long, at], [first, at + 17], [first, at - 17], [last - long, at + 17], [last - long, at - 17]]),
+      put("named", texts, (long) => [[own + 12, at], [own - 12 - long, at], [own - 6, at + 17], [own - 6, at - 17], [own + 6 - long, at + 17], [own + 6 - long, at - 17]]),
       ...met.map(([middle, names]) => put("level", [names.join(", ")], (long) => [[middle - long / 2, at - 15], [middle - long / 2, at + 15]])),
     ];
   });
 }
 
-export function roofline({ work, roofs, peak_tflops: peak, left_out: without }, room) {
+export function roofline({ work, roofs, peak_tflops: peak, peak_colour: gemm, left_out: without }, room) {
   // As wide as there is room for, so that texts are as large on a phone.
   const W = Math.min(Math.max(room, 320), 1100), H = Math.min(Math.max(W * 0.5, 300), 460);
-  if (!work.length) return h("p", { class: "faint" }, "no GEMM operation moved bytes, so there is no roofline to draw");
+  if (!work.length) return h("p", { class: "faint" }, "nothing here has both flops and bytes, so there is no roofline to draw");
   const of = Object.fromEntries(roofs.map((roof) => [roof.level, roof]));
   const name = (level) => (of[level] ? of[level].label : level.toUpperCase());
   const places = [...work.flatMap((one) => one.dots.map((dot) => dot.intensity)), ...roofs.map(({ gbs }) => peak * 1e3 / gbs)];
@@ -85,7 +86,7 @@ export function roofline({ work, roofs, peak_tflops: peak, left_out: without }, 
       named || highY / lowY < 300 && H > 300 ? s("text", { x: LEFT - 6, y: y(at) + 4, "text-anchor": "end" }, number(at)) : null]),
     s("text", { x: (W + LEFT) / 2, y: H - 8, "text-anchor": "middle" }, "arithmetic intensity, FLOP/byte of each level"),
     s("text", { x: 14, y: H / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${H / 2})` }, "TFLOP/s"),
-    s("line", { class: "roof", x1: x(lowX), x2: x(highX), y1: y(peak), y2: y(peak), stroke: GEMM }),
+    s("line", { class: "roof", x1: x(lowX), x2: x(highX), y1: y(peak), y2: y(peak), stroke: gemm }),
     s("text", { x: W - RIGHT - 4, y: y(peak) - 6, "text-anchor": "end" }, `GEMM: ${number(peak)} TFLOP/s`),
     roofs.map(({ gbs, colour }) => {
       const low = Math.max(lowX, lowY * 1e3 / gbs);

@@ -12,9 +12,10 @@ export function screen(key, title, draw) {
 // What an answer describes; as above.
 export function described(root, data, ctx, title, draw) {
   const named = (grid) => `${title.toLowerCase()}, ${grid.heading.toLowerCase()}`;
+  const coloursOf = (grid) => grid.table.columns.find((column) => column.colours)?.colours;
   const note = (text) => text ? h("p", { class: "faint" }, text) : null;
-  const bars = (grid) => grid.pairs.length ? shares(grid.pairs, grid.total, named(grid), grid.unit) : null;
-  const picture = (grid) => draw && grid.drawn ? draw(grid.drawn, root.clientWidth || 900) : bars(grid);
+  const bars = (grid) => grid.pairs.length ? shares(grid.pairs, named(grid), coloursOf(grid)) : null;
+  const picture = (grid) => draw && grid.drawn ? draw(grid.drawn, root.clientWidth || 900, coloursOf(grid)) : bars(grid);
   const shown = (grid) => panel(grid.heading, note(grid.note), picture(grid), grid.only_bars ? null : table(grid.table, ctx, named(grid)));
   const room = h("div");
   const only = (at) => put(clear(room), shown(data.grids.find((grid) => grid.key === at)));
@@ -22,7 +23,8 @@ export function described(root, data, ctx, title, draw) {
     data.wrong.map((text) => h("p", { class: "bad" }, text)), data.said.map((text) => h("p", {}, text)), note(data.note));
   if (!data.choice) put(root, h("div", { class: "grids" }, data.grids.map((grid) => h("div", { class: grid.only_bars ? "narrow" : null }, shown(grid)))));
   else if (data.grids.some((grid) => grid.table.rows.length)) {
-    put(root, choice(data.choice, data.grids.map((grid) => [grid.key, grid.heading]), data.grids[0].key, only), room);
-    only(data.grids[0].key);
+    const first = data.opens || data.grids[0].key;
+    put(root, choice(data.choice, data.grids.map((grid) => [grid.key, grid.heading]), first, only), room);
+    only(first);
   } else put(root, note(data.grids[0].table.empty));
 }

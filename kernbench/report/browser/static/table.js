@@ -1,7 +1,7 @@
 // A table that sorts, filters, and leads on from what its cells name.
 
 import { h } from "./dom.js";
-import { cellText } from "./format.js";
+import { percent } from "./format.js";
 
 const PAGE = 100;
 // Tables of so few rows need no filter.
@@ -19,34 +19,38 @@ function target(column, value, ctx) {
   return null;
 }
 
-function cell(column, value, ctx, right) {
-  const text = cellText(value, column);
+// A cell is a value that is read as it is, or a value with its text.
+const both = (cell) => (Array.isArray(cell) ? cell : [cell, String(cell)]);
+const unpacked = (data) => ({ ...data, rows: data.rows.map((row) => row.map(both)) });
+
+// A text in the colour that it has in every picture.
+export function swatch(colours, text) {
+  return colours?.[text] ? [h("i", { class: "swatch", style: { background: colours[text] } }), " ", text] : text;
+}
+
+function cell(column, [value, text], ctx, right) {
   const to = target(column, value, ctx);
-  const inner = to ? h("a", { href: to }, text) : text;
-  const bar = column.percent && column.name !== "change" && typeof value === "number" && value > 0
+  const inner = to && text !== "-" ? h("a", { href: to }, text) : swatch(column.colours, text);
+  const bar = column.bar && typeof value === "number" && value > 0
     ? h("i", { class: "bar", style: { width: `${Math.min(value, 1) * 100}%` } }) : null;
   const wraps = text.length > WRAPS && text.includes(" ");
   const kind = column.name === "plan" ? "plan" : wraps ? "prose" : null; // a plan is drawn with characters
   return h("td", { class: right ? "number" : kind }, bar, inner);
 }
 
-// "busy_ns" says its unit already.
-function heading({ name, unit }) {
-  return unit && !name.split("_").includes(unit.toLowerCase().replace("/", "")) ? `${name}, ${unit}` : name;
-}
-
 function fits(row, words) {
-  const text = row.map((value) => String(value)).join(" ").toLowerCase();
+  const text = row.map(([, text]) => text).join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
-function compared(a, b) {
+function compared([a], [b]) {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true });
 }
 
 // `refill` of what it returns puts other rows in, sorted and filtered as before.
-export function table(data, ctx, name) {
+export function table(given, ctx, name) {
+  let data = unpacked(given);
   let rows = data.rows;
   let words = [];
   let sorted = { at: -1, down: false };
@@ -55,10 +59,10 @@ export function table(data, ctx, name) {
   const more = h("p", { class: "faint" });
   const numeric = data.columns.map((_, at) => isNumber(at));
   const heads = data.columns.map((column, at) => h("th", { scope: "col", class: numeric[at] ? "number" : null },
-    h("button", { type: "button", onclick: () => sort(at) }, heading(column))));
+    h("button", { type: "button", onclick: () => sort(at) }, column.title)));
 
   function isNumber(at) {
-    return data.rows.some((row) => typeof row[at] === "number") && data.rows.every((row) => row[at] === null || typeof row[at] === "number");
+    return data.rows.some((row) => typeof row[at][0] === "number") && data.rows.every((row) => row[at][0] === null || typeof row[at][0] === "number");
   }
 
   function sort(at) {
@@ -95,18 +99,16 @@ export function table(data, ctx, name) {
       h("table", {}, h("thead", {}, h("tr", {}, heads)), body)),
     more, data.notes.map((note) => h("p", { class: "faint" }, note)));
   whole.refill = (fresh) => {
-    data = fresh;
+    data = unpacked(fresh);
     fill();
   };
   return whole;
 }
 
-// Names with ns as bars, as long as their share of all.
-export function shares(pairs, ns, name, unit = "ns") {
+// Names with figures as bars, as long as their share of all.
+export function shares(pairs, name, colours) {
   if (!pairs.length) return h("p", { class: "faint" }, "nothing here");
-  return h("dl", { class: "shares", "aria-label": name }, pairs.map(([what, time]) => {
-    const share = ns > 0 ? time / ns : 0;
-    return h("div", {}, h("dt", {}, what), h("dd", {}, h("b", {}, `${cellText(time, {})} ${unit}`), h("b", {}, `${(share * 100).toFixed(1)}%`),
-      h("span", { class: "track" }, h("i", { class: "bar", style: { width: `${Math.min(share, 1) * 100}%` } }))));
-  }));
+  return h("dl", { class: "shares", "aria-label": name }, pairs.map(([what, share, text]) =>
+    h("div", {}, h("dt", {}, what), h("dd", {}, h("b", {}, text), h("b", {}, percent(share)),
+      h("span", { class: "track" }, h("i", { class: "bar", style: { width: `${Math.min(share, 1) * 100}%`, background: colours?.[what] } }))))));
 }
