@@ -20,7 +20,6 @@
 #   make measure-store  measure the stores on a million hops, write docs/reference/measured-stores.md (as make neo4j)
 #   make diagrams    redraw docs/diagrams, the pictures of the default and the smallest machine
 #   make screens     redraw docs/screens: pictures of the terminal UI, the time line and the page (needs a Chromium)
-#   make figures     measure and draw DMA latency and bandwidth of the default machine into figures/
 #   make neo4j       a Neo4j server without Docker, at neo4j://127.0.0.1:7687 (needs a JDK 17 and Maven)
 #   make clean       remove the environment and all caches
 
@@ -45,7 +44,7 @@ SAY := $(BIN)/python -c 'from kernbench.compiled import state; print("compiled e
 # What the engine computes, and what is kept of it.
 PURE := tests/golden tests/exact/test_fabric.py tests/exact/test_reference_agreement.py tests/unit/test_sim_server.py
 
-.PHONY: run test slow pure coverage core golden lock lint types contracts wheel-test docs site pictures validation measure measure-store diagrams screens figures neo4j clean help
+.PHONY: run test slow pure coverage core golden lock lint types contracts wheel-test docs site pictures validation measure measure-store diagrams screens neo4j clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -121,9 +120,6 @@ diagrams: $(DEV)
 screens: $(DEV)
 	$(BIN)/python tools/draw_screens.py docs/screens
 	$(BIN)/python -m tools.draw_page docs/screens/page
-
-figures: $(DEV)
-	$(BIN)/kernbench figures --out figures --topology default
 
 neo4j: $(DEV)
 	$(BIN)/python tools/run_neo4j.py $(NEO4J_OPTIONS)

@@ -27,16 +27,10 @@ from kernbench.api.kept_runs import (
 )
 from kernbench.api.kernel import KernelRun as KernelRun, run_kernel as run_kernel
 from kernbench.api.pictures import (
-    BANDWIDTH_BYTES as BANDWIDTH_BYTES,
     DIAGRAM_VIEWS as DIAGRAM_VIEWS,
-    LATENCY_BYTES as LATENCY_BYTES,
-    RUN_FIGURES as RUN_FIGURES,
     diagram as diagram,
     diagram_frames as diagram_frames,
-    figures as figures,
     require_figures as require_figures,
-    roofline_figure as roofline_figure,
-    save_figure as save_figure,
 )
 from kernbench.api.probing import probe as probe
 from kernbench.api.result import Frame as Frame, Run as Run

@@ -1,288 +1,179 @@
-"""Files of a run for the tools that people have."""
+"""Files of a run for the tools that people have: one :class:`Format` for each, which every surface reads."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kernbench.errors import UsageError
-from kernbench.hints import suggestion
+from kernbench.hints import did_you_mean, suggestion
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
-    import networkx as nx
-    import pyarrow as pa
-    from matplotlib.figure import Figure
-
-    from kernbench.analysis.time_window import Window
-    from kernbench.api.timelines import TimeLine
-    from kernbench.pgraph import TopologyRecord
+    from kernbench.api.result import Run
 
 PathLike = str | os.PathLike[str]
+Chosen = dict[str, Any]
+"""``launch``, ``from_ns`` and ``to_ns`` of a window, as :meth:`kernbench.Run.window` takes them."""
 
 
-class Exports:
-    """The files that a :class:`kernbench.Run` can be written to."""
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of files. ``write`` takes the run, a path and :data:`Chosen`, and gives the files' names."""
 
-    _properties: Mapping[str, Any]
-    if TYPE_CHECKING:
+    name: str
+    about: str
+    """What it is and who reads it, for lists and help."""
+    write: Callable[..., list[str]]
+    ending: str = ""
+    """How its file ends; a format of several files has a folder, or a prefix of their names."""
+    whole: bool = False
+    """Whether it has the whole run where no window is chosen, and not the launches."""
+    options: Sequence[str] = ()
+    """Names of further arguments of ``write``."""
 
-        @property
-        def tables(self) -> Mapping[str, pa.Table]:
-            """The tables of its trace."""
 
-        def window(
-            self, launch: int | str | None = None, from_ns: float | None = None, to_ns: float | None = None
-        ) -> Window:
-            """A window of it."""
+def export(
+    run: Run,
+    to: str,
+    path: PathLike | None = None,
+    launch: int | str | None = None,
+    from_ns: float | None = None,
+    to_ns: float | None = None,
+    **options: object,
+) -> list[str]:
+    """See :meth:`kernbench.Run.export`."""
+    form = FORMATS.get(to)
+    if form is None:
+        raise UsageError(f"there is no format '{to}'; {did_you_mean(to, FORMATS)}")
+    if unknown := sorted(options.keys() - set(form.options)):
+        raise UsageError(f"'{unknown[0]}' is not an option of '{to}'; it takes {_listed(form.options)}")
+    run._check_traced()
+    whole = form.whole and launch is None
+    chosen: Chosen = {"launch": "run" if whole else launch or "all", "from_ns": from_ns, "to_ns": to_ns}
+    window = run.window(**chosen)
+    if window.ns <= 0 and not whole:
+        raise UsageError(f"there is no time in {window.name}; choose another window, or launch run for all")
+    return form.write(run, path or f"{run.id}{form.ending}", chosen, **options)
 
-        def _check_traced(self) -> None: ...
 
-        def topology_record(self) -> TopologyRecord:
-            """Its machine."""
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
 
-        def subgraph(
-            self,
-            *names: str,
-            launch: int | str | None = None,
-            from_ns: float | None = None,
-            to_ns: float | None = None,
-        ) -> nx.MultiDiGraph[Any]:
-            """A part of its graph."""
 
-    def to_perfetto(
-        self,
-        path: PathLike,
-        launch: int | str | None = "all",
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-        *,
-        links: bool = False,
-        waits: bool = False,
-        ticks: str = "ns",
-    ) -> list[str]:
-        """Write a window (:meth:`window`, by default the launches) as a trace that ui.perfetto.dev opens.
+def _perfetto(
+    run: Run, path: PathLike, chosen: Chosen, links: bool = False, waits: bool = False, ticks: str = "ns"
+) -> list[str]:
+    from kernbench.report.perfetto import TICKS, Options, write
 
-        Tracks are the machine's: host, packages, cubes, PEs and their engines, with launches, kernels,
-        operations, messages, and counters of bandwidth, queues and TCM. Time 0 is the window's start;
-        ``t_start`` and ``t_end`` among the arguments are the run's own times, exact.
+    if ticks not in TICKS:
+        raise UsageError(f"ticks '{ticks}' are none; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
+    options = Options(links, waits, ticks)
+    return write_file(path, lambda out: write(out, run.properties, run.tables, run.window(**chosen), options))
 
-        Args:
-            path: The file.
-            launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
-            from_ns: Leave out what ended before.
-            to_ns: Leave out what began after.
-            links: With every crossing of a component or link.
-            waits: With every wait of a message for another, on pseudo-channels too.
-            ticks: ``ns``, or ``ps``: Perfetto counts whole ns, so that times there are rounded to them; with
-                ``ps`` they are exact to a picosecond, and a ns in the picture is a picosecond.
 
-        Returns:
-            The file's name, in a list.
+def _chakra(run: Run, prefix: PathLike, chosen: Chosen) -> list[str]:
+    """``prefix.0.et`` for SIP 0, and so on. Chakra's times are whole us, so attributes have the ns."""
+    from kernbench.analysis.window_tables import tables_within
+    from kernbench.report.chakra import ranks
 
-        Raises:
-            UsageError: The run has no trace, or there is no such window.
-        """
-        from kernbench.report.perfetto import TICKS, Options, write
+    window = run.window(**chosen)
+    found = ranks(tables_within(run.tables, window), window.spans[0][0] if window.spans else 0.0)
+    if not found:
+        raise UsageError(f"no kernel did anything in {window.name}: there is nothing for Chakra to hold")
+    files = []
+    for rank, messages in found.items():
+        data = b"".join(messages)
+        files += write_file(f"{os.fspath(prefix)}.{rank}.et", partial(_put, data))
+    return files
 
-        if ticks not in TICKS:
-            raise UsageError(f"ticks '{ticks}' are none; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
-        window = self._timed(launch, from_ns, to_ns)
-        options = Options(links, waits, ticks)
-        return write_file(path, lambda out: write(out, self._properties, self.tables, window, options))
 
-    def timeline(
-        self,
-        launch: int | str | None = "all",
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-        *,
-        links: bool = False,
-        waits: bool = True,
-        fold: bool = True,
-        rows: int = 16,
-    ) -> TimeLine:
-        """The timeline of a window (:meth:`window`, by default the launches). A notebook shows it.
+def _npe(run: Run, path: PathLike, chosen: Chosen) -> list[str]:
+    """A device of the file is a cube, a core one of its routers, a cycle a picosecond."""
+    from kernbench.pgraph import topology_graph
+    from kernbench.report.npe import Cubes, write
 
-        Args:
-            launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
-            from_ns: Leave out what ended before.
-            to_ns: Leave out what began after.
-            links: With the links, memories, routers and CPUs that transactions crossed, most occupied first.
-            waits: With what was queued before them.
-            fold: PEs that did the same at the same times, and such links, once.
-            rows: PEs to show at most, and as many links and other parts; 0 for all.
+    graph = topology_graph(run.topology_record())
+    width, height = (int(graph.properties[f"cube_mesh_{key}"]) for key in "wh")
+    cubes = Cubes(width, width * height)
+    links = [edge.id for edge in graph.edges("LINK")]
+    return write_file(path, lambda out: write(out, run.tables, links, run.window(**chosen), cubes))
 
-        Raises:
-            UsageError: The run has no trace, or there is no such window.
-        """
-        from kernbench.api.timelines import TimeLine
-        from kernbench.report.timeline import Wanted, time_line
 
-        if rows < 0:
-            raise UsageError(f"rows={rows} cannot be shown; give a number from 1, or 0 for all")
-        window = self._timed(launch, from_ns, to_ns)
-        wanted = Wanted(links, waits, fold, rows)
-        return TimeLine(time_line(self._properties, self.tables, window, wanted))
+def _graph(run: Run, path: PathLike, chosen: Chosen, names: Sequence[str] = (), *, form: str) -> list[str]:
+    """Nodes have their ``id`` of the store and ``labels``, joined by colons; edges ``relationship``."""
+    from kernbench.report.graph_files import WRITERS, plain
 
-    def figure(
-        self,
-        name: str,
-        launch: int | str | None = "all",
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-    ) -> Figure:
-        """A matplotlib figure of a window (:meth:`window`, by default the launches).
+    if Path(path).suffix.lower() != f".{form}":
+        raise UsageError(f"'{os.fspath(path)}' does not end in .{form}; give it that ending")
+    graph = plain(run.subgraph(*names, **chosen))
+    return write_file(path, lambda out: WRITERS[form](graph, out))
 
-        ``roofline``: how near launches and operations came to what GEMM engines and memories allow; of whole
-        launches only. ``links``: the occupancy of links, memories, routers and CPUs over time.
-        ``timeline``: see :meth:`timeline`. ``energy``: by kind of part and by line, of the whole run.
 
-        Raises:
-            UsageError: There is no such figure or window, or nothing to draw; or the run is not kept.
-            MissingExtraError: matplotlib is not installed.
-        """
-        from kernbench.api.pictures import run_figure
+def _tables(run: Run, folder: PathLike, chosen: Chosen, *, form: str) -> list[str]:
+    """A file for each table, ``Op.csv``, ``Hop.csv`` and so on, and ``run.json``."""
+    from kernbench.analysis.window_tables import tables_within
+    from kernbench.report.tables import WRITERS
 
-        return run_figure(self, name, launch, from_ns, to_ns)  # type: ignore[arg-type]
+    window = run.window(**chosen)
+    whole = window.spans == ((0.0, run.sim_ns),)
+    tables = run.tables if whole else tables_within(run.tables, window)
+    into = Path(folder)
+    if into.exists() and not into.is_dir():
+        raise UsageError(f"'{into}' is a file; name a folder for the {len(tables)} tables")
+    files = []
+    for name, table in tables.items():
+        files += write_file(into / f"{name}.{form}", partial(WRITERS[form], table))
+    about = {**run.properties, "window": {"name": window.name, "spans": window.spans}}
+    text = json.dumps(about, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return [*files, *write_file(into / "run.json", lambda out: out.write(text.encode()))]
 
-    def to_csv(
-        self,
-        folder: PathLike,
-        launch: int | str | None = None,
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-    ) -> list[str]:
-        """Write the tables of the trace into a folder, ``Op.csv``, ``Hop.csv`` and so on, and ``run.json``.
 
-        By default all of the run; of a window (:meth:`window`) the rows that overlap it. Gives
-        the names of the files. ``UsageError`` when the run has no trace, or there is no such window.
-        """
-        return self._tables_as("csv", folder, self.window(launch, from_ns, to_ns))
+def _timeline(run: Run, path: PathLike, chosen: Chosen, **options: Any) -> list[str]:
+    return write_file(path, partial(_put, run.timeline(**chosen, **options).svg().encode()))
 
-    def to_parquet(
-        self,
-        folder: PathLike,
-        launch: int | str | None = None,
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-    ) -> list[str]:
-        """As :meth:`to_csv`, but Parquet."""
-        return self._tables_as("parquet", folder, self.window(launch, from_ns, to_ns))
 
-    def to_chakra(
-        self,
-        prefix: PathLike,
-        launch: int | str | None = "all",
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-    ) -> list[str]:
-        """Write the operations of a window as Chakra execution traces: ``prefix.0.et`` for SIP 0, and so on.
+def _roofline(run: Run, path: PathLike, chosen: Chosen) -> list[str]:
+    from kernbench.report.figures import drawing
+    from kernbench.report.figures.roofline import roofline_figure
+    from kernbench.report.roofs import drawn
 
-        Nodes are compute, memory loads and stores, and sends and receives between SIPs, with the data and
-        control dependencies of the program. Chakra's times are whole us, so ``start_ns`` and ``duration_ns``
-        are attributes. Gives the names of the files.
+    launch = chosen["launch"]
+    if chosen["from_ns"] is not None or chosen["to_ns"] is not None or launch == "setup":
+        raise UsageError("a roofline is of whole launches; leave the times out, and name a launch or all")
+    drawing.require()
+    panels = {"launches": "launch", "operations": "operation"}
+    shown = [(name, drawn(run.roofline(by, launch))) for name, by in panels.items()]
+    figure = roofline_figure(shown, f"{run.bench} on {run.topology}, {run.window(launch).name}: roofline")
+    return write_file(path, partial(drawing.save, figure))
 
-        Raises:
-            UsageError: The run has no trace, no such window, or no operation of a kernel within it.
-        """
-        from kernbench.analysis.window_tables import tables_within
-        from kernbench.report.chakra import ranks
 
-        window = self._timed(launch, from_ns, to_ns)
-        found = ranks(tables_within(self.tables, window), window.spans[0][0] if window.spans else 0.0)
-        if not found:
-            raise UsageError(f"no kernel did anything in {window.name}: there is nothing for Chakra to hold")
-        files = []
-        for rank, messages in found.items():
-            data = b"".join(messages)
-            files += write_file(f"{os.fspath(prefix)}.{rank}.et", partial(_put, data))
-        return files
-
-    def to_npe(
-        self,
-        path: PathLike,
-        launch: int | str | None = "all",
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-    ) -> list[str]:
-        """Write the meshes of routers over time as an NPE timeline, which TT-NN Visualizer shows.
-
-        A device of the file is a cube, a core one of its routers, a cycle a picosecond; 128 stretches of the
-        window have the utilisation of each link, and transfers their routes. Gives the file's name in a list.
-
-        Raises:
-            UsageError: The run has no trace, or there is no such window; nothing crossed a mesh in it; or the
-                mesh has more than 12 rows or 10 columns, which the format has not.
-        """
-        from kernbench.pgraph import topology_graph
-        from kernbench.report.npe import Cubes, write
-
-        window = self._timed(launch, from_ns, to_ns)
-        graph = topology_graph(self.topology_record())
-        width, height = (int(graph.properties[f"cube_mesh_{key}"]) for key in "wh")
-        cubes = Cubes(width, width * height)
-        links = [edge.id for edge in graph.edges("LINK")]
-        return write_file(path, lambda out: write(out, self.tables, links, window, cubes))
-
-    def to_graph(
-        self,
-        path: PathLike,
-        *names: str,
-        launch: int | str | None = None,
-        from_ns: float | None = None,
-        to_ns: float | None = None,
-    ) -> list[str]:
-        """Write :meth:`kernbench.Run.subgraph` as GraphML, GEXF or JSON, as ``path`` ends.
-
-        Nodes have their ``id`` of the store and ``labels``, joined by colons; edges ``relationship``, their
-        type. JSON is networkx's node-link format. Arguments are those of ``subgraph``; gives the file's name
-        in a list.
-
-        Raises:
-            UsageError: ``path`` has another ending, or as for ``subgraph``.
-        """
-        from kernbench.report.graph_files import WRITERS, plain
-
-        form = Path(path).suffix.removeprefix(".").lower()
-        if form not in WRITERS:
-            endings = ", ".join(f".{one}" for one in WRITERS)
-            raise UsageError(f"'{os.fspath(path)}' does not say which format; let it end in one of {endings}")
-        graph = plain(self.subgraph(*names, launch=launch, from_ns=from_ns, to_ns=to_ns))
-        return write_file(path, lambda out: WRITERS[form](graph, out))
-
-    def _timed(self, launch: int | str | None, from_ns: float | None, to_ns: float | None) -> Window:
-        """The window, which has some time in it, of a run that has a trace."""
-        self._check_traced()
-        window = self.window(launch, from_ns, to_ns)
-        if window.ns <= 0:
-            raise UsageError(
-                f"there is no time in {window.name}; choose another window, or launch run for all"
-            )
-        return window
-
-    def _tables_as(self, to: str, folder: PathLike, window: Window) -> list[str]:
-        from kernbench.analysis.window_tables import tables_within
-        from kernbench.report.tables import WRITERS
-
-        self._check_traced()
-        whole = window.spans == ((0.0, float(self._properties["sim_ns"])),)
-        tables = self.tables if whole else tables_within(self.tables, window)
-        into = Path(folder)
-        if into.exists() and not into.is_dir():
-            raise UsageError(f"'{into}' is a file; name a folder for the {len(tables)} tables")
-        files = []
-        for name, table in tables.items():
-            write = partial(WRITERS[to], table)
-            files += write_file(into / f"{name}.{to}", write)
-        about = {**self._properties, "window": {"name": window.name, "spans": window.spans}}
-        text = json.dumps(about, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-        return [*files, *write_file(into / "run.json", lambda out: out.write(text.encode()))]
+FORMATS = {
+    form.name: form
+    for form in (
+        Format("perfetto", "a trace for ui.perfetto.dev", _perfetto, ".pftrace",
+               options=("links", "waits", "ticks")),
+        Format("timeline", "the timeline as a picture (SVG)", _timeline, ".svg",
+               options=("links", "waits", "fold", "rows")),
+        Format("roofline", "the roofline as a picture (PNG; needs kernbench[figures])", _roofline, ".png"),
+        Format("chakra", "execution traces, OUT.0.et for SIP 0, ...", _chakra),
+        Format("npe", "meshes of routers over time, for TT-NN Visualizer", _npe, ".npe.json"),
+        Format("csv", "a folder with a file for each table", partial(_tables, form="csv"), "-csv", True),
+        Format("parquet", "the same as Parquet", partial(_tables, form="parquet"), "-parquet", True),
+        *(
+            Format(form, f"the property graph, for {tool}", partial(_graph, form=form), f".{form}", True,
+                   ("names",))
+            for form, tool in (("graphml", "yEd"), ("gexf", "Gephi"), ("json", "networkx"))
+        ),
+    )
+}  # fmt: skip
+"""By name, in the order in which they are listed."""
 
 
 def write_file(path: PathLike, write: Callable[[BinaryIO], object]) -> list[str]:

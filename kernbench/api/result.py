@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from kernbench.analysis.time_window import PARTIAL
-from kernbench.api.exporting import Exports
 from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kernbench.analysis.trace_index import TraceIndex
     from kernbench.api.advising import Advice
     from kernbench.api.energy_use import EnergyUse
+    from kernbench.api.timelines import TimeLine
 
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
@@ -36,7 +37,7 @@ _KEPT = 8
 _VERIFIED = {"yes": True, "no": False, "race": False}
 
 
-class Run(Exports):
+class Run:
     """One run, kept in a store or only in memory. Times in ns of simulated time, sizes in bytes.
 
     Comes from :func:`kernbench.run`, :func:`kernbench.open_run` or :func:`kernbench.runs`.
@@ -450,7 +451,7 @@ class Run(Exports):
         source flops hbm_bytes sram_bytes tcm_bytes link_bytes package_bytes hbm_gbs sram_gbs
         tcm_gbs link_gbs package_gbs level intensity ns achieved_tflops attainable_tflops peak_tflops
         achieved_gbs peak_gbs light_ns share bound``: the columns of the question ``bottleneck/roofline``,
-        which this asks. ``memory`` is the former name of ``level``. ``UsageError`` when the run is not kept,
+        which this asks. ``UsageError`` when the run is not kept,
         or has no such launch; ``QueryError`` for another ``by``.
         """
         params = {"by": by, "limit": _ALL_ROWS if limit is None else limit}
@@ -462,6 +463,79 @@ class Run(Exports):
 
         found: Advice = advise(self, launch=launch, least=least)["advice"]
         return found
+
+    def timeline(
+        self,
+        launch: int | str | None = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+        *,
+        links: bool = False,
+        waits: bool = True,
+        fold: bool = True,
+        rows: int = 16,
+    ) -> TimeLine:
+        """The timeline of a window (:meth:`window`, by default the launches). A notebook shows it.
+
+        Args:
+            launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
+            from_ns: Leave out what ended before.
+            to_ns: Leave out what began after.
+            links: With the links, memories, routers and CPUs that transactions crossed, most occupied first.
+            waits: With what was queued before them.
+            fold: PEs that did the same at the same times, and such links, once.
+            rows: PEs to show at most, and as many links and other parts; 0 for all.
+
+        Raises:
+            UsageError: The run has no trace, or there is no such window.
+        """
+        from kernbench.api.timelines import timeline
+
+        self._check_traced()
+        window = self.window(launch, from_ns, to_ns)
+        return timeline(self, window, links=links, waits=waits, fold=fold, rows=rows)
+
+    def export(
+        self,
+        to: str,
+        path: str | os.PathLike[str] | None = None,
+        launch: int | str | None = None,
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+        **options: object,
+    ) -> list[str]:
+        """Write it for another tool; gives the names of the files.
+
+        Args:
+            to: ``perfetto``, ``timeline`` (SVG), ``roofline`` (PNG), ``chakra``, ``npe``, ``csv``,
+                ``parquet``, ``graphml``, ``gexf`` or ``json``; ``kernbench export --help`` says more of each.
+            path: The file; for tables the folder; for chakra the start of its names. By default made from
+                the run's id.
+            launch: With ``from_ns`` and ``to_ns`` a window; see :meth:`window`. By default traces and
+                pictures are of the launches, tables and graphs of the whole run.
+            from_ns: Start of the window, ns.
+            to_ns: Its end, ns.
+            options: ``links``, ``waits`` and ``ticks`` of perfetto; those of :meth:`timeline`; ``names`` of a
+                graph: see :meth:`subgraph`.
+
+        Raises:
+            UsageError: The run has no trace; there is no such format, window or option; or nothing to write.
+            MissingExtraError: A PNG is wanted and matplotlib is not installed.
+        """
+        from kernbench.api.exporting import export
+
+        return export(self, to, path, launch, from_ns, to_ns, **options)
+
+    def to_perfetto(
+        self,
+        path: str | os.PathLike[str],
+        launch: int | str | None = None,
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+        **options: object,
+    ) -> list[str]:
+        """``export("perfetto", path, ...)``."""
+        return self.export("perfetto", path, launch, from_ns, to_ns, **options)
 
     def energy(self, by: str = "kind", figures: Mapping[str, object] | None = None) -> EnergyUse:
         """Its energy by ``part``, ``kind``, ``line`` or ``launch``: see :func:`kernbench.energy`."""

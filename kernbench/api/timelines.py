@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
 
 if TYPE_CHECKING:
+    from kernbench.analysis.time_window import Window
+    from kernbench.api.result import Run
     from kernbench.report.timeline import TimeLine as Drawn
 
 
@@ -50,22 +50,6 @@ class TimeLine:
 
         return svg(self.drawn)
 
-    def save(self, path: str | os.PathLike[str]) -> str:
-        """Write ``path``, as its ending says ``.svg`` or ``.png``, and give its name.
-
-        ``UsageError`` for another ending; ``MissingExtraError`` for a PNG without matplotlib.
-        """
-        from kernbench.api.exporting import write_file
-        from kernbench.report.timeline.png import png
-
-        ending = Path(path).suffix.lower()
-        if ending == ".svg":
-            data = self.svg().encode()
-            return write_file(path, lambda out: out.write(data))[0]
-        if ending == ".png":
-            return write_file(path, lambda out: png(self.drawn, out))[0]
-        raise UsageError(f"'{os.fspath(path)}': unsupported file type; use .svg or .png")
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data: ``title start_ns ns left_out groups[]``; times of bars are ns since ``start_ns``.
 
@@ -73,3 +57,14 @@ class TimeLine:
         ``begin end category name number source``.
         """
         return self.drawn.to_dict()
+
+
+def timeline(run: Run, window: Window, *, links: bool, waits: bool, fold: bool, rows: int) -> TimeLine:
+    """See :meth:`kernbench.Run.timeline`."""
+    from kernbench.report.timeline import Wanted, time_line
+
+    if rows < 0:
+        raise UsageError(f"rows={rows} cannot be shown; give a number from 1, or 0 for all")
+    if window.ns <= 0:
+        raise UsageError(f"there is no time in {window.name}; choose another window, or launch run for all")
+    return TimeLine(time_line(run.properties, run.tables, window, Wanted(links, waits, fold, rows)))

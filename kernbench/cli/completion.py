@@ -76,7 +76,9 @@ def _topology_keys(_ctx: click.Context) -> Iterable[str]:
 
 
 def _exports(ctx: click.Context) -> Iterable[str]:
-    return ["perfetto", "chakra", "csv", "parquet", "npe", "graphml", "gexf", "json", *_runs(ctx)]
+    from kernbench.api.exporting import FORMATS
+
+    return [*FORMATS, *_runs(ctx)]
 
 
 def parts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

@@ -29,10 +29,14 @@ class Entry(NamedTuple):
 class _WithExamples(click.Command):
     """A command whose help ends with examples that work, and that takes ``--debug``."""
 
-    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, examples: Sequence[str] = (), moved: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> None:
+        """``moved`` has options of former versions, and what is written in place of each now."""
         kwargs.setdefault("context_settings", {}).setdefault("help_option_names", ["-h", "--help"])
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
+        self.params += [_moved(option, now) for option, now in (moved or {}).items()]
         self.params.append(
             click.Option(["--debug"], is_flag=True, expose_value=False, help="Show tracebacks of errors.")
         )
@@ -43,6 +47,16 @@ class _WithExamples(click.Command):
             with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
                 for line in self.examples:
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+def _moved(option: str, now: str) -> click.Option:
+    """A hidden option whose use is an error that says what is written now."""
+
+    def refuse(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise click.UsageError(f"{option} is gone; write {now.replace('VALUE', value)}", ctx)
+
+    return click.Option([option], hidden=True, expose_value=False, callback=refuse)
 
 
 class Command(_WithExamples):
@@ -116,10 +130,11 @@ class LazyGroup(_WithExamples, click.Group):
             for group in self.entries
             if isinstance(command := self.get_command(ctx, group), LazyGroup) and name in command.entries
         ]
+        path = ctx.find_root().command_path if name in self.elsewhere else ctx.command_path
         found = [self.elsewhere[name]] if name in self.elsewhere else within
         if not found:
             return suggestion(name, self.entries)
-        return f"did you mean {' or '.join(repr(f'{ctx.command_path} {one}') for one in found)}? "
+        return f"did you mean {' or '.join(repr(f'{path} {one}') for one in found)}? "
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing any."""

@@ -184,24 +184,33 @@ def executor_options(function: Function) -> Function:
     return jobs(executor(scheduler(function)))
 
 
+class _End(click.ParamType[float]):
+    """The end of a window, ns; ``export --to FORMAT`` is a spelling of former versions."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """As a float does; a word after ``export --to`` is told where it goes."""
+        if ctx is not None and ctx.info_name == "export" and str(value).isalpha():
+            self.fail(f"'{value}' is not a time; write 'kernbench export {value}'", param, ctx)
+        return float(click.FLOAT.convert(value, param, ctx))
+
+
 def window_options(function: Function) -> Function:
     """``--launch``, ``--from`` and ``--to``: the window to look at, by default all launches."""
-    return _window(function, "--to", "--until")
-
-
-def window_until_options(function: Function) -> Function:
-    """The same where ``--to`` names a format: the end is ``--until``, which all commands know."""
-    return _window(function, "--until")
-
-
-def _window(function: Function, *until: str) -> Function:
     launch = click.option(
         "--launch", metavar="N|all|setup|run", default="all", show_default=True,
         help="Look at one launch, all of them, the time outside of them, or the whole run.",
     )  # fmt: skip
     begin = click.option("--from", "from_ns", type=float, metavar="NS", help="Start of the time range.")
-    end = click.option(*until, "to_ns", type=float, metavar="NS", help="End of the time range.")
+    end = click.option("--to", "to_ns", type=_End(), metavar="NS", help="End of the time range.")
     return launch(begin(end(function)))
+
+
+def given_options(ctx: click.Context, *names: str) -> dict[str, Any]:
+    """Those of the parameters ``names`` that the user has given, with their values."""
+    defaults = (click.core.ParameterSource.DEFAULT, None)
+    return {name: ctx.params[name] for name in names if ctx.get_parameter_source(name) not in defaults}
 
 
 def run_argument(function: Function) -> Function:

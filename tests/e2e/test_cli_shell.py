@@ -103,7 +103,7 @@ def test_a_run_is_named_alike_everywhere(cli: Cli) -> None:
             for how in ((name,), ("--run", name)):
                 shown = json.loads(cli(*command, *how, "--format", "json").out)
                 assert shown["run_id"] == first, (command, how)
-        compared = cli("runs", "compare", name, "last", "--format", "json", "--threshold", "900%")
+        compared = cli("compare", name, "last", "--format", "json", "--threshold", "900%")
         assert json.loads(compared.out)["before"]["run_id"] == first
         rows = json.loads(cli("query", "path", "--run", name, *PATH, "--format", "json").out)["rows"]
         assert rows
@@ -176,7 +176,7 @@ def test_mistakes_in_cypher_are_marked(cli: Cli) -> None:
 def test_runs_that_differ_in_more_than_one_way(cli: Cli, workdir: Path) -> None:
     cli(*RUN)
     cli(*RUN, "--set", "m=16", "--topo", "cube.hbm.pseudo_channels=4")
-    found = json.loads(cli("runs", "compare", "last~1", "last", "--format", "json").out)
+    found = json.loads(cli("compare", "last~1", "last", "--format", "json").out)
     changed = {(row["what"], row["key"]): (row["before"], row["after"]) for row in found["configured"]}
     assert changed[("parameter", "m")] == (64, 16)
     assert changed[("topology", "cube.hbm.pseudo_channels")] == (8, 4)
@@ -185,9 +185,9 @@ def test_runs_that_differ_in_more_than_one_way(cli: Cli, workdir: Path) -> None:
     assert "m=16" in rows[1]["changed"]
     assert "topology cube.hbm.pseudo_channels=4" in rows[1]["changed"]
     cli("run", "--bench", "qkv-gemm", "--topology", "minimal")
-    refused = cli("runs", "compare", "last~1", "last")
+    refused = cli("compare", "last~1", "last")
     assert (refused.status, "two different benches" in refused.err) == (2, True)
-    assert cli("runs", "compare", "last~1", "last", "--any", "--threshold", "9000%").status == 0
+    assert cli("compare", "last~1", "last", "--any", "--threshold", "9000%").status == 0
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -56,7 +56,7 @@ def test_benches_runs_formats_and_parameters_need_no_option(
     assert len(said(capsys, "query", *text, "n=2", "--format", "csv").splitlines()) == 3
 
     said(capsys, "export", "json", runs[0]["run_id"].rpartition("-")[2], "--out", "a.json")
-    said(capsys, "export", "last~1", "--to", "json", "--out", "b.json")
+    said(capsys, "export", "last~1", "json", "--out", "b.json")
     assert (folder / "a.json").read_bytes() == (folder / "b.json").read_bytes()
 
     swept = said(capsys, "sweep", "gemm-single-pe", "--set", "m=16,32", *on)

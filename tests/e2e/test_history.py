@@ -35,7 +35,7 @@ def test_two_runs_are_compared_without_naming_them(cli: Cli, two: list[str]) -> 
 
 
 def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
-    slower = cli("runs", "compare", *two, "--launch", "run", "--format", "json")
+    slower = cli("compare", *two, "--launch", "run", "--format", "json")
     assert slower.status == 1
     assert slower.err == ""
     found = json.loads(slower.out)
@@ -65,17 +65,17 @@ def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
                 used["wait_ns"][at],
             )
 
-    assert cli("runs", "compare", two[1], two[0]).status == 0
-    assert cli("runs", "compare", *two, "--threshold", "500%").status == 0
-    assert cli("runs", "compare", two[0], two[0], "--threshold", "0").status == 0
-    csv = cli("runs", "compare", *two, "--threshold", "0.1", "--format", "csv")
+    assert cli("compare", two[1], two[0]).status == 0
+    assert cli("compare", *two, "--threshold", "500%").status == 0
+    assert cli("compare", two[0], two[0], "--threshold", "0").status == 0
+    csv = cli("compare", *two, "--threshold", "0.1", "--format", "csv")
     assert (csv.status, csv.out.splitlines()[0]) == (1, "name,before,after,change_ns,change,slower")
-    assert cli("runs", "compare", *two).out.splitlines()[-1] == "slower, with a threshold of 5%"
+    assert cli("compare", *two).out.splitlines()[-1] == "slower, with a threshold of 5%"
 
 
 @pytest.mark.parametrize("share", ["five", "-1%", "nan", "inf"])
 def test_a_threshold_is_a_share(cli: Cli, share: str) -> None:
-    refused = cli("runs", "compare", "a", "b", f"--threshold={share}")
+    refused = cli("compare", "a", "b", f"--threshold={share}")
     assert refused.status == 2
     assert "write it as 5% or 0.05" in refused.err
 

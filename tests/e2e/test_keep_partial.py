@@ -63,10 +63,10 @@ def test_a_partial_run_is_compared_only_when_asked(cli: Cli, workdir: Path) -> N
     bench(workdir, "pass")
     cli(*RUN)
     for pair in (("last~1", "last"), ("last", "last~1")):
-        done = cli("runs", "compare", *pair)
+        done = cli("compare", *pair)
         assert done.status == 2
         assert "is partial: it was stopped at" in done.err
-    done = cli("runs", "compare", "last", "last~1", "--any")
+    done = cli("compare", "last", "last~1", "--any")
     assert done.status in (0, 1)
     assert "stopped on minimal (partial)" in done.out
 

@@ -24,7 +24,7 @@ def kept(cli: Any) -> str:
 
 
 def test_a_trace_is_named_after_its_run_and_holds_its_launch(cli: Any, workdir: Path, kept: str) -> None:
-    ended = cli("export", "--to", "perfetto", "--format", "json")
+    ended = cli("export", "perfetto", "--format", "json")
     payload = json.loads(ended.out)
     assert payload == {
         "run_id": kept, "to": "perfetto", "window": "launch 0", "files": [f"{kept}.pftrace"],
@@ -34,8 +34,8 @@ def test_a_trace_is_named_after_its_run_and_holds_its_launch(cli: Any, workdir: 
 
 def test_tables_are_of_the_whole_run_unless_a_window_is_given(cli: Any, workdir: Path, kept: str) -> None:
     counts = []
-    for window in ((), ("--launch", "0"), ("--from", "600", "--until", "650")):
-        assert cli("export", kept, "--to", "csv", "--out", "out", *window).status == 0
+    for window in ((), ("--launch", "0"), ("--from", "600", "--to", "650")):
+        assert cli("export", "csv", kept, "--out", "out", *window).status == 0
         counts.append(len((workdir / "out" / "Op.csv").read_text(encoding="utf-8").splitlines()) - 1)
     assert counts[0] > counts[1] > counts[2] > 0
     assert counts[0] == len(kb.open_run(kept).ops["number"])
@@ -44,13 +44,15 @@ def test_tables_are_of_the_whole_run_unless_a_window_is_given(cli: Any, workdir:
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (("export", "--to", "csv", "--links"), "--links is for --to perfetto"),
-        (("export", "--to", "perfetto", "--launch", "9"), "the run has no launch 9"),
+        (("export", "csv", "--links"), "'links' is not an option of 'csv'"),
+        (("export", "perfetto", "--launch", "9"), "the run has no launch 9"),
         (("export",), "say what to write"),
-        (("export", "nothing", "--to", "csv"), "no run 'nothing'"),
-        (("timeline", "--out", "x.jpg"), "use .svg or .png"),
+        (("export", "nothing", "csv"), "no run 'nothing'"),
+        (("timeline", "--out", "x.svg"), "kernbench export timeline"),
+        (("export", "last", "--to", "csv"), "kernbench export csv"),
+        (("runs", "compare", "last~1", "last"), "did you mean 'kernbench compare'"),
         (("timeline", "--from", "5", "--to", "4"), "there is no time"),
-        (("figures", "--out", "f", "--run", "last", "--launch", "4"), "the run has no launch 4"),
+        (("figures", "--out", "f"), "did you mean 'kernbench evaluate dma'"),
         (("topology", "diagram", "minimal", "--frames", "3"), "--frames needs --run"),
     ],
 )

@@ -212,7 +212,7 @@ def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli
     assert [row["value"] for row in cheap] == [32.0]  # as cheap as any, and faster than all
     with pytest.raises(QueryError, match=r"there is no key 'cube\.hbm\.chanel_gbs'"):
         kb.ask("pareto", params={**given, "key": "cube.hbm.chanel_gbs"})
-    compared = json.loads(cli("runs", "compare", "last~2", "last", "--format", "json").out)
+    compared = json.loads(cli("compare", "last~2", "last", "--format", "json").out)
     first, last = (run.id for run in (kb.runs()[1], kb.runs()[-1]))
     rows = kb.ask("configured-differently", params={"before": first, "after": last}).rows
     assert rows == [
@@ -225,7 +225,5 @@ def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli
     ]
     assert rows
     cli("run", "--bench", "softmax", "--topology", "minimal")
-    other = json.loads(cli("runs", "compare", "last~1", "last", "--any", "--format", "json").out)[
-        "configured"
-    ]
+    other = json.loads(cli("compare", "last~1", "last", "--any", "--format", "json").out)["configured"]
     assert {row["what"] for row in other} == {"bench", "parameter"}

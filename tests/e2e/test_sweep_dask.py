@@ -181,7 +181,7 @@ def test_a_cluster_elsewhere_gets_what_it_needs(cli: Cli, sleeper: Path, workdir
         assert contents(".kernbench") == contents("local")
         # Benches are found again by the name that they were given here.
         assert {run.properties["again"]["bench"] for run in kb.runs()} == {"sleeper.py"}
-        assert cli("runs", "compare", "last~1", "last").status == 0
+        assert cli("compare", "last~1", "last").status == 0
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def reduce() -> kb.Run:
 @pytest.fixture(scope="module")
 def traces(reduce: kb.Run, tmp_path_factory: pytest.TempPathFactory) -> list[dict[int, Any]]:
     prefix = tmp_path_factory.mktemp("chakra") / "trace"
-    files = reduce.to_chakra(prefix)
+    files = reduce.export("chakra", prefix)
     assert files == [f"{prefix}.0.et", f"{prefix}.1.et"]
     return [_read(file) for file in files]
 
@@ -147,5 +147,5 @@ def test_dependencies_are_the_programs_and_have_no_circle(
 
 def test_a_window_without_kernels_is_an_error(reduce: kb.Run, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no kernel did anything in setup"):
-        reduce.to_chakra(tmp_path / "x", "setup", to_ns=300)
+        reduce.export("chakra", tmp_path / "x", "setup", to_ns=300)
     assert not list(tmp_path.iterdir())

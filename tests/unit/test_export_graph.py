@@ -29,7 +29,7 @@ def run() -> Any:
 
 @pytest.mark.parametrize("form", READERS)
 def test_a_file_holds_every_node_and_relationship(run: kb.Run, form: str, tmp_path: Path) -> None:
-    (name,) = run.to_graph(tmp_path / f"run.{form}")
+    (name,) = run.export(form, tmp_path / f"run.{form}")
     found, graph = READERS[form](name), run.graph
     assert sorted(found.nodes) == sorted(data["id"] for _, data in graph.nodes(data=True))
     types = Counter(data["type"] for *_, data in graph.edges(data=True))
@@ -42,11 +42,11 @@ def test_a_file_holds_every_node_and_relationship(run: kb.Run, form: str, tmp_pa
 
 
 def test_a_part_of_a_window_is_written_too(run: kb.Run, tmp_path: Path) -> None:
-    (name,) = run.to_graph(tmp_path / "ops.graphml", "Op", "DEPENDS_ON", launch=0)
+    (name,) = run.export("graphml", tmp_path / "ops.graphml", launch=0, names=("Op", "DEPENDS_ON"))
     labels = {data["labels"] for _, data in nx.read_graphml(name).nodes(data=True)}
     assert labels == {"Op"}
 
 
 def test_the_ending_says_which_format(run: kb.Run, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"let it end in one of \.graphml, \.gexf, \.json"):
-        run.to_graph(tmp_path / "run.dot")
+    with pytest.raises(UsageError, match=r"does not end in \.graphml; give it that ending"):
+        run.export("graphml", tmp_path / "run.dot")

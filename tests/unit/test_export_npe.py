@@ -24,7 +24,7 @@ def run() -> kb.Run:
 @pytest.fixture(scope="module")
 def file(run: kb.Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("npe") / "x.json"
-    assert run.to_npe(path) == [str(path)]
+    assert run.export("npe", path) == [str(path)]
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -224,7 +224,7 @@ def test_what_the_format_cannot_hold_is_an_error(run: kb.Run, tmp_path: Path) ->
     with pytest.raises(UsageError, match="12 rows and 10 columns of routers"):
         Cubes(1, 1).place("sip0.cube0.r12c0->sip0.cube0.r12c1")
     with pytest.raises(UsageError, match="nothing crossed a mesh"):
-        run.to_npe(tmp_path / "x.json", "run", 0.0, 0.001)
+        run.export("npe", tmp_path / "x.json", "run", 0.0, 0.001)
     assert not (tmp_path / "x.json").exists()
 
 

@@ -19,14 +19,14 @@ def gemm() -> kb.Run:
 
 
 def test_parquet_is_the_archive(gemm: kb.Run, tmp_path: Path) -> None:
-    files = gemm.to_parquet(tmp_path / "out")
+    files = gemm.export("parquet", tmp_path / "out")
     assert {Path(file).name for file in files} == {"run.json", *(f"{name}.parquet" for name in gemm.tables)}
     for name, table in gemm.tables.items():
         assert pyarrow.parquet.read_table(tmp_path / "out" / f"{name}.parquet").equals(table)
 
 
 def test_csv_has_the_values_of_the_archive(gemm: kb.Run, tmp_path: Path) -> None:
-    gemm.to_csv(tmp_path)
+    gemm.export("csv", tmp_path)
     for name, table in gemm.tables.items():
         types = {field.name: field.type for field in table.schema}
         options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False)
@@ -38,7 +38,7 @@ def test_csv_has_the_values_of_the_archive(gemm: kb.Run, tmp_path: Path) -> None
 
 
 def test_a_window_has_its_rows_and_what_belongs_to_them(gemm: kb.Run, tmp_path: Path) -> None:
-    gemm.to_parquet(tmp_path, launch=0)
+    gemm.export("parquet", tmp_path, launch=0)
 
     def rows(name: str) -> list[dict[str, object]]:
         found: list[dict[str, object]] = pyarrow.parquet.read_table(tmp_path / f"{name}.parquet").to_pylist()
@@ -60,4 +60,4 @@ def test_a_window_has_its_rows_and_what_belongs_to_them(gemm: kb.Run, tmp_path: 
 def test_a_file_in_place_of_the_folder_is_refused(gemm: kb.Run, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
     with pytest.raises(UsageError, match="is a file; name a folder"):
-        gemm.to_csv(tmp_path / "x")
+        gemm.export("csv", tmp_path / "x")

@@ -137,10 +137,10 @@ def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any])
 
 def test_the_figure_needs_flops(cli: Callable[..., Any], workdir: Path) -> None:
     cli("run", "--bench", "gemm-single-pe", "--topology", "minimal")
-    assert cli("runs", "show", "--roofline", "r.png").status == 0
+    assert cli("export", "roofline", "--out", "r.png").status == 0
     assert (workdir / "r.png").read_bytes().startswith(b"\x89PNG")
     cli("run", "--bench", "softmax", "--topology", "minimal")
-    ended = cli("runs", "show", "--roofline", "none.png")
+    ended = cli("export", "roofline", "--out", "none.png")
     assert ended.status == 2
     assert "there is no roofline to draw" in ended.err
     assert not (workdir / "none.png").exists()

@@ -1,4 +1,4 @@
-"""``Run.figure``: the roofline, links over time, the timeline."""
+"""``Run.export("roofline")``, and formats and options that there are not."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench import api
 from kernbench.errors import UsageError
+from kernbench.report.figures.roofline import roofline_figure
+from kernbench.report.roofs import drawn
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +19,8 @@ def gemm() -> kb.Run:
 
 
 def test_the_roofline_has_launches_and_operations_where_they_belong(gemm: kb.Run) -> None:
-    figure = gemm.figure("roofline")
-    assert [axes.get_title() for axes in figure.axes] == ["launches", "operations"]
+    figure = roofline_figure([(by, drawn(gemm.roofline(by))) for by in ("launch", "operation")], "title")
+    assert [axes.get_title() for axes in figure.axes] == ["launch", "operation"]
     for axes, by in zip(figure.axes, ("launch", "operation"), strict=True):
         (row,) = [row for row in gemm.roofline(by) if row["flops"]]
         dots = [line for line in axes.lines if len(line.get_xdata()) == 1]
@@ -37,45 +38,24 @@ def test_the_roofline_has_launches_and_operations_where_they_belong(gemm: kb.Run
     assert "3 without flops are not shown" in figure.axes[1].get_xlabel()
 
 
-def test_links_over_time_are_as_busy_as_in_the_run(gemm: kb.Run) -> None:
-    axes = gemm.figure("links").axes[0]
-    (cells,) = [one for one in axes.collections if one.get_array() is not None]
-    shares = np.asarray(cells.get_array()).reshape(len(axes.get_yticks()), -1)
-    hops, start = gemm.hops, gemm.launches[0]["t_start"]
-    for label, row in zip(axes.get_yticklabels(), shares, strict=True):
-        at = (hops["resource"] == label.get_text()) & (hops["t_start"] >= start - 1e-9)
-        crossed = (hops["t_out"] - hops["t_start"])[at]
-        assert row.mean() * gemm.latency_ns == pytest.approx(crossed.sum(), rel=1e-6)
-
-
-def test_each_figure_is_the_same_file_each_time(gemm: kb.Run, tmp_path: Path) -> None:
-    for name in ("links",):
-        files = [api.save_figure(gemm.figure(name), tmp_path / folder / "x.png") for folder in ("a", "b")]
-        first, second = (Path(file).read_bytes() for file in files)
-        assert first == second
-        assert first.startswith(b"\x89PNG")
+def test_the_roofline_is_a_picture_and_the_same_file_each_time(gemm: kb.Run, tmp_path: Path) -> None:
+    first, second = (gemm.export("roofline", tmp_path / name) for name in ("a.png", "b.png"))
+    assert Path(first[0]).read_bytes() == Path(second[0]).read_bytes()
+    assert Path(first[0]).read_bytes().startswith(b"\x89PNG")
 
 
 def test_wrong_figures_are_errors(gemm: kb.Run) -> None:
-    with pytest.raises(UsageError, match="no figure 'rofline'; did you mean 'roofline'"):
-        gemm.figure("rofline")
+    with pytest.raises(UsageError, match="no format 'rofline'; did you mean 'roofline'"):
+        gemm.export("rofline")
     with pytest.raises(UsageError, match="no launch 3"):
-        gemm.figure("links", 3)
+        gemm.export("timeline", launch=3)
     with pytest.raises(UsageError, match="of whole launches"):
-        gemm.figure("roofline", from_ns=10)
+        gemm.export("roofline", from_ns=gemm.launches[0]["t_start"])
+    with pytest.raises(UsageError, match="'links' is not an option of 'csv'; it takes none"):
+        gemm.export("csv", links=True)
 
 
 def test_where_nothing_was_multiplied_there_is_no_roofline() -> None:
     softmax = kb.run("softmax", "minimal", store="memory:", params={"rows": 2, "columns": 16, "block": 1})
     with pytest.raises(UsageError, match="there is no roofline to draw"):
-        softmax.figure("roofline")
-
-
-def test_energy_has_a_bar_for_each_kind_and_line(gemm: kb.Run) -> None:
-    parts, lines = gemm.figure("energy").axes
-    for axes, by in ((parts, "kind"), (lines, "line")):
-        rows = [row for row in gemm.energy(by)["rows"] if row["energy_pj"]]
-        widths = [bar.get_width() for bar in axes.patches[: len(rows)]]
-        assert widths == [row["energy_pj"] / 1e3 for row in reversed(rows)]
-    with pytest.raises(UsageError, match="leave launch and times out"):
-        gemm.figure("energy", 0)
+        softmax.export("roofline")

@@ -28,11 +28,10 @@ _COLUMNS = ("run_id", "bench", "params", "topology", "latency_ns", "verified", "
 
 command = LazyGroup(
     "runs",
-    help="List, compare, tag, copy and remove kept runs.",
+    help="List, tag, copy and remove kept runs.",
     entries={
         "list": Entry(f"{_HERE}.runs:list_runs", "List the kept runs, oldest first."),
         "show": Entry(f"{_HERE}.runs:show", "Show what is known of one run."),
-        "compare": Entry(f"{_HERE}.runs_compare", "Show what got slower from one run to another."),
         "tag": Entry(f"{_HERE}.runs:tag", "Give a run tags, or take them away."),
         "export": Entry(f"{_HERE}.runs:export", "Copy runs to another store."),
         "import": Entry(f"{_HERE}.runs:import_", "Copy runs from another store."),
@@ -40,6 +39,7 @@ command = LazyGroup(
         "rm": Entry(f"{_HERE}.runs:rm", "Remove runs."),
     },
     examples=["kernbench runs show last"],
+    elsewhere={"compare": "compare"},
 )
 
 
@@ -64,17 +64,20 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
     emit(fmt, {"runs": kept}, _COLUMNS, [[row[column] for column in _COLUMNS] for row in rows])
 
 
-@click.command("show", cls=Command, examples=["kernbench runs show", "kernbench runs show last~1 --launch 0"])
+@click.command(
+    "show",
+    cls=Command,
+    examples=["kernbench runs show", "kernbench runs show last~1 --launch 0"],
+    moved={"--roofline": "kernbench export roofline --out VALUE"},
+)
 @run_argument
 @details_option
-@click.option("--roofline", metavar="F.png", help="Draw the roofline of its operations, too.")
 @window_options
 @store_option
 @format_option
 def show(
     run: str,
     details: bool,
-    roofline: str | None,
     launch: str,
     from_ns: float | None,
     to_ns: float | None,
@@ -85,8 +88,6 @@ def show(
     with opened(store) as kept_in:
         kept = api.open_run(run, kept_in)
         print_run(fmt, kept, details, launch=launch, from_ns=from_ns, to_ns=to_ns)
-        if roofline is not None:
-            api.roofline_figure(kept, roofline, launch=launch)
 
 
 _every_option = click.option(

@@ -12,7 +12,7 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
-from kernbench.cli.output import emit, format_option, print_csv, print_json, say
+from kernbench.cli.output import format_option, print_csv, print_json, say
 
 _BARS = ("place", "count", "begin", "end", "category", "name", "number", "source")
 _PIPE_COLUMNS = 110
@@ -24,12 +24,11 @@ _PIPE_COLUMNS = 110
     examples=[
         "kernbench timeline",
         "kernbench timeline last --launch 0 --links --rows 4",
-        "kernbench timeline last --out timeline.svg",
     ],
+    moved={"--out": "kernbench export timeline --out VALUE"},
 )
 @run_argument
 @window_options
-@click.option("--out", metavar="FILE", help="Draw a picture instead: FILE.svg or FILE.png.")
 @click.option(
     "--links",
     is_flag=True,
@@ -53,7 +52,6 @@ def command(
     launch: str,
     from_ns: float | None,
     to_ns: float | None,
-    out: str | None,
     links: bool,
     waits: bool,
     fold: bool,
@@ -64,16 +62,13 @@ def command(
     """Show RUN on a timeline: its launches, PEs with their engines, and queued operations.
 
     Percentages are occupancy: the share of the time for which something was there, waiting or served. In the
-    terminal the height of a character is the occupancy in its time. A picture is wider and shows each
-    operation with its name, number and source line under the pointer (SVG).
+    terminal the height of a character is the occupancy in its time. 'kernbench export timeline' draws it as
+    SVG, with each operation's name, number and source line under the pointer.
     """
     with opened(store) as kept_in:
         kept = api.open_run(run, kept_in)
         line = kept.timeline(launch, from_ns, to_ns, links=links, waits=waits, fold=fold, rows=rows)
-    if out is not None:
-        file = line.save(out)
-        emit(fmt, {"run_id": kept.id, "files": [file]}, ("file",), [(file,)])
-    elif fmt == "json":
+    if fmt == "json":
         print_json({"run_id": kept.id, **line.to_dict()})
     elif fmt == "csv":
         print_csv(_BARS, _rows(line.to_dict()))

@@ -1,4 +1,4 @@
-"""``kernbench compare``, which is ``kernbench runs compare`` too."""
+"""``kernbench compare``."""
 
 from __future__ import annotations
 
