@@ -142,7 +142,8 @@ def print_question(
     """The question ``name`` as text to paste into another client of a server that has the run.
 
     Arguments are those of :func:`ask`; ``form`` is ``neo4j`` for Neo4j Browser, or ``cypher-shell``. The text
-    sets the parameters, among them the run's id, and has the same rows there as :func:`ask` here.
+    sets the parameters, among them the run's id, and has the same rows there as :func:`ask` here. Where it
+    rests on an analysis that is not on that server for certain, a comment in it says what to do.
     """
     from kernbench.pgraph import parameter_names, printed
 
@@ -150,9 +151,15 @@ def print_question(
     with borrowed(store) as opened:
         target, bound = _fit(opened, question, run, given, bound)
         _work_out(opened, question, target, bound)
+        there = not question.works_out or "neo4j" in opened.engines
     text = question.text("neo4j", bound)
     values = {"run": target, **bound}
-    return printed(text, {name: values[name] for name in parameter_names(text)}, form)
+    remark = (
+        f"No rows before the server has the analysis '{question.works_out}' for these parameters: ask "
+        f"'kernbench query {question.name} --store neo4j://...' with them there once"
+    )
+    given = {name: values[name] for name in parameter_names(text)}
+    return printed(text, given, form, "" if there else remark)
 
 
 def expect(questions: Sequence[Question], run: str, store: GraphStore) -> None:

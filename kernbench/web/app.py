@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -189,8 +190,9 @@ class App:
         """A message that does not say where on the disk the store lies."""
         if self._folder is None:
             return message
-        for name in (str(self._folder.absolute()), str(self._folder)):
-            message = message.replace(name, "the store")
+        # A relative name may be a word of the message: it is meant in quotes, or before what lies in it.
+        for name, end in ((str(self._folder.absolute()), r"(?![\w.-])"), (str(self._folder), "(?=['/])")):
+            message = re.sub(rf"(?<![\w./-]){re.escape(name)}{end}", "the store", message)
         return message
 
 

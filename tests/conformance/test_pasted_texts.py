@@ -14,6 +14,7 @@ import pytest
 
 import kernbench as kb
 from kernbench import api
+from kernbench.api.asking import library
 from kernbench.api.kept_runs import copy_runs
 from tests.neo4j_server import Running
 
@@ -74,6 +75,18 @@ def test_a_printed_text_sets_its_parameters_and_names_its_run(tmp_path: Path) ->
             assert text.endswith(";")
             used = set(re.findall(r"\$(\w+)", text.partition("MATCH")[2]))
             assert used <= set(re.findall(r"(\w+)(?: =>|:) ", text.partition("MATCH")[0])), name
+
+
+def test_a_text_that_rests_on_an_analysis_says_what_it_needs(tmp_path: Path) -> None:
+    kb.run("gemm-single-pe", "minimal", store=tmp_path)
+    run = kb.run("gemm-single-pe", "minimal", store=tmp_path)
+    for name, given, window in asked(run):
+        analysis = library()[name].works_out
+        text = api.print_question(name, run.id, tmp_path, given, **window)
+        assert (f"\n// No rows before the server has the analysis '{analysis}'" in text) == bool(analysis), (
+            name
+        )
+        assert (f"'kernbench query {name} --store" in text) == bool(analysis)
 
 
 @pytest.mark.neo4j

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from kernbench_graph import running
-from kernbench_graph.errors import QueryCancelledError, QueryTimeoutError
+from kernbench_graph.errors import QueryCancelledError, QueryError, QueryTimeoutError
 from kernbench_graph.store import GraphStore
 from kernbench_graph.stores.arcade import loading
 
@@ -70,6 +70,53 @@ def test_others_are_answered_beside_a_long_query_until_it_is_cancelled(new_store
         assert isinstance(long.found, QueryCancelledError)
         assert store.query(COUNT, run="a").rows == [(2,)]
         until(lambda: doing(store) == [])
+
+
+@pytest.mark.parametrize("new_store", ["memory"], indirect=True)
+def test_a_light_query_is_answered_beside_three_long_ones(new_store: NewStore) -> None:
+    with new_store() as store:
+        store.keep(*sample(id="a"))
+        assert store.query(COUNT, run="a").rows == [(2,)]
+        long = [Asking(store, SLOW, "a") for _ in range(3)]
+        until(lambda: doing(store) == [running.ASKING] * 3)
+        assert store.query(COUNT, run="a", timeout_s=30.0).rows == [(2,)]
+        store.queries.cancel_all()
+        for asking in long:
+            asking.join(LONG_S)
+        until(lambda: doing(store) == [])
+        assert store.query(COUNT, run="a").rows == [(2,)]
+
+
+MANY = f"MATCH {', '.join(f'(n{n}:Use)' for n in range(9))} RETURN " + ", ".join(
+    f"n{n}.id AS c{n}" for n in range(9)
+)
+
+
+@pytest.mark.parametrize("new_store", ["memory"], indirect=True)
+def test_ladybug_is_stopped_while_it_hands_over_rows(
+    new_store: NewStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with new_store() as store:
+        store.keep(*sample(id="a"))
+        uses = store.query("MATCH (u:Use) RETURN count(u) AS n", run="a").rows[0][0]
+        rows = f"has {uses**9:,} rows of 9 columns, but at most 10,000,000 values"
+        with pytest.raises(QueryError, match=rows):
+            store.query(MANY, run="a", engine="ladybug")
+        monkeypatch.setattr("kernbench_graph.query.limits.MOST_VALUES", uses**11)
+        with pytest.raises(QueryTimeoutError):
+            store.query(MANY, run="a", engine="ladybug", timeout_s=0.5)
+        until(lambda: doing(store) == [])  # which took minutes, and gigabytes
+        assert store.query(COUNT, run="a", engine="ladybug").rows == [(2,)]
+
+
+def test_no_store_gives_more_values_than_may_be(new_store: NewStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernbench_graph.query.limits.MOST_VALUES", 8)
+    with new_store() as store:
+        store.keep(*sample(id="a"))
+        text = "UNWIND range(1, {}) AS n RETURN n, n AS m"
+        assert len(store.query(text.format(4), run="a").rows) == 4
+        with pytest.raises(QueryError, match="the answer has 5 rows of 2 columns"):
+            store.query(text.format(5), run="a")
 
 
 def test_a_query_is_stopped_when_its_time_is_over(new_store: NewStore) -> None:

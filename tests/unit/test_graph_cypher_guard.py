@@ -29,6 +29,8 @@ GAPS = st.sampled_from([" ", "\n", "\t", "/* x */", " // x\n", "\r\n"])
         "OPTIONAL MATCH (n) RETURN n",
         "WITH 1 AS x UNWIND [1, 2] AS y RETURN x, y",
         "MATCH (n) WHERE n.settled AND n.created RETURN n",
+        "CALL { MATCH (r:Run) RETURN r } RETURN count(r) AS n",
+        "CALL () { MATCH (r:Run) RETURN r } RETURN count(r) AS n",
     ],
 )
 def test_readers_pass(cypher: str) -> None:
@@ -46,6 +48,8 @@ def test_readers_pass(cypher: str) -> None:
 def test_others_do_not_however_they_are_spaced(word: str, before: str, after: str, start: str) -> None:
     with pytest.raises(ReadOnlyError):
         check_read_only(f"{start}{before}{word}{after}(m)")
+    with pytest.raises(ReadOnlyError):
+        check_read_only(f"CALL {{ {start}{before}{word}{after}(m) }} RETURN 1")
     with pytest.raises(ReadOnlyError):
         check_read_only(f"{word}{after}(m)")
 

@@ -86,14 +86,12 @@ def test_scratch_folders_go_with_their_process_or_when_the_next_is_made(
     assert os.listdir(tmp_path) == []
 
 
-def test_the_graphs_of_a_servers_runs_go_with_their_process_or_when_the_next_is_made(
+def test_what_a_killed_process_left_goes_when_the_next_folder_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     code = (
-        "import os, signal; from types import SimpleNamespace; "
-        "from kernbench_graph.stores.neo4j.fetched import FetchedGraphs; "
-        "s = FetchedGraphs(SimpleNamespace(url='bolt://127.0.0.1'), str); "
+        "import os, signal; from kernbench_graph.archive.atomic import ScratchFolder; s = ScratchFolder(); "
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)

@@ -1,4 +1,4 @@
-"""Whether a text reaches nothing but the runs that it names: then a server may be asked it as it is.
+"""Whether a text reaches nothing but the runs that it names: only then a server may be asked it.
 
 Relationships never lead from a topology into a run, so whatever is found from a run by leaving nodes is that
 run's or its topology's. Only a node that is found by itself, or one that is found from a topology against the
@@ -29,29 +29,30 @@ _CLAUSES = ("MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "UNION", "CALL")
 
 
 @lru_cache(maxsize=512)
-def is_confined(cypher: str, named: frozenset[str] = frozenset({"run"})) -> bool:
-    """Whether all that a text looks at is of the runs whose ids are the parameters ``named``.
+def not_reached(cypher: str, named: frozenset[str] = frozenset({"run"})) -> str:
+    """What a text looks at that may be of other runs than those whose ids are the parameters ``named``.
 
-    False where that is not certain.
+    It names the remedy as well, and is empty where all is certainly of these runs.
 
-    >>> is_confined("MATCH (:Run {id: $run})-[:USED]->(u)-[:OF]->(l:Link) RETURN l.kind, count(u) AS n")
-    True
-    >>> is_confined("MATCH (:Run {id: $run})-[:USED]->(u)-[:OF]->(l:Link)<-[:OF]-(v) RETURN count(v) AS n")
-    False
-    >>> is_confined("MATCH (:Run {id: $run}) MATCH (t:Transaction) RETURN count(t) AS n")
-    False
+    >>> not_reached("MATCH (:Run {id: $run})-[:USED]->(u)-[:OF]->(l:Link) RETURN l.kind, count(u) AS n")
+    ''
+    >>> not_reached("MATCH (:Run {id: $run})-[:USED]->(u)-[:OF]->(l:Link)<-[:OF]-(v) RETURN count(v) AS n")
+    '(v) is not certain to be reached from its run; reach it as in MATCH (:Run {id: $run})-[...]->(v)'
+    >>> not_reached("MATCH (t:Transaction) RETURN count(t) AS n").partition("; ")[2]
+    'reach it as in MATCH (:Run {id: $run})-[:SENT]->(t:Transaction)'
     """
     found = [token for token in tokens(cypher) if token[1] != ";"]
     if _ENTERING:
-        return False
+        return "a topology may lead to any run"
     try:
-        return _all_held(found, named)
-    except UnreadPatternError:
-        return False
+        return _looked_for(found, named, {}, {})
+    except UnreadPatternError as error:
+        return f"a pattern with '{error}' is not known here; write its conditions after WHERE"
 
 
-def _all_held(found: Sequence[Token], named: frozenset[str]) -> bool:
-    held: Held = {}
+def _looked_for(found: Sequence[Token], named: frozenset[str], held: Held, anew: Held) -> str:
+    """What is not reached; ``held`` are the variables from before, ``anew`` those that a UNION leaves."""
+    held = dict(held)
     patterns = list(chains(found))
     clauses = _clauses(found)
     at = 0
@@ -62,24 +63,46 @@ def _all_held(found: Sequence[Token], named: frozenset[str]) -> bool:
         while word == "MATCH" and last + 1 < len(clauses) and clauses[last + 1][2] == word:
             last += 1
         end = clauses[last][1]
+        if word == "CALL":
+            if missed := _called(found[start + 1 : end], named, held):
+                return missed
+            at = last + 1
+            continue
         own = [chain for chain in patterns if start <= chain.start < end]
         matched = [chain for chain in own if word in _MATCHING and not _is_condition(found, chain, clauses)]
         before = dict(held)
-        if word == "CALL" or not _are_reached(matched, held, named):
-            return False
+        if missed := _missed(matched, held, named):
+            return missed
         for chain in own:
             known = before if chain in matched else _known_at(chain, matched, clauses, before)
-            if chain not in matched and not _are_reached([chain], known, named):
-                return False
+            if chain not in matched and (missed := _missed([chain], known, named)):
+                return missed
         if word == "WITH":
             held = _passed_on(found[start + 1 : end], held)
         elif word == "UNWIND":
             names = [found[n + 1][1] for n in range(start, end - 1) if found[n][1].upper() == "AS"]
             held |= {name.strip("`"): "" for name in names[-1:]}
         elif word == "UNION":
-            held = {}
+            held = dict(anew)
         at = last + 1
-    return True
+    return ""
+
+
+def _called(found: Sequence[Token], named: frozenset[str], held: Held) -> str:
+    """What a subquery does not reach; what it returns is held from then on."""
+    texts = [text for _, text, _ in found]
+    opened = texts.index("{") if "{" in texts else len(texts)
+    passed = {name: side for name, side in held.items() if "*" in texts[:opened] or name in texts[1:opened]}
+    inner = list(found[opened + 1 : len(texts) - texts[::-1].index("}") - 1] if "}" in texts else ())
+    if not inner:
+        return "what a procedure finds is not known here; ask for nodes and relationships"
+    before = passed if opened else held if inner[0][1].upper() == "WITH" else {}
+    if missed := _looked_for(inner, named, before, passed):
+        return missed
+    for start, end, word in _clauses(inner):
+        if word == "RETURN":
+            held |= _passed_on(inner[start + 1 : end], {})
+    return ""
 
 
 def _known_at(
@@ -139,8 +162,8 @@ def _passed_on(items: Sequence[Token], held: Held) -> Held:
     return passed
 
 
-def _are_reached(group: Collection[Chain], held: Held, named: frozenset[str]) -> bool:
-    """Whether every node of patterns that are matched together is found from a run that is named.
+def _missed(group: Collection[Chain], held: Held, named: frozenset[str]) -> str:
+    """The first node of patterns that are matched together that is not found from a run that is named.
 
     Their variables are ``held`` from then on.
     """
@@ -161,10 +184,27 @@ def _are_reached(group: Collection[Chain], held: Held, named: frozenset[str]) ->
     }:
         reached |= more
     held |= {str(key): sides[key] for key in nodes if isinstance(key, str)}
-    between = all(  # what lies between the ends of a long one, too
-        _leads(step, ">", sides[a]) or _leads(step, "<", sides[b]) for a, step, b in steps if step.is_long
+    for key, some in nodes.items():
+        if key not in reached:
+            return _anchored(some[0])
+    for a, step, b in steps:  # what lies between the ends of a long one, too
+        if step.is_long and not (_leads(step, ">", sides[a]) or _leads(step, "<", sides[b])):
+            return "a pattern of variable length leads through any run; give it a type and an arrow"
+    return ""
+
+
+def _anchored(node: PatternNode) -> str:
+    """That a node is not reached, and a pattern that reaches it."""
+    label = min(node.labels, default="")
+    leading = [type_ for type_, pairs in _ENDS.items() if ("Run", label) in pairs]
+    if label and _RECORDS.get(label, "topology") == "topology":
+        leading = ["RAN_ON]->(:Topology)-[:CONTAINS*"] if label not in ("Topology", "Link") else []
+    shown = f"({node.variable}{':' * bool(label)}{label})"
+    way = f"[:{leading[0]}]" if leading else "[...]"
+    return (
+        f"{shown} is not certain to be reached from its run; "
+        f"reach it as in MATCH (:Run {{id: $run}})-{way}->{shown}"
     )
-    return between and reached == nodes.keys()
 
 
 def _is_named(node: PatternNode, named: frozenset[str]) -> bool:

@@ -60,12 +60,12 @@ def check_read_only(cypher: str) -> str:
             raise ReadOnlyError("a query is one statement; remove what follows the ';'")
         if kind == "word":
             upper = text.upper()
-            if words == 0 and (upper not in _FIRST or previous):
+            subquery = upper == "CALL" and at + 1 < len(found) and found[at + 1][1] in ("{", "(")
+            if words == 0 and ((upper not in _FIRST and not subquery) or previous):
                 raise ReadOnlyError(
                     f"queries only read: start with {', '.join(_FIRST[:-1])} or {_FIRST[-1]}, not '{text}'"
                 )
             words += 1
-            subquery = upper == "CALL" and at + 1 < len(found) and found[at + 1][1] in ("{", "(")
             if upper in _FORBIDDEN and previous not in _BEFORE_NAME and not subquery:
                 raise ReadOnlyError(
                     f"queries only read, but this one has '{text}'; remove it (or write `{text}`, if a name)"

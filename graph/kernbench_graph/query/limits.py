@@ -1,4 +1,4 @@
-"""How long and how deep a query may be, whichever engine it is for.
+"""How long and how deep a query may be, and how large its answer, whichever engine it is for.
 
 Engines read a text recursively: one of some thousand levels ends the process of one, is refused by another in
 its own words, and takes minutes to plan in a third. These limits are far above what people write and below
@@ -19,6 +19,9 @@ MOST_OPERATORS = 200
 """Operators of one expression: each takes the result of the one before it, so that is a depth as well."""
 MOST_CLAUSES = 200
 
+MOST_VALUES = 10_000_000
+"""Rows times columns of an answer: some gigabytes."""
+
 _OPENING, _CLOSING = frozenset(("(", "[", "{", "CASE")), frozenset((")", "]", "}", "END"))
 _OPERATORS = frozenset(("AND", "OR", "XOR", "NOT", "+", "-", "*", "/", "%", "^", "=", "<", ">"))
 _CLAUSES = frozenset(("MATCH", "WITH", "UNWIND", "RETURN", "UNION", "CALL"))
@@ -32,6 +35,16 @@ def check_length(cypher: str) -> None:
         raise QueryError(
             f"the query has {len(cypher):,} characters, but at most {LONGEST:,} are allowed; "
             "give long lists and texts as parameters"
+        )
+
+
+def check_rows(rows: int, columns: int) -> None:
+    """``QueryError`` for an answer of more than :data:`MOST_VALUES` values."""
+    if rows * columns > MOST_VALUES:
+        raise QueryError(
+            f"the answer has {rows:,} rows of {columns} columns, "
+            f"but at most {MOST_VALUES:,} values are given; "
+            "count or add up, or write LIMIT"
         )
 
 

@@ -1,6 +1,7 @@
 """Labels and relationship types that a text looks at: what a graph must have before it is asked.
 
-A text names most of them. Where a pattern leaves one open, the text may look at anything.
+A text names most of them. Where a pattern leaves one open, the text may look at anything but what was added
+to a run since it was kept (answers of analyses, annotations): else a question would change what others find.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from kernbench_graph.query.names import Token, used_names
 from kernbench_graph.schema import SCHEMA
 
 ALL = frozenset([label.name for label in SCHEMA.labels] + [rel.type for rel in SCHEMA.relationships])
+ADDED = SCHEMA.added_names()
+"""Looked at only by texts that name some of it."""
 _PROPERTIES = frozenset(SCHEMA.properties())
 _BEFORE_PATTERN = frozenset(("MATCH", "WHERE", "AND", "OR", "NOT", "XOR", "RETURN", "WITH", "BY"))
 """Words after which a bracket opens a pattern or an expression rather than the arguments of a function."""
@@ -23,20 +26,23 @@ _BEFORE_LABEL = (":", "&", "|", "(")
 def looked_at(cypher: str) -> frozenset[str]:
     """Labels and types that a text names, with the labels at the ends of these types; all where one is open.
 
-    Names that the schema does not have are those of components: of their kinds, or of properties of a kind.
+    All but those that were :data:`ADDED`, if it names none of them. Names that the schema does not have are
+    those of components: of their kinds, or of properties of a kind.
 
     >>> sorted(looked_at("MATCH (r:Run {id: $run})-[:LAUNCHED]->(l) RETURN count(l) AS n"))
     ['LAUNCHED', 'Launch', 'Run']
-    >>> looked_at("MATCH (n) RETURN n") == looked_at("MATCH (:Run)-[x]->() RETURN x") == ALL
+    >>> looked_at("MATCH (n) RETURN n") == looked_at("MATCH (:Run)-[x]->() RETURN x") == ALL - ADDED
+    True
+    >>> looked_at("MATCH (w:Way)-[x]->() RETURN x") == ALL
     True
     >>> sorted(looked_at("MATCH (r:Router) RETURN r.row AS row"))
     ['Component']
     """
     found = [token for token in tokens(cypher) if token[1] != ";"]
-    if _leaves_open(found):
-        return ALL
-    used = used_names(cypher)
     names = {text.strip("`") for kind, text, _ in found if kind in ("word", "quoted")} & ALL
+    if _leaves_open(found):
+        return ALL if names & ADDED else ALL - ADDED
+    used = used_names(cypher)
     own = {*used.labels, *used.either} - ALL
     own |= {name for _, name in used.properties} - _PROPERTIES - used.keys
     return with_ends(names | {"Component"} if own else names)

@@ -158,6 +158,10 @@ def _step(found: Sequence[Token], at: int) -> tuple[PatternStep, int] | None:
     at += 1
     right = _text(found, at) == ">"
     at += right
+    if _text(found, at) in ("+", "*"):
+        is_long, at = True, at + 1
+    elif _text(found, at) == "{":
+        is_long, at = True, _closing(found, at) + 1
     if not _opens_node(found, at):
         raise UnreadPatternError(_text(found, at))
     direction = "" if left == right else "<" if left else ">"

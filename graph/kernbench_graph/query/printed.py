@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from kernbench_graph.query.question import Scalar
 
 
-def printed(text: str, params: Mapping[str, Scalar], form: str) -> str:
+def printed(text: str, params: Mapping[str, Scalar], form: str, remark: str = "") -> str:
     """Commands that set ``params``, and the statement ``text``, as a client of that form takes them.
+
+    A ``remark`` stands before the statement, as a comment.
 
     >>> print(printed("RETURN $a AS a, $b AS b", {"a": 1, "b": "it's"}, "cypher-shell"))
     :param a => 1
@@ -23,7 +25,8 @@ def printed(text: str, params: Mapping[str, Scalar], form: str) -> str:
         commands = [f":param {name} => {value}" for name, value in values.items()]
     else:
         commands = [f":params {{{', '.join(f'{name}: {value}' for name, value in values.items())}}}"]
-    return "\n".join([*(commands if values else []), f"{text.strip().rstrip(';')};"])
+    comment = [f"// {remark}"] if remark else []
+    return "\n".join([*(commands if values else []), *comment, f"{text.strip().rstrip(';')};"])
 
 
 def literal(value: Scalar) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from kernbench_graph.errors import RunNotFoundError, StoreError
+from kernbench_graph.query.limits import check_rows
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.running import RunningQueries
 from kernbench_graph.schema import SCHEMA
@@ -64,7 +65,9 @@ class OpenedStore(ABC):
         """Ask Cypher; see :meth:`kernbench_graph.store.GraphStore.query`."""
 
         def answer() -> Result:
-            return self._answer(cypher, params, run, timeout_s, engine, proved=proved)
+            found = self._answer(cypher, params, run, timeout_s, engine, proved=proved)
+            check_rows(len(found.rows), len(found.columns))
+            return found
 
         return self.queries.ask(cypher, run, timeout_s, answer)
 

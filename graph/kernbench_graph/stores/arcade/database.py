@@ -39,9 +39,10 @@ from kernbench_graph.stores.arcade.process import (
 _ROWS = 10_000
 """Rows that are sent to the process at once."""
 
-
-READERS = 2
-"""Processes that read one database: a query is answered beside a long one, and memory stays bounded."""
+READERS = 6
+"""Processes that may read one database at once, so that a query is answered beside several long ones."""
+KEPT = 2
+"""So many of them are kept for the next queries."""
 
 
 class ArcadeDatabase:
@@ -179,7 +180,7 @@ class ArcadeDatabase:
                 yield process
             finally:
                 with self._lock:
-                    kept = process.is_running and not self.is_closed
+                    kept = process.is_running and not self.is_closed and len(self._idle) < KEPT
                     if kept:
                         self._idle.append(process)
                 if not kept:

@@ -16,7 +16,7 @@ from kernbench_graph import running
 from kernbench_graph.errors import QueryError, StoreError, UnknownNameError
 from kernbench_graph.projection import history_for
 from kernbench_graph.query.guard import check_read_only, words
-from kernbench_graph.query.looked_at import looked_at
+from kernbench_graph.query.looked_at import ADDED, looked_at
 from kernbench_graph.query.plans import asked_for_plan
 from kernbench_graph.records import resolve_ref
 from kernbench_graph.schema import SCHEMA
@@ -26,7 +26,7 @@ from kernbench_graph.stores.arcade.process import ArcadeEndedError
 from kernbench_graph.stores.embedded.cache import Database
 from kernbench_graph.stores.embedded.dialect import dialect
 from kernbench_graph.stores.embedded.engines import ARCADE, LADYBUG, engines
-from kernbench_graph.stores.embedded.run_graphs import ADDED, RunGraphs
+from kernbench_graph.stores.embedded.run_graphs import RunGraphs
 from kernbench_graph.stores.view import HISTORY_HAS, check_history, named_runs
 
 _WORKED_OUT = SCHEMA.computed_names() | SCHEMA.fact_names()

@@ -19,6 +19,7 @@ from kernbench_graph import running
 from kernbench_graph.errors import QueryError, QueryTimeoutError, ReadOnlyError, StoreError, UnknownNameError
 from kernbench_graph.query.columns import columns_of
 from kernbench_graph.query.guard import bound, check_read_only
+from kernbench_graph.query.limits import check_rows
 from kernbench_graph.query.plans import EXPLAIN, PROFILE, as_text, asked_for_plan
 from kernbench_graph.store import Result
 from kernbench_graph.stores.embedded.entities import Entities
@@ -48,6 +49,10 @@ The database of a tiny run takes 100 MB. Asking the system for them again takes 
 """
 
 _UNKNOWN = re.compile(r"Table \S+ does not exist|Cannot find property")
+
+
+_BATCH = 1000
+"""Rows that are fetched at once; some milliseconds."""
 
 
 class EngineError(StoreError):
@@ -151,7 +156,7 @@ class LadybugDatabase:
             raise ReadOnlyError("a query is one statement; ask one thing at a time")
         with answer:
             columns = [str(name) for name in answer.get_column_names()]
-            rows = answer.get_all()
+            rows = _fetched(answer, len(columns))
         written = columns_of(text)
         if written is not None and len(written) == len(columns):
             columns = written  # the engine has names of its own where there is no alias
@@ -170,7 +175,7 @@ class LadybugDatabase:
     def _all(self, statement: str, params: dict[str, Any]) -> list[list[Any]]:
         answer: Any = self._connection.execute(statement, params)
         with answer:
-            return [list(row) for row in answer.get_all()]
+            return [list(row) for row in _fetched(answer, 1)]
 
     def close(self) -> None:
         """Write what is pending and let go of the file."""
@@ -249,6 +254,16 @@ def copying(table: str, pair: tuple[str, str] | None = None) -> str:
     """
     ends = f" (from='{pair[0]}', to='{pair[1]}')" if pair else ""
     return f"COPY `{table}` FROM $rows{ends}"
+
+
+def _fetched(answer: Any, columns: int) -> list[Any]:
+    """The rows of an answer, in batches: the engine itself cannot be stopped while it hands them over."""
+    check_rows(answer.get_num_tuples(), columns)
+    rows: list[Any] = []
+    while answer.has_next():
+        running.check()
+        rows += answer.get_n(_BATCH)
+    return rows
 
 
 def _translate(error: RuntimeError, timeout_s: float) -> QueryError:

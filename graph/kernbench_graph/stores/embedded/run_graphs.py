@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kernbench_graph.archive.record import row_count
 from kernbench_graph.projection import GraphPart, graph_parts
+from kernbench_graph.query.looked_at import ADDED
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.stores.common import OpenedStore, additions_state
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 _OPEN_DATABASES = 4
-_COMPUTED, ADDED = SCHEMA.computed_names(), SCHEMA.added_names()
+_COMPUTED = SCHEMA.computed_names()
 _LADYBUG, _FREE = ("run", "added"), ("free", "freeadded")
 """What the names of the engines' entries begin with, without what was added to runs and with it."""
 _ALWAYS = frozenset({"Run"})

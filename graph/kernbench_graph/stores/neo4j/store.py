@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.archive.record import canonical_topology, complete_info
 from kernbench_graph.errors import ArchiveError, QueryError, StoreError
-from kernbench_graph.query.confined import is_confined
+from kernbench_graph.query.confined import not_reached
 from kernbench_graph.query.guard import bound
+from kernbench_graph.query.looked_at import ADDED
 from kernbench_graph.query.names import refuse_dates
 from kernbench_graph.records import RunRecord, TopologyRecord, check_id, resolve_ref
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
@@ -36,7 +37,6 @@ from kernbench_graph.stores.view import check_history, named_runs
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kernbench_graph.stores.neo4j.fetched import FetchedGraphs
 
 _PLANS = 500
 """Queries whose plans are remembered as reading ones."""
@@ -62,7 +62,6 @@ class Neo4jStore(OpenedStore):
         self._prepared = False
         self._planned: dict[tuple[str, str, bool], reading.Planned] = {}
         self._fetched: dict[str, files.FetchedTables] = {}
-        self._graphs: FetchedGraphs | None = None
         try:
             if ddl.version(self._server, url):
                 self._prepared = True
@@ -187,8 +186,8 @@ class Neo4jStore(OpenedStore):
     ) -> Result:
         """Ask Cypher, of a run by its ``$run``, or of the history when ``run`` is None.
 
-        A text that may reach other runs than those that it names is answered here, from the records of these:
-        the server would show it all runs. ``QueryError`` where one asks for what a run was not pushed with.
+        ``QueryError`` for a text that may reach other runs than those that it names, all of which the server
+        would show it, and for one that asks for what a run was not pushed with.
         """
         self._check_open()
         if engine not in (None, *self.engines):
@@ -213,11 +212,15 @@ class Neo4jStore(OpenedStore):
             raise self._unknown(asked)
         notes = self._check_pushed(query, pushed)
         named = named_runs(text, asked, values, pushed.__contains__)
-        if proved or not query.reads_graph or is_confined(text, frozenset(named)):
-            result = self._rows(query, values, timeout_s)
-            result = replace(result, notes=[*result.notes, *notes])
-        else:
-            result = self._fetched_graphs().answer(cypher, values, asked, timeout_s)
+        if not proved and query.reads_graph and (missed := not_reached(text, frozenset(named))):
+            raise QueryError(f"the server has all runs in one graph, and {missed}")
+        if not proved and query.follows_anything and not query.names & ADDED and (more := self.added(asked)):
+            raise QueryError(
+                f"a relationship without a type may lead to what was added to run '{asked}' since, such as "
+                f"'{min(more)}'; give it a type"
+            )
+        result = self._rows(query, values, timeout_s)
+        result = replace(result, notes=[*result.notes, *notes])
         if self._token(asked) != pushed[asked].token:
             raise self._unknown(asked)  # removed meanwhile: the rows may be some of them
         return result
@@ -226,15 +229,6 @@ class Neo4jStore(OpenedStore):
         """What tells a run from others that had its id; empty where there is none of that id."""
         found = self._catalogue.pushed([run_id])
         return found[run_id].token if found else ""
-
-    def _fetched_graphs(self) -> FetchedGraphs:
-        """Answers texts that may reach other runs than those that they are about, from the runs' records."""
-        from kernbench_graph.stores.neo4j.fetched import FetchedGraphs
-
-        with self._lock:
-            if self._graphs is None:
-                self._graphs = FetchedGraphs(self, self._token)
-            return self._graphs
 
     def _plan(
         self, shown: str, text: str, values: Mapping[str, Any], timeout_s: float, proved: bool
@@ -289,8 +283,6 @@ class Neo4jStore(OpenedStore):
             if not self._closed:
                 self._fetched.clear()
                 super().close()
-                if self._graphs is not None:
-                    self._graphs.close()
                 self._server.close()
 
     def _tables(self, key: str, fetched: Callable[[], files.FetchedTables]) -> files.FetchedTables:
