@@ -176,13 +176,18 @@ def run_kernel(
     from kernbench.kernels.autotune import Autotuned
     from kernbench.kernels.binding import argument_names
     from kernbench.runtime import Tensor
+    from kernbench.runtime.values import own_copy
 
     given = [] if out is None else [out] if isinstance(out, np.ndarray) else list(out)
     name = getattr(fn, "__name__", "kernel")
     positional = [*args, *given]
     names = argument_names(fn.fn if isinstance(fn, Autotuned) else fn, len(positional))
-    kept = [value.copy() if isinstance(value, np.ndarray) else value for value in args]
-    call = KernelInputs(fn, tuple(kept), tuple(array.copy() for array in given), dict(constants), dp is None)
+    kept = [
+        own_copy(value, f"argument '{called}'") if isinstance(value, np.ndarray) else value
+        for called, value in zip(names, args, strict=False)
+    ]
+    copies = tuple(own_copy(array, "out") for array in given)
+    call = KernelInputs(fn, tuple(kept), copies, dict(constants), dp is None)
     after: list[Array] = []
     results: dict[str, KernelRun] = {}
 

@@ -249,6 +249,8 @@ def _of_user_code(bench: str, failure: BaseException, machine: Machine) -> KernB
     if frames and isinstance(inside[0], Instrument):
         return UsageError(f"instrument {type(inside[0]).__name__} raised {what} at {now}{at}")
     component = next((one for one in reversed(inside) if isinstance(one, Component)), None)
+    if component is None and isinstance(failure, MemoryError):
+        return AllocationError(f"bench '{bench}': the host has too little memory: {failure}{at}")
     if component is None:
         return BenchError(f"bench '{bench}' {_raised(failure)}{at}")
     return ComponentError(

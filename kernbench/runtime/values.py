@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernbench.errors import UsageError
+from kernbench.errors import AllocationError, UsageError
 from kernbench.replay.numeric import holds
 
 Array = NDArray[Any]
@@ -22,6 +22,17 @@ def real_numbers(values: ArrayLike, what: str) -> Array:
     if array.dtype.kind not in "biufV" or array.dtype.names is not None:
         raise UsageError(f"{what}: values of dtype {array.dtype} are not real numbers")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def own_copy(array: Array, what: str) -> Array:
+    """A copy that its giver cannot change; :class:`AllocationError` where the host has no room for it."""
+    try:
+        return array.copy()
+    except MemoryError:
+        raise AllocationError(
+            f"{what}: the host has no memory for a copy of {array.nbytes} bytes, {array.dtype}"
+            f"{list(array.shape)}; use smaller arrays"
+        ) from None
 
 
 def fill(value: float, shape: tuple[int, ...], dtype: str, what: str) -> Array:

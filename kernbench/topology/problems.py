@@ -40,7 +40,10 @@ def report(
 ) -> ConfigError:
     """The error for one or more problems: a line for each, in the order of the file."""
     located = sorted(_locate(p, source, marked, overrides) for p in problems)
-    return ConfigError("\n".join(text for *_, text in located))
+    lines = [text for *_, text in located]
+    if beyond := [number for number, line in enumerate(lines) if ": unknown key, expected one of" in line]:
+        lines[beyond[-1]] += "; a machine that no key describes is built with kb.Topology"
+    return ConfigError("\n".join(lines))
 
 
 def _locate(

@@ -17,7 +17,11 @@ Cli = Callable[..., Any]
         ((), "the terminal UI needs a terminal; draw a screen with --svg FILE instead"),
         (("last", "--run", "last"), "the run is given twice"),
         (("--keys", "t"), "--keys is for --svg"),
-        (("--svg", "x.svg", "--size", "wide"), "'wide' is no size; write columns and rows as 100x30"),
+        (
+            ("--svg", "x.svg", "--size", "wide"),
+            "'wide' is not a size; write columns and rows, 1 to 999 each, as 100x30",
+        ),
+        (("--svg", "x.svg", "--size", "0x5"), "'0x5' is not a size"),
     ],
 )
 def test_wrong_usage_says_what_to_do(cli: Cli, argv: tuple[str, ...], said: str) -> None:
@@ -40,3 +44,10 @@ def test_a_screen_becomes_a_picture(cli: Cli, store: Path, workdir: Path) -> Non
     drawn = (workdir / "time.svg").read_text(encoding="utf-8")
     assert drawn.startswith("<svg")
     assert "cause" in drawn
+
+
+def test_screens_of_any_size_are_drawn(cli: Cli, store: Path, workdir: Path) -> None:
+    for size in ("20x5", "1x1", "300x9"):
+        ended = cli("tui", "last", "--keys", "t tab", "--size", size, "--svg", "s.svg", "--store", str(store))
+        assert ended.status == 0, ended.err
+        assert (workdir / "s.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -13,9 +13,9 @@ from kernbench.cli.output import say
 
 
 def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d{2,3})x(\d{2,3})", text)
+    found = re.fullmatch(r"([1-9]\d{0,2})x([1-9]\d{0,2})", text)
     if found is None:
-        raise click.BadParameter(f"'{text}' is no size; write columns and rows as 100x30")
+        raise click.BadParameter(f"'{text}' is not a size; write columns and rows, 1 to 999 each, as 100x30")
     return int(found[1]), int(found[2])
 
 
