@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 from kernbench.analysis.time_window import PARTIAL
 from kernbench.api.summary import busiest, busiest_by_class, most_waited_for
 from kernbench.errors import UsageError
+from kernbench.hints import did_you_mean
 from kernbench.pgraph import GraphStore, Result, RunRecord, TopologyRecord
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kernbench.api.advising import Advice
     from kernbench.api.energy_use import EnergyUse
     from kernbench.api.timelines import TimeLine
+    from kernbench.report.content import Content
 
 Frame: TypeAlias = "dict[str, NDArray[Any]]"
 """Columns by name, all of one length; ``pandas.DataFrame(frame)`` makes a data frame of it."""
@@ -494,6 +496,35 @@ class Run:
         self._check_traced()
         window = self.window(launch, from_ns, to_ns)
         return timeline(self, window, links=links, waits=waits, fold=fold, rows=rows)
+
+    def screen(
+        self,
+        key: str,
+        launch: int | str | None = "all",
+        from_ns: float | None = None,
+        to_ns: float | None = None,
+    ) -> Content:
+        """A tab as the page, the terminal UI and ``kernbench show --tab`` have it. A notebook shows it.
+
+        Args:
+            key: ``launches``, ``time``, ``path``, ``parts``, ``waits``, ``advice``, ``energy`` or
+                ``roofline``.
+            launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
+            from_ns: Start of the window, ns.
+            to_ns: Its end, ns.
+
+        Returns:
+            Its ``grids``, each with ``key``, ``heading``, ``columns`` and ``rows``, and its lines.
+
+        Raises:
+            UsageError: There is no such tab or window, or the tab is not about such a window.
+        """
+        from kernbench.api.screens import SCREENS
+
+        tabs = {screen.key: screen for screen in SCREENS}
+        if key not in tabs:
+            raise UsageError(f"there is no tab '{key}'; {did_you_mean(key, tabs)}")
+        return tabs[key].work_out(self, launch=launch, from_ns=from_ns, to_ns=to_ns)
 
     def export(
         self,

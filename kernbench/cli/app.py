@@ -29,6 +29,7 @@ app = LazyGroup(
         "validate": Entry(f"{_HERE}.validate", "Measure the model beside silicon and other simulators."),
         "traffic": Entry(f"{_HERE}.traffic", "Run a list of flows, or a pattern of traffic, together."),
         "query": Entry(f"{_HERE}.query", "Ask a question of a kept run."),
+        "show": Entry(f"{_HERE}.show", "Show a kept run at a glance, or one of its tabs."),
         "why": Entry(f"{_HERE}.why", "Show what made the time of a kept run."),
         "advise": Entry(f"{_HERE}.advise", "Say what to change next in a kernel, and what it saves."),
         "energy": Entry(f"{_HERE}.energy", "Show where the energy of a kept run went."),
@@ -44,6 +45,10 @@ app = LazyGroup(
         "completion": Entry(f"{_HERE}.completion", "Print a script for tab completion in bash, zsh or fish."),
         "doctor": Entry(f"{_HERE}.doctor", "Check the installation and the store."),
     },
+    first=(
+        *("run", "tune", "sweep", "list", "query", "why"),
+        *("advise", "compare", "topology", "tui", "web", "export"),
+    ),
     params=[
         click.Option(
             ["--version"],

@@ -71,12 +71,17 @@ class LazyGroup(_WithExamples, click.Group):
         *args: Any,
         entries: Mapping[str, Entry],
         elsewhere: Mapping[str, str] | None = None,
+        first: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
-        """``elsewhere`` has what other tools call a command, and what it is called here."""
+        """``elsewhere`` has what other tools call a command, and what it is called here.
+
+        ``first`` are the commands of a first day: help lists the others below them.
+        """
         super().__init__(*args, no_args_is_help=False, subcommand_metavar="COMMAND ...", **kwargs)
         self.entries = entries
         self.elsewhere = elsewhere or {}
+        self.first = tuple(first)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As Click does; without any argument, print the help."""
@@ -138,5 +143,8 @@ class LazyGroup(_WithExamples, click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
+        more = [name for name in self.entries if name not in self.first]
+        for title, names in (("Commands", self.first), ("More" if self.first else "Commands", more)):
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name, self.entries[name].help) for name in names])

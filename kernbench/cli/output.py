@@ -62,19 +62,21 @@ def emit_grid(fmt: str, payload: Any, grid: Grid, heading: Sequence[str] = ()) -
     emit(fmt, payload, grid.columns, grid.values(), lambda: heading)
 
 
-def print_content(content: Content) -> None:
-    """What a tab shows, for people: its lines, and the first rows of each table that has any."""
+def print_content(content: Content, whole: bool = False) -> None:
+    """What a tab shows, for people: its lines, and the first rows of each table that has any, or all."""
     for name, told in content.facts:
         say(f"{name:<13} {told}")
     for line in (*content.wrong, *content.said):
         say(line)
     for grid in content.grids:
-        print_grid(grid)
+        print_grid(grid, whole)
+    if whole:
+        say(f"\n{content.note}" if any(grid.rows for grid in content.grids) else content.empty)
 
 
-def print_grid(grid: Grid) -> None:
-    """The first rows of a table that has any, below its heading."""
-    columns, rows, left = grid.few(grid.in_summary)
+def print_grid(grid: Grid, whole: bool = False) -> None:
+    """The first rows of a table that has any, or all that a tab shows, below its heading."""
+    columns, rows, left = grid.few(None if whole else grid.in_summary)
     if rows:
         say(f"\n{grid.heading}")
         print_table(columns, rows)

@@ -1,4 +1,4 @@
-"""How one run is shown, by ``run`` and by ``runs show``."""
+"""How one run is shown, by ``run`` and by ``show``."""
 
 from __future__ import annotations
 

@@ -148,6 +148,9 @@ class Content:
     wrong: Sequence[str] = ()
     """Lines on what is wrong with it."""
 
+    def _repr_html_(self) -> str:
+        return self.html()
+
     def html(self, summary: bool = False) -> str:
         """The whole of it for a notebook; as a ``summary`` the first rows of each table."""
         from kernbench.pgraph import html_table

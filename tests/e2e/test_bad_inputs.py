@@ -272,7 +272,7 @@ CASES = [
         "what-if-older-run", "what-if --store {dir}/older --speed tray=2", r"did not note how to re-run it"
     ),
     argument("what-if-no-run", "what-if --store {dir}/none", r"no run"),
-    argument("no-such-run", "runs show 1999 --store {dir}/kept", r"1999"),
+    argument("no-such-run", "show 1999 --store {dir}/kept", r"1999"),
     argument("empty-store", "query busiest-links --store {dir}/none", r"no run"),
     argument("store-url", "runs list --store redis://x", r"redis"),
     argument(
@@ -289,7 +289,7 @@ CASES = [
         {"auth": "neo4j:a-password"},
     ),
     argument("damaged-archive", "query waits-by-resource --store {dir}/damaged", r"parquet.*", FAILED),
-    argument("newer-archive", "runs show {run} --store {dir}/newer", r"schema version 999", FAILED),
+    argument("newer-archive", "show {run} --store {dir}/newer", r"schema version 999", FAILED),
     argument("not-a-store", "runs list --store {dir}/file", r"file"),
 ]
 

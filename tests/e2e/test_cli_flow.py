@@ -51,7 +51,7 @@ def test_a_run_is_kept_asked_shown_and_removed(process: Cli, cli: Cli, workdir: 
     assert listed[0].pop("changed") is None
     assert listed[0] == {key: run[key] for key in listed[0]}
 
-    shown = one_json_value(cli("runs", "show", "last", "--format", "json").out)
+    shown = one_json_value(cli("show", "last", "--format", "json").out)
     assert shown == run
 
     answer = one_json_value(process("query", "busiest-links", "--param", "limit=2", "--format", "json").out)
@@ -89,7 +89,7 @@ def test_a_run_of_which_nothing_is_kept(cli: Cli, workdir: Path) -> None:
     ):
         assert plain[key] == traced[key]
     # Without a trace only the use of the whole run is known.
-    whole = one_json_value(cli("runs", "show", "--launch", "run", "--format", "json").out)
+    whole = one_json_value(cli("show", "--launch", "run", "--format", "json").out)
     assert plain["window"]["name"] == whole["window"]["name"] == "the whole run"
     for key in ("busiest", "most_waited_for"):
         assert [{**row, "occupancy": None} for row in whole[key]] == plain[key]

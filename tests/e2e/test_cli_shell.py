@@ -99,7 +99,7 @@ def test_a_run_is_named_alike_everywhere(cli: Cli) -> None:
     first = json.loads(cli(*RUN, "--tag", "baseline", "--format", "json").out)["run_id"]
     cli(*RUN, "--set", "m=16")
     for name in (first, first[:-2], "baseline", "last~1"):
-        for command in (("why",), ("runs", "show"), ("what-if",)):
+        for command in (("why",), ("show",), ("what-if",)):
             for how in ((name,), ("--run", name)):
                 shown = json.loads(cli(*command, *how, "--format", "json").out)
                 assert shown["run_id"] == first, (command, how)

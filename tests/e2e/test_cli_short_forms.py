@@ -72,7 +72,7 @@ def test_benches_runs_formats_and_parameters_need_no_option(
         (["export", "last"], "say what to write, such as 'kernbench export perfetto'"),
         (["export", "json", "a", "b"], "several runs are given, a and b"),
         (["query", "busiest-links", "limit"], "'limit': write it as name=value"),
-        (["show"], "did you mean 'kernbench runs show' or 'kernbench topology show'?"),
+        (["runs", "show"], "did you mean 'kernbench show'?"),
         (["diff"], "did you mean 'kernbench compare'?"),
         (["runs", "lst"], "did you mean 'list'?"),
     ],

@@ -45,7 +45,7 @@ def test_json_has_the_keys_that_others_rely_on(cli: Callable[..., Any], workdir:
 
     # Kept like any run: found, shown, asked.
     assert json.loads(cli("runs", "list", "--format", "json").out)["runs"][0]["run_id"] == said["run_id"]
-    assert json.loads(cli("runs", "show", "last", "--format", "json").out)["bench"] == "traffic"
+    assert json.loads(cli("show", "last", "--format", "json").out)["bench"] == "traffic"
     busiest = json.loads(cli("query", "busiest-links", "--format", "json").out)
     links = [row["resource"] for row in said["busiest"] if "->" in row["resource"]]
     assert busiest["rows"][0][0] == links[0]

@@ -25,7 +25,7 @@ LINES = [
     "query busiest",
     "query busiest-links --param l",
     "why l",
-    "runs show b",
+    "show b",
 ]
 
 

@@ -36,7 +36,7 @@ def test_no_name_of_anybody_reaches_the_terminal_as_it_is(capsys: pytest.Capture
     run = kb.run("gemm-single-pe", "minimal", tags=[HOSTILE], store=".kernbench")
     for argv in (
         ("runs", "list"),
-        ("runs", "show", "last"),
+        ("show", "last"),
         ("runs", "tag", "last"),
         ("why", "last"),
         ("query", "history/runs"),

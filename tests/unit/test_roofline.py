@@ -126,10 +126,10 @@ def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any])
     found = json.loads(cli(*run, "--format", "json").out)["roofline"]
     assert {by: len(rows) for by, rows in found.items()} == {"launch": 1, "pe": 1, "operation": 4}
     assert kb.open_run().query("bottleneck/roofline").dicts() == found["operation"]
-    shown = cli("runs", "show", "--details").out
+    shown = cli("show", "--details").out
     assert "By operation" in shown
     assert "61.5%" in shown
-    assert "roofline" not in cli("runs", "show", "--format", "json").out
+    assert "roofline" not in cli("show", "--format", "json").out
     with pytest.raises(QueryError, match=r"must be one of"):
         kb.open_run().roofline("operations")
     assert "no launch '7'" in cli("query", "roofline", "--param", "launch=7").err

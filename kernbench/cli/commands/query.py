@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from kernbench import api
-from kernbench.api.screens import questions as screen
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import RUN_HELP, assignments, opened, queries_option, store_option, window_options
@@ -177,6 +176,8 @@ def _print_folded(
     ask: Callable[[Mapping[str, Any]], Result], values: Mapping[str, str], question: dict[str, Any]
 ) -> None:
     """A table whose rows are folded before they are cut to the question's ``limit``."""
+    from kernbench.api.screens import questions as screen
+
     names, rows, notes = api.ask_folded(ask, values, question)
     print_table(screen.columns(question, names), rows)
     if not rows:

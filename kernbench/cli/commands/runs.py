@@ -1,4 +1,4 @@
-"""``kernbench runs``: list, show, tag, copy and remove kept runs."""
+"""``kernbench runs``: list, tag, copy and remove kept runs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ from kernbench.cli import completion
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.options import (
     detail_option,
-    details_option,
     opened,
-    run_argument,
     store_option,
-    window_options,
 )
 from kernbench.cli.output import emit, emit_list, format_option
-from kernbench.cli.run_report import print_run
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore
 
@@ -31,15 +27,14 @@ command = LazyGroup(
     help="List, tag, copy and remove kept runs.",
     entries={
         "list": Entry(f"{_HERE}.runs:list_runs", "List the kept runs, oldest first."),
-        "show": Entry(f"{_HERE}.runs:show", "Show what is known of one run."),
         "tag": Entry(f"{_HERE}.runs:tag", "Give a run tags, or take them away."),
         "export": Entry(f"{_HERE}.runs:export", "Copy runs to another store."),
         "import": Entry(f"{_HERE}.runs:import_", "Copy runs from another store."),
         "prune": Entry(f"{_HERE}.runs:prune", "Remove all but the newest runs of each bench."),
         "rm": Entry(f"{_HERE}.runs:rm", "Remove runs."),
     },
-    examples=["kernbench runs show last"],
-    elsewhere={"compare": "compare"},
+    examples=["kernbench runs list"],
+    elsewhere={"compare": "compare", "show": "show"},
 )
 
 
@@ -62,32 +57,6 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
 
     rows = grid(kept).rows if fmt == "table" else kept
     emit(fmt, {"runs": kept}, _COLUMNS, [[row[column] for column in _COLUMNS] for row in rows])
-
-
-@click.command(
-    "show",
-    cls=Command,
-    examples=["kernbench runs show", "kernbench runs show last~1 --launch 0"],
-    moved={"--roofline": "kernbench export roofline --out VALUE"},
-)
-@run_argument
-@details_option
-@window_options
-@store_option
-@format_option
-def show(
-    run: str,
-    details: bool,
-    launch: str,
-    from_ns: float | None,
-    to_ns: float | None,
-    store: str | None,
-    fmt: str,
-) -> None:
-    """Show one run: its settings, times and launches, where the time went, the busiest resources."""
-    with opened(store) as kept_in:
-        kept = api.open_run(run, kept_in)
-        print_run(fmt, kept, details, launch=launch, from_ns=from_ns, to_ns=to_ns)
 
 
 _every_option = click.option(

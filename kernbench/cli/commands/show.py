@@ -1,0 +1,50 @@
+"""``kernbench show``: a run at a glance, or one of its tabs."""
+
+from __future__ import annotations
+
+import click
+
+from kernbench import api
+from kernbench.cli.group import Command
+from kernbench.cli.options import details_option, opened, run_argument, store_option, window_options
+from kernbench.cli.output import format_option, print_content, print_csv, print_json
+from kernbench.cli.run_report import print_run
+
+
+@click.command(
+    cls=Command,
+    examples=["kernbench show", "kernbench show last~1 --launch 0", "kernbench show last --tab waits"],
+    moved={"--roofline": "kernbench export roofline --out VALUE"},
+)
+@run_argument
+@click.option("--tab", metavar="TAB", help="Show this tab of page and terminal UI instead, such as waits.")
+@details_option
+@window_options
+@store_option
+@format_option
+def command(
+    run: str,
+    tab: str | None,
+    details: bool,
+    launch: str,
+    from_ns: float | None,
+    to_ns: float | None,
+    store: str | None,
+    fmt: str,
+) -> None:
+    """Show one run: its settings, times and launches, where the time went, the busiest resources.
+
+    With --tab, all rows of that tab; JSON has its tables by key, CSV the first of them.
+    """
+    with opened(store) as kept_in:
+        kept = api.open_run(run, kept_in)
+        if tab is None:
+            print_run(fmt, kept, details, launch=launch, from_ns=from_ns, to_ns=to_ns)
+            return
+        content = kept.screen(tab, launch, from_ns, to_ns)
+    if fmt == "json":
+        print_json({"run_id": kept.id, "tab": tab, **{grid.key: list(grid.rows) for grid in content.grids}})
+    elif fmt == "csv":
+        print_csv(content.grids[0].names, content.grids[0].values())
+    else:
+        print_content(content, whole=True)
