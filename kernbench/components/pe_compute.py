@@ -86,7 +86,7 @@ class PeGemm(ComputeEngine):
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""
-        return self.engine.cycles(stage.block, stage.partial, stage.last) / self._clock_ghz
+        return self.engine.cycles(stage.block, stage.partial) / self._clock_ghz
 
 
 class PeMath(ComputeEngine):

@@ -1,6 +1,7 @@
 """How many cycles a matrix engine takes for a block: whole tiles, or the folds of a systolic array.
 
-The closed form is SCALE-Sim's (3.0.0, https://github.com/scalesim-project/SCALE-Sim), counted from cycle 0.
+The closed form is SCALE-Sim's (3.0.0, https://github.com/scalesim-project/SCALE-Sim) and one cycle: it gives
+the number of the last one, counted from 0.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ class MatrixEngine:
         dataflow, macs = str(properties["dataflow"]), float(properties["macs_per_cycle"])
         return cls(dataflow, int(properties["rows"]), int(properties["cols"]), (m, k, n), macs)
 
-    def cycles(self, block: Block, partial: bool = False, last: bool = True) -> float:
+    def cycles(self, block: Block, partial: bool = False) -> float:
         """Cycles for ``block``.
 
         ``partial``: the next block adds to the same outputs. Where they are one fold, the array goes on
-        without a drain and fill between the two. ``last``: no other block of the product follows.
+        without a drain and fill between the two.
         """
         if self.dataflow == "tile":
             passes = 1
@@ -48,7 +49,7 @@ class MatrixEngine:
         streamed = block[way.streams]
         if self.dataflow != "os":
             # The operand that stays is loaded first, a row a cycle.
-            return folds * (2 * self.rows + self.cols + streamed - 2) - last
+            return folds * (2 * self.rows + self.cols + streamed - 2)
         if partial and folds == 1:
             return streamed
-        return folds * (self.rows + self.cols + streamed - 2) - last
+        return folds * (self.rows + self.cols + streamed - 2)

@@ -10,7 +10,7 @@ cdef class Stage:
     cdef readonly object kind, name
     cdef readonly tuple transfers, block
     cdef readonly long long nbytes, elements
-    cdef readonly bint partial, last
+    cdef readonly bint partial
 
 @cython.final
 cdef class TilePlan:

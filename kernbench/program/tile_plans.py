@@ -45,8 +45,8 @@ class Stage:
     """One stage of a tile: ``kind`` is DMA_READ, FETCH, GEMM, MATH, STORE or DMA_WRITE.
 
     ``transfers`` are those of a DMA stage, carried out one after the other; ``nbytes`` what the stage moves;
-    ``block`` the (m, k, n) of a GEMM, ``partial`` where the next one adds to the same outputs, ``last`` where
-    no other of the product follows; ``elements`` of a MATH stage, ``name`` its operation.
+    ``block`` the (m, k, n) of a GEMM, ``partial`` where the next one adds to the same outputs; ``elements``
+    of a MATH stage, ``name`` its operation.
     """
 
     def __init__(
@@ -58,7 +58,6 @@ class Stage:
         elements: int = 0,
         name: str = "",
         partial: bool = False,
-        last: bool = True,
     ) -> None:
         self.kind = kind
         self.nbytes = nbytes
@@ -67,7 +66,6 @@ class Stage:
         self.elements = elements
         self.name = name
         self.partial = partial
-        self.last = last
 
     @property
     def part(self) -> str:
@@ -218,7 +216,7 @@ def _gemm_tile(
                 reads.append(transfer)
         maths.append(Stage("MATH", 0, (), (0, 0, 0), elements, step.name))
     block = (height, min(tile_k, a.cols - k), width)
-    product = Stage("GEMM", 0, (), block, 0, "", not last_k, last_k and last_tile)
+    product = Stage("GEMM", 0, (), block, 0, "", not last_k)
     stages = [Stage("FETCH", fetch), product, *maths]
     return _with_transfers(reads, stages, to_out if last_k else None, out.address)
 

@@ -20,7 +20,7 @@ _TILES = {
 
 
 def cycles(case: Case) -> float:
-    """Cycles for which the engine is busy with a product of (m, k) and (k, n)."""
+    """The last cycle, from 0, in which the engine is busy with a product of (m, k) and (k, n)."""
     m, k, n = _TILES[case["dataflow"]]
     watch = _Engine()
     run(
@@ -39,7 +39,7 @@ def cycles(case: Case) -> float:
         trace=False,
         instruments=[watch],
     )
-    return watch.cycles
+    return watch.cycles - 1
 
 
 class _Engine(Instrument):
