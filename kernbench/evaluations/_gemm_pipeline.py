@@ -42,7 +42,7 @@ class Hardware:
         cases = sorted(CaseCatalogue(graph).chosen(LOCAL), key=lambda case: case.is_write)
         return cls(
             engine.tile,
-            engine.cycles(engine.tile, partial=True, last=False) / clock_ghz,
+            engine.cycles(engine.tile, partial=True) / clock_ghz,
             engine.macs_per_cycle * clock_ghz,
             float(tcm["read_gbs"]),
             float(tcm["write_gbs"]),
