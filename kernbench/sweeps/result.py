@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +106,7 @@ class Sweep:
             return Sweep(
                 self.bench,
                 tuple(
-                    replace(point, energy_pj=fsum(launches_pj(open_run(point.run_id, kept_in))))
+                    replace(point, energy_pj=math.fsum(launches_pj(open_run(point.run_id, kept_in))))
                     if point.run_id and not point.error
                     else point
                     for point in self.points
@@ -116,13 +116,20 @@ class Sweep:
     @property
     def front(self) -> list[SweepPoint]:
         """The Pareto front: points than which no other has both less latency and less energy, by latency."""
+        return self.front_of({point.point: point.energy_pj for point in self.points})
+
+    def front_of(self, costs: Mapping[int, float | None]) -> list[SweepPoint]:
+        """As :attr:`front`, with these costs, by number of point, for the energy."""
         good = [
-            p for p in self.points if p.latency_ns is not None and p.energy_pj is not None and not p.error
+            (round(point.latency_ns, 6), cost, point.point, point)
+            for point in self.points
+            if point.latency_ns is not None and not point.error and (cost := costs[point.point]) is not None
         ]
-        by_latency = sorted(good, key=lambda p: (round(p.latency_ns or 0.0, 6), p.energy_pj, p.point))
         found: list[SweepPoint] = []
-        for point in by_latency:
-            if not found or (point.energy_pj or 0.0) < (found[-1].energy_pj or 0.0):
+        least = math.inf
+        for _, cost, _, point in sorted(good, key=lambda entry: entry[:3]):
+            if cost < least:
+                least = cost
                 found.append(point)
         return found
 

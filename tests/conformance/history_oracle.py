@@ -57,7 +57,7 @@ def best_of_sweep(infos: Infos, records: Records, p: Mapping[str, Any]) -> Rows:
 
 
 def _points(infos: Infos, p: Mapping[str, Any]) -> list[dict[str, Any]]:
-    wanted = {p["tag"]} - {""}
+    wanted = {f"sweep-{p['bench']}" if p["tag"] == "sweep-BENCH" else p["tag"]} - {""}
     return [i for i in _good(infos) if i["bench"] == p["bench"] and wanted <= {*json.loads(i["tags"])}]
 
 

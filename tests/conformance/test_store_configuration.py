@@ -24,7 +24,11 @@ LAUNCHES = [
 ]
 
 
+LAUNCHED = "MATCH (:Run {id: $run})-[:LAUNCHED]->(l:Launch)"
+
+
 def asked(store: GraphStore, text: str, run: str | None = "last") -> list[tuple[Any, ...]]:
+    text = text.replace("(r:Run)", "(r:Run {id: $run})") if run else text
     return store.query(text, run=run).rows
 
 
@@ -80,13 +84,13 @@ def test_launches_say_their_rank_their_sip_and_which_one_they_repeat(store: Grap
     store.keep(RunRecord(run.info, {**run.tables, "Launch": table}), machine)
     rows = asked(
         store,
-        "MATCH (l:Launch) RETURN l.number AS n, l.rank AS rank, l.sip AS sip, l.latency_ns AS ns ORDER BY n",
+        f"{LAUNCHED} RETURN l.number AS n, l.rank AS rank, l.sip AS sip, l.latency_ns AS ns ORDER BY n",
     )
     assert rows == [
         (number, one["rank"], sip, 4.0)
         for number, (one, sip) in enumerate(zip(LAUNCHES, (0, 12, -1, -1), strict=True))
     ]
-    repeated = "MATCH (l:Launch)-[:REPEATS]->(m:Launch) RETURN l.number AS n, m.number AS m"
+    repeated = f"{LAUNCHED}-[:REPEATS]->(m:Launch) RETURN l.number AS n, m.number AS m"
     assert asked(store, repeated) == [(3, 0)]
 
 
@@ -94,7 +98,7 @@ def test_a_record_that_tells_of_more_launches_than_it_has_is_kept(store: GraphSt
     run, machine = sample(id="one", launches=LAUNCHES)
     assert run.tables["Launch"].num_rows == 1
     store.keep(run, machine)
-    repeated = "MATCH (l:Launch)-[:REPEATS]->(m:Launch) RETURN l.number AS n, m.number AS m"
+    repeated = f"{LAUNCHED}-[:REPEATS]->(m:Launch) RETURN l.number AS n, m.number AS m"
     assert asked(store, repeated) == []
 
 
@@ -108,7 +112,9 @@ def test_lines_of_the_benchs_file_have_their_text(store: GraphStore) -> None:
     op = op.select(other).append_column("source", sources)
     store.keep(RunRecord(run.info, {**run.tables, "Op": op}), machine)
     rows = asked(
-        store, "MATCH (:Op)-[:AT_LINE]->(l:Line) RETURN l.file AS f, l.line AS n, l.text AS t ORDER BY f"
+        store,
+        "MATCH (:Run {id: $run})-[:DID]->(:Op)-[:AT_LINE]->(l:Line) "
+        "RETURN l.file AS f, l.line AS n, l.text AS t ORDER BY f",
     )
     assert rows == [("mine.py", 4, "def mine(torch):"), ("other.py", 4, "")]
 
@@ -119,7 +125,7 @@ def test_transactions_follow_each_other_where_they_end(store: GraphStore) -> Non
     ends = {row["number"]: {row["src"], row["dst"]} for row in sent}
     at_ends = [hop["resource"] for hop in hops if hop["resource"] in ends[hop["txn"]]]
     text = (
-        "MATCH (:Transaction)-[f:FOLLOWED]->(:Transaction) "
+        "MATCH (:Run {id: $run})-[:SENT]->(:Transaction)-[f:FOLLOWED]->(:Transaction) "
         "RETURN f.resource AS resource, count(f) AS n, min(f.gap_ns) AS least ORDER BY resource"
     )
     rows = asked(store, text, run.id)

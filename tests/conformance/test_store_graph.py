@@ -63,7 +63,9 @@ def test_the_graph_of_a_small_run(store: GraphStore) -> None:
     add_to(store, "a")
     for engine in store.engines:
         compare(store, "a", engine)
-    text = "MATCH (c:Component {name: 'r0'}) WHERE $run <> '' RETURN c.row AS row"
+    text = (
+        "MATCH (:Run {id: $run})-[:RAN_ON]->()-[:CONTAINS*]->(c:Component {name: 'r0'}) RETURN c.row AS row"
+    )
     assert store.query(text, run="a").rows == [(1,)]
 
 

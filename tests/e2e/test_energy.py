@@ -69,6 +69,8 @@ def test_a_sweep_has_energy_where_it_is_asked_for(cli: Cli, workdir: Path) -> No
         energy = kb.open_run(point["run_id"]).energy()
         assert (point["energy_pj"], point["edp_pj_ns"]) == (energy["launches_pj"], energy["edp_pj_ns"])
     assert cli(*sweep, "--energy").out.splitlines()[-1].endswith("the fastest first: point 1")
+    cli(*sweep, "--pareto", "front.png", "--against", "m")
+    assert (workdir / "front.png").exists()
     assert "--pareto draws energy; add --energy" in cli(*sweep, "--pareto", "front.png").err
 
 
@@ -88,6 +90,36 @@ def test_the_front_is_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(UsageError, match="no point of the sweep has energy"):
         api.pareto_figure(Sweep("b", (SweepPoint(1, "t", {}, {}, 5.0),)), tmp_path / "none.png")
+
+
+def test_the_front_may_be_of_area_or_of_a_swept_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    from kernbench import api
+    from kernbench.report.figures import sweep_plot
+
+    drawn: dict[str, Any] = {}
+    draw = sweep_plot.pareto_figure
+
+    def noted(rows: Any, front: Any, label: str, title: str) -> Any:
+        drawn[label] = [row["cost"] for row in rows], [(row["name"], row["cost"]) for row in front]
+        return draw(rows, front, label, title)
+
+    monkeypatch.setattr(sweep_plot, "pareto_figure", noted)
+    topo = {"cube.sram.size_bytes": "16MiB,32MiB"}
+    swept = kb.sweep("gemm-single-pe", "minimal", params={"m": "16,32"}, topo=topo, store=tmp_path / "store")
+    for against in ("m", "area", "cube.sram.size_bytes"):
+        api.pareto_figure(swept, tmp_path / f"{against}.png", against, tmp_path / "store")
+        assert (tmp_path / f"{against}.png").read_bytes().startswith(b"\x89PNG")
+    costs, front = drawn["m"]
+    assert sorted(costs) == [16.0, 16.0, 32.0, 32.0]
+    assert [cost for _, cost in front] == [16.0]
+    (areas, _), sizes = drawn["area of all parts that is known, mm²"], drawn["cube.sram.size_bytes"][0]
+    less, more = (
+        {area for area, n in zip(areas, sizes, strict=True) if n == wanted << 20} for wanted in (16, 32)
+    )
+    assert max(less) < min(more)
+    with pytest.raises(UsageError, match="has size to draw; sweep with energy, or name area or one of m"):
+        api.pareto_figure(swept, tmp_path / "none.png", "size")
 
 
 def test_tuning_for_energy_finds_another_kernel_than_tuning_for_time(cli: Cli, workdir: Path) -> None:

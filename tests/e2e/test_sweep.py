@@ -199,7 +199,10 @@ def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli
     best = [row[0] for row in json.loads(asked.out)["rows"]]
     assert best[0] == "cube.hbm.channel_gbs=32.0, m=8"
     assert best[-1] == "cube.hbm.channel_gbs=8.0, m=16"
-    most = kb.ask("sweep-keys", params={"bench": "gemm-single-pe", "tag": "sweep-gemm-single-pe"}).dicts()
+    cli("run", "gemm-single-pe", "--topology", "minimal", "--set", "m=128")  # no point of the sweep
+    most = kb.ask("sweep-keys", params={"bench": "gemm-single-pe"}).dicts()
+    every = kb.ask("sweep-keys", params={"bench": "gemm-single-pe", "tag": ""}).dicts()
+    assert ("m", "8", "128") in [(row["key"], row["best"], row["worst"]) for row in every]
     assert [(row["key"], row["best"], row["worst"]) for row in most] == [
         ("cube.hbm.channel_gbs", "32.0", "8.0"),
         ("m", "8", "16"),
@@ -212,6 +215,7 @@ def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli
     assert [row["value"] for row in cheap] == [32.0]  # as cheap as any, and faster than all
     with pytest.raises(QueryError, match=r"there is no key 'cube\.hbm\.chanel_gbs'"):
         kb.ask("pareto", params={**given, "key": "cube.hbm.chanel_gbs"})
+    cli("runs", "rm", "last")
     compared = json.loads(cli("compare", "last~2", "last", "--format", "json").out)
     first, last = (run.id for run in (kb.runs()[1], kb.runs()[-1]))
     rows = kb.ask("configured-differently", params={"before": first, "after": last}).rows

@@ -87,6 +87,7 @@ def test_most_of_what_an_expert_writes_is_the_servers() -> None:
 
 
 MISSING = {
+    "MATCH (r:Run) WHERE r.id = $run RETURN r": "reach it as in MATCH (r:Run {id: $run})",
     "MATCH (t:Transaction) RETURN t": "MATCH (:Run {id: $run})-[:SENT]->(t:Transaction)",
     "MATCH (c:Router) RETURN c": "MATCH (:Run {id: $run})-[:RAN_ON]->(:Topology)-[:CONTAINS*]->(c:Router)",
     "MATCH (x) RETURN x": "MATCH (:Run {id: $run})-[...]->(x)",

@@ -184,11 +184,10 @@ def _missed(group: Collection[Chain], held: Held, named: frozenset[str]) -> str:
     }:
         reached |= more
     held |= {str(key): sides[key] for key in nodes if isinstance(key, str)}
-    for key, some in nodes.items():
-        if key not in reached:
-            return _anchored(some[0])
-    for a, step, b in steps:  # what lies between the ends of a long one, too
-        if step.is_long and not (_leads(step, ">", sides[a]) or _leads(step, "<", sides[b])):
+    if missed := [some[0] for key, some in nodes.items() if key not in reached]:
+        return _anchored(missed[0])
+    for first, step, last in steps:  # what lies between the ends of a long one, too
+        if step.is_long and not (_leads(step, ">", sides[first]) or _leads(step, "<", sides[last])):
             return "a pattern of variable length leads through any run; give it a type and an arrow"
     return ""
 
@@ -201,10 +200,10 @@ def _anchored(node: PatternNode) -> str:
         leading = ["RAN_ON]->(:Topology)-[:CONTAINS*"] if label not in ("Topology", "Link") else []
     shown = f"({node.variable}{':' * bool(label)}{label})"
     way = f"[:{leading[0]}]" if leading else "[...]"
-    return (
-        f"{shown} is not certain to be reached from its run; "
-        f"reach it as in MATCH (:Run {{id: $run}})-{way}->{shown}"
+    anchor = (
+        f"({node.variable}:Run {{id: $run}})" if label == "Run" else f"(:Run {{id: $run}})-{way}->{shown}"
     )
+    return f"{shown} is not certain to be reached from its run; reach it as in MATCH {anchor}"
 
 
 def _is_named(node: PatternNode, named: frozenset[str]) -> bool:

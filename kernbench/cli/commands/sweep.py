@@ -79,7 +79,11 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 @click.option("--energy", is_flag=True, help="Add energy and energy-delay product of each point's launches.")
 @click.option(
     "--pareto", metavar="F.png", callback=_ends_in(".png"),
-    help="Draw energy over latency with its Pareto front; with --energy.",
+    help="Draw a cost over latency with their Pareto front: energy, with --energy, or that of --against.",
+)  # fmt: skip
+@click.option(
+    "--against", metavar="COST", default="energy", show_default=True,
+    help="The cost of --pareto: energy, area, or a swept key.",
 )  # fmt: skip
 @click.option("--max-ns", type=float, metavar="NS", help="End each point after so much simulated time.")
 @click.option("--max-events", type=int, metavar="N", help="End each point after so many events.")
@@ -103,6 +107,7 @@ def command(
     plot: str | None,
     energy: bool,
     pareto: str | None,
+    against: str,
     max_ns: float | None,
     max_events: int | None,
     store: str | None,
@@ -128,8 +133,8 @@ def command(
         raise click.UsageError("name a bench, or a .yaml file that describes the sweep")
     for topology in topologies:
         topology_file(topology)
-    if pareto is not None and not energy:
-        raise click.UsageError("--pareto draws energy; add --energy")
+    if pareto is not None and against == "energy" and not energy:
+        raise click.UsageError("--pareto draws energy; add --energy, or --against area or a swept key")
     if plot is not None or pareto is not None:
         api.require_figures()
     measured: list[api.SweepPoint] = []
@@ -169,7 +174,8 @@ def command(
     if plot is not None:
         api.sweep_figure(found, plot)
     if pareto is not None:
-        api.pareto_figure(found, pareto)
+        with opened(store) as kept_in:
+            api.pareto_figure(found, pareto, against, kept_in)
     if found.failed:
         raise click.ClickException(_failure(found))
     if verify_data and any(point.verified is None for point in found.points):

@@ -39,32 +39,28 @@ def sweep_figure(rows: Sequence[Row], swept: Sequence[str], title: str) -> Figur
     return figure
 
 
-def pareto_figure(rows: Sequence[Row], front: Sequence[Row], title: str) -> Figure:
-    """Energy over latency, the points of the ``front`` joined and named by what they were run with."""
+def pareto_figure(rows: Sequence[Row], front: Sequence[Row], label: str, title: str) -> Figure:
+    """``cost`` over latency, the points of the ``front`` joined and named by what they were run with."""
     from matplotlib.figure import Figure
 
-    if not rows:
-        raise UsageError("no point of the sweep has energy to draw; sweep with energy")
     figure = Figure(figsize=(8.6, 5.4), dpi=110)
     figure.set_layout_engine("constrained")
     axes = figure.subplots()
     figure.suptitle(title, fontsize=12, fontweight="bold")
+    axes.plot([r["latency_ns"] for r in rows], [r["cost"] for r in rows], "o", color=SKY, markersize=5)
     axes.plot(
-        [r["latency_ns"] for r in rows], [r["energy_pj"] / 1e3 for r in rows], "o", color=SKY, markersize=5
-    )
-    axes.plot(
-        [r["latency_ns"] for r in front], [r["energy_pj"] / 1e3 for r in front], color=VERMILION,
+        [r["latency_ns"] for r in front], [r["cost"] for r in front], color=VERMILION,
         marker="o", markersize=6, linewidth=1.4, label="Pareto front",
     )  # fmt: skip
     for row in front if len(front) <= _MOST_LINES else ():
         axes.annotate(
-            row["name"], (row["latency_ns"], row["energy_pj"] / 1e3), xytext=(6, 6),
+            row["name"], (row["latency_ns"], row["cost"]), xytext=(6, 6),
             textcoords="offset points", fontsize=8,
         )  # fmt: skip
     axes.set_xlabel("latency of the launches, ns")
-    axes.set_ylabel("energy of the launches, nJ")
+    axes.set_ylabel(label)
     axes.set_xlim(0, max(r["latency_ns"] for r in rows) * 1.15)
-    axes.set_ylim(0, max(r["energy_pj"] for r in rows) / 1e3 * 1.15 or 1.0)
+    axes.set_ylim(0, max(r["cost"] for r in rows) * 1.15 or 1.0)
     axes.grid(color="#e4e7eb", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
