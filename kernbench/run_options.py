@@ -27,12 +27,13 @@ class RunOptions:
     check: bool | None = None
     max_ns: float | None = None
     max_events: int | None = None
+    timeout: float | None = None
     detail: str = "full"
     keep_partial: bool = False
     instruments: Sequence[Instrument | str] = ()
 
     def __post_init__(self) -> None:
-        for name in ("max_ns", "max_events"):
+        for name in ("max_ns", "max_events", "timeout"):
             if (limit := getattr(self, name)) is not None:
                 check_number(name, limit)
 

@@ -19,13 +19,22 @@ _STDLIB = Path(sysconfig.get_path("stdlib"))
 
 _basename = cache(basename)
 
-ENDING = (SystemExit, GeneratorExit)
-"""Raised in users' code, these would end the program: as if all had gone well, or with a traceback."""
-
 
 def ends(error: BaseException) -> str:
-    """What users' code does that ended with one of :data:`ENDING`, in words."""
-    return f"exits with {error.code!r}" if isinstance(error, SystemExit) else f"raises {type(error).__name__}"
+    """What users' code does that ended with an exception that is not an ``Exception``, in words.
+
+    Such a one would end the whole program: as if all had gone well, or with a traceback.
+    """
+    if isinstance(error, SystemExit):
+        return f"exits with {error.code!r}"
+    return f"raises {type(error).__name__}{f': {error}' if str(error) else ''}"
+
+
+def raised(error: BaseException) -> str:
+    """What users' code raised, in words."""
+    if not isinstance(error, Exception):
+        return ends(error)
+    return f"raised {type(error).__name__}{f': {error}' if str(error) else ''}"
 
 
 @cache

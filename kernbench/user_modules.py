@@ -18,7 +18,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.user_code import ENDING, ends
+from kernbench.user_code import ends
 
 _folders: dict[Path, None] = {}
 _loaded: dict[str, str] = {}
@@ -179,11 +179,11 @@ def check(place: str, what: str) -> str:
 
 def _unimportable(what: str, error: BaseException) -> BaseException:
     """The exception to raise when a user's module raised ``error`` during its import."""
-    if isinstance(error, ENDING):  # it would end this program, with the module's own exit status
+    if isinstance(error, KernBenchError | KeyboardInterrupt):
+        return error
+    if not isinstance(error, Exception):  # it would end this program, with the module's own exit status
         how = "exits" if isinstance(error, SystemExit) else ends(error)
         return UsageError(f"{what} {how} while it is imported; put that under if __name__ == '__main__'")
-    if isinstance(error, KernBenchError) or not isinstance(error, Exception):
-        return error
     return UsageError(f"{what} cannot be imported: {type(error).__name__}: {error}")
 
 

@@ -149,6 +149,7 @@ def run_kernel(
     topology: Topology = None,
     device: str | None = None,
     store: Store = "memory:",
+    timeout: float | None = None,
     **constants: object,
 ) -> KernelRun:
     """Run the kernel ``fn(*args, *out, **constants, tl=tl)`` on the simulated machine.
@@ -166,6 +167,7 @@ def run_kernel(
         topology: As for :func:`run`.
         device: As for :func:`run`.
         store: Where the run is kept; by default in memory.
+        timeout: Seconds of wall time after which a kernel that has not ended is an error.
         constants: Further arguments by name.
 
     Returns:
@@ -208,7 +210,7 @@ def run_kernel(
     program = Program(program_of(bench, {}).name, bench, shown)
     graph, components = described_machine(topology, None, None)
     kept_in = as_store(store)
-    options = RunOptions(verify=True, device=device)
+    options = RunOptions(verify=True, device=device, timeout=timeout)
 
     def measure(settings: Mapping[str, Any], choices: Choices | None, _share: float = 0.0) -> Run:
         after.clear()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import SCHEMA, PropertyGraph
-from kernbench.user_code import ENDING, raised_at
+from kernbench.user_code import raised_at
 from kernbench.user_modules import load_file, load_module
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def _load(named: str) -> Instrument:
     made = known[name] if name else next(iter(known.values()))
     try:
         return made()
-    except (Exception, *ENDING) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         what = f"{type(error).__name__}: {error}"
         raise UsageError(
             f"'{named}': {made.__name__}() raised {what}; it is made without arguments"
@@ -124,9 +126,9 @@ def _rows(instrument: Instrument) -> Iterator[tuple[int, Mapping[str, object]]]:
         return
     try:
         rows = list(instrument.rows())
-    except KernBenchError:
+    except (KernBenchError, KeyboardInterrupt):
         raise
-    except (Exception, *ENDING) as error:
+    except BaseException as error:
         at = f" ({line})" if (line := raised_at(error)) else ""
         what = f"{type(error).__name__}: {error}"
         raise UsageError(f"{_name(instrument)}: rows() raised {what}{at}") from error

@@ -70,6 +70,7 @@ def run(
     check: bool | None = None,
     max_ns: float | None = None,
     max_events: int | None = None,
+    timeout: float | None = None,
     detail: str = "full",
     keep_partial: bool = False,
     instruments: Sequence[Instrument | str] = (),
@@ -99,6 +100,8 @@ def run(
             ``KERNBENCH_CHECK`` is 1.
         max_ns: Simulated time after which a run that is not over ends in an error.
         max_events: Events after which it does.
+        timeout: Seconds of wall time after which it does. Kernels, ranks and benches that do not end then are
+            left where they stand.
         detail: What a server holds of the run as a graph: ``"summary"``, ``"operations"`` or ``"full"``, with
             every hop.
         keep_partial: Keep what there is of a run that raises or is interrupted, with status ``partial``: the
@@ -115,8 +118,8 @@ def run(
     Raises:
         RunVerificationError: With ``verify``: values are wrong, or accesses race; that run is kept, with
             status ``failed``.
-        LimitError: The run was not over after ``max_ns`` or ``max_events``; it says where every kernel stood:
-            PE, call, source line.
+        LimitError: The run was not over after ``max_ns``, ``max_events`` or ``timeout``; it says where every
+            kernel stood: PE, call, source line.
         DeadlockError: Kernels wait for each other; it says who waits for what.
         LaunchError: A kernel raised.
         InvariantError: A rule was broken, with ``check``; it names transaction, place and time.
@@ -133,6 +136,7 @@ def run(
         check=check,
         max_ns=max_ns,
         max_events=max_events,
+        timeout=timeout,
         detail=detail,
         keep_partial=keep_partial,
         instruments=instruments,

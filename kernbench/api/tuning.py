@@ -117,6 +117,7 @@ def tune(
     topo: Mapping[str, object] | None = None,
     max_ns: float | None = None,
     max_events: int | None = None,
+    timeout: float | None = None,
     goal: str = "latency",
 ) -> Tuning:
     """Find the best configuration, by default the fastest in simulated time, of each autotuned kernel.
@@ -141,7 +142,9 @@ def tune(
     program = program_of(bench, params or {})
     if program.settings:
         raise UsageError(f"parameter '{next(iter(program.settings))}' is what tune looks for; leave it out")
-    options = RunOptions(verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events)
+    options = RunOptions(
+        verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events, timeout=timeout
+    )
     graph, extra = described_machine(topology, topo, components)
     with borrowed(store) as opened:
 

@@ -128,12 +128,16 @@ def settings_option(function: Function) -> Function:
 
 
 def limit_options(function: Function) -> Function:
-    """``--max-ns`` and ``--max-events``, passed as ``max_ns`` and ``max_events``: where a run is to end."""
+    """``--max-ns``, ``--max-events`` and ``--timeout``, passed by these names: where a run is to end."""
     max_ns = click.option(
         "--max-ns", type=float, metavar="NS", help="End a run after so much simulated time."
     )
     max_events = click.option("--max-events", type=int, metavar="N", help="End a run after so many events.")
-    return max_ns(max_events(function))
+    timeout = click.option(
+        "--timeout", type=float, metavar="SECONDS",
+        help="End a run after so much wall time, its kernels too where they do not end by themselves.",
+    )  # fmt: skip
+    return max_ns(max_events(timeout(function)))
 
 
 def kept_options(function: Function) -> Function:

@@ -91,7 +91,7 @@ class Backend:
             raise UsageError(
                 f"new_group({ranks}): give different ranks below the world size of {self.world_size}"
             )
-        me = self._context.scheduler.current.rank
+        me = self._context.scheduler.asking.rank
         number = self._made.setdefault(me, self._made.get(None, 0))
         self._made[me] = number + 1
         if number == len(self._new):
@@ -168,7 +168,7 @@ class Backend:
 
     def _rank(self) -> int:
         """The calling rank."""
-        program = self._context.scheduler.current
+        program = self._context.scheduler.asking
         if program.rank is None and self.world_size > 1:
             raise UsageError(
                 "a collective outside of a rank would wait for ever; call it in the function that "
@@ -182,7 +182,7 @@ class Backend:
         rank = group.rank_of(me)
         if rank < 0:
             raise UsageError(f"{what}: rank {me} is not in {group.name}; its ranks are {list(group.ranks)}")
-        started = self._context.scheduler.current.ranks
+        started = self._context.scheduler.asking.ranks
         if started <= group.ranks[-1]:
             raise UsageError(
                 f"{what}: {group.name} has {group.size()} ranks up to {group.ranks[-1]}, and spawn started "

@@ -94,7 +94,7 @@ class Distributed:
         """
         if backend != BACKEND:
             raise UsageError(f"init_process_group({backend!r}): no such backend; use '{BACKEND}'")
-        me = self._context.scheduler.current.rank
+        me = self._context.scheduler.asking.rank
         if rank is not None and me is not None and rank != me:
             raise UsageError(f"init_process_group(rank={rank}): this is rank {me}; leave rank out")
         if me in self._by:
@@ -111,7 +111,7 @@ class Distributed:
     def destroy_process_group(self) -> None:
         """Forget all groups; they can be set up anew."""
         self._set_up("destroy_process_group")
-        self._by.discard(self._context.scheduler.current.rank)
+        self._by.discard(self._context.scheduler.asking.rank)
         if not self._by and self._backend is not None:
             self._backend.close()
             self._backend = None
@@ -311,7 +311,7 @@ class Distributed:
         return None
 
     def _rank(self) -> int:
-        return self._context.scheduler.current.rank or 0
+        return self._context.scheduler.asking.rank or 0
 
     def _set_up(self, what: str) -> Backend:
         if self._backend is None:

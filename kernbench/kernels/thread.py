@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from greenlet import GreenletExit, getcurrent, greenlet
+from greenlet import GreenletExit, getcurrent
 
 from kernbench.errors import KernelError
 from kernbench.kernels.binding import Binding, name_of
@@ -16,13 +15,14 @@ from kernbench.kernels.issue import ValueSource
 from kernbench.kernels.pointer import Pointer, TensorArg
 from kernbench.kernels.tl import Language
 from kernbench.program.commands import Command, Completion, PeContext, Wait
-from kernbench.user_code import ENDING, ends, line_of, line_within, raised_at
+from kernbench.user_code import ends, line_of, line_within, raised_at
+from kernbench.user_greenlets import UserGreenlet
 
 _NEAR = 1 << 32
 """Bytes beyond which an address has nothing to do with a tensor."""
 
 
-class KernelGreenlet(greenlet):
+class KernelGreenlet(UserGreenlet):
     """The greenlet of a kernel, with the ``tl`` that calls of :mod:`kernbench.tl` in it go to."""
 
     tl: Language
@@ -106,12 +106,7 @@ class KernelThread:
     def close(self) -> None:
         """Stop a kernel that will not be resumed any more; its ``finally`` blocks run, without ``tl``."""
         self._closing = True
-        if self._greenlet.dead:
-            return
-        self._greenlet.parent = getcurrent()
-        # An exception of a kernel that is being stopped has no one left to handle it.
-        with contextlib.suppress(Exception):
-            self._greenlet.throw(GreenletExit)
+        self._greenlet.end()
 
     def describe(self) -> str:
         """Kernel, PE, the call it is in, its line and what it waits for, for a deadlock report."""
@@ -126,7 +121,8 @@ class KernelThread:
             return f"{subject}: not started"
         line = line_of(frame) or line_within(self._binding.function, frame)
         at = f" at {line}" if line else ""
-        call = f"in tl.{self._tl._current}" if self._tl._current else "at its end"
+        outside = "in code of its own" if self._greenlet.left else "at its end"
+        call = f"in tl.{self._tl._current}" if self._tl._current else outside
         awaited = [completion.label for completion in self._waits_for if not completion.done]
         waiting = f", waiting for {', '.join(awaited)}" if awaited else ""
         return f"{subject}: {call}{at}{waiting}"
@@ -163,8 +159,8 @@ class KernelThread:
             if error.obj is not self._tl:
                 raise
             raise self._tl._unknown(str(error.name)).with_traceback(error.__traceback__) from None
-        except (*ENDING, GreenletExit) as error:
-            if isinstance(error, GreenletExit) and self._closing:
+        except BaseException as error:
+            if isinstance(error, Exception) or (isinstance(error, GreenletExit) and self._closing):
                 raise
             failure = KernelError(f"it {ends(error)}; return instead")
             raise failure.with_traceback(error.__traceback__) from error
@@ -189,7 +185,7 @@ class KernelThread:
         if self._misused is not None:
             raise self._misused
         if self._closing:
-            raise GreenletExit
+            kernel.again(GreenletExit())
         if type(command) is Wait:
             self._waits_for = command.completions
         elif self._waits_for:

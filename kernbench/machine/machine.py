@@ -22,7 +22,16 @@ from kernbench.components.overriding import check_object
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
-from kernbench.errors import ConfigError, DeadlockError, LaunchError, LimitError, RoutingError, UsageError
+from kernbench.errors import (
+    ComponentError,
+    ConfigError,
+    DeadlockError,
+    KernBenchError,
+    LaunchError,
+    LimitError,
+    RoutingError,
+    UsageError,
+)
 from kernbench.machine import transfers
 from kernbench.machine.deadlock import circle_of_buffers, deadlock, fold_lines, last_seen, waiting_lines
 from kernbench.machine.goals import NEVER, Answered
@@ -46,10 +55,17 @@ from kernbench.sim.server import Server
 from kernbench.sim.transaction import Path
 from kernbench.topology import names
 from kernbench.topology.link_parts import LinkParts
+from kernbench.user_code import raised, raised_at
 
 Ids = tuple[str, str]
 """Correlation id and request id of a message."""
 NO_IDS: Ids = ("", "")
+
+
+def _not_made(what: str, made: type, error: BaseException) -> ComponentError:
+    """The error of a class of a user's that raised while the machine is built."""
+    at = f" ({line})" if (line := raised_at(error)) else ""
+    return ComponentError(f"{what} ({made.__name__}) {raised(error)} while the machine is built{at}")
 
 
 class Machine(Ledger):
@@ -136,7 +152,13 @@ class Machine(Ledger):
         self.links: dict[tuple[str, str], Link] = {}
         for node in self.graph.nodes():
             if impl := str(node.properties["impl"]):
-                made = classes[impl](node, self)
+                with_class = classes[impl]
+                try:
+                    made = with_class(node, self)
+                except (KernBenchError, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    raise _not_made(f"component '{node.id}'", with_class, error) from error
                 self.components[node.id] = made
                 self.fabric.splits |= made.node.properties["kind"] == "channel_router"
                 self.register(made)
@@ -150,7 +172,12 @@ class Machine(Ledger):
                 self._let_decide(said.part(edge).arbiter, link)
         self._limit(said)
         for component in self.components.values():
-            component.wired()
+            try:
+                component.wired()
+            except (KernBenchError, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                raise _not_made(f"component '{component.resource}'", type(component), error) from error
             check_object(component)
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
         if self.checker is not None:
@@ -198,7 +225,12 @@ class Machine(Ledger):
             except ConfigError as error:
                 raise ConfigError(f"link '{link.resource}': {error}") from error
         if (arbiter := self._arbiters[name]) is not Fifo:
-            link.port = Port(link, arbiter(link))
+            try:
+                link.port = Port(link, arbiter(link))
+            except (KernBenchError, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                raise _not_made(f"the arbiter of link '{link.resource}'", arbiter, error) from error
 
     # -- the host's requests --------------------------------------------------------------------------
 
@@ -393,6 +425,11 @@ class Machine(Ledger):
     def _check_at_rest(self, checker: InvariantChecker) -> None:
         waiting = [line for component in self.components.values() for line in component.waiting()]
         checker.at_rest(list(self.in_flight.values()), waiting)
+
+    @property
+    def failure(self) -> Exception | None:
+        """How a kernel failed, if one has; of several that on the first PE."""
+        return next((cpu.failure for cpu in self._pe_cpus if cpu.failure is not None), None)
 
     def unanswered(self) -> list[str]:
         """Where transactions under way were last, and which component waits; those that are alike once."""

@@ -290,7 +290,7 @@ class Context(TensorFactory):
 
     def _prune(self) -> None:
         """Let go of launches that are done, and so of tensors that only they held."""
-        program = self.scheduler.current
+        program = self.scheduler.asking
         unfinished = []
         for handle in program.launches:
             if not handle.done:

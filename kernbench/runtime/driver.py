@@ -152,5 +152,5 @@ class Driver:
 
     def _sent(self, request: Request) -> Request:
         self.submitted += 1
-        self.scheduler.current.open.append(request)
+        self.scheduler.asking.open.append(request)
         return request

@@ -12,10 +12,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from greenlet import GreenletExit, getcurrent, greenlet
+from greenlet import GreenletExit, getcurrent
 
-from kernbench.errors import DeadlockError
+from kernbench.errors import DeadlockError, LimitError
 from kernbench.user_code import line_of
+from kernbench.user_greenlets import UserGreenlet
 
 if TYPE_CHECKING:
     from kernbench.machine.machine import Machine
@@ -76,12 +77,12 @@ class HostProgram:
         """Memory of its tensors that is to be given back."""
         self.waits_for: Awaitable | None = None
         self.ended = False
-        self._greenlet: greenlet | None = None
-        self._stopping = False
+        self._greenlet: UserGreenlet | None = None
+        self.stopping = False
 
     def begin(self, run: Callable[[], None]) -> None:
         """Give the program its greenlet; ``run`` starts with the first :meth:`resume`."""
-        self._greenlet = greenlet(run)
+        self._greenlet = UserGreenlet(run)
 
     def resume(self) -> None:
         """Run until it waits or ends. An exception that leaves ``run`` is raised here."""
@@ -94,18 +95,16 @@ class HostProgram:
         """Called inside the program: sleep until :meth:`resume`."""
         assert self._greenlet is not None
         assert self._greenlet.parent is not None
-        if self._stopping:
-            raise GreenletExit
+        if self.stopping:
+            self._greenlet.again(GreenletExit())
         self.waits_for = awaited
         self._greenlet.parent.switch()
 
     def stop(self) -> None:
         """End the program where it stands: its ``finally`` blocks run, but cannot wait."""
-        self._stopping = True
-        if self._greenlet is not None and not self._greenlet.dead:
-            self._greenlet.parent = getcurrent()
-            with contextlib.suppress(Exception):  # the error that stops it is the one to report
-                self._greenlet.throw(GreenletExit)
+        self.stopping = True
+        if self._greenlet is not None:
+            self._greenlet.end()  # the error that stops it is the one to report
         self.ended = True
 
     def failure(self) -> Exception | None:
@@ -155,6 +154,15 @@ class Scheduler:
         return self._programs.get(getcurrent(), self.main)
 
     @property
+    def asking(self) -> HostProgram:
+        """The program that is running, which asks for something; one that was ended gets its end again."""
+        program = self.current
+        if program.stopping:
+            assert program._greenlet is not None
+            program._greenlet.again(GreenletExit())
+        return program
+
+    @property
     def alive(self) -> list[HostProgram]:
         """Ranks that have not ended, in the order in which they were started."""
         return list(self._programs.values())
@@ -191,7 +199,13 @@ class Scheduler:
             return
         program = self.current
         if program is self.main:
-            self._drive(awaited)
+            try:
+                self._drive(awaited)
+            except (DeadlockError, LimitError, KeyboardInterrupt) as end:
+                bench = getcurrent()
+                if isinstance(bench, UserGreenlet):
+                    bench.again(end)
+                raise
         else:
             awaited.when_done(lambda: self._wake(program))
             program.suspend(awaited)

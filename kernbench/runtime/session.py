@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from traceback import walk_tb
 from typing import Any, Literal, Protocol
+
+from greenlet import GreenletExit
 
 from kernbench.address import address_bits
 from kernbench.components.base import Component
@@ -36,8 +39,10 @@ from kernbench.runtime.launching import LaunchRecord
 from kernbench.runtime.messages import Completion
 from kernbench.runtime.process import interruptible, paced_collector
 from kernbench.runtime.spawn import SpawnException
+from kernbench.runtime.time_limit import TimeLimit
 from kernbench.sim.instrument import Instrument
-from kernbench.user_code import ENDING, ends, is_users, raised_at
+from kernbench.user_code import is_users, raised, raised_at
+from kernbench.user_greenlets import UserGreenlet
 from kernbench.user_modules import unmoved
 
 _CODES: tuple[tuple[type[BaseException], str], ...] = (
@@ -162,8 +167,9 @@ def run_bench(
     interrupt: KeyboardInterrupt | None = None
     results: list[CheckResult] = []
     sim_ns = 0.0
-    try:
-        with paced_collector(machine.clock), interruptible(machine.clock.interrupt), unmoved():
+
+    def program() -> None:
+        with paced_collector(machine.clock), unmoved():
             _run(bench, context)
             machine.drain()
             context.choices.check_used()
@@ -171,27 +177,37 @@ def run_bench(
             data.sync()
         if verify:
             for wanted in context.checks:
-                results += expectations.verify(wanted, context.storage, data)
-    except KernBenchError as failure:
-        error = failure
-    except KeyboardInterrupt as stop:
-        line = raised_at(stop)
-        stood = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else []), *machine.unanswered()]
-        interrupt = KeyboardInterrupt("; ".join(stood))
-        if not options.keep_partial:
-            raise interrupt from None
-    except (Exception, *ENDING) as failure:
-        error = _of_user_code(bench.name, failure, machine)
-        error.__cause__ = failure
-    finally:
-        sim_ns = float(machine.clock.now)
-        context.abandon()
-        machine.close()
+                results.extend(expectations.verify(wanted, context.storage, data))
+
+    limit = TimeLimit(machine.clock.interrupt, options.timeout)
+    with interruptible(limit.interrupt), limit.watched():
+        try:
+            _in_greenlet(program)
+        except KeyboardInterrupt as stop:
+            line = limit.left_at or raised_at(stop)
+            at = [f"at {machine.clock.now:.3f} ns", *([f"in {line}"] if line else [])]
+            stood = "; ".join([*at, *machine.unanswered()])
+            if limit.passed:
+                over = f"the run is not over after {options.timeout:g} s of wall time, its limit"
+                before = "" if machine.failure is None else f", since {machine.failure}"
+                error = LimitError(f"{over}{before}; {stood}")
+            else:
+                interrupt = KeyboardInterrupt(stood)
+                if not options.keep_partial:
+                    raise interrupt from None
+        except BaseException as failure:
+            error = _error_of(bench.name, failure, machine)
+        finally:
+            sim_ns = float(machine.clock.now)
+            context.abandon()
+            machine.close()
     if error is None and interrupt is None:
         try:
             machine.settle()
-        except KernBenchError as failure:
-            error = failure
+        except KeyboardInterrupt:
+            raise
+        except BaseException as failure:
+            error = _error_of(bench.name, failure, machine)
     races = tuple(data.races.races)
     wrong = next((r.error for r in results if r.error is not None), None)
     error = error or wrong
@@ -225,6 +241,15 @@ def _completion(error: KernBenchError | None, interrupt: KeyboardInterrupt | Non
     return Completion(ok=True) if error is None else Completion(False, error_code(error), str(error))
 
 
+def _in_greenlet(program: Callable[[], None]) -> None:
+    """Run a program where it can be left if it does not end; it has the caller's context variables."""
+    running = UserGreenlet(program)
+    running.gr_context = copy_context()
+    ended = running.switch()
+    if isinstance(ended, GreenletExit):  # the program itself has raised it
+        raise ended
+
+
 def _run(bench: Bench, context: Context) -> None:
     """The bench and all that it submitted, to the end."""
     bench.run(context)
@@ -236,32 +261,36 @@ def _run(bench: Bench, context: Context) -> None:
     context.wait_all()
 
 
+def _error_of(bench: str, failure: BaseException, machine: Machine) -> KernBenchError:
+    """The error of a run that ``failure`` ended: itself, or that of the users' code which raised it."""
+    if isinstance(failure, KernBenchError):
+        return failure
+    error = _of_user_code(bench, failure, machine)
+    error.__cause__ = failure
+    return error
+
+
 def _of_user_code(bench: str, failure: BaseException, machine: Machine) -> KernBenchError:
-    """The error of a run that ``failure`` ended: of the instrument or component that raised it, or bench."""
+    """The error of the instrument or component that raised ``failure``, or of the bench."""
     line = raised_at(failure)
     at = f" ({line})" if line else ""
     frames = [frame for frame, _ in walk_tb(failure.__traceback__)]
     # Code of the user's that a component calls, such as an instrument, is not the component's.
     last = max((n for n, one in enumerate(frames) if is_users(one.f_code.co_filename)), default=0)
     inside = [one.f_locals.get("self") for one in frames[last:]]
-    what = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+    what = raised(failure)
     now = f"{machine.clock.now:.3f} ns"
     if frames and isinstance(inside[0], Instrument):
-        return UsageError(f"instrument {type(inside[0]).__name__} raised {what} at {now}{at}")
+        return UsageError(f"instrument {type(inside[0]).__name__} {what} at {now}{at}")
     component = next((one for one in reversed(inside) if isinstance(one, Component)), None)
     if component is None and isinstance(failure, MemoryError):
         return AllocationError(f"bench '{bench}': the host has too little memory: {failure}{at}")
     if component is None:
-        return BenchError(f"bench '{bench}' {_raised(failure)}{at}")
+        remedy = "" if isinstance(failure, Exception) else "; return from run(torch) instead"
+        return BenchError(f"bench '{bench}' {raised(failure)}{remedy}{at}")
     return ComponentError(
-        f"component '{component.resource}' ({type(component).__name__}) raised {what} at {now}{at}"
+        f"component '{component.resource}' ({type(component).__name__}) {what} at {now}{at}"
     )
-
-
-def _raised(error: BaseException) -> str:
-    if isinstance(error, ENDING):
-        return f"{ends(error)}; return from run(torch) instead"
-    return f"raised {type(error).__name__}: {error}"
 
 
 def error_code(error: BaseException) -> str:

@@ -8,11 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from greenlet import GreenletExit
+
 from kernbench.errors import KernBenchError, StarvedError, UsageError
 from kernbench.hints import shown
 from kernbench.runtime.current import enter
 from kernbench.runtime.scheduler import Event, HostProgram, Scheduler
-from kernbench.user_code import ENDING, ends, raised_at
+from kernbench.user_code import ends, raised_at
 
 if TYPE_CHECKING:
     from kernbench.runtime.context import Context
@@ -42,7 +44,7 @@ def _followed(error: BaseException) -> bool:
 
 
 def _raised(error: BaseException) -> str:
-    if isinstance(error, ENDING):
+    if not isinstance(error, Exception):
         return f"{ends(error)}; return from its function instead"
     line = raised_at(error)
     at = f" ({line})" if line else ""
@@ -104,7 +106,11 @@ class SpawnContext(Event):
         try:
             fn(program.rank, *args)
             settle()
-        except (Exception, *ENDING) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            if program.stopping and isinstance(error, GreenletExit):
+                raise
             # The others end with it, once those that can go on without time passing have done so: what they
             # raise themselves until then is a root cause too.
             self.errors[program.rank] = error

@@ -61,6 +61,7 @@ def sweep(
     on_point: Callable[[SweepPoint], None] | None = None,
     max_ns: float | None = None,
     max_events: int | None = None,
+    timeout: float | None = None,
 ) -> Sweep:
     """Run a bench at every combination of the values of ``params``, ``topo`` and ``topology``.
 
@@ -112,7 +113,9 @@ def sweep(
             "a function is swept with jobs=1 in this process; put it into a file with @bench to use others"
         )
     tags = tuple([f"sweep-{program.name}"] if tags is None else tags)
-    options = RunOptions(verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events)
+    options = RunOptions(
+        verify=verify, device=device, tags=tags, max_ns=max_ns, max_events=max_events, timeout=timeout
+    )
     with borrowed(keeper(store)) as opened, UnderWay(folder_of(opened.url), f"sweep {program.name}") as going:
         counter = _Counter(len(planned), progress, on_point, going)
         with _executing(executor, scheduler, jobs, counter) as workers:

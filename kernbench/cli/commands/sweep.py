@@ -14,6 +14,7 @@ from kernbench.cli.options import (
     assignments,
     change_options,
     executor_options,
+    limit_options,
     opened,
     store_option,
     topology_file,
@@ -85,8 +86,7 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
     "--against", metavar="COST", default="energy", show_default=True,
     help="The cost of --pareto: energy, area, or a swept key.",
 )  # fmt: skip
-@click.option("--max-ns", type=float, metavar="NS", help="End each point after so much simulated time.")
-@click.option("--max-events", type=int, metavar="N", help="End each point after so many events.")
+@limit_options
 @store_option
 @format_option
 def command(
@@ -110,6 +110,7 @@ def command(
     against: str,
     max_ns: float | None,
     max_events: int | None,
+    timeout: float | None,
     store: str | None,
     fmt: str,
 ) -> None:
@@ -160,6 +161,7 @@ def command(
                 on_point=measured.append,
                 max_ns=max_ns,
                 max_events=max_events,
+                timeout=timeout,
             )
             found = found.with_energy(kept_in) if energy else found
     except KeyboardInterrupt:

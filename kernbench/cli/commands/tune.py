@@ -61,6 +61,7 @@ def command(
     tags: tuple[str, ...],
     max_ns: float | None,
     max_events: int | None,
+    timeout: float | None,
     store: str | None,
     fmt: str,
 ) -> None:
@@ -94,6 +95,7 @@ def command(
                 on_point=measured.append,
                 max_ns=max_ns,
                 max_events=max_events,
+                timeout=timeout,
                 goal=goal,
             )
     except KeyboardInterrupt:

@@ -1,0 +1,196 @@
+"""Programs that do not end: they get their end a few times, and are then left where they stand."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kernbench as kb
+from kernbench.errors import LimitError, UsageError
+
+Cli = Callable[..., Any]
+BENCHES = """\
+import pathlib
+import numpy as np
+from kernbench.benches import bench
+from kernbench.runtime import DPPolicy
+
+def swallows(x, tl):
+    if tl.program_id(0) == 3:
+        raise ValueError("a bug on PE 3")
+    while True:
+        try:
+            tl.recv("pe_W")
+        except:
+            continue
+
+def waits(x, tl):
+    tl.recv("pe_W")
+
+def spins(x, tl):
+    spin()
+
+def spins_at_its_end(x, tl):
+    if tl.program_id(0) == 3:
+        raise ValueError("a bug on PE 3")
+    try:
+        tl.recv("pe_W")
+    finally:
+        spin()
+
+def spin():
+    while True:
+        try:
+            pathlib.Path("began").touch()
+            while True:
+                sum(range(100))
+        except:
+            pass
+
+def launched(torch, kernel):
+    x = torch.from_numpy(np.ones((8, 64), np.float32), dp=DPPolicy(pe="row_wise", num_cubes=1))
+    torch.install_ipcq("intracube_pe_ring", among=[(0, 0, p) for p in range(8)])
+    return torch.launch("endless", kernel, x)
+
+for one in (swallows, spins, spins_at_its_end):
+    bench(name=one.__name__.replace("_", "-"), description="A kernel.")(
+        lambda torch, one=one: launched(torch, one).wait()
+    )
+
+@bench(name="bench-waits", description="A bench that swallows the deadlock that it waits for.")
+def bench_waits(torch):
+    handle = launched(torch, waits)
+    while True:
+        try:
+            handle.wait()
+        except:
+            pass
+
+@bench(name="bench-spins", description="A bench that never submits anything.")
+def bench_spins(torch):
+    spin()
+
+def meets(rank, torch):
+    if rank == 1:
+        raise ValueError("a bug of rank 1")
+    while True:
+        try:
+            torch.distributed.barrier()
+        except:
+            pass
+
+@bench(name="rank-waits", description="A rank that swallows its end.")
+def rank_waits(torch):
+    torch.distributed.init_process_group(backend="ahbm")
+    torch.multiprocessing.spawn(meets, args=(torch,), nprocs=2)
+
+@bench(name="rank-spins", description="A rank that never submits anything.")
+def rank_spins(torch):
+    torch.multiprocessing.spawn(lambda rank: spin(), nprocs=2)
+"""
+SPINNING = ("spins", "spins-at-its-end", "bench-spins", "rank-spins")
+
+
+@pytest.fixture
+def endless(workdir: Path) -> str:
+    (workdir / "endless.py").write_text(BENCHES, encoding="utf-8")
+    return str(workdir / "endless.py")
+
+
+@pytest.mark.parametrize("limit", [{}, {"max_events": 1000}, {"max_ns": 500.0}], ids=str)
+@pytest.mark.parametrize(
+    ("bench", "says"),
+    [
+        ("swallows", "kernel 'endless' failed on sip0.cube0.pe3 at .*a bug on PE 3"),
+        ("bench-waits", "deadlock at .*launch 0 of 'endless'|the run is not over"),
+        ("rank-waits", "rank 1 of 2 raised ValueError: a bug of rank 1"),
+    ],
+)
+def test_who_catches_its_end_gets_it_again_and_is_left(
+    endless: str, bench: str, says: str, limit: dict[str, Any]
+) -> None:
+    with pytest.raises(kb.KernBenchError, match=says):
+        kb.run(f"{endless}:{bench}", store="memory:", **limit)
+
+
+@pytest.mark.parametrize("bench", SPINNING)
+def test_a_limit_of_wall_time_ends_what_asks_for_nothing(endless: str, bench: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(LimitError, match=r"not over after 0\.2 s of wall time") as raised:
+        kb.run(f"{endless}:{bench}", store="memory:", timeout=0.2)
+    assert time.monotonic() - began < 20
+    assert ("a bug on PE 3" in str(raised.value)) == (bench == "spins-at-its-end")
+    assert bench == "spins-at-its-end" or "endless.py:" in str(raised.value)
+    kb.run("gemm-single-pe", "minimal", store="memory:", timeout=600)
+
+
+@pytest.mark.parametrize("bench", SPINNING)
+def test_ctrl_c_ends_it_too(endless: str, workdir: Path, bench: str) -> None:
+    command = [sys.executable, "-m", "kernbench", "run", f"{endless}:{bench}", "--store", "kept"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=workdir)
+    while not (workdir / "began").exists():
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.startswith("kernbench: error: interrupted at ")
+    assert err.rstrip().endswith("; nothing was kept")
+
+
+def test_where_there_are_no_signals_it_is_interrupted(endless: str, workdir: Path) -> None:
+    """As when the terminal UI shows a run: that is run in a thread of its own."""
+    text = BENCHES.replace(
+        "except:\n            pass\n\ndef launched", "finally:\n            pass\n\ndef launched"
+    )
+    Path(endless).write_text(text, encoding="utf-8")
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            kb.run(f"{endless}:spins", store="memory:", timeout=0.2)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(60)
+    assert [type(error) for error in raised] == [LimitError]
+
+
+def test_every_command_that_runs_benches_takes_the_limit(cli: Cli, endless: str, workdir: Path) -> None:
+    ended = cli("run", f"{endless}:spins", "--timeout", "0.2")
+    assert (ended.status, "not over after 0.2 s of wall time" in ended.err) == (1, True)
+    swept = cli("sweep", f"{endless}:spins", "--timeout", "0.2", "--format", "json")
+    assert swept.status == 1
+    assert "not over after 0.2 s of wall time" in swept.err
+    wrong = cli("run", "gemm-single-pe", "--timeout", "-1")
+    assert wrong.status == 2
+    assert wrong.err == "kernbench: error: timeout is -1.0, expected a finite number of at least 0\n"
+    with pytest.raises(UsageError, match="timeout is nan"):
+        kb.run("gemm-single-pe", store="memory:", timeout=float("nan"))
+    tuned = BENCHES.replace(
+        "def spins(", 'import kernbench as kb\n@kb.autotune([{"N": 1}, {"N": 2}])\ndef spins('
+    )
+    (workdir / "tuned.py").write_text(tuned.replace("spins(x, tl)", "spins(x, N, tl)"), encoding="utf-8")
+    points = kb.tune(f"{workdir}/tuned.py:spins", store="memory:", timeout=0.2).points
+    assert ["0.2 s of wall time" in point.error for point in points] == [True, True]
+
+
+def test_a_kernel_of_arrays_takes_the_limit() -> None:
+    import numpy as np
+
+    def spins(x: Any, tl: Any) -> None:
+        while True:
+            pass
+
+    with pytest.raises(LimitError, match="wall time"):
+        kb.run_kernel(spins, np.ones((4, 4), np.float32), topology="minimal", timeout=0.2)
