@@ -57,7 +57,7 @@ class Bounded:
 
     def __init__(self, value: ArrayLike, error: ArrayLike = 0.0) -> None:
         self.value: Array = np.asarray(value).astype(np.float64)
-        self.error: Array = np.broadcast_to(np.asarray(error, np.float64), self.value.shape)
+        self.error: Array = np.broadcast_to(np.array(error, np.float64), self.value.shape)
 
     def __repr__(self) -> str:
         largest = float(self.error.max(initial=0.0))

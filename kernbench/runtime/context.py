@@ -18,7 +18,7 @@ from kernbench.hints import shown, suggestion
 from kernbench.kernels import Autotuned, Choices
 from kernbench.machine.machine import Machine
 from kernbench.replay import DataPlane
-from kernbench.runtime import launching
+from kernbench.runtime import expectations, launching
 from kernbench.runtime.devices import Accelerator, Ahbm, parse_device
 from kernbench.runtime.driver import Driver
 from kernbench.runtime.expectations import Check, Expected
@@ -228,6 +228,8 @@ class Context(TensorFactory):
         if tolerance is not None:
             check_number(f"check '{name}': the tolerance", tolerance)
         tensor.copy_of(sip)
+        if self.storage.data.verify:
+            expected = expectations.kept(expected, f"check '{name}'")
         self.checks.append(Check(name, tensor, expected, sip, tolerance))
 
     @cached_property

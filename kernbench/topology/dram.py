@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from kernbench.data_files import data_dir
+from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean, shown
 from kernbench.topology.fields import PowerOfTwo, Section
+from kernbench.topology.marked_yaml import load_data
 from kernbench.topology.problems import message_of
 
 Cycles = Annotated[int, Field(ge=1, le=1 << 24)]
@@ -110,8 +111,13 @@ def names() -> list[str]:
 @cache
 def shipped(name: str) -> DramTable:
     """The shipped table ``name``."""
-    text = (data_dir("configs") / "dram" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _adapter().validate_python(yaml.safe_load(text))
+    file = data_dir("configs") / "dram" / f"{name}.yaml"
+    content = load_data(file)
+    try:
+        return _adapter().validate_python(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
 @cache

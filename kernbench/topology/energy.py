@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any
 
-import yaml
 from pydantic import Field
 
 from kernbench.data_files import data_dir
@@ -15,6 +14,7 @@ from kernbench.dtypes import DTYPES
 from kernbench.hints import did_you_mean
 from kernbench.kinds import COMPONENT_KINDS, LINK_KINDS, Form
 from kernbench.topology.fields import Section
+from kernbench.topology.marked_yaml import load_data
 
 Figure = Annotated[float, Field(ge=0, le=1e12)]
 ByType = dict[str, Figure]
@@ -79,8 +79,7 @@ def wrong(said: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[tuple[str, ..
 
 @cache
 def _shipped() -> Figures:
-    text = (data_dir("configs") / "energy.yaml").read_text(encoding="utf-8")
-    found: Figures = yaml.safe_load(text)
+    found: Figures = load_data(data_dir("configs") / "energy.yaml")
     return found
 
 

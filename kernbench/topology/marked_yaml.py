@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 
@@ -84,6 +86,15 @@ def load_marked(text: str, source: str) -> Marked:
     except RecursionError:
         line = loader.line + 1 if loader else 1
         raise ConfigError(f"{source}:{line}: bad YAML: nested too deeply") from None
+
+
+def load_data(file: pathlib.Path) -> Any:
+    """The content of one of KernBench's own data files. ``ConfigError`` names file and line."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: cannot be read: {error}") from None
+    return load_marked(text, str(file)).data
 
 
 def _flat(message: object) -> str:

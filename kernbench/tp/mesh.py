@@ -62,7 +62,7 @@ class DeviceMesh:
         *,
         mesh_dim_names: Sequence[str] | None = None,
     ) -> None:
-        ranks = np.arange(mesh) if isinstance(mesh, int) else np.asarray(mesh)
+        ranks = np.arange(mesh) if isinstance(mesh, int) else np.array(mesh)
         world = torch.distributed.get_world_size()
         if ranks.dtype.kind not in "iu" or not ranks.size:
             raise UsageError(
