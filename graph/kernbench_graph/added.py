@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kernbench_graph.archive.atomic import replace_file
+from kernbench_graph.archive.atomic import clean_leftovers, read_file, replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_table, check_references, empty_table
 from kernbench_graph.errors import ArchiveError
 from kernbench_graph.schema import SCHEMA
@@ -90,7 +90,7 @@ class InFolder(Additions):
         for file, stamp in self._files().items():
             if self._read.get(file, (None, None))[0] != stamp:
                 with suppress(OSError):
-                    self._read[file] = stamp, unpack((self._folder / file).read_bytes(), self._content)
+                    self._read[file] = stamp, unpack(read_file(self._folder / file), self._content)
         there = self._files()
         found = [entry for file, (_, entry) in self._read.items() if file in there and entry]
         return dict(sorted(found))
@@ -102,6 +102,7 @@ class InFolder(Additions):
             path.unlink(missing_ok=True)
             return
         self._folder.mkdir(parents=True, exist_ok=True)
+        clean_leftovers(self._folder)
         # What is lost of others than notes is worked out again.
         replace_file(path, pack(name, tables, self._content), durable=name.startswith(NOTE))
 

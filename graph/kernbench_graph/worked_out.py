@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kernbench_graph.added import ADDED, Additions
-from kernbench_graph.archive.atomic import replace_file
+from kernbench_graph.archive.atomic import read_file, replace_file
 from kernbench_graph.archive.canonical import arrow_schema, canonical_table, empty_table
 from kernbench_graph.archive.record import row_count
 from kernbench_graph.records import RunRecord
@@ -42,7 +42,7 @@ class Beside:
         """The table as it was kept; None where it has to be made."""
         try:
             # From memory: reading from a file leaves a thread, as reading with threads does.
-            file = pa.BufferReader((self._folder / f"{name}.parquet").read_bytes())
+            file = pa.BufferReader(read_file(self._folder / f"{name}.parquet"))
             table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
         except (OSError, pa.ArrowException, ValueError):  # a ValueError where names are not text any more
             return None

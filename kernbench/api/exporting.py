@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -179,7 +178,9 @@ FORMATS = {
 def write_file(path: PathLike, write: Callable[[BinaryIO], object]) -> list[str]:
     """The name of the file that ``write`` filled. It appears whole or not at all."""
     target = Path(path)
-    with _replacing(target) as temporary, writing(target), open(temporary, "wb") as out:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    check_file(target)
+    with writing(target) as temporary, temporary.open("wb") as out:
         write(out)
     return [os.fspath(target)]
 
@@ -192,16 +193,3 @@ def check_file(path: PathLike) -> None:
     """``UsageError`` where ``path`` is a folder, which no file can replace."""
     if Path(path).is_dir():
         raise UsageError(f"'{Path(path)}' is a folder; name a file")
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    check_file(target)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        yield temporary
-        os.replace(temporary, target)
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()

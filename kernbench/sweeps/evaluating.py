@@ -317,12 +317,12 @@ def _write_results(result: Evaluated, folder: Path, against: str | None, thresho
     pictures = [Path(file) for file in result.files if file.endswith(".png")]
     tables["points"] = result.points
     report = folder / "report.html"
-    with writing(report):
-        report.write_text(
+    with writing(report) as partial:
+        partial.write_text(
             page(f"Evaluation {result.name}", facts, tables, pictures, result.notes), encoding="utf-8"
         )
     results = folder / "results.json"
     result.files += [str(results), str(report)]
     text = json.dumps(replace(result).as_dict(), indent=1, ensure_ascii=False, default=str)
-    with writing(results):
-        results.write_text(text + "\n", encoding="utf-8")
+    with writing(results) as partial:
+        partial.write_text(text + "\n", encoding="utf-8")

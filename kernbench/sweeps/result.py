@@ -171,13 +171,8 @@ class Sweep:
 
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            with writing(target):
-                pq.write_table(self.table(), partial)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with writing(target) as partial:
+            pq.write_table(self.table(), partial)
 
 
 def _array(column: Sequence[Any], name: str) -> pa.Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernbench.errors import UsageError
@@ -35,8 +34,8 @@ def draw(store: GraphStore, run: str | None, keys: Sequence[str], size: tuple[in
 
     browser = Browser(store)
     text = picture(browser, None if run is None else browser.resolve(run), keys, size)
-    with writing(file):
-        Path(file).write_text(text, encoding="utf-8")
+    with writing(file) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def watch(name: str, start: Callable[[Progress], Run], store: GraphStore, max_ns: float | None = None) -> Run:

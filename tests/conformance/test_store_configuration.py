@@ -12,7 +12,15 @@ import kernbench as kb
 from tests.conformance.graph_records import sample
 
 LAUNCHES = [
-    {"kernel": kernel, "rank": rank, "pe_times": pes, "t_start": 10.0 * number, "t_done": 10.0 * number + 4.0}
+    {
+        "launch": number,
+        "kernel": kernel,
+        "rank": rank,
+        "pe_times": pes,
+        "pe_ns": 4.0,
+        "t_start": 10.0 * number,
+        "t_done": 10.0 * number + 4.0,
+    }
     for number, (kernel, rank, pes) in enumerate(
         [
             ("a", 0, {"sip0.cube0.pe0": {}, "sip0.cube1.pe0": {}}),
@@ -113,7 +121,7 @@ def test_lines_of_the_benchs_file_have_their_text(store: GraphStore) -> None:
     store.keep(RunRecord(run.info, {**run.tables, "Op": op}), machine)
     rows = asked(
         store,
-        "MATCH (:Run {id: $run})-[:DID]->(:Op)-[:AT_LINE]->(l:Line) "
+        "MATCH (:Run {id: $run})-[:LAUNCHED]->()-[:DID]->(:Op)-[:AT_LINE]->(l:Line) "
         "RETURN l.file AS f, l.line AS n, l.text AS t ORDER BY f",
     )
     assert rows == [("mine.py", 4, "def mine(torch):"), ("other.py", 4, "")]

@@ -20,7 +20,10 @@ from kernbench_graph.schema_types import Record
 
 from tests.conformance.graph_records import sample
 
-LAUNCHES = [{"t_start": 2.0, "t_done": 5.0}, {"t_start": 4.0, "t_done": 6.0}]
+LAUNCHES = [
+    {"launch": number, "kernel": "a", "pe_ns": 1.0, "pe_times": {}, "t_start": start, "t_done": end}
+    for number, (start, end) in enumerate([(2.0, 5.0), (4.0, 6.0)])
+]
 
 
 @pytest.fixture

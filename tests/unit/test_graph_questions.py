@@ -185,3 +185,11 @@ def test_sums_do_not_depend_on_the_order_of_rows() -> None:
                 rounded = re.fullmatch(rf"floor\(.* \* {unit} \+ 0\.5\)", added)
                 stretches = "s.t_to" in added or added == "b - a"  # of a window: the last bit changes nothing
                 assert rounded or stretches or added in WHOLE | OF_TWO, (question.name, added)
+
+
+def test_a_parameter_of_a_kind_is_checked_against_those_that_there_are() -> None:
+    """A kind with a typo would have no rows, and no word why."""
+    for question in load_library(QUERIES).values():
+        for name, parameter in question.params.items():
+            if parameter.type == "string" and name.endswith(("kind", "link", "component", "resource", "tag")):
+                assert parameter.refers or parameter.choices, (question.name, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from kernbench.api.exporting import write_file
 from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
 from kernbench.user_modules import load_file
+from kernbench.written_files import write_csv
 from tests.conformance.graph_records import sample
 
 BENCH = """\
@@ -121,6 +123,15 @@ def test_a_full_disk_is_said_of_the_file(
     with pytest.raises(OSError, match=r"No space left on device: 'r\.html'"):
         write_file("r.html", full)
     assert os.listdir() == []
+    Path("f.csv").write_text("before", encoding="utf-8")
+
+    def rows() -> Iterator[dict[str, int]]:
+        yield {"a": 1}
+        full()
+
+    with pytest.raises(OSError, match=r"No space left on device: 'f\.csv'"):
+        write_csv(Path("f.csv"), ["a"], rows())
+    assert (Path("f.csv").read_text(encoding="utf-8"), os.listdir()) == ("before", ["f.csv"])
     Path("drawn").mkdir()
     Path("drawn", "pe_view.svg").symlink_to("/dev/full")
     assert main(["topology", "diagram", "minimal", "--view", "pe", "--out", "drawn"]) == 1

@@ -9,9 +9,11 @@ cleaner may take it for a leftover: the writer sees that, and makes another.
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -127,6 +129,15 @@ def replace_file(path: Path, data: bytes, durable: bool = True) -> None:
         sync(path.parent)
 
 
+def read_file(path: Path) -> bytes:
+    """The content of a file; ``OSError`` for a named pipe and the like, on which reading would wait."""
+    how = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, how), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return file.read()
+
+
 def sync(path: Path) -> None:
     """Have the file or folder written to the disk.
 
@@ -148,13 +159,25 @@ def is_temporary(path: Path) -> bool:
 
 
 def clean_leftovers(folder: Path) -> int:
-    """Remove temporary folders whose writers are dead; return how many. Never raises ``OSError``."""
+    """Remove temporary folders and files of dead writers; return how many. Never raises ``OSError``."""
     removed = 0
-    with suppress(OSError):
-        for path in sorted(folder.iterdir()):
-            if is_temporary(path) and path.is_dir():
-                removed += _cleaned(path)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for path in [Path(entry.path) for entry in entries if entry.name.startswith(_PREFIX)]:
+            with suppress(OSError):
+                if path.is_dir():
+                    removed += _cleaned(path)
+                elif time.time() - path.stat().st_mtime > _GRACE_S:  # files are written without a lock
+                    path.unlink()
+                    removed += 1
     return removed
+
+
+def clean_scratch() -> None:
+    """Remove folders of :class:`ScratchFolder` whose processes were killed, where there are locks."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with suppress(OSError), _opened(path) as handle:
+            if _lock(handle) is True:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
@@ -180,17 +203,13 @@ def lasting_folders(parent: Path) -> list[Path]:
 class ScratchFolder:
     """A folder in the system's temporary folder, for as long as a process needs it.
 
-    One that was killed leaves its own behind: it goes when the next one is made, where there are locks.
+    One that was killed leaves its own behind: it goes with :func:`clean_scratch`.
     """
 
     def __init__(self) -> None:
-        parent = Path(tempfile.gettempdir())
-        for path in parent.glob(f"{_SCRATCH}*"):
-            with suppress(OSError), _opened(path) as handle:
-                if _lock(handle) is True:
-                    shutil.rmtree(path, ignore_errors=True)
+        clean_scratch()
         while True:
-            self.path, self._handle = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent)), None
+            self.path, self._handle = Path(tempfile.mkdtemp(prefix=_SCRATCH)), None
             # A process that removes leftovers may take it for one before it is locked.
             with suppress(FileNotFoundError):
                 self._handle = os.open(self.path, os.O_RDONLY) if fcntl is not None else None

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kernbench_graph.archive.atomic import read_file
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
 from kernbench_graph.json_text import parse
 from kernbench_graph.schema import READABLE, SCHEMA
@@ -95,7 +96,7 @@ def read(folder: Path, record: Record) -> dict[str, Any]:
     """
     path = folder / NAME
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except OSError as error:
         raise ArchiveError(f"{path} cannot be read ({error.strerror}); {REMEDY}") from error
     return decode(data, record, str(path))

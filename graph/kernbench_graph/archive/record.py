@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kernbench_graph.archive import manifest
-from kernbench_graph.archive.atomic import exclusive, new_folder, remove_folder, replace_file
+from kernbench_graph.archive.atomic import (
+    clean_leftovers,
+    exclusive,
+    new_folder,
+    read_file,
+    remove_folder,
+    replace_file,
+)
 from kernbench_graph.archive.canonical import arrow_schema, canonical_tables, empty_table, with_defaults
 from kernbench_graph.errors import ArchiveError, SchemaVersionError
 from kernbench_graph.json_text import parse
@@ -138,6 +144,7 @@ def info_of(content: Mapping[str, Any], run_id: str) -> dict[str, Any]:
     what = f"run '{run_id}'"
     values = content["extra"] | content["run"] | content["wall"] | {"id": run_id}
     try:
+        _check_launches(values.get("launches") or [], what)
         info = manifest.properties("run", _with_latency(values), what)
         tag_list(info["tags"])
     except ArchiveError:
@@ -145,6 +152,29 @@ def info_of(content: Mapping[str, Any], run_id: str) -> dict[str, Any]:
     except (ValueError, TypeError, LookupError) as error:
         raise ArchiveError(f"{what}: its manifest is damaged: {manifest.REMEDY}") from error
     return info | {name: value for name, value in content["extra"].items() if name not in info}
+
+
+_LAUNCH: dict[str, type | tuple[type, ...]] = {
+    "launch": int, "kernel": str, "t_start": (int, float), "t_done": (int, float), "pe_ns": (int, float),
+    "pe_times": dict,
+}  # fmt: skip
+"""What a run says of each of its launches; more than that need not be there."""
+
+
+def _check_launches(launches: Any, what: str) -> None:
+    """``ArchiveError`` where ``launches`` are not what a run says of its launches."""
+    damaged = f"{what}: its manifest is damaged"
+    if not isinstance(launches, list):
+        raise ArchiveError(f"{damaged}: 'launches' is not a list; {manifest.REMEDY}")
+    for number, one in enumerate(launches):
+        found = one if isinstance(one, dict) else {}
+        wrong = [name for name, type_ in _LAUNCH.items() if not isinstance(found.get(name), type_)]
+        if not wrong:
+            wrong = [pe for pe, times in found["pe_times"].items() if not isinstance(times, dict)]
+        if wrong:
+            raise ArchiveError(
+                f"{damaged}: '{wrong[0]}' of launch {number} is not what it should be; {manifest.REMEDY}"
+            )
 
 
 def launched_ns(launches: Iterable[Mapping[str, Any]]) -> float:
@@ -174,6 +204,7 @@ def change_tags(folder: Path, add: Sequence[str], remove: Sequence[str]) -> list
     been removed.
     """
     with exclusive(folder):
+        clean_leftovers(folder)
         if not (folder / manifest.NAME).exists():
             raise FileNotFoundError(str(folder))
         content = manifest.read(folder, "run")
@@ -292,9 +323,9 @@ def _read_table(path: Path, name: str, files: Mapping[str, Any]) -> pa.Table:
     if not isinstance(entry, dict):
         raise ArchiveError(f"{path} is not in the manifest beside it; {remedy}")
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except OSError as error:
-        raise ArchiveError(f"{path} cannot be read ({os.strerror(error.errno or 0)}); {remedy}") from error
+        raise ArchiveError(f"{path} cannot be read ({error.strerror}); {remedy}") from error
     if len(data) != entry.get("bytes"):
         raise ArchiveError(
             f"{path} has {len(data)} bytes instead of {entry.get('bytes')}: it is damaged; {remedy}"

@@ -193,7 +193,11 @@ def _missed(group: Collection[Chain], held: Held, named: frozenset[str]) -> str:
 
 
 def _anchored(node: PatternNode) -> str:
-    """That a node is not reached, and a pattern that reaches it."""
+    """That a node is not reached, and a pattern that reaches it.
+
+    >>> _anchored(PatternNode("t", frozenset({"Transaction"}))).partition("; ")[2]
+    'reach it as in MATCH (:Run {id: $run})-[:SENT]->(t:Transaction)'
+    """
     label = min(node.labels, default="")
     leading = [type_ for type_, pairs in _ENDS.items() if ("Run", label) in pairs]
     if label and _RECORDS.get(label, "topology") == "topology":

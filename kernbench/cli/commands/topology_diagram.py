@@ -107,8 +107,8 @@ def command(
     for (name, mark), text in texts.items():
         target = path.with_stem(path.stem + mark) if is_file else path / f"{name}_view{mark}.svg"
         target.parent.mkdir(parents=True, exist_ok=True)
-        with writing(target):
-            target.write_text(text, encoding="utf-8", newline="\n")
+        with writing(target) as partial:
+            partial.write_text(text, encoding="utf-8", newline="\n")
         files.append((name, str(target)))
     payload = {"files": [{"view": name, "file": target} for name, target in files]}
     emit(fmt, payload, ("view", "file"), files)

@@ -59,13 +59,12 @@ def command(
     with Progress() as progress:
         report = validate(*names, progress=progress.of_rows)
     if plot is not None:
-        with writing(plot):
-            report.plot(plot)
+        report.plot(plot)
     if page is not None:
-        with writing(page):
-            file = Path(page)
-            before = file.read_text(encoding="utf-8") if file.exists() else ""
-            file.write_text(markdown(report, before), encoding="utf-8")
+        file = Path(page)
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        with writing(page) as partial:
+            partial.write_text(markdown(report, before), encoding="utf-8")
     if fmt == "json":
         print_json(report.as_dict())
     elif fmt == "csv":

@@ -28,5 +28,5 @@ def save(figure: Figure, file: str | BinaryIO) -> None:
 
     FigureCanvasAgg(figure)
     plain: dict[str, Any] = {"Software": None}
-    with writing(file) if isinstance(file, str) else nullcontext():
-        figure.savefig(file, format="png", metadata=plain)
+    with writing(file) if isinstance(file, str) else nullcontext(file) as out:
+        figure.savefig(out, format="png", metadata=plain)

@@ -42,7 +42,11 @@ def with_aggregates_apart(cypher: str) -> str:
 
 
 def _projected(cypher: str, at: int) -> str:
-    """The text with the projection at a place in two, where it has an aggregate within an expression."""
+    """The text with the projection at a place in two, where it has an aggregate within an expression.
+
+    >>> _projected("MATCH (t) RETURN count(*) > 3 AS x ORDER BY count(*) LIMIT 1", 4)
+    'MATCH (t) WITH count(*) AS `value 0` RETURN `value 0` > 3 AS x ORDER BY `value 0` LIMIT 1'
+    """
     found = tokens_of(cypher)
     word = found[at][1]
     first = at + 1
@@ -94,7 +98,11 @@ def _is_within(some: Sequence[Token]) -> bool:
 
 
 def _renamed(cypher: str, some: Sequence[Token], named: Named) -> str:
-    """An expression in which those that have names are called by them."""
+    """An expression in which those that have names are called by them.
+
+    >>> _renamed("1 + count(*)", tokens_of("1 + count(*)"), [(["count", "(", "*", ")"], "`value 0`")])
+    '1 + `value 0`'
+    """
     edits: list[tuple[int, int, str]] = []
     left: list[Token] = []
     at = 0

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from kernbench_graph import running
-from kernbench_graph.archive.atomic import ScratchFolder
+from kernbench_graph.archive.atomic import ScratchFolder, read_file
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.errors import QueryTimeoutError
 from kernbench_graph.json_text import parse
@@ -123,7 +123,7 @@ class ArcadeDatabase:
     def _read_names(self) -> Names:
         file = self._path.with_suffix(".json")
         try:
-            return Names.of_json(parse(file.read_bytes()))
+            return Names.of_json(parse(read_file(file)))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ArcadeError(f"{file} cannot be read ({error})") from error
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from kernbench_graph import running
-from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, remove_folder
+from kernbench_graph.archive.atomic import clean_leftovers, is_temporary, new_folder, read_file, remove_folder
 from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.json_text import parse
 from kernbench_graph.schema import SCHEMA, SCHEMA_VERSION
@@ -167,7 +167,7 @@ class ProjectionCache(Generic[D]):
         with suppress(OSError):
             for place in sorted(self._folder.glob(f"{prefix}*")):
                 try:
-                    yield place.name, dict(parse((place / _CHECK).read_bytes())["about"])
+                    yield place.name, dict(parse(read_file(place / _CHECK))["about"])
                 except (OSError, ValueError, KeyError, TypeError):
                     self._note_damage(place)
 
@@ -231,7 +231,7 @@ class ProjectionCache(Generic[D]):
     def _is_whole(self, place: Path) -> bool:
         """Whether the database is the one that was written; one that was copied or changed is not."""
         try:
-            check = parse((place / _CHECK).read_bytes())
+            check = parse(read_file(place / _CHECK))
             return self._engine.state(place / self._engine.file) == (check["bytes"], check["state"])
         except (OSError, ValueError, KeyError, TypeError):
             return False
@@ -276,7 +276,7 @@ def _limit_bytes() -> float:
 
 def _noted_bytes(place: Path) -> int:
     """Bytes of an entry's database, as noted when it was written."""
-    return int(parse((place / _CHECK).read_bytes())["bytes"])
+    return int(parse(read_file(place / _CHECK))["bytes"])
 
 
 def _copy(source: Path, target: Path) -> None:

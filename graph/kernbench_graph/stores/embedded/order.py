@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kernbench_graph.archive import record as archive
-from kernbench_graph.archive.atomic import is_temporary, replace_file
+from kernbench_graph.archive.atomic import is_temporary, read_file, replace_file
 from kernbench_graph.errors import ArchiveError
 from kernbench_graph.json_text import parse
 
@@ -56,7 +56,7 @@ class RunOrder:
 
     def _remembered(self) -> dict[str, Stamp]:
         try:
-            content = parse(self._file.read_bytes())
+            content = parse(read_file(self._file))
             return {str(name): [int(n) for n in stamp] for name, stamp in content.items() if len(stamp) == 3}
         except (OSError, ValueError, TypeError, AttributeError):
             return {}

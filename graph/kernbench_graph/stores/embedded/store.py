@@ -18,7 +18,14 @@ from typing import Any
 
 from kernbench_graph.added import InFolder
 from kernbench_graph.archive import record as archive
-from kernbench_graph.archive.atomic import alone, clean_leftovers, is_temporary, remove_folder, shared
+from kernbench_graph.archive.atomic import (
+    alone,
+    clean_leftovers,
+    clean_scratch,
+    is_temporary,
+    remove_folder,
+    shared,
+)
 from kernbench_graph.archive.canonical import canonical_tables, check_references
 from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.projection import HISTORY
@@ -50,6 +57,9 @@ class EmbeddedStore(LocalStore):
         self._worked_out = path / "worked-out"
         self._added = path / "added"
         self._cached_in = path / "cache"
+        clean_scratch()
+        for folder in (self._runs, self._topologies, self._worked_out, self._added, self._cached_in):
+            clean_leftovers(folder)
         self._order = RunOrder(self._runs, path / "cache" / "order.json")
         self._seen: dict[str, tuple[int, int, Kept]] = {}
         self._read_runs = Recent(self._run_and_content)
@@ -62,8 +72,6 @@ class EmbeddedStore(LocalStore):
         info = archive.complete_info(run.info, topology)
         what = f"run '{info['id']}'"
         tables = canonical_tables("run", run.tables, what)
-        for folder in (self._runs, self._topologies):
-            clean_leftovers(folder)
         try:
             self._topologies.mkdir(parents=True, exist_ok=True)
             with shared(self._topologies):  # from when the topology is there until a run refers to it
