@@ -15,8 +15,9 @@ Written by `kernbench validate --page docs/reference/validation.md`; do not edit
 
 Figures of silicon, of other simulators and of the records, and ours for the same cases. `kernbench validate`
 measures ours anew; with `--strict` it exits 1 where one does not keep its limit. A row is within its limit
-or **outside**; **explained** is outside for a reason that was checked for this very figure; what **cannot be
-modelled yet** has no figure of ours. What the differences mean for results is in
+or **outside**, with or without a reason that was checked for this very figure of ours; what **cannot be
+modelled yet** has no figure of ours. A row is **fitted** where something was chosen so that ours comes close,
+else predicted. What the differences mean for results is in
 [limits of the model](../explanation/limits.md).
 """
 LIMITS = "../explanation/limits.md"
@@ -51,12 +52,13 @@ def _section(report: Report, name: str, table: FigureTable) -> Iterator[str]:
 
 
 def _rows(rows: list[ComparedFigure]) -> Iterator[str]:
-    yield "| | reference | ours | unit | difference | limit | verdict |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| | reference | ours | unit | difference | limit | basis | verdict |"
+    yield "|---|---|---|---|---|---|---|---|"
     for row in rows:
         cells = (row.row, number(row.reference), number(row.measured), row.unit, row.apart, row.limit)
+        basis = "**fitted**" if row.fitted else row.basis
         verdict = row.verdict if row.verdict == "within" else f"**{row.verdict}**"
-        yield f"| {' | '.join(cells)} | {verdict} |"
+        yield f"| {' | '.join(cells)} | {basis} | {verdict} |"
 
 
 def _remarks(rows: list[ComparedFigure], table: FigureTable) -> Iterator[str]:

@@ -17,7 +17,8 @@ from kernbench.validation.table_file import EXACT, Case, CaseGroup, FigureTable
 Progress = Callable[[int, int, str], None]
 """Called before each row with (rows done, rows in all, name of the row)."""
 
-WITHIN, OUTSIDE, EXPLAINED, MISSING = "within", "outside", "explained", "cannot be modelled yet"
+WITHIN, OUTSIDE, MISSING = "within", "outside", "cannot be modelled yet"
+EXPLAINED = "outside with a reason"
 VERDICTS = (WITHIN, EXPLAINED, OUTSIDE, MISSING)
 
 
@@ -26,11 +27,12 @@ class ComparedFigure:
     """One figure of a reference beside ours.
 
     ``difference`` is ours less the reference, in ``unit``; ``relative`` the same as a share of the reference,
-    None for a reference of 0. ``verdict``: ``within`` the limit, ``outside``, ``explained`` (outside, for a
-    reason that was checked for this very figure), or ``cannot be modelled yet``. ``needs``: what the model
-    lacks; ``note``: what the difference is due to, or how the case is modelled; ``see``: the heading of
-    docs/explanation/limits.md under which it is explained. ``used`` is the share of its limit that the
-    difference takes, with its sign; of an exact limit 0, or beyond it None.
+    None for a reference of 0. ``basis``: ``predicted``, or ``fitted`` where something was chosen so that ours
+    comes close, which ``fitted`` names. ``verdict``: ``within`` the limit, ``outside``, ``outside with a
+    reason`` (one that was checked for this very figure of ours), or ``cannot be modelled yet``. ``needs``:
+    what the model lacks; ``note``: what the difference is due to, or how the case is modelled; ``see``: the
+    heading of docs/explanation/limits.md under which it is explained. ``used`` is the share of its limit that
+    the difference takes, with its sign; of an exact limit 0, or beyond it None.
     """
 
     table: str
@@ -47,6 +49,8 @@ class ComparedFigure:
     note: str = ""
     see: str = ""
     used: float | None = None
+    basis: str = "predicted"
+    fitted: str = ""
 
     @property
     def apart(self) -> str:
@@ -62,7 +66,8 @@ class ComparedFigure:
     def remarks(self) -> list[str]:
         """What there is to say of its difference, a sentence each."""
         needs = [f"{self.verdict}: needs {self.needs}"] if self.needs else []
-        return [*needs, *([self.note] if self.note else [])]
+        fitted = [f"fitted: {self.fitted}"] if self.fitted else []
+        return [*needs, *fitted, *([self.note] if self.note else [])]
 
     @property
     def misses(self) -> bool:
@@ -87,8 +92,13 @@ class Report:
         return [row for row in self.rows if row.misses]
 
     def summary(self) -> str:
-        """``5 rows: 3 within their limits, 2 outside``."""
-        shown = [f"{count} {verdict}" for verdict, count in self.counts().items() if count]
+        """``5 rows: 3 within (1 of them fitted), 2 outside``."""
+        fitted = sum(row.verdict == WITHIN and bool(row.fitted) for row in self.rows)
+        shown = [
+            f"{count} {verdict}" + (f" ({fitted} of them fitted)" if verdict == WITHIN and fitted else "")
+            for verdict, count in self.counts().items()
+            if count
+        ]
         return f"{len(self.rows)} rows: {', '.join(shown)}"
 
     def counts(self) -> dict[str, int]:
@@ -177,6 +187,8 @@ def measured(
         note,
         group.see or see,
         used,
+        "fitted" if group.fitted else "predicted",
+        group.fitted,
     )
 
 

@@ -106,6 +106,7 @@ class CaseGroup(_Keys):
     note: str = Field(default="", description="what the difference is due to, or how the case is modelled")
     see: str = Field(default="", description="heading in limits.md under which the difference is explained")
     explained: Explained | None = None
+    fitted: str = Field(default="", description="what was chosen so that ours comes close; empty: nothing")
 
     @model_validator(mode="after")
     def _measurable(self) -> CaseGroup:

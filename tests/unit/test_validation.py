@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
 from kernbench.validation import mesh, page, running, table_file, tables, validate
-from kernbench.validation.table_file import Limit, parse
+from kernbench.validation.table_file import Limit, parse, read
 
 Cli = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,15 +54,42 @@ def test_verdicts_are_those_of_limits_and_explanations(monkeypatch: pytest.Monke
     assert [(row.row, row.measured, row.apart, row.verdict) for row in report.rows] == [
         ("row 1", 11.0, "+10.0%", "within"),
         ("row 2", 11.5, "+15.0%", "outside"),
-        ("row 3", 20.0, "+100.0%", "explained"),
+        ("row 3", 20.0, "+100.0%", "outside with a reason"),
         ("none", None, "-", "cannot be modelled yet"),
     ]
     assert [row.remarks for row in report.rows] == [
         [], ["outside: needs a better model"], ["for a reason"], ["cannot be modelled yet: needs wings"],
     ]  # fmt: skip
     assert [row.row for row in report.missed] == ["row 2", "none"]
-    assert report.summary() == "4 rows: 1 within, 1 explained, 1 outside, 1 cannot be modelled yet"
+    assert (
+        report.summary() == "4 rows: 1 within, 1 outside with a reason, 1 outside, 1 cannot be modelled yet"
+    )
     assert asked == [(i, 4, f"mesh: {row.row}") for i, row in enumerate(report.rows)]
+
+
+def test_what_is_fitted_says_so_everywhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mesh, "worth", worth, raising=False)
+    fitted = TABLE.replace("    see: Network", "    fitted: the worth")
+    monkeypatch.setattr(table_file, "read", lambda name: parse(fitted, name))
+    report = validate("mesh")
+    assert [(row.basis, row.fitted) for row in report.rows] == [("fitted", "the worth")] * 3 + [
+        ("predicted", "")
+    ]
+    assert all("fitted: the worth" in row.remarks for row in report.rows[:3])
+    assert report.summary().startswith("4 rows: 1 within (1 of them fitted), ")
+    assert "| 10 % | **fitted** | within |" in page.page(report)
+    assert "| exact | predicted | **cannot be modelled yet** |" in page.page(report)
+    assert main(["validate", "mesh", "--format", "csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert dict(zip(lines[0].split(","), lines[1].split(","), strict=True))["basis"] == "fitted"
+
+
+def test_shipped_rows_with_chosen_figures_are_fitted() -> None:
+    """What the pages say was chosen or read off: queues of 8 slots, two reads, five figures of NCCL, DRAM."""
+    fitted = {name: sum(bool(group.fitted) for group in read(name).groups) for name in table_file.names()}
+    assert fitted == {"collectives": 2, "dram": 0, "gemm": 0, "mesh": 0, "records": 2, "silicon": 4}
 
 
 @pytest.mark.parametrize(
@@ -159,16 +187,23 @@ def test_the_command_prints_rows_and_exits_by_them(
     (tmp_path / "page.md").write_text("# old\n\n## Another table\n\n## mesh\n\n| stale |\n", encoding="utf-8")
     ended = cli("validate", "mesh", "--page", "page.md", "--plot", "rows.png")
     assert ended.status == 0
-    assert re.search("^row 2 +10 +11.5 +ns +[+]15.0% +10 % +outside +s$", ended.out, re.M)
-    assert ended.out.endswith("4 rows: 1 within, 1 explained, 1 outside, 1 cannot be modelled yet\n")
+    assert re.search("^row 2 +10 +11.5 +ns +[+]15.0% +10 % +predicted +outside +s$", ended.out, re.M)
+    assert ended.out.endswith(
+        "4 rows: 1 within, 1 outside with a reason, 1 outside, 1 cannot be modelled yet\n"
+    )
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "| row 2 | 10 | 11.5 | ns | +15.0% | 10 % | **outside** |" in page
+    assert "| row 2 | 10 | 11.5 | ns | +15.0% | 10 % | predicted | **outside** |" in page
     assert "[Network](../explanation/limits.md#network)" in page
     assert "stale" not in page
     said = json.loads(cli("validate", "mesh", "--format", "json").out)
     assert [row["used"] for row in said["rows"]] == pytest.approx([1.0, 1.5, 10.0, None])
-    assert said["counts"] == {"within": 1, "explained": 1, "outside": 1, "cannot be modelled yet": 1}
+    assert said["counts"] == {
+        "within": 1,
+        "outside with a reason": 1,
+        "outside": 1,
+        "cannot be modelled yet": 1,
+    }
     assert said["rows"][1]["difference"] == 1.5
     assert said["sources"]["mesh"]["s"]["licence"] == "MIT"
     strict = cli("validate", "mesh", "--strict", "--format", "csv")

@@ -16,7 +16,7 @@ from kernbench.written_files import writing
 if TYPE_CHECKING:
     from kernbench.validation import ComparedFigure
 
-_COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "verdict", "source")
+_COLUMNS = ("row", "reference", "measured", "unit", "difference", "limit", "basis", "verdict", "source")
 
 
 @click.command(
@@ -41,9 +41,10 @@ def command(
 ) -> None:
     """Measure the model beside references that others made: silicon, simulators, records.
 
-    Each row has the figure of a reference, ours, how far they lie apart, and the limit. It is within the
-    limit or outside, explained (outside, for a reason that was checked for this very figure), or cannot be
-    modelled yet. Without a TABLE all are measured, in about two minutes.
+    Each row has the figure of a reference, ours, how far they lie apart, and the limit. It is predicted, or
+    fitted: something was chosen so that ours comes close. It is within the limit, outside, outside with a
+    reason that was checked for this very figure of ours, or cannot be modelled yet. Without a TABLE all are
+    measured, in about three minutes.
     """
     from kernbench.api import require_figures
     from kernbench.validation import tables, validate
