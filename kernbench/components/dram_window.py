@@ -41,7 +41,9 @@ class DramWindow:
         self.closes = figures["page"] == "closed"
         self.single = figures["refresh"] == "per_bank"
         self.period = t.refi_bank if self.single else t.refi
-        self.next_refresh = self.period if figures["refresh"] != "none" else _FAR
+        self.next_refresh = self.period - int(figures["refresh_phase"] * self.period)
+        if figures["refresh"] == "none":
+            self.next_refresh = _FAR
         self.read_window = figures["read_window"]
         self.write_window = figures["write_window"]
         self.high = figures["drain_high"] * self.write_window

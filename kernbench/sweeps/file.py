@@ -29,6 +29,7 @@ class SweepFile(SweepPointSection):
     device: str | None = Field(default=None, description="all or sip:N")
     verify: bool = Field(default=False, description="check the values that each point computes")
     tags: list[str] | None = Field(default=None, description="tags of the kept runs")
+    phases: int = Field(default=1, ge=1, le=1000, description="phases of refresh at which points run")
     points: list[SweepPointSection] | None = Field(default=None, description="points instead of one grid")
 
 

@@ -19,6 +19,7 @@ from kernbench.api.topologies import Components, Topology, described_machine
 from kernbench.errors import KernBenchError, headline
 from kernbench.pgraph import PropertyGraph, RunNotFoundError
 from kernbench.run_options import Progress, RunOptions
+from kernbench.topology.dram import refreshes
 
 _KEPT_IN_MEMORY = 2
 """Machines that a process holds at a time."""
@@ -45,6 +46,8 @@ class CompiledMachine:
     graph: PropertyGraph | None = None
     file: str = ""
     error: str = ""
+    refreshes: bool = False
+    """Whether its memory is refreshed now and then, so that times depend on when something is asked of it."""
     remote: Any = None
     """The machine on a cluster; it is kept there as long as this is."""
 
@@ -123,7 +126,8 @@ def compile_machine(job: MachineJob) -> CompiledMachine:
         graph, classes = described_machine(job.topology, job.topo, job.components)
     except KernBenchError as error:
         return CompiledMachine(error=str(error))
-    found = CompiledMachine(str(graph.properties["id"]), str(graph.properties["name"]), classes)
+    name = str(graph.properties["name"])
+    found = CompiledMachine(str(graph.properties["id"]), name, classes, refreshes=refreshes(graph))
     if not job.folder:
         return replace(found, graph=graph)
     handle, path = tempfile.mkstemp(dir=job.folder, suffix=".machine")

@@ -17,6 +17,7 @@ import kernbench
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError
 from kernbench.sweeps.jobs import CompiledMachine, Measured, PointJob, measure
+from kernbench.topology.dram import refreshes
 
 _ONE_AT_A_TIME = threading.Lock()
 """A process simulates one machine at a time, however many threads the worker has."""
@@ -73,7 +74,8 @@ def compile_text(text: MachineText) -> CompiledMachine:
         except KernBenchError as error:
             return CompiledMachine(error=str(error))
     properties = graph.properties
-    return CompiledMachine(str(properties["id"]), str(properties["name"]), dict(text.classes), graph)
+    found = CompiledMachine(str(properties["id"]), str(properties["name"]), dict(text.classes), graph)
+    return replace(found, refreshes=refreshes(graph))
 
 
 def facts(machine: CompiledMachine) -> CompiledMachine:

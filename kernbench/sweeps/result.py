@@ -30,6 +30,8 @@ class SweepPoint:
     ``latency_ns`` is the time of its launches and ``sim_ns`` of the whole run; both None where there is no
     run. ``run_id`` is the kept run, else empty. ``kept_before``: the run was there already. ``error`` is
     empty unless the point failed. ``energy_pj`` is the energy of its launches, where that was asked for.
+    ``phases``: at how many phases of the refresh of its memory it ran; None where nothing is refreshed. Of
+    several it is the run with the median latency, and ``spread_ns`` lies between the least and the most.
     """
 
     point: int
@@ -43,6 +45,8 @@ class SweepPoint:
     kept_before: bool = False
     error: str = ""
     energy_pj: float | None = None
+    phases: int | None = None
+    spread_ns: float | None = None
 
     @property
     def edp_pj_ns(self) -> float | None:
@@ -52,9 +56,10 @@ class SweepPoint:
 
     def as_dict(self) -> dict[str, Any]:
         """The point as JSON shows it."""
-        names = [name for name in self.__slots__ if name != "energy_pj"]
+        names = [name for name in self.__slots__ if name not in ("energy_pj", "phases", "spread_ns")]
         energy = {} if self.energy_pj is None else {name: getattr(self, name) for name in ENERGY}
-        return {name: getattr(self, name) for name in names} | energy
+        periodic = {} if self.phases is None else {"phases": self.phases, "spread_ns": self.spread_ns}
+        return {name: getattr(self, name) for name in names} | energy | periodic
 
     def value(self, key: str) -> Any:
         """The value of a swept key: ``topology``, a bench parameter or a key of the topology."""
@@ -85,6 +90,13 @@ class Sweep:
     @staticmethod
     def _text(point: SweepPoint, key: str) -> str:
         return json.dumps(point.value(key), default=repr)
+
+    @property
+    def note(self) -> str:
+        """What is to be known before points are compared; empty where nothing is."""
+        if all(point.phases != 1 for point in self.points):
+            return ""
+        return "latencies depend on when memory is refreshed; with phases (--phases 8) they are medians"
 
     @property
     def failed(self) -> list[SweepPoint]:
@@ -136,7 +148,8 @@ class Sweep:
     @property
     def _figures(self) -> tuple[str, ...]:
         energy = ENERGY if any(point.energy_pj is not None for point in self.points) else ()
-        return (FIGURES[0], *energy, *FIGURES[1:])
+        spread = ("spread_ns",) if any(point.spread_ns is not None for point in self.points) else ()
+        return (FIGURES[0], *spread, *energy, *FIGURES[1:])
 
     def columns(self) -> list[str]:
         """Names of the columns of :meth:`rows`."""
@@ -175,10 +188,32 @@ class Sweep:
             pq.write_table(self.table(), partial)
 
 
+def median_of(rows: Sequence[SweepPoint]) -> SweepPoint:
+    """One point of its phases' rows, the first at phase 0: the run in the middle, and the spread of all.
+
+    Where a phase failed, it has that error.
+    """
+    ordered = sorted(rows, key=lambda row: (bool(row.error), row.latency_ns or 0.0))
+    good = [row.latency_ns for row in ordered if row.latency_ns is not None and not row.error]
+    middle = ordered[(len(good) - 1) // 2 if good else 0]
+    wrong = next((row.error for row in rows if row.error), "")
+    return replace(
+        middle,
+        topo=rows[0].topo,
+        error=wrong,
+        kept_before=all(row.kept_before for row in rows),
+        phases=len(rows),
+        spread_ns=good[-1] - good[0] if good else None,
+    )
+
+
 def _array(column: Sequence[Any], name: str) -> pa.Array:
     import pyarrow as pa
 
-    types = {**dict.fromkeys(("latency_ns", "sim_ns", *ENERGY), pa.float64()), "verified": pa.bool_()}
+    types = {
+        **dict.fromkeys(("latency_ns", "sim_ns", "spread_ns", *ENERGY), pa.float64()),
+        "verified": pa.bool_(),
+    }
     if name in types:
         return pa.array(column, types[name])
     kinds = {type(value) for value in column if value is not None}

@@ -21,6 +21,7 @@ from kernbench.api.running import Program, bench_hash
 from kernbench.api.stores import Store, borrowed, folder_of, keeper
 from kernbench.api.stores import runs as all_runs
 from kernbench.api.topologies import Components, Topology
+from kernbench.bounds import check_number
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
 from kernbench.report.progress import Standing, points_line
@@ -29,9 +30,11 @@ from kernbench.runtime.process import interruptible
 from kernbench.sweeps.executors import JobExecutor, executor_of
 from kernbench.sweeps.grid import GridPoint, grid
 from kernbench.sweeps.jobs import CompiledMachine, MachineJob, Measured, PointJob, sweep_program
-from kernbench.sweeps.result import Sweep, SweepPoint
+from kernbench.sweeps.result import Sweep, SweepPoint, median_of
+from kernbench.topology.dram import PHASE_KEY
 from kernbench.topology.marked_yaml import load_value
 
+_NONE = CompiledMachine()
 _LOOK_S = 0.5
 """How often the progress is shown while no point ends."""
 
@@ -62,6 +65,7 @@ def sweep(
     max_ns: float | None = None,
     max_events: int | None = None,
     timeout: float | None = None,
+    phases: int = 1,
 ) -> Sweep:
     """Run a bench at every combination of the values of ``params``, ``topo`` and ``topology``.
 
@@ -71,8 +75,8 @@ def sweep(
     stopped. A point that fails is a row with its error, and the others go on.
 
     Args:
-        file: A YAML file with ``bench topology device verify tags set topo points``; arguments given here
-            come before what it says.
+        file: A YAML file with ``bench topology device verify tags set topo phases points``; arguments given
+            here come before what it says.
         points: Points, or grids of their own, instead of one grid: mappings with ``params``, ``topo`` and
             ``topology``, which come before the common ones.
         tags: Tags of the runs, also of those kept before. By default ``sweep-`` and the bench's name.
@@ -84,6 +88,8 @@ def sweep(
         fresh: Run points that are kept as well.
         only_kept: Run nothing; a point that is not kept is a row with an error.
         on_point: Called with each point as it is done, in the order in which they end.
+        phases: At how many phases of its refresh a machine with refreshed memory runs each point, evenly
+            spread over the period. A point is then the run with the median latency.
 
     Raises:
         UsageError: No point can start, a range is wrong, or there are too many points.
@@ -98,12 +104,14 @@ def sweep(
         params, topo = {**said.set, **(params or {})}, {**said.topo, **(topo or {})}
         points = [one.model_dump() for one in said.points] if points is None and said.points else points
         tags = said.tags if tags is None else tags
+        phases = said.phases if phases == 1 else phases
     if bench is None:
         raise UsageError(
             f"'{file}' names no bench; add the line 'bench: NAME'" if file else "name a bench to sweep"
         )
     if type(jobs) is not int or jobs < 1:
         raise UsageError(f"jobs is {jobs}; it must be 1 or more")
+    check_number("phases", phases, 1, 1000)
     topologies = list(topology) if isinstance(topology, list | tuple) else [topology]
     planned = _plan(bench, grid(topologies, params, topo, points))
     program = next(plan.program for plan in planned if plan.program)
@@ -120,7 +128,9 @@ def sweep(
         counter = _Counter(len(planned), progress, on_point, going)
         with _executing(executor, scheduler, jobs, counter) as workers:
             kept = {} if fresh else _by_hash(opened, program.name, verify)
-            run = _Sweeping(bench, planned, workers, opened, components, options, counter, kept, only_kept)
+            run = _Sweeping(
+                bench, planned, workers, opened, components, options, counter, kept, only_kept, phases
+            )
             found = run.all()
     if all(point.error and not point.run_id for point in found) and not run.began and not only_kept:
         raise UsageError(f"no point of the sweep can start; the first: {found[0].error}")
@@ -136,6 +146,13 @@ class _Plan:
     program: Program | None = None
     params: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
+    phase: int = 0
+
+    def at_phase(self, phase: int, of: int) -> _Plan:
+        """The same while refresh is at another phase, one ``of`` so many."""
+        return replace(
+            self, phase=phase, point=replace(self.point, topo={**self.point.topo, PHASE_KEY: phase / of})
+        )
 
     @property
     def machine(self) -> str:
@@ -228,11 +245,13 @@ class _Sweeping:
         counter: _Counter,
         kept: Mapping[str, Run],
         only_kept: bool,
+        phases: int,
     ) -> None:
         self._bench, self._plans, self._executor, self._store = bench, plans, executor, store
         self._components, self._options, self._counter = components, options, counter
-        self._kept, self._only_kept = kept, only_kept
-        self._rows: dict[int, SweepPoint] = {}
+        self._kept, self._only_kept, self._phases = kept, only_kept, int(phases)
+        self._rows: dict[int, dict[int, SweepPoint]] = {}
+        """By number of the point and of its phase."""
         self._interrupted = False
         self.began = False
         """Whether any point could start: its parameters and its machine were right."""
@@ -247,7 +266,8 @@ class _Sweeping:
                 groups.setdefault(plan.machine, []).append(plan)
         with ScratchFolder() as folder, interruptible(self._interrupt):
             self._run_groups(deque(groups.values()), str(folder))
-        return [self._rows[plan.number] for plan in self._plans]
+        found = ([rows[phase] for phase in sorted(rows)] for _, rows in sorted(self._rows.items()))
+        return [median_of(rows) if len(rows) > 1 else rows[0] for rows in found]
 
     def _interrupt(self) -> None:
         self._interrupted = True
@@ -267,13 +287,17 @@ class _Sweeping:
 
         def compiled(plans: list[_Plan], machine: CompiledMachine) -> None:
             left[id(machine)] = 0
+            if machine.refreshes and not plans[0].phase and PHASE_KEY not in plans[0].point.topo:
+                more = [[plan.at_phase(n, self._phases) for plan in plans] for n in range(1, self._phases)]
+                groups.extend(more)
+                self._counter.total += sum(map(len, more))
             for plan in plans:
                 if machine.error:
                     self._row(plan, Measured(error=machine.error))
                 elif self._found(plan, machine):
                     continue
                 elif self._only_kept:
-                    self._row(plan, Measured(error="the store holds no run of this point"), machine.name)
+                    self._row(plan, Measured(error="the store holds no run of this point"), machine)
                 else:
                     self.began = True
                     ready.append((plan, machine))
@@ -289,7 +313,7 @@ class _Sweeping:
                 move_new_run(answer.run_id, answer.folder or target, self._store)
                 if answer.folder:
                     shutil.rmtree(answer.folder, ignore_errors=True)
-            self._row(plan, answer, machine.name)
+            self._row(plan, answer, machine)
             left[id(machine)] -= 1
             if not left[id(machine)]:
                 machine.forget()
@@ -331,12 +355,14 @@ class _Sweeping:
         if missing := [text for text in self._options.tags if text not in run.tags]:
             tag(run.id, missing, store=self._store)
         answer = Measured(run.id, run.latency_ns, run.sim_ns, run.verified, run.problem)
-        self._row(plan, answer, machine.name, kept=True)
+        self._row(plan, answer, machine, kept=True)
         return True
 
-    def _row(self, plan: _Plan, answer: Measured, topology: str = "", kept: bool = False) -> None:
+    def _row(
+        self, plan: _Plan, answer: Measured, machine: CompiledMachine = _NONE, kept: bool = False
+    ) -> None:
         given = plan.point.topology
-        shown = topology or (
+        shown = machine.name or (
             "default" if given is None else getattr(given, "properties", {}).get("name", given)
         )
         topo = {
@@ -351,8 +377,9 @@ class _Sweeping:
             verified=answer.verified,
             run_id=answer.run_id,
             error=answer.error,
+            phases=1 if machine.refreshes else None,
         )
-        self._rows[plan.number] = row
+        self._rows.setdefault(plan.number, {})[plan.phase] = row
         self._counter.add(row)
 
 

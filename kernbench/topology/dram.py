@@ -6,6 +6,7 @@ figures, or ``like: NAME`` with those that differ. All are cycles of the command
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -15,6 +16,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from kernbench.data_files import data_dir
 from kernbench.errors import ConfigError
 from kernbench.hints import did_you_mean, shown
+from kernbench.pgraph import PropertyGraph
 from kernbench.topology.fields import PowerOfTwo, Section
 from kernbench.topology.marked_yaml import load_data
 from kernbench.topology.problems import message_of
@@ -169,6 +171,15 @@ folded into the others (Ramulator's MOP4CLXOR); ``row_bank_rank_group_column`` i
 AddressMap = Literal["row_rank_bank_column_group", "row_bank_rank_group_column", "mop4_xor"]
 
 
+PHASE_KEY = "cube.hbm.dram.refresh_phase"
+
+
+def refreshes(graph: PropertyGraph) -> bool:
+    """Whether any memory of a machine is refreshed as time passes."""
+    drams = {str(node.properties["dram"]) for node in graph.nodes() if "dram" in node.properties}
+    return any(json.loads(dram)["refresh"] != "none" for dram in drams)
+
+
 class Dram(Section):
     """The DRAM behind the controllers, and how these schedule it (``model: dram``)."""
 
@@ -185,6 +196,9 @@ class Dram(Section):
     )
     refresh: Literal["all_bank", "per_bank", "none"] = Field(
         default="all_bank", description="all banks of a pseudo-channel at once, one after another, or never"
+    )
+    refresh_phase: float = Field(
+        default=0.0, ge=0, lt=1, description="share of the period of refreshes that is over when a run begins"
     )
     read_window: int = Field(
         default=64, ge=1, le=4096, description="bursts to be read among which a channel chooses"

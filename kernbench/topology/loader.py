@@ -92,7 +92,9 @@ def parse(
     try:
         spec = TopologySpec.model_validate(marked.data)
     except ValidationError as error:
-        raise report(from_pydantic(error, TopologySpec), source, marked, paths) from None
+        problems = from_pydantic(error, TopologySpec)
+        beyond = "; a machine that no key describes is built with kb.Topology"
+        raise report(problems, source, marked, paths, beyond) from None
     found = [*_read_components(spec, folder), *checks.problems(spec), *(also(spec) if also else ())]
     if found:
         raise report(found, source, marked, paths)

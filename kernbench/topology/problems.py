@@ -36,13 +36,20 @@ def from_pydantic(error: ValidationError, model: type[BaseModel]) -> list[Proble
 
 
 def report(
-    problems: Iterable[Problem], source: str, marked: Marked, overrides: Mapping[Path, str]
+    problems: Iterable[Problem],
+    source: str,
+    marked: Marked,
+    overrides: Mapping[Path, str],
+    beyond: str = "",
 ) -> ConfigError:
-    """The error for one or more problems: a line for each, in the order of the file."""
+    """The error for one or more problems: a line for each, in the order of the file.
+
+    ``beyond`` says what there is for those who look for a key that is like none.
+    """
     located = sorted(_locate(p, source, marked, overrides) for p in problems)
     lines = [text for *_, text in located]
-    if beyond := [number for number, line in enumerate(lines) if ": unknown key, expected one of" in line]:
-        lines[beyond[-1]] += "; a machine that no key describes is built with kb.Topology"
+    if unlike := [number for number, line in enumerate(lines) if ": unknown key, expected one of" in line]:
+        lines[unlike[-1]] += beyond
     return ConfigError("\n".join(lines))
 
 

@@ -86,6 +86,10 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
     "--against", metavar="COST", default="energy", show_default=True,
     help="The cost of --pareto: energy, area, or a swept key.",
 )  # fmt: skip
+@click.option(
+    "--phases", type=click.IntRange(1, 1000), default=1, metavar="N",
+    help="Where memory is refreshed, run each point at N phases of that; latencies are medians.",
+)  # fmt: skip
 @limit_options
 @store_option
 @format_option
@@ -108,6 +112,7 @@ def command(
     energy: bool,
     pareto: str | None,
     against: str,
+    phases: int,
     max_ns: float | None,
     max_events: int | None,
     timeout: float | None,
@@ -117,12 +122,13 @@ def command(
     """Run a bench at every combination of values: of its parameters, of topology keys, of topologies.
 
     --set and --topo take lists and ranges with both ends. FILE is YAML with bench, topology, device, verify,
-    tags, set, topo and points; options come before what it says. Each point is a kept run. One that the store
-    holds already is not run again, so the same command completes a sweep that was stopped. A point that fails
-    is a row with its error; then the exit status is 1.
+    tags, set, topo, phases and points; options come before what it says. Each point is a kept run. One that
+    the store holds already is not run again, so the same command completes a sweep that was stopped. A point
+    that fails is a row with its error; then the exit status is 1.
 
     JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
-    verified, run_id, kept_before, error; with --energy also energy_pj and edp_pj_ns).
+    verified, run_id, kept_before, error; with --energy also energy_pj and edp_pj_ns; where memory is
+    refreshed also phases and spread_ns, from the least latency to the most).
     """
     if file is not None and not file.endswith((".yaml", ".yml")):
         if bench is not None:
@@ -162,6 +168,7 @@ def command(
                 max_ns=max_ns,
                 max_events=max_events,
                 timeout=timeout,
+                phases=phases,
             )
             found = found.with_energy(kept_in) if energy else found
     except KeyboardInterrupt:
@@ -211,6 +218,8 @@ def _print(fmt: str, found: api.Sweep) -> None:
         if found.front:
             points = ", ".join(str(point.point) for point in found.front)
             say(f"Pareto front of latency and energy, the fastest first: point {points}")
+        if found.note:
+            say(found.note)
 
 
 def _wrong(rows: list[list[object]], index: int) -> bool:
