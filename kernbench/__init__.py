@@ -9,6 +9,9 @@ that importing the package costs nothing.
 
 from __future__ import annotations
 
+import os
+import sys
+from types import TracebackType
 from typing import Any
 
 from kernbench.later import Later
@@ -25,6 +28,24 @@ _TRITON = {
 }
 _later = Later(__name__, __file__)
 __dir__ = _later.names
+
+
+_shown_before = sys.excepthook
+
+
+def _show(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+    """``sys.excepthook``: of our own errors the lines of the script and the message.
+
+    All of the traceback where ``KERNBENCH_TRACEBACK`` is 1.
+    """
+    errors: Any = sys.modules.get("kernbench_graph.errors")
+    if errors and isinstance(error, errors.KernBenchError) and os.environ.get("KERNBENCH_TRACEBACK") != "1":
+        print("\n".join(errors.short_traceback(error)), file=sys.stderr)
+    else:
+        _shown_before(kind, error, where)
+
+
+sys.excepthook = _show
 
 
 def __getattr__(name: str) -> Any:

@@ -8,9 +8,12 @@ root and adds the errors of the simulator.
 from __future__ import annotations
 
 import re
+import traceback
 from typing import Any
 
-_LONG_WORD, _LONG_LINE = 300, 3000
+_LONG_WORD, _LONG_LINE, _MANY_LINES = 300, 3000, 200
+_NOT_SHOWN = ("kernbench", "kernbench_graph", "simpy", "contextlib", "runpy", "importlib")
+"""Packages whose frames say nothing to who called: ours, and what stands between users' code and ours."""
 
 
 def shorten(text: str) -> str:
@@ -22,7 +25,22 @@ def shorten(text: str) -> str:
     if len(text) <= _LONG_WORD:
         return text
     text = re.sub(rf"\S{{{_LONG_WORD},}}", lambda word: _cut(word[0], 61, 20), text)
-    return "\n".join(_cut(line, 1500, 500) if len(line) > _LONG_LINE else line for line in text.split("\n"))
+    lines = [_cut(line, 1500, 500) if len(line) > _LONG_LINE else line for line in text.split("\n")]
+    if len(lines) > _MANY_LINES:
+        lines = [*lines[:40], f"... ({len(lines) - 50} lines left out) ...", *lines[-10:]]
+    return "\n".join(lines)
+
+
+def short_traceback(error: BaseException) -> list[str]:
+    """The frames of the caller's own code that ``error`` passed through, and its message, as lines."""
+    found = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_SHOWN
+    ]
+    frames = traceback.StackSummary.extract(iter(found)).format()
+    text = "".join(["Traceback (most recent call last):\n", *frames]).rstrip() if frames else ""
+    return [*text.splitlines(), f"{type(error).__name__}: {error}"]
 
 
 def _cut(text: str, head: int, tail: int) -> str:
@@ -39,6 +57,10 @@ class KernBenchError(Exception):
 
     def __str__(self) -> str:
         return shorten(super().__str__())
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython, and so a notebook, shows of it."""
+        return short_traceback(self)
 
 
 class StoreError(KernBenchError, RuntimeError):

@@ -70,6 +70,18 @@ class Run:
         problem = f", {self.problem}" if self.problem else ""
         return f"<Run {name}: {self.bench} on {self.topology}, {self.latency_ns:.1f} ns{verdict}{problem}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By the store's URL where another process can open it; else with all that was kept.
+        from kernbench.api.stores import folder_of
+
+        if self._store is None:
+            return _unpickled, (type(self), dict(self._properties), dict(self.tables), self._given_topology)
+        if folder := folder_of(self._store.url):
+            return _unpickled, (type(self), dict(self._properties), str(folder.absolute()))
+        record = self._store.load(self.id)
+        kept = self._store.load_topology(str(self._properties["topology"]))
+        return _unpickled, (type(self), dict(self._properties), dict(record.tables), kept, True)
+
     def _repr_html_(self) -> str:
         from kernbench.api.screens.overview import of_run
 
@@ -618,3 +630,23 @@ def _says_how(again: object) -> bool:
         return False
     texts = [again.get("components") or {}, again.get("topo", {}), again.get("code", {})]
     return all(isinstance(text, dict) and all(isinstance(v, str) for v in text.values()) for text in texts)
+
+
+def _unpickled(
+    kind: type[Run],
+    properties: dict[str, Any],
+    place: str | dict[str, pa.Table],
+    topology: TopologyRecord | None = None,
+    kept: bool = False,
+) -> Run:
+    """A run that was pickled: in the store at ``place``, or with these tables, kept in memory or not."""
+    from kernbench.api.stores import as_store
+
+    if isinstance(place, str):
+        return kind.kept(as_store(place), properties)
+    if not kept:
+        return kind(properties, store=None, tables=place, topology=topology)
+    assert topology is not None
+    store = as_store("memory:")
+    store.keep(RunRecord(properties, place), topology)
+    return kind.kept(store, properties)

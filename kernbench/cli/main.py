@@ -130,7 +130,7 @@ def _report(message: str, status: int, *, several: bool = False, marked: str = "
 
     message = shorten(message)
     texts = message.splitlines() if several else [message]
-    lines = [printable(" ".join(text.split())) or "no message" for text in texts]
+    lines = [printable(shorten(" ".join(text.split()))) or "no message" for text in texts]
     try:
         sys.stdout.flush()
     except OSError:

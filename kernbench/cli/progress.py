@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, TextIO
 
 from kernbench.report.cells import number, printable
@@ -82,6 +83,13 @@ class Progress:
         live = Live(console=console, auto_refresh=False, transient=True)
         live.start()
         return live
+
+
+@contextmanager
+def running() -> Iterator[Progress]:
+    """The progress of users' programs; what they print goes to stderr, for stdout has the answer alone."""
+    with Progress() as progress, redirect_stdout(sys.stderr):
+        yield progress
 
 
 def point_lines(points: Sequence[SweepPoint]) -> list[str]:

@@ -19,7 +19,7 @@ from kernbench.cli.options import (
     topology_option,
 )
 from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, remark, say
-from kernbench.cli.progress import Progress
+from kernbench.cli.progress import running
 
 _MOVED = ("moved", "change", "before_ns", "after_ns", "bench", "params", "topology", "before", "after")
 _SHOWN = 30
@@ -88,7 +88,7 @@ def command(
         return _list(fmt)
     if name is None:
         raise click.UsageError("name an evaluation; 'kernbench evaluate --list' shows them")
-    with Progress() as progress, opened(store) as kept_in:
+    with running() as progress, opened(store) as kept_in:
         found = api.evaluate(
             name,
             out,

@@ -27,7 +27,7 @@ from kernbench.cli.options import (
     topology_option,
 )
 from kernbench.cli.output import format_option
-from kernbench.cli.progress import Progress
+from kernbench.cli.progress import running
 from kernbench.cli.run_report import print_run
 from kernbench.errors import KernBenchError, nothing_checked
 
@@ -125,7 +125,7 @@ def command(
             if watch:
                 run = _run_watched(bench, start, kept_in, max_ns)
             else:
-                with Progress() as progress:
+                with running() as progress:
                     run = start(store=kept_in, progress=progress)
         except api.RunVerificationError as wrong:
             print_run(fmt, wrong.run, details)

@@ -20,7 +20,7 @@ from kernbench.cli.options import (
     topology_file,
 )
 from kernbench.cli.output import draw, emit, format_option, number, say
-from kernbench.cli.progress import Progress
+from kernbench.cli.progress import running
 from kernbench.cli.sweep_chart import chart
 from kernbench.errors import nothing_checked
 
@@ -147,7 +147,7 @@ def command(
     measured: list[api.SweepPoint] = []
     found = None
     try:
-        with Progress() as progress, opened(store) as kept_in:
+        with running() as progress, opened(store) as kept_in:
             found = api.sweep(
                 bench,
                 list(topologies) or None,

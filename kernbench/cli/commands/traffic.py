@@ -30,7 +30,7 @@ from kernbench.cli.output import (
     print_table,
     say,
 )
-from kernbench.cli.progress import Progress
+from kernbench.cli.progress import running
 from kernbench.report.cells import share
 
 _FLOW = ("name", "src", "dst", "op", "bytes", "offset", "count", "start_ns", "end_ns", "bandwidth_gbs",
@@ -92,7 +92,7 @@ def command(
         return
     params = assignments("--set", settings)
     where = topology_file(topology)
-    with Progress() as progress:
+    with running() as progress:
         run = api.traffic(
             file,
             where,

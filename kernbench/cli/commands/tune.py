@@ -22,7 +22,7 @@ from kernbench.cli.options import (
     topology_option,
 )
 from kernbench.cli.output import emit, format_option, say
-from kernbench.cli.progress import Progress
+from kernbench.cli.progress import running
 
 _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
 
@@ -80,7 +80,7 @@ def command(
     file = topology_file(topology)
     measured: list[api.Point] = []
     try:
-        with Progress() as progress:
+        with running() as progress:
             found = api.tune(
                 bench,
                 file,

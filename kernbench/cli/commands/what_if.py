@@ -11,7 +11,7 @@ from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import assignments, opened, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
-from kernbench.cli.progress import Progress
+from kernbench.cli.progress import running
 from kernbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def command(
             return
         if measure is not None:
             raise UsageError("--measure is for the list; with --speed the change is run anyway")
-        with Progress() as progress:
+        with running() as progress:
             found = api.what_if(
                 run, changes, kept_in, not no_rerun,
                 launch=launch, bench=bench, topo=topo, code=code, progress=progress,
@@ -119,7 +119,7 @@ def command(
 def _list(run: str, store: GraphStore, measure: int | None, fmt: str, how: Mapping[str, Any]) -> None:
     """Print the candidates; ``measure``: how many of them to run, None for some if that is possible."""
     unable = None
-    with Progress() as progress:
+    with running() as progress:
         try:
             tried = _TRIED if measure is None else measure
             found = api.what_if_candidates(run, store, measure=tried, progress=progress, **how)
