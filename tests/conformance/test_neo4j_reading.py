@@ -139,7 +139,7 @@ def test_no_value_is_taken_for_cypher(three: GraphStore) -> None:
         tables = {**topology.tables, "Component": mean}
         meant = type(topology)(f"t{number}", name, name, tables)
         kept = three.keep(run, meant)
-        asked = "MATCH (r:Run {bench: $x}) WHERE r.id = $run RETURN r.host AS h, r.tags AS t"
+        asked = "MATCH (r:Run {id: $run}) WHERE r.bench = $x RETURN r.host AS h, r.tags AS t"
         assert three.query(asked, {"x": name}, kept).rows[0][0] == name
         assert three.load_topology(meant.id).tables["Component"].to_pylist() == mean.to_pylist()
         for call in (three.load, three.remove, three.resolve):

@@ -21,7 +21,8 @@ PAIRS = [(source, rel.type, target) for rel in SCHEMA.relationships for source, 
 @pytest.fixture
 def kept(store: GraphStore) -> GraphStore:
     """A store with a run that has a relationship between every pair of labels."""
-    launches = [{"kernel": "gemm", "rank": None, "t_start": 0.0, "t_done": 7.0}] * 2
+    one = {"kernel": "gemm", "rank": None, "pe_ns": 1.0, "pe_times": {}, "t_start": 0.0, "t_done": 7.0}
+    launches = [{**one, "launch": number} for number in range(2)]
     run, topology = sample(id="a", params={"m": 4}, tags=["x"], launches=launches)
     tables = dict(run.tables)
     (launch,) = tables["Launch"].to_pylist()
