@@ -72,7 +72,7 @@ def _wanted(names: Collection[str]) -> tuple[list[str], list[str]]:
     for name in names:
         if name not in types and name not in labels:
             known = ", ".join((*labels, *types))
-            raise QueryError(f"'{name}' is no label and no relationship type; there are {known}")
+            raise QueryError(f"'{name}' is not a label or relationship type; there are {known}")
     chosen = [type_ for type_ in types if type_ in names]
     ends = {end for type_ in chosen for pair in SCHEMA.relationship(type_).pairs for end in pair}
     kept = [label for label in labels if not names or label in names or label in ends]

@@ -37,7 +37,7 @@ WORKED_OUT_TABLES = (
         _P("source", "string", "Line of the kernel that the time belongs to; empty outside of kernels."),
         _P("launch", "int64", "Number of the launch under way then; -1 when none.", to="Launch", absent=-1,
            shown=True),
-        _P("seq", "int32", "Hop of the transaction, from 0; -1 when it is no hop."),
+        _P("seq", "int32", "Hop of the transaction, from 0; -1 when it is not a hop."),
         _P("place", "string", "The use of `resource`; empty where the run has none.", to="Use", absent=""),
         _P("txn", "int64", "The transaction under way; -1 when none.", to="Transaction", absent=-1),
         _P("op", "int64", "The operation under way; -1 when none.", to="Op", absent=-1),

@@ -36,7 +36,7 @@ class Baaw:
         for la, pa, nbytes in sorted(entries):
             if la < self.base or nbytes <= 0:
                 raise AddressError(
-                    f"install: la {la:#x} + {nbytes} bytes is no range of logical addresses, "
+                    f"install: la {la:#x} + {nbytes} bytes is not a range of logical addresses, "
                     f"which begin at {self.base:#x}"
                 )
             self._addresses.split(pa, nbytes)  # all of it must lead to some memory
@@ -68,7 +68,7 @@ class Baaw:
         An address below the logical space is physical already. A byte of no segment is an error.
         """
         if nbytes < 0 or la < 0:
-            raise AddressError(f"address {la:#x} + {nbytes} bytes is no range of addresses")
+            raise AddressError(f"address {la:#x} + {nbytes} bytes is not a range of addresses")
         end = la + nbytes
         if nbytes == 0 or end <= self.base:
             return [(la, nbytes)] if nbytes else []

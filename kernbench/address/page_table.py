@@ -133,7 +133,7 @@ def _ordered(entries: Entries, bits: int) -> tuple[Extent, ...]:
 
 def _check_range(field: str, start: int, nbytes: int) -> None:
     if start < 0 or nbytes <= 0:
-        raise AddressError(f"{field} {start:#x} + {nbytes} bytes is no range of addresses")
+        raise AddressError(f"{field} {start:#x} + {nbytes} bytes is not a range of addresses")
 
 
 def _check_physical(pa: int, nbytes: int, bits: int) -> None:

@@ -56,7 +56,7 @@ class PhysAddr:
         dies = IO_DIES if self.kind in (Kind.IOCPU, Kind.UAL) else AHBM_DIES
         if self.die_id not in dies:
             raise AddressError(
-                f"die_id {self.die_id} is no {self.kind.name} die; use {dies.start}..{dies.stop - 1}"
+                f"die_id {self.die_id} is not a {self.kind.name} die; use {dies.start}..{dies.stop - 1}"
             )
         if (self.kind is Kind.PE_LOCAL) != (self.pe_id is not None):
             raise AddressError(f"pe_id is {self.pe_id} in a {self.kind.name} address; PE_LOCAL alone has one")

@@ -40,7 +40,7 @@ def _way(asked: AskedRun, src: str, dst: str, traffic: str, via: str = "") -> An
             entrances = topology.entrances(dst)
             if via not in entrances:
                 known = f"it is entered by {', '.join(entrances)}" if entrances else "leave via out"
-                raise QueryError(f"parameter 'via': '{via}' is no channel router of '{dst}'; {known}")
+                raise QueryError(f"parameter 'via': '{via}' is not a channel router of '{dst}'; {known}")
         found = topology.route(src, dst, traffic, via)
         count = len(found.links)
         way = {"name": name, "src": src, "dst": dst, "traffic": traffic, "via": via,

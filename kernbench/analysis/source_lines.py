@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,14 @@ from kernbench.pgraph import RunRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def kept_source(info: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Name and lines of the one file whose text a run keeps, that of its bench; an empty name for none."""
+    lines = str(info.get("source_text") or "").splitlines()
+    bench = PurePath(str((info.get("again") or {}).get("bench") or "").partition(":")[0]).name
+    shipped = bench and not bench.endswith(".py")
+    return (f"{bench.replace('-', '_')}.py" if shipped else bench) if lines else "", lines
 
 
 def line_tables(run: RunRecord) -> dict[str, pa.Table]:
@@ -35,13 +44,12 @@ def line_tables(run: RunRecord) -> dict[str, pa.Table]:
             if line
         ],
     }
-    texts = str(run.info.get("source_text") or "").splitlines()
-    bench = PurePath(str((run.info.get("again") or {}).get("bench", "")).partition(":")[0]).name
+    kept, texts = kept_source(run.info)
     lines = []
     for name in sorted({line for rows in at.values() for _, line in rows}):
         file, _, number = name.rpartition(":")
         nth = int(number) if number.isdigit() else 0
-        known = bench.endswith(".py") and PurePath(file).name == bench and 0 < nth <= len(texts)
+        known = kept and PurePath(file).name == kept and 0 < nth <= len(texts)
         lines.append((name, file if nth else name, nth, texts[nth - 1].strip() if known else ""))
     columns = list(zip(*lines, strict=True)) or [()] * 4
     ends = {

@@ -168,7 +168,7 @@ def _number(launch: int | str, count: int) -> int:
     try:
         number = int(launch)
     except ValueError:
-        raise UsageError(f"launch '{launch}' is none; give a number from 0, all, setup or run") from None
+        raise UsageError(f"launch '{launch}' is not known; give a number from 0, all, setup or run") from None
     if not 0 <= number < count:
         raise UsageError(f"the run has no launch {number}; it has {count}, counted from 0")
     return number

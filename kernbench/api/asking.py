@@ -32,7 +32,9 @@ def _library(folders: tuple[str, ...], places: tuple[str, ...]) -> Mapping[str, 
     found = dict(load_library(data_dir("queries"), proved=True))
     for folder, place in zip(folders, places, strict=True):
         if not os.path.isdir(place):
-            raise UsageError(f"'{folder}' is no folder of questions; check --queries and ${QUERIES_VARIABLE}")
+            raise UsageError(
+                f"'{folder}' is not a folder of questions; see --queries and ${QUERIES_VARIABLE}"
+            )
         own = load_library(place)
         if taken := sorted(own.keys() & found.keys()):
             raise QueryError(f"{folder}: there is a question '{taken[0]}' already; give yours another name")

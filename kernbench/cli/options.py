@@ -280,7 +280,7 @@ def share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value < float("inf"):
-        raise click.BadParameter(f"'{text}' is no share; write it as 5% or 0.05")
+        raise click.BadParameter(f"'{text}' is not a share; write it as 5% or 0.05")
     return value
 
 

@@ -12,6 +12,7 @@ from typing import Any, TextIO, TypeVar
 
 import click
 
+from kernbench.cli.source_links import linked
 from kernbench.cli.table import table
 from kernbench.report.cells import csv_cell, is_number, printable, shown
 from kernbench.report.cells import fold as fold
@@ -99,7 +100,8 @@ def say(text: str = "", *, to: TextIO | None = None) -> None:
     Everything that the command line prints goes through here: users choose names and tags, errors quote
     them, and a terminal would obey the control characters in them.
     """
-    print("\n".join(map(printable, text.split("\n"))), file=to)
+    lines = "\n".join(map(printable, text.split("\n")))
+    print(linked(lines) if to is None else lines, file=to)
 
 
 def remark(text: str) -> None:
@@ -149,4 +151,4 @@ def print_table(columns: Sequence[str | Column], rows: Iterable[Row]) -> None:
     for line in made.head:
         print(f"\x1b[1m{line}\x1b[0m" if bold else line)
     for line in made.body:
-        print(line)
+        print(linked(line))

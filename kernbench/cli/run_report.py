@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kernbench.cli.output import print_content, print_csv, print_json, say
+from kernbench.cli.source_links import link_lines
 
 if TYPE_CHECKING:
     from kernbench.api import Run
@@ -32,6 +33,7 @@ def print_run(fmt: str, run: Run, details: bool = False, **window: Any) -> None:
     elif fmt == "csv":
         print_csv(list(run.info), [list(run.info.values())])
     else:
+        link_lines(run)
         print_content(overview.of_run(run, **({"launch": "all"} | window)))
         if sys.stdout.isatty() and run.id and run.launches and run.info["hops"] <= _ADVISED:
             say(f"\n{one_line(run.advice())}")

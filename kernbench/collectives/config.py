@@ -66,7 +66,7 @@ class CollectivesConfig(BaseModel):
             return value
         for name in value:
             if name not in COLLECTIVES:
-                raise ValueError(f"'{name}' is no collective; {did_you_mean(str(name), COLLECTIVES)}")
+                raise ValueError(f"'{name}' is not a collective; {did_you_mean(str(name), COLLECTIVES)}")
         return {name: _choices(one) for name, one in value.items()}
 
     def setting(self, name: str, algorithm: str) -> Any:

@@ -326,7 +326,7 @@ class Distributed:
         if group is None:
             return backend.world
         if not isinstance(group, ProcessGroup):
-            raise UsageError(f"{what}: group={shown(group)} is no group; new_group(ranks) gives one")
+            raise UsageError(f"{what}: group={shown(group)} is not a group; new_group(ranks) gives one")
         return group
 
     def _list(self, what: str, name: str, tensors: object, group: ProcessGroup | None) -> int:
@@ -351,5 +351,5 @@ class Distributed:
 def _op(op: Reduction) -> str:
     name = op.value if isinstance(op, ReduceOp) else op
     if name not in OPS:
-        raise UsageError(f"op={op!r} is no reduction; {did_you_mean(str(op), OPS)}")
+        raise UsageError(f"op={op!r} is not a reduction; {did_you_mean(str(op), OPS)}")
     return name

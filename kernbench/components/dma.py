@@ -199,7 +199,7 @@ class DmaEngines:
                 continue
             if not system.component(request.component).takes_flits:
                 raise AddressError(
-                    f"address {request.pa:#x} leads to '{request.component}', which is no memory; "
+                    f"address {request.pa:#x} leads to '{request.component}', which is not a memory; "
                     "read and write HBM, SRAM and TCM"
                 )
             system.path(self.owner.resource, request.component, self.traffic, request.via)

@@ -201,7 +201,7 @@ class PeIpcq(PeComponent):
 
     def _stray(self, what: str) -> InvariantError:
         return InvariantError(
-            f"{self.resource} gets {what}, which is none of its own at {self.clock.now:.3f} ns; "
+            f"{self.resource} gets {what}, which is not one of its own, at {self.clock.now:.3f} ns; "
             "its queues were removed or replaced while messages were under way",
             "order",
         )

@@ -94,7 +94,7 @@ def _sizes(evaluator: Evaluator, name: str) -> list[int]:
     texts = [text.strip() for text in str(evaluator.params[name]).split(",")]
     if bad := [text for text in texts if not text.isdecimal() or len(text) > 9 or int(text) < 1]:
         raise UsageError(
-            f"evaluation 'milestone-1h-ccl', parameter '{name}': '{bad[0]}' is no number of elements"
+            f"evaluation 'milestone-1h-ccl', parameter '{name}': '{bad[0]}' is not a number of elements"
         )
     return [int(text) for text in texts]
 

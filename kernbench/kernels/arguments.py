@@ -98,7 +98,7 @@ def axis(argument: str, value: object, ndim: int) -> int:
     """An axis of an array of ``ndim`` dimensions, counted from 0."""
     number = integer(argument, value)
     if not -ndim <= number < ndim:
-        raise BadArgumentError(argument, f"{number} is no axis of a tensor with {ndim} dimensions")
+        raise BadArgumentError(argument, f"{number} is not an axis of a tensor with {ndim} dimensions")
     return number % ndim
 
 

@@ -62,7 +62,7 @@ class AtomicCalls(MemoryCalls):
         """
         for argument, word, known in (("sem", sem, _SEM), ("scope", scope, _SCOPE)):
             if word not in known:
-                raise BadArgumentError(argument, f"{shown(word)} is none of {', '.join(map(repr, known))}")
+                raise BadArgumentError(argument, f"{shown(word)} is not one of {', '.join(map(repr, known))}")
         handle = self._stored("val", val, ptr, mask, dtype, strides)
         if dtype is None and not isinstance(ptr, Pointer | BlockPointer):
             dtype = handle.dtype

@@ -83,7 +83,7 @@ def _step(
     known |= ({"zero_point"} if rule.zero_point else set()) | ({"group"} if rule.groups else set())
     for key in entry:
         if key not in known:
-            raise BadArgumentError(f"{where}.{key}", f"is no field of {rule.name}")
+            raise BadArgumentError(f"{where}.{key}", f"is not a field of {rule.name}")
     field, value = _value(where, entry, rule)
     argument = f"{where}.{field}"
     zero_point = (

@@ -181,7 +181,7 @@ class MemoryCalls(Issuer):
     def advance(self, ptr: BlockPointer, offsets: object) -> BlockPointer:
         """``ptr`` moved on by ``offsets`` elements in each dimension. No time passes."""
         if not isinstance(ptr, BlockPointer):
-            raise BadArgumentError("ptr", f"{shown(ptr)} is no block pointer; tl.make_block_ptr makes one")
+            raise BadArgumentError("ptr", f"{shown(ptr)} is not a block pointer; tl.make_block_ptr makes one")
         steps = arguments.integers("offsets", offsets)
         if len(steps) != len(ptr.shape):
             raise BadArgumentError("offsets", f"{steps} must have {len(ptr.shape)} entries")

@@ -221,7 +221,7 @@ class QueueCalls(MemoryCalls):
                 argument, f"{direction!r}: {self._pe.name} has no queues; set them up with torch.install_ipcq"
             )
         raise BadArgumentError(
-            argument, f"{direction!r} is no direction of {self._pe.name}; it has {', '.join(queues)}"
+            argument, f"{direction!r} is not a direction of {self._pe.name}; it has {', '.join(queues)}"
         )
 
     def _message_at(self, src_addr: object, nbytes: object, shape: object, dtype: object) -> TensorRef:
@@ -313,5 +313,5 @@ class QueueCalls(MemoryCalls):
 
 def _space(argument: str, value: str) -> str:
     if value not in BUFFER_KINDS:
-        raise BadArgumentError(argument, f"{shown(value)} is no memory; use one of {', '.join(BUFFER_KINDS)}")
+        raise BadArgumentError(argument, f"{shown(value)} is not a memory; use {', '.join(BUFFER_KINDS)}")
     return value

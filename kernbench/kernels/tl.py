@@ -154,7 +154,7 @@ def _known(value: object) -> TypeGuard[TensorHandle]:
 def _grid_axis(axis: object) -> int:
     number = arguments.integer("axis", axis)
     if number not in (0, 1, 2):
-        raise BadArgumentError("axis", f"{number} is none of 0 (PE in its cube), 1 (cube), 2 (SIP)")
+        raise BadArgumentError("axis", f"{number} is not one of 0 (PE in its cube), 1 (cube), 2 (SIP)")
     return number
 
 

@@ -73,7 +73,7 @@ def address_of(machine: System, dst: str, offset: int, nbytes: int) -> int:
     kind = None if component is None else component_kind(component.node)
     if component is None or kind is None or not kind.memory:
         raise UsageError(
-            f"'{dst}' is no memory, expected an HBM slice such as '{names.hbm(0, 0, 0)}', an SRAM such as "
+            f"'{dst}' is not a memory, expected an HBM slice such as '{names.hbm(0, 0, 0)}', an SRAM such as "
             f"'{names.sram(0, 0)}' or a TCM such as '{names.pe_part(0, 0, 0, 'pe_tcm')}' of this topology"
         )
     addresses, (sip, cube, pe) = machine.addresses, component.location

@@ -11,7 +11,7 @@ from kernbench.analysis.time_window import WHOLE
 from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
 from kernbench.api.result import Run
-from kernbench.api.screens import SCREENS, Screen, comparison, overview, runs
+from kernbench.api.screens import SCREENS, Screen, comparison, overview, runs, source
 from kernbench.api.screens import questions as screen
 from kernbench.api.stores import open_run
 from kernbench.api.summary import ALL
@@ -87,13 +87,13 @@ def _ns(params: Params, name: str) -> float | None:
     try:
         return float(given)
     except ValueError:
-        raise UsageError(f"{name} '{given}' is no time; give ns as a number") from None
+        raise UsageError(f"{name} '{given}' is not a time; give ns as a number") from None
 
 
 def _runs(answers: Answers, params: Params) -> Any:
     shown = runs.grid(kept_runs.listed(store=answers.store)[::-1])
     return {
-        "runs": [[row["run_id"], row["bench"]] for row in shown.rows],
+        "runs": [[row["run_id"], row["bench"], runs.label(row)] for row in shown.rows],
         "table": grid_table(shown),
     }
 
@@ -101,7 +101,12 @@ def _runs(answers: Answers, params: Params) -> Any:
 def _overview(answers: Answers, params: Params) -> Any:
     run, window = answers.run(params).run, window_of(params)
     shown = content(overview.of_run(run, **window))
-    return {"run": run.id, "window": run.window(**window).name, "windows": windows(run), **shown}
+    about = {"run": run.id, "window": run.window(**window).name, "windows": windows(run)}
+    return {**about, "source": source.file_of(run), **shown}
+
+
+def _source(answers: Answers, params: Params) -> Any:
+    return content(source.of_run(answers.run(params).run, **window_of(params)))
 
 
 def _machine(answers: Answers, params: Params) -> Any:
@@ -127,7 +132,7 @@ def _count(params: Params, name: str, default: int) -> int:
     except ValueError:
         value = -1
     if value < 0:
-        raise UsageError(f"{name} '{given}' is no number of rows; give one from 0")
+        raise UsageError(f"{name} '{given}' is not a number of rows; give one from 0")
     return value
 
 
@@ -191,6 +196,7 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     "ask": _ask,
     "cypher": _cypher,
     "compare": _compare,
+    "source": _source,
     **{screen.key: _screen(screen) for screen in SCREENS},
 }
 """By name, as the page asks for them."""

@@ -93,6 +93,7 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
     wanted = [one for one in library().values() if one.name in names or one.advice]
     expect(wanted, params["run"], answers.store)
     yield "overview", answers.answer("overview", params)
+    yield "source", _or_why_not(answers, "source", params)
     yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
     for view in DIAGRAM_VIEWS:
         found = answers.answer("machine", {**params, "view": view})

@@ -26,7 +26,7 @@ def read_flows(path: str | Path) -> list[Flow]:
     file = Path(path).expanduser()
     read = {".yaml": _yaml, ".yml": _yaml, ".json": _json, ".csv": _csv}.get(file.suffix.lower())
     if read is None:
-        raise UsageError(f"'{file}' is no file of flows: its name must end in .yaml, .yml, .json or .csv")
+        raise UsageError(f"'{file}' is not a file of flows: its name must end in .yaml, .yml, .json or .csv")
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from kernbench.pgraph import GraphNode, GraphPath
 
-Sort = Literal["run", "launch", "transaction", "operation", "resource", "question"]
+Sort = Literal["run", "launch", "transaction", "operation", "resource", "question", "line"]
 
 _COLUMNS: Mapping[str, Sort] = {
     **dict.fromkeys(("run_id", "run"), "run"),
@@ -27,6 +27,7 @@ _COLUMNS: Mapping[str, Sort] = {
         "resource",
     ),
     **dict.fromkeys(("question", "rule"), "question"),
+    **dict.fromkeys(("line", "source", "first_line", "second_line"), "line"),
 }  # fmt: skip
 _LABELS: Mapping[str, tuple[Sort, str]] = {
     "Run": ("run", "id"),
@@ -66,7 +67,7 @@ def _targets(row: Mapping[str, Any]) -> Iterator[Target]:
     for name, value in row.items():
         if name == "number" and number_of in ("operation", "transaction"):
             yield from _target(number_of, value)
-        elif name == "name" and name_of == "resource":
+        elif name == "name" and name_of in ("resource", "line"):
             yield from _target(name_of, value)
         elif (sort := _COLUMNS.get(name)) is not None:
             yield from _target(sort, value)
@@ -78,6 +79,9 @@ def _target(sort: Sort, value: Any) -> Iterator[Target]:
     """The target itself; none for -1, an empty text, or a value of the wrong type."""
     if isinstance(value, GraphNode):
         yield from _of_value(value)
+    elif sort == "line":
+        if isinstance(value, str) and value.rpartition(":")[2].isdigit():
+            yield Target(sort, value)
     elif sort in ("run", "resource", "question"):
         if isinstance(value, str) and value:
             yield Target(sort, value)

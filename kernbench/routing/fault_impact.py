@@ -29,7 +29,7 @@ def without(graph: PropertyGraph, failed: str) -> tuple[PropertyGraph, set[str]]
     else:
         found = next((e for e in graph.edges("LINK") if e.id == failed), None)
         if found is None:
-            raise RoutingError(f"'{failed}' is no link, component or group of the topology; name one of them")
+            raise RoutingError(f"'{failed}' is not a link, component or group of the topology; name one")
         ends = {(found.source, found.target), (found.target, found.source)}
         gone = {e.id for e in graph.edges("LINK") if (e.source, e.target) in ends}
     rest = PropertyGraph(graph.properties)

@@ -105,7 +105,7 @@ class Queues:
         kind = str(defaults["buffer_kind"]) if buffer_kind is None else buffer_kind
         if kind not in BUFFER_KINDS:
             raise UsageError(
-                f"install_ipcq: buffer_kind {kind!r} is no memory; use {', '.join(BUFFER_KINDS)}"
+                f"install_ipcq: buffer_kind {kind!r} is not a memory; use {', '.join(BUFFER_KINDS)}"
             )
         sizes = {"slots": slots, "slot_bytes": slot_bytes}
         for name, value in sizes.items():

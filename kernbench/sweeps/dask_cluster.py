@@ -272,7 +272,7 @@ def _connect(address: str) -> Client:
         return Client(address, timeout=_CONNECT_S, set_as_default=False)
     except ValueError as error:
         raise UsageError(
-            f"'{address}' is no address of a Dask scheduler ({error}); write tcp://host:8786"
+            f"'{address}' is not the address of a Dask scheduler ({error}); write tcp://host:8786"
         ) from None
     except OSError as error:
         raise KernBenchError(

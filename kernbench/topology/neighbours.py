@@ -81,7 +81,7 @@ def neighbours(
     found: Neighbours = {location: {} for location in members}
     for name in wanted:
         if name not in PATTERNS:
-            raise UsageError(f"'{name}' is no pattern of neighbours; use one of {', '.join(PATTERNS)}")
+            raise UsageError(f"'{name}' is not a pattern of neighbours; use one of {', '.join(PATTERNS)}")
         if wanted.count(name) > 1:
             raise UsageError(f"pattern '{name}' is named twice; name it once")
         PATTERNS[name](found, shape)

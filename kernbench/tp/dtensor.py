@@ -234,7 +234,7 @@ def _normalize(
         raise UsageError(f"{what}: {len(placements)} placements for a mesh of {mesh.ndim} dimensions")
     for placement in placements:
         if not isinstance(placement, Shard | Replicate | Partial):
-            raise UsageError(f"{what}: {shown(placement)} is no placement; use Shard, Replicate or Partial")
+            raise UsageError(f"{what}: {shown(placement)} is not a placement: use Shard, Replicate, Partial")
         if isinstance(placement, Shard):
             if not -ndim <= placement.dim < ndim:
                 raise UsageError(f"{what}: {placement} of a tensor of {ndim} dimensions")

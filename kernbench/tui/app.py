@@ -18,7 +18,7 @@ from kernbench.tui.models.compare_page import compare_page
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
 from kernbench.tui.models.pages import Page
 from kernbench.tui.models.resource_page import resource_page
-from kernbench.tui.models.run_page import run_page
+from kernbench.tui.models.run_page import run_page, source_page
 from kernbench.tui.models.watch import Watched
 from kernbench.tui.models.window import ChosenWindow, choices
 from kernbench.tui.screens.base import BrowserScreen
@@ -113,6 +113,8 @@ class KernBenchApp(App[None]):
             return transaction_page(opened, int(target.key))
         if target.sort == "operation":
             return operation_page(opened, int(target.key), browser.store)
+        if target.sort == "line":
+            return source_page(opened, str(target.key), window)
         return resource_page(opened, str(target.key), window)
 
     def compare(self, before: str, after: str) -> None:

@@ -98,7 +98,7 @@ def _address(host: str) -> str:
         return str(ipaddress.ip_address(host))
     except ValueError:
         raise UsageError(
-            f"'{host}' is no address; give one of this machine, such as 127.0.0.1 or 0.0.0.0"
+            f"'{host}' is not an address; give one of this machine, such as 127.0.0.1 or 0.0.0.0"
         ) from None
 
 

@@ -233,7 +233,7 @@ def check_way(case: Simulated, store: GraphStore) -> None:
 
 def test_what_a_chain_cannot_be_asked(store: GraphStore) -> None:
     run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=store)
-    for launch, message in ((7, "no launch 7"), (-2, "no launch -2"), ("some", "launch 'some' is none")):
+    for launch, message in ((7, "no launch 7"), (-2, "no launch -2"), ("some", "launch 'some' is not known")):
         with pytest.raises((UsageError, QueryError), match=message):
             api.ask("critical-path/steps", run.id, store, {"launch": launch})
     store.keep(RunRecord({"bench": "none", "id": "empty"}, {}), store.load_topology(run.info["topology_id"]))

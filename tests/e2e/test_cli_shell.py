@@ -117,7 +117,7 @@ PATH = ("--param", "src=host", "--param", "dst=sip0.cube0.sram")
 UNKNOWN = [
     (("busiest-links", "--param", "kind=pci"), "no link kind 'pci'; did you mean 'pcie'?"),
     (("met-on-link", "--param", "resource=sip0.cube0.srm"), "did you mean 'sip0.cube0.sram'?"),
-    (("path", *PATH, "--param", "via=sip0.cube0.r0c0"), "is no channel router of 'sip0.cube0.sram'"),
+    (("path", *PATH, "--param", "via=sip0.cube0.r0c0"), "is not a channel router of 'sip0.cube0.sram'"),
     (("cone", "--param", "transaction=4711"), "no transaction 4711; it has 0 to"),
     (("steps", "--param", "cause=lnk"), "did you mean 'link'?"),
     (("bench-over-time", "--param", "bench=gem"), "no bench 'gem'"),

@@ -246,7 +246,7 @@ def test_what_is_wrong_with_a_cluster_is_one_line(
     command = ("sweep", "--bench", "sleeper.py", "--topology", "minimal")
     monkeypatch.setattr(dask_cluster, "_CONNECT_S", 0.3)
     for arguments, status, message in (
-        (("--scheduler", "nowhere"), 2, "'nowhere' is no address of a Dask scheduler"),
+        (("--scheduler", "nowhere"), 2, "'nowhere' is not the address of a Dask scheduler"),
         (("--scheduler", "tcp://127.0.0.1:1"), 1, "no Dask scheduler answers at tcp://127.0.0.1:1"),
         (("--executor", "local", "--scheduler", "tcp://a:1"), 2, "a scheduler is for executor 'dask'"),
         (("--executor", "spark"), 2, "'spark' is not one of 'local', 'dask'"),

@@ -186,8 +186,8 @@ def test_too_many_transfers_are_refused_at_once(minimal: PropertyGraph) -> None:
     [
         ({"src": "sip0.cube0.pe1"}, "src", "cannot send traffic"),
         ({"src": "sip0.cube0.sram"}, "src", "cannot send traffic"),
-        ({"dst": "sip0.cube0.pe0"}, "dst", "is no memory"),
-        ({"dst": "sip0.cube9.sram"}, "dst", "is no memory"),
+        ({"dst": "sip0.cube0.pe0"}, "dst", "is not a memory"),
+        ({"dst": "sip0.cube9.sram"}, "dst", "is not a memory"),
         ({"dst": "sip0.cube0.sram", "bytes": 1 << 40}, "bytes", "leave the"),
         ({"dst": "sip0.cube0.sram", "offset": 1 << 40}, "offset", "leave the"),
     ],

@@ -19,7 +19,7 @@ from kernbench.tui.models.cypher import ask, complete
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
 from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.mesh import cube_map, sip_map
-from kernbench.tui.models.pages import Page
+from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.questions import answer, form, questions_table
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page
@@ -278,3 +278,12 @@ def test_all_tabs_of_a_run_are_named_within_eighty_columns(opened: OpenRun) -> N
     short = page.labels(80)
     assert sum(len(name) + 2 for name in short) <= 80
     assert len(set(short)) == len(page.sections) == 10
+
+
+@pytest.mark.parametrize("tabs", [11, 14, 18])
+def test_more_tabs_have_room_as_well(tabs: int) -> None:
+    names = [f"{['Contention', 'Bandwidth', 'Residency'][n % 3]} {n}" for n in range(tabs)]
+    page = Page("run", (), [TabSection(name, lambda: ShownTable.of_rows([], ())) for name in names])
+    short = page.labels(80)
+    assert sum(len(name) + 2 for name in short) <= 80
+    assert all(name.startswith(cut) and len(cut) >= 2 for name, cut in zip(names, short, strict=True))

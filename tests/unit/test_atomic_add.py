@@ -247,7 +247,7 @@ def unknown_order(out: Any, tl: Any) -> None:
     ("kernel", "message"),
     [
         (twice, r"tl\.atomic_add: argument 'strides': an element is there twice"),
-        (unknown_order, r"argument 'sem': 'seq_cst' is none of 'acq_rel', 'release'"),
+        (unknown_order, r"argument 'sem': 'seq_cst' is not one of 'acq_rel', 'release'"),
         (
             lambda out, tl: tl.atomic_cas(out, 0, 1),
             r"tl\.atomic_cas is not in this language; .*tl\.atomic_add",

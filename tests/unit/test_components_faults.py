@@ -131,7 +131,7 @@ def test_registers_are_no_memory(machine: Machine) -> None:
     registers = next(
         window.base for window in machine.addresses._windows if window.component == "sip0.cube0.pe0.pe_math"
     )
-    with pytest.raises(LaunchError, match=r"sip0\.cube0\.pe0\.pe_math.* is no memory"):
+    with pytest.raises(LaunchError, match=r"sip0\.cube0\.pe0\.pe_math.* is not a memory"):
         run(machine, lambda pe: [read(pe, registers, 16)])
     run(machine, lambda pe: [read(pe, machine.addresses.hbm(0, 0, 0, 0))])
     machine.settle()

@@ -135,7 +135,7 @@ def test_fewer_ranks_than_sips() -> None:
     ("config", "message"),
     [
         ({"collectives": {"all_reduce": "rnig"}}, "algorithm 'rnig' does not exist.*did you mean 'ring'"),
-        ({"collectives": {"all_redcue": "ring"}}, "'all_redcue' is no collective; did you mean 'all_reduce'"),
+        ({"collectives": {"all_redcue": "ring"}}, "not a collective; did you mean 'all_reduce'"),
         ({"collectives": {"all_reduce": "no/such.py"}}, "there is no such file"),
         ({"collectives": {"all_reduce": "json"}}, "does not exist"),
         ({"collectives": {"all_reduce": "json.tool"}}, "has no ALGORITHMS"),
@@ -175,9 +175,9 @@ def test_a_configuration_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda d, x, t: d.all_reduce(x, op="median"), "op='median' is no reduction"),
+        (lambda d, x, t: d.all_reduce(x, op="median"), "op='median' is not a reduction"),
         (lambda d, x, t: d.all_reduce([x]), "is not a tensor"),
-        (lambda d, x, t: d.all_reduce(x, group=3), "group=3 is no group"),
+        (lambda d, x, t: d.all_reduce(x, group=3), "group=3 is not a group"),
         (lambda d, x, t: d.broadcast(x, src=2), "broadcast: rank 2 is not in the default group"),
         (lambda d, x, t: d.reduce(x, dst=-1), "reduce: rank -1 is not in"),
         (lambda d, x, t: d.all_gather([x], x), "tensor_list holds 1 tensors; give one for each of the 2"),

@@ -108,7 +108,7 @@ def test_vectors_and_part_of_the_ranks() -> None:
             lambda t: distribute_tensor(VALUES[:7], tp.DeviceMesh(t, 2), [Shard(0)]),
             "size 7 does not divide over 2",
         ),
-        (lambda t: distribute_tensor(VALUES, tp.DeviceMesh(t, 2), ["x"]), "is no placement"),
+        (lambda t: distribute_tensor(VALUES, tp.DeviceMesh(t, 2), ["x"]), "is not a placement"),
         (
             lambda t: distribute_tensor(VALUES, tp.DeviceMesh(t, 2), [Shard(0)]).redistribute([Partial()]),
             "cannot become",

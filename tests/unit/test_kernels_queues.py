@@ -165,8 +165,8 @@ def test_a_full_ring_that_is_never_read_is_a_deadlock() -> None:
 
 
 CALLS: list[tuple[Kernel, str]] = [
-    (lambda tl: tl.send("E"), "argument 'dir': 'E' is no direction of sip0.cube0.pe0; it has pe_E, pe_W"),
-    (lambda tl: tl.recv("north"), "tl.recv: argument 'dir': 'north' is no direction"),
+    (lambda tl: tl.send("E"), "argument 'dir': 'E' is not a direction of sip0.cube0.pe0; it has pe_E, pe_W"),
+    (lambda tl: tl.recv("north"), "tl.recv: argument 'dir': 'north' is not a direction"),
     (lambda tl: tl.send("pe_E", tl.zeros((4,)), nbytes=8), "argument 'nbytes': goes with src_addr"),
     (lambda tl: tl.send("pe_E", nbytes=8), "argument 'src': is missing"),
     (lambda tl: tl.send("pe_E", src_addr=64), "argument 'shape': is needed with a plain address"),
@@ -177,7 +177,7 @@ CALLS: list[tuple[Kernel, str]] = [
     (lambda tl: tl.send("pe_E", 3), "argument 'src': 3 is not a tensor handle"),
     (
         lambda tl: tl.send("pe_E", src_addr=64, nbytes=8, space="l2"),
-        "argument 'space': 'l2' is no memory; use one of tcm",
+        "argument 'space': 'l2' is not a memory; use tcm",
     ),
     (
         lambda tl: tl.recv("pe_W", (4,), space="hbm"),

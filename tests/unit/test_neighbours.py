@@ -127,7 +127,7 @@ def test_every_direction_is_heard_once_and_leads_back(
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda: neighbours("mesh", SHAPE), "'mesh' is no pattern of neighbours; use one of intercube_mesh"),
+        (lambda: neighbours("mesh", SHAPE), "not a pattern of neighbours; use one of intercube_mesh"),
         (lambda: neighbours(["inter_sip", "inter_sip"], SHAPE), "pattern 'inter_sip' is named twice"),
         (lambda: neighbours("inter_sip", SHAPE, [(6, 0, 0)]), r"no such PE as \(6, 0, 0\)"),
         (lambda: ring([(0, 0, 0), (0, 0, 0)]), "names a PE twice"),

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import kernbench as kb
 from kernbench.analysis.path_steps import CAUSES, CriticalPath, Step
-from kernbench.api.screens import critical_path, roofline
+from kernbench.api.screens import SCREENS, Screen, critical_path, overview, roofline
 from kernbench.kinds.links import ORANGE
 from kernbench.pages.answers import Answers
 from kernbench.pages.tables import content, table
@@ -141,3 +142,15 @@ def test_a_roofline_opens_where_there_is_something_to_draw(monkeypatch: pytest.M
     assert (page["opens"], [bool(grid["drawn"]["work"]) for grid in page["grids"]]) == (
         "pe", [False, True, True],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.key)
+def test_each_screen_is_a_tab_or_part_of_the_overview(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A screen that moves into the overview is there with its tables."""
+    run = kb.run("gemm-single-pe", "minimal", store="memory:")
+    moved = tuple(replace(one, at_a_glance=True) if one is screen else one for one in SCREENS)
+    monkeypatch.setattr(overview, "SCREENS", moved)
+    keys = [grid.key for grid in overview.of_run(run, launch="all").grids]
+    assert {grid.key for grid in screen.work_out(run, launch="all").grids} <= set(keys)

@@ -90,7 +90,7 @@ def test_a_part_of_the_graph(run: kb.Run) -> None:
     whole = run.graph
     assert ("Step", 0) in whole
     assert ("Component", "host.cpu") in whole
-    with pytest.raises(QueryError, match="'Opp' is no label and no relationship type; there are Topology"):
+    with pytest.raises(QueryError, match="'Opp' is not a label or relationship type; there are Topology"):
         run.subgraph("Opp")
 
 

@@ -237,9 +237,9 @@ def test_the_log_says_what_was_sent_copied_and_received() -> None:
 @pytest.mark.parametrize(
     ("act", "error", "message"),
     [
-        (lambda t: t.install_ipcq("mesh"), UsageError, "'mesh' is no pattern of neighbours"),
+        (lambda t: t.install_ipcq("mesh"), UsageError, "'mesh' is not a pattern of neighbours"),
         (lambda t: t.install_ipcq(ring([A, (0, 3, 0)])), UsageError, r"no such PE as \(0, 3, 0\)"),
-        (lambda t: t.install_ipcq(ring([A, B]), buffer_kind="l2"), UsageError, "'l2' is no memory"),
+        (lambda t: t.install_ipcq(ring([A, B]), buffer_kind="l2"), UsageError, "'l2' is not a memory"),
         (lambda t: t.install_ipcq(ring([A, B]), slots=0), UsageError, "slots is 0; it must be"),
         (lambda t: t.install_ipcq(ring([A, B]), among=[A]), UsageError, "among goes with patterns"),
         (
@@ -264,7 +264,7 @@ def test_what_cannot_be_set_up(act: Any, error: type[Exception], message: str) -
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (lambda x, tl: tl.send("N"), "tl.send: argument 'dir': 'N' is no direction of sip0.cube0.pe0"),
+        (lambda x, tl: tl.send("N"), "tl.send: argument 'dir': 'N' is not a direction of sip0.cube0.pe0"),
         (
             lambda x, tl: tl.send("pe_E", src_addr=x, space="sram"),
             "argument 'space' is 'sram', but address 0x8000000000000 leads to 'sip0.cube0.hbm_ctrl",

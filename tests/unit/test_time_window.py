@@ -54,7 +54,7 @@ def test_all_launches_of_a_run_without_any_are_the_run() -> None:
     [
         ((3,), "no launch 3; it has 3"),
         (("-1",), "no launch -1"),
-        (("last",), "launch 'last' is none; give a number from 0, all, setup or run"),
+        (("last",), "launch 'last' is not known; give a number from 0, all, setup or run"),
         (("run", 30.0, 30.0), "no time from 30 to 30 ns; the run goes from 0 to 100"),
         (("all", 31.0, 49.0), "nothing is there in 3 launches from 31.000 to 49.000 ns"),
     ],

@@ -26,7 +26,7 @@ Cli = Callable[..., Any]
         (("last", "--run", "last"), "the run is given twice"),
         (("--port", "70000"), "70000"),
         (("nosuch",), "nosuch"),
-        (("--host", "example.org", "--no-open"), "'example.org' is no address"),
+        (("--host", "example.org", "--no-open"), "'example.org' is not an address"),
     ],
 )
 def test_wrong_usage_says_what_to_do(cli: Cli, store: Path, argv: tuple[str, ...], said: str) -> None:

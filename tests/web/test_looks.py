@@ -73,7 +73,7 @@ def test_a_comparison_says_before_after_and_by_how_much(desk: Page, server: str)
     row = desk.locator(".compare .shares dd").first.inner_text().split()
     assert (row[0], row[3]) == ("before", "after")
     changes = [one for one in desk.locator("td.number").all_inner_texts() if one.endswith("%")]
-    assert f"latency_ns +{changes[1]}" in text
+    assert f"latency_ns {changes[1]}" in text
     assert "slower" in text
 
 
@@ -128,3 +128,65 @@ def test_a_row_is_as_full_as_its_occupancy_says(desk: Page, server: str) -> None
     for name, drawn, said in rows:
         # Where several are there at once, each has a part of the row's height.
         assert drawn <= said + 0.05, name
+
+
+@pytest.mark.parametrize("view", ["system", "sip", "cube", "pe"])
+def test_labels_of_the_machine_can_be_read(phone: Page, desk: Page, server: str, view: str) -> None:
+    for page in (phone, desk):
+        show(page, server, f"topology?view={view}")
+        high = page.evaluate(
+            """[...document.querySelectorAll('.machine text')].map((one) => {
+                 const scale = one.getScreenCTM().d;
+                 return parseFloat(getComputedStyle(one).fontSize) * scale;
+               })"""
+        )
+        assert min(high) >= 8.5
+        page.get_by_role("button", name="show all").click()
+        assert float(page.locator(".machine").get_attribute("data-zoom") or 0) == 1
+
+
+def test_texts_of_bars_stay_within_their_row(desk: Page, server: str) -> None:
+    """A bar that stands for several is as high as they cover; a text that it has no room for is not drawn."""
+    desk.add_init_script(
+        """const plain = CanvasRenderingContext2D.prototype.fillText;
+           window.drawn = [];
+           CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+             window.drawn.push([text, x, y]); return plain.apply(this, arguments); };"""
+    )
+    show(desk, server, "timeline?launch=run")
+    rows = desk.evaluate(
+        "[...document.querySelectorAll('.labels .row')].map((one) => parseFloat(one.style.top))"
+    )
+    texts = [one for one in desk.evaluate("window.drawn") if one[2] > 24]
+    assert texts
+    for text, _, y in texts:
+        assert any(top + 4 <= y <= top + 14 for top in rows), (text, y)
+
+
+def test_runs_show_tags_and_latency_without_scrolling(phone: Page, desk: Page, server: str) -> None:
+    for page in (phone, desk):
+        show(page, server, "runs")
+        wide = page.viewport_size["width"] if page.viewport_size else 0
+        for name in ("tags", "latency_ns"):
+            cell = page.locator(f"td[data-name='{name}']").first.bounding_box()
+            assert cell
+            assert cell["x"] + cell["width"] <= wide
+        assert page.get_by_role("heading", name="Runs", exact=True).count() == 1
+
+
+def test_lists_of_a_comparison_say_what_was_run(desk: Page, server: str) -> None:
+    show(desk, server, "compare")
+    options = desk.locator("select").last.locator("option").all_inner_texts()
+    assert any("tokens=32" in option and " ns " in option for option in options)
+
+
+def test_a_source_line_leads_to_the_text_that_was_run(desk: Page, server: str, ids: list[str]) -> None:
+    show(desk, server, f"overview?run={ids[0]}")
+    link = desk.locator("dl[aria-label*='source line'] a").first
+    name = link.inner_text()
+    link.click()
+    desk.wait_for_selector(".source-text .marked")
+    assert desk.locator(".source-text .marked .number").first.inner_text() == name.split(":")[1]
+    assert "%" in desk.inner_text(".source-text .marked")
+    show(desk, server, "advice")
+    assert desk.get_by_role("heading", name="Advice", exact=True).count() == 1

@@ -185,10 +185,10 @@ def test_answers_are_what_the_program_gives(client: Client, ids: list[str], name
     [
         ("/api/overview?run=nosuch", "nosuch"),
         ("/api/overview?launch=7", "the run has no launch 7"),
-        ("/api/overview?from=x", "from 'x' is no time"),
+        ("/api/overview?from=x", "from 'x' is not a time"),
         ("/api/machine?view=moon", "there is no view 'moon'"),
         ("/api/machine?view=cube&of=sip9.cube9", "sip9.cube9"),
-        ("/api/timeline?rows=-1", "rows '-1' is no number"),
+        ("/api/timeline?rows=-1", "rows '-1' is not a number"),
         ("/api/roofline?launch=setup", "a roofline is of whole launches"),
         ("/api/advice?from=10", "advice is about whole launches"),
         ("/api/compare?before=last", "a comparison is of two runs"),

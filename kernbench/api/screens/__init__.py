@@ -29,13 +29,15 @@ class Screen:
     """Its title where there is little room; the same by default."""
     at_a_glance: bool = False
     """Whether its tables are part of the overview, which surfaces have that show several tables at once."""
+    needs_trace: bool = True
+    """Whether it says nothing of a run without a trace, whose overview goes without it."""
 
 
 SCREENS: tuple[Screen, ...] = (
-    Screen("launches", "Launches", launches.of_run, at_a_glance=True),
+    Screen("launches", "Launches", launches.of_run, at_a_glance=True, needs_trace=False),
     Screen("time", "Time", critical_path.time_of_run, at_a_glance=True),
     Screen("path", "Critical path", critical_path.of_run, short="Path"),
-    Screen("parts", "Parts", parts.of_run, at_a_glance=True),
+    Screen("parts", "Parts", parts.of_run, at_a_glance=True, needs_trace=False),
     Screen("waits", "Waits", waits.of_run),
     Screen("advice", "Advice", advice.of_run),
     Screen("energy", "Energy", energy.of_run),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernbench.api.result import Run
-from kernbench.api.screens import critical_path, launches, parts
+from kernbench.api.screens import SCREENS, parts
 from kernbench.report.cells import number
 from kernbench.report.content import Content, Grid
 
@@ -20,10 +20,11 @@ _VERIFIED = {
 def of_run(run: Run, **window: Any) -> Content:
     """Facts and tables; of a run without a trace those tables that are known of the whole run."""
     seen = window if run._traced else {}
-    grids: list[Grid] = [*launches.of_run(run).grids]
-    if run._traced:
-        grids += critical_path.time_of_run(run, **seen).grids
-    grids += [*parts.of_run(run, **window).grids, parts.longest(run, **window)]
+    grids: list[Grid] = []
+    for screen in SCREENS:
+        if screen.at_a_glance and (run._traced or not screen.needs_trace):
+            grids += screen.work_out(run, **window).grids
+    grids.append(parts.longest(run, **window))
     title = f"{run.bench} on {run.topology}"
     wrong = [run.problem] if run.verdict == "no" else []
     wrong += [str(race["message"]) for race in run.info["races"]]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kernbench.report.cells import number
 from kernbench.report.content import Grid, columns_of
 
-_COLUMNS = columns_of("run_id bench latency_ns params topology verified status changed started_at tags")
+_COLUMNS = columns_of("run_id bench tags latency_ns params topology verified status changed started_at")
 EMPTY = "no runs here; keep one with 'kernbench run --bench qkv-gemm'"
 
 
@@ -25,3 +26,9 @@ def grid(listed: Iterable[Mapping[str, Any]]) -> Grid:
         for row in listed
     ]
     return Grid("runs", "Runs", _COLUMNS, rows, EMPTY)
+
+
+def label(row: Mapping[str, Any]) -> str:
+    """A row of that table on one line, where runs are chosen from a list."""
+    tags = f" [{row['tags']}]" if row["tags"] else ""
+    return f"{row['bench']}{tags} {number(row['latency_ns'])} ns {row['params']} {row['run_id']}"

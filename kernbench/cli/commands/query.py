@@ -13,6 +13,7 @@ from kernbench.cli.group import Command
 from kernbench.cli.options import RUN_HELP, assignments, opened, queries_option, store_option, window_options
 from kernbench.cli.output import emit, format_option, print_table, remark, say
 from kernbench.cli.progress import Progress
+from kernbench.cli.source_links import link_lines
 from kernbench.pgraph import (
     EXPLAIN,
     GraphStore,
@@ -147,6 +148,8 @@ def command(
                 assert name is not None
                 return api.ask(name, run, kept_in, params, queries=queries, explain=explain, **window)
 
+            if api.question(name, queries)["scope"] == "run":
+                link_lines(api.open_run(run or "last", kept_in))
             if fmt == "table" and not no_fold and not explain:
                 _print_folded(ask, values, api.question(name, queries))
                 return

@@ -10,6 +10,7 @@ from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit_grid, format_option, number
+from kernbench.cli.source_links import link_lines
 
 
 @click.command(
@@ -42,6 +43,7 @@ def command(
     """
     with opened(store) as kept_in:
         kept = api.open_run(run, kept_in)
+        link_lines(kept)
         window = kept.window(launch, from_ns, to_ns)
         path = kept.critical_path(launch, from_ns, to_ns)
         payload = {"run_id": kept.id, "launch": window.launch, "window": window.name, **path.to_dict()}

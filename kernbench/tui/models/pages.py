@@ -9,6 +9,9 @@ from typing import Any
 from kernbench.report.targets import Target
 from kernbench.tui.models.table import ShownTable
 
+_LEAST = 2
+"""Characters of a name that is cut."""
+
 Facts = Sequence[tuple[str, str]]
 
 
@@ -20,6 +23,8 @@ class TabSection:
     load: Callable[[], ShownTable]
     short: str = ""
     """A name for a terminal without room for those of all tabs; the same by default."""
+    cursor: int = 0
+    """The row that is looked at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +38,18 @@ class Page:
     """The thing itself; None for what has no name, such as a comparison."""
     run: str = ""
     """Id of the run to which the numbers in its rows belong; empty for pages over all runs."""
+    source: str = ""
+    """The file whose lines rows may lead to; empty where the run keeps none."""
     leads: Callable[[Mapping[str, Any]], tuple[str, str] | None] = field(default=lambda _row: None)
     """Where a row leads that names no thing: the tab and its filter; None where it leads nowhere."""
 
     def labels(self, width: int) -> list[str]:
-        """Names of the tabs, the short ones where all do not fit ``width`` with blanks on either side."""
+        """Names of the tabs, whole, short or cut, such that they fit ``width`` with blanks on either side."""
+        room = width - 2 * len(self.sections)
         names = [section.name for section in self.sections]
-        if sum(len(name) + 2 for name in names) <= width:
-            return names
-        return [section.short or section.name for section in self.sections]
+        if sum(map(len, names)) > room:
+            names = [section.short or section.name for section in self.sections]
+        longest = max(map(len, names), default=0)
+        while sum(min(len(name), longest) for name in names) > room and longest > _LEAST:
+            longest -= 1
+        return [name[:longest] for name in names]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.api.screens import SCREENS, Screen, overview
+from kernbench.api.screens import SCREENS, Screen, overview, source
 from kernbench.report.content import columns_of
 from kernbench.report.targets import Target
 from kernbench.tui.models.browser import OpenRun
@@ -49,7 +49,16 @@ def run_page(opened: OpenRun, window: ChosenWindow) -> Page:
         sections.append(TabSection(one.title, load, one.short))
         if one.key == "waits":
             sections += [TabSection(title, own[key], short) for key, title, short in _ROWS]
-    return Page(f"run {run.id}", facts, sections, Target("run", run.id), run.id, _steps_of)
+    own = Target("run", run.id)
+    return Page(f"run {run.id}", facts, sections, own, run.id, source.file_of(run), _steps_of)
+
+
+def source_page(opened: OpenRun, line: str, window: ChosenWindow) -> Page:
+    """The file that a run keeps, from ``line`` of it on."""
+    shown = source.of_run(opened.run, **window.arguments)
+    nth = int(line.rpartition(":")[2])
+    section = TabSection("Source", lambda: table_of(shown), cursor=nth - 1)
+    return Page(line, [("file", shown.title)], [section], Target("line", line), opened.id)
 
 
 def _steps_of(row: Mapping[str, Any]) -> tuple[str, str] | None:

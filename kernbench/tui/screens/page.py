@@ -20,13 +20,15 @@ from kernbench.tui.screens.choose import Choose
 from kernbench.tui.widgets.rows import Rows
 from kernbench.tui.widgets.words import facts
 
+_NOTHING = "nothing to open in this row"
+
 
 class TableScreen(BrowserScreen):
     """A screen with one table that can be filtered, sorted, followed and exported."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "Filter", key_display="/"),
-        Binding("f", "menu", "Follow ..."),
+        Binding("f", "menu", "Follow"),
         Binding("z", "fold", "Fold", show=False),
         Binding("e", "export", "Export", show=False),
     ]
@@ -126,7 +128,7 @@ class TableScreen(BrowserScreen):
         if found:
             self.follow(found[0])
         elif table is None or not self.follow_within(table.record(event.row)):
-            self.say("this row leads nowhere")
+            self.say(_NOTHING)
 
     def follow_within(self, row: Mapping[str, Any]) -> bool:
         """Go where a row leads that names no thing; False where there is no such place."""
@@ -134,7 +136,7 @@ class TableScreen(BrowserScreen):
 
     def leads_on(self, target: Target) -> bool:
         """Whether a target is another thing than the one that is shown."""
-        return bool(self.run_id) or target.sort in ("run", "question")
+        return target.sort != "line" and (bool(self.run_id) or target.sort in ("run", "question"))
 
     def action_menu(self) -> None:
         """Choose among all things that the row names."""
@@ -142,7 +144,7 @@ class TableScreen(BrowserScreen):
         found = table.targets(self.rows.cursor) if table is not None and len(table) else []
         found = [one for one in found if self.leads_on(one)]
         if not found:
-            self.say("this row leads nowhere")
+            self.say(_NOTHING)
             return
         names = [str(target) for target in found]
         self.app.push_screen(
@@ -188,7 +190,7 @@ class PageScreen(TableScreen):
     """The screen of a :class:`Page`, which ``build`` works out."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right_square_bracket,ctrl+right", "tab(1)", "Next tab", key_display="]"),
+        Binding("right_square_bracket,ctrl+right", "tab(1)", "Tab", key_display="]"),
         Binding("left_square_bracket,ctrl+left", "tab(-1)", "Tab before", show=False),
         *(Binding(str(n), f"tab_at({n - 1})", f"Tab {n}", show=False) for n in range(1, 10)),
         Binding("0", "tab_at(9)", "Tab 10", show=False),
@@ -312,8 +314,8 @@ class PageScreen(TableScreen):
         def loaded(table: ShownTable) -> None:
             self._tables[section.name] = table
             if self.section is section:
-                self.rows.cursor = 0
                 self.rows.show(table)
+                self.rows.cursor = section.cursor
                 self._filter_by(words)
 
         self.ask(section.load, loaded, "section")
@@ -351,8 +353,11 @@ class PageScreen(TableScreen):
             self.rows.show(self._tables[self.section.name].filtered(self.rows.words))
 
     def leads_on(self, target: Target) -> bool:
-        """Whether it is another thing than the page's own."""
-        return super().leads_on(target) and (self.page is None or target != self.page.target)
+        """Whether it is another thing than the page's own; a line, of the file that the run keeps."""
+        page = self.page
+        if target.sort == "line":
+            return page is not None and str(target.key).rpartition(":")[0] == page.source
+        return super().leads_on(target) and (page is None or target != page.target)
 
     def action_window(self) -> None:
         """The next window of the run."""

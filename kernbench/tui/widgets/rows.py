@@ -15,9 +15,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kernbench.report.cells import printable
+from kernbench.report.colours import CAUSES
 from kernbench.tui.models.table import ShownTable
 
-_GAP = "  "
+_GAP, _MARK = "  ", " ▍"
 _NARROW = 28
 """Characters below which no column of texts is narrowed."""
 _SORTED = {False: "▲", True: "▼"}
@@ -219,10 +220,20 @@ class Rows(ScrollView, can_focus=True):
         return f"{column.title}{_SORTED[by[1]]}" if by is not None and by[0] == column.name else column.title
 
     def _line(self, cells: list[str], style: Style) -> Strip:
-        fitted = []
-        for cell, (width, right) in zip(cells, self._layout, strict=True):
+        segments: list[Segment] = []
+        for at, (cell, (width, right)) in enumerate(zip(cells, self._layout, strict=True)):
             cut = cell if len(cell) <= width else _shorten(cell, width)
-            fitted.append(cut.rjust(width) if right else cut.ljust(width))
+            if at:
+                segments.append(self._before(at, cells, style))
+            segments.append(Segment(cut.rjust(width) if right else cut.ljust(width), style))
         left, width = self.scroll_offset.x, self.size.width
-        strip = Strip([Segment(_GAP.join(fitted), style)])
+        strip = Strip(segments)
         return strip.crop(left, left + width).extend_cell_length(width, style)
+
+    def _before(self, at: int, cells: list[str], style: Style) -> Segment:
+        """The gap before a cell; before a cause it ends in that cause's colour."""
+        assert self.table is not None
+        name = self.table.columns[at].name
+        if (name == "cause" or (name, cells[0]) == ("name", "cause")) and cells[at] in CAUSES:
+            return Segment(_MARK, style + Style(color=CAUSES[cells[at]]))
+        return Segment(_GAP, style)

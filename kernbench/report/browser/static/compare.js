@@ -17,7 +17,7 @@ export async function compare(root, ctx) {
   let { before, after } = ctx.state;
   if (ctx.source.live) {
     const { runs, table: kept } = await ctx.get("runs");
-    const names = runs.map(([id, bench]) => [id, `${id} ${bench}`]);
+    const names = runs.map(([id, , text]) => [id, text]);
     after ||= ctx.state.run || runs[0]?.[0];
     const bench = runs.find(([id]) => id === after)?.[1];
     const older = runs.slice(runs.findIndex(([id]) => id === after) + 1);
@@ -26,7 +26,7 @@ export async function compare(root, ctx) {
       select("before", names, before, (id) => ctx.go("compare", { before: id, after })),
       select("after", names, after, (id) => ctx.go("compare", { before, after: id }))));
     if (runs.length < 2) {
-      put(root, h("p", {}, "A comparison needs two runs; this store has fewer."), panel("Runs", table(kept, ctx, "runs")));
+      put(root, h("p", {}, "A comparison needs two runs; this store has fewer."), panel("", table(kept, ctx, "runs")));
       return;
     }
     if (!before) before = runs.find(([id]) => id !== after)[0];

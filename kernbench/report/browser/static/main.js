@@ -10,6 +10,7 @@ import { running } from "./running.js";
 import { runs } from "./runs.js";
 import { screen } from "./screen.js";
 import { source as opened } from "./source.js";
+import { sourceText } from "./source_text.js";
 import { timeline } from "./timeline.js";
 import { hideTip } from "./tip.js";
 import { topology } from "./topology.js";
@@ -22,7 +23,7 @@ const PICTURES = { path, roofline };
 const VIEWS = [
   ["overview", "Overview", overview], ["topology", "Topology", topology], ["timeline", "Timeline", timeline],
   ...source.screens.map(([key, title]) => [key, title, screen(key, title, PICTURES[key])]),
-  ["questions", "Questions", questions], ["cypher", "Cypher", cypher], ["compare", "Compare", compare], ["runs", "Runs", runs],
+  ["questions", "Questions", questions], ["cypher", "Cypher", cypher], ["compare", "Compare", compare], ["runs", "Runs", runs], ["source", "Source", sourceText],
 ];
 const page = document.getElementById("page");
 const title = h("h1", {}, "KernBench");
@@ -83,7 +84,7 @@ function context(signal) {
     ask: (name, params) => patiently(source.ask(name, asked(params), signal), { signal }),
     ended: (stop) => ends.push(stop),
     keep(params) {
-      const own = Object.fromEntries(Object.entries(state).filter(([name]) => name !== "at" && !STAY.includes(name)));
+      const own = Object.fromEntries(Object.entries(state).filter(([name]) => name !== "at" && name !== "lines" && !STAY.includes(name)));
       history.replaceState(null, "", href(state.at, { ...own, ...params }));
       Object.assign(state, params);
     },
@@ -93,12 +94,13 @@ function context(signal) {
 async function choosers(signal) {
   const found = await source.get("overview", asked({}), signal);
   title.textContent = found.title;
+  state.lines = found.source;
   document.title = `${found.title} - KernBench`;
   const window = state.from || state.to ? [["", found.window]] : [];
   chooser.replaceChildren(
     source.live ? h("a", { class: "button", href: href("runs") }, `run ${found.run}`) : h("span", { class: "faint" }, `run ${found.run}`),
     source.live ? select("window", [...window, ...found.windows], window.length ? "" : state.launch || found.windows[0][0],
-      (launch) => go(state.at, { ...Object.fromEntries(Object.entries(state).filter(([name]) => name !== "at")), launch, from: "", to: "" })) : h("span", { class: "faint" }, found.window));
+      (launch) => go(state.at, { ...Object.fromEntries(Object.entries(state).filter(([name]) => name !== "at" && name !== "lines")), launch, from: "", to: "" })) : h("span", { class: "faint" }, found.window));
 }
 
 async function render() {
@@ -110,7 +112,7 @@ async function render() {
   ends = [];
   hideTip();
   say("");
-  nav.replaceChildren(...VIEWS.filter(([name]) => source.live || name !== "runs").map(([name, text]) =>
+  nav.replaceChildren(...VIEWS.filter(([name]) => name === "source" ? state.at === name : source.live || name !== "runs").map(([name, text]) =>
     h("a", { href: href(name), "aria-current": name === state.at ? "page" : null }, text)));
   nav.querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
   const [, name, view] = VIEWS.find(([one]) => one === state.at);

@@ -1,7 +1,7 @@
-// A titled part of a page.
+// A part of a page with a title, or without where that of the page says it already.
 
 import { h } from "./dom.js";
 
 export function panel(title, ...content) {
-  return h("section", { class: "panel" }, h("h3", {}, title), content);
+  return h("section", { class: "panel" }, title ? h("h3", {}, title) : null, content);
 }

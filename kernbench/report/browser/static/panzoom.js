@@ -41,6 +41,17 @@ export function panZoom(svg, width, height) {
     show();
   }
 
+  // A unit of the picture takes at least `scale` pixels, around this point but within the picture.
+  function atLeast(scale, [x, y]) {
+    const rect = svg.getBoundingClientRect();
+    const now = Math.min(rect.width / box.w, rect.height / box.h);
+    if (!(now < scale)) return;
+    const [w, h] = [rect.width / scale, rect.height / scale];
+    const within = (middle, seen, all) => Math.min(Math.max(middle - seen / 2, 0), Math.max(all - seen, 0)) - Math.max(seen - all, 0) / 2;
+    box = { x: within(x, w, width), y: within(y, h, height), w, h };
+    show();
+  }
+
   function centre(x, y, w = width / 3) {
     const wide = Math.min(w, width);
     const tall = wide * height / width;
@@ -85,5 +96,5 @@ export function panZoom(svg, width, height) {
   });
   svg.setAttribute("tabindex", "0");
   show();
-  return { zoomIn: () => zoom(STEP), zoomOut: () => zoom(1 / STEP), fit, centre };
+  return { zoomIn: () => zoom(STEP), zoomOut: () => zoom(1 / STEP), fit, centre, atLeast };
 }

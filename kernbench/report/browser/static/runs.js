@@ -19,5 +19,5 @@ export async function runs(root, ctx) {
   }
   window.addEventListener(KEPT, again);
   ctx.ended(() => window.removeEventListener(KEPT, again));
-  put(root, panel("Runs", list));
+  put(root, panel("", list));
 }

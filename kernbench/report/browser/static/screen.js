@@ -14,9 +14,9 @@ export function described(root, data, ctx, title, draw) {
   const named = (grid) => `${title.toLowerCase()}, ${grid.heading.toLowerCase()}`;
   const coloursOf = (grid) => grid.table.columns.find((column) => column.colours)?.colours;
   const note = (text) => text ? h("p", { class: "faint" }, text) : null;
-  const bars = (grid) => grid.pairs.length ? shares(grid.pairs, named(grid), coloursOf(grid)) : null;
+  const bars = (grid) => grid.pairs.length ? shares(grid.pairs, named(grid), coloursOf(grid), ctx) : null;
   const picture = (grid) => draw && grid.drawn ? draw(grid.drawn, root.clientWidth || 900, coloursOf(grid)) : bars(grid);
-  const shown = (grid) => panel(grid.heading, note(grid.note), picture(grid), grid.only_bars ? null : table(grid.table, ctx, named(grid)));
+  const shown = (grid) => panel(grid.heading === title ? "" : grid.heading, note(grid.note), picture(grid), grid.only_bars ? null : table(grid.table, ctx, named(grid)));
   const room = h("div");
   const only = (at) => put(clear(room), shown(data.grids.find((grid) => grid.key === at)));
   put(root, data.facts.length ? h("dl", { class: "facts" }, data.facts.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))) : null,

@@ -9,18 +9,24 @@ const FEW = 8;
 // Texts of more characters than these are broken into lines, so that the columns after them are seen.
 const WRAPS = 32;
 
+// A line leads to the source where the run keeps that file.
+export function lineHref(line, ctx) {
+  return ctx.state.lines && String(line).startsWith(`${ctx.state.lines}:`) ? ctx.href("source", { line }) : null;
+}
+
 function target(column, value, ctx) {
   if (column.leads === "run") return ctx.source.live ? ctx.href("overview", { run: value, launch: "", from: "", to: "" }) : null;
   if (column.leads === "launch") return ctx.source.live && value >= 0 ? ctx.href("overview", { launch: value }) : null;
   if (column.leads === "transaction") return value >= 0 ? ctx.href("timeline", { find: `transaction ${value}` }) : null;
   if (column.leads === "operation") return value >= 0 ? ctx.href("timeline", { find: `op ${value}` }) : null;
   if (column.leads === "question") return ctx.source.live && value ? ctx.href("questions", { question: value }) : null;
+  if (column.leads === "line") return lineHref(value, ctx);
   if (column.leads === "resource" && typeof value === "string" && value) return ctx.href("topology", { part: value });
   return null;
 }
 
 // A cell is a value that is read as it is, or a value with its text.
-const both = (cell) => (Array.isArray(cell) ? cell : [cell, String(cell)]);
+export const both = (cell) => (Array.isArray(cell) ? cell : [cell, String(cell)]);
 const unpacked = (data) => ({ ...data, rows: data.rows.map((row) => row.map(both)) });
 
 // A text in the colour that it has in every picture.
@@ -35,7 +41,7 @@ function cell(column, [value, text], ctx, right) {
     ? h("i", { class: "bar", style: { width: `${Math.min(value, 1) * 100}%` } }) : null;
   const wraps = text.length > WRAPS && text.includes(" ");
   const kind = column.name === "plan" ? "plan" : wraps ? "prose" : null; // a plan is drawn with characters
-  return h("td", { class: right ? "number" : kind }, bar, inner);
+  return h("td", { class: right ? "number" : kind, "data-name": column.title }, bar, inner);
 }
 
 function fits(row, words) {
@@ -106,9 +112,9 @@ export function table(given, ctx, name) {
 }
 
 // Names with figures as bars, as long as their share of all.
-export function shares(pairs, name, colours) {
+export function shares(pairs, name, colours, ctx) {
   if (!pairs.length) return h("p", { class: "faint" }, "nothing here");
   return h("dl", { class: "shares", "aria-label": name }, pairs.map(([what, share, text]) =>
-    h("div", {}, h("dt", {}, what), h("dd", {}, h("b", {}, text), h("b", {}, percent(share)),
+    h("div", {}, h("dt", {}, lineHref(what, ctx) ? h("a", { href: lineHref(what, ctx) }, what) : what), h("dd", {}, h("b", {}, text), h("b", {}, percent(share)),
       h("span", { class: "track" }, h("i", { class: "bar", style: { width: `${Math.min(share, 1) * 100}%`, background: colours?.[what] } }))))));
 }

@@ -2,10 +2,11 @@
 
 import { button, clear, h, put, select } from "./dom.js";
 import { number, percent, ticks } from "./format.js";
+import { lineHref } from "./table.js";
 import { hideTip, showTip } from "./tip.js";
 
 const ROW = 18, GAP = 4, HEAD = 20, AXIS = 24, LANES = 4;
-const STEP = 1.5;
+const STEP = 1.5, CHAR = 6.5; // px of a character, about
 const NARROW = "(max-width: 40rem)", ABOVE = 16;
 
 // On a phone names stand above their bars, for beside them there is no room for what tells them apart.
@@ -120,25 +121,21 @@ export async function timeline(root, ctx) {
         continue;
       }
       const w = Math.max(b - a, 1);
-      const full = high;
-      const top = y + AXIS + lane * full + (covers < 1 ? full - Math.max(full * covers, 1) : 0);
+      const tall = covers < 1 ? Math.max(high * covers, 1) : high;
+      const top = y + AXIS + lane * high + high - tall;
       pen.globalAlpha = found.length && !hit ? 0.35 : 1;
       pen.fillStyle = data.categories[row.category[n]].colour;
-      pen.fillRect(a, top, w, (covers < 1 ? Math.max(full * covers, 1) : high) - (lanes > 1 ? 0.5 : 0));
+      pen.fillRect(a, top, w, tall - (lanes > 1 ? 0.5 : 0));
       pen.globalAlpha = 1;
       if (w > 3 && covers === 1) {
         pen.fillStyle = ink("--paper");
         pen.fillRect(a + w - 0.5, top, 0.5, high);
       }
-      if (w > 34 && lanes < 3) {
-        pen.fillStyle = "#1f2933";
+      if (w > 34 && tall > 10) {
         const text = row.count.length && row.count[n] > 1 ? `${row.count[n]} short ones` : data.texts[row.name[n]];
-        pen.save();
-        pen.beginPath();
-        pen.rect(a, top, w - 2, high);
-        pen.clip();
-        pen.fillText(text, Math.max(a, 0) + 3, top + high / 2 + 0.5);
-        pen.restore();
+        const room = Math.floor((a + w - Math.max(a, 0) - 6) / CHAR);
+        pen.fillStyle = "#1f2933";
+        pen.fillText(text.length > room ? `${text.slice(0, Math.max(room - 1, 0))}…` : text, Math.max(a, 0) + 3, top + tall / 2 + 0.5);
       }
       if (selected && selected.row === row && selected.n === n) {
         pen.strokeStyle = ink("--accent");
@@ -216,6 +213,7 @@ export async function timeline(root, ctx) {
       put(clear(detail), h("h3", {}, title), h("p", { class: "lines" }, rest.join("\n")),
         h("p", { class: "links" }, button("zoom to it", "zoom to this bar", () => { const pad = (row.end[n] - row.begin[n] || data.ns / 1000) * 0.5; show(row.begin[n] - pad, row.end[n] + pad); }),
           ctx.source.live && id >= 0 && row.what ? h("a", { href: ctx.href("questions", { question, [`p.${param}`]: id, asked: 1 }) }, "show its causes") : null,
+          lineHref(data.texts[row.source[n]], ctx) ? h("a", { href: lineHref(data.texts[row.source[n]], ctx) }, "its source") : null,
           row.place.startsWith("sip") ? h("a", { href: ctx.href("topology", { part: row.place }) }, "in the machine") : null));
     }
     draw();

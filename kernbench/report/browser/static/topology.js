@@ -5,11 +5,13 @@ import { number, percent } from "./format.js";
 import { panZoom } from "./panzoom.js";
 import { hideTip, showTip } from "./tip.js";
 
-const LINE = 13;
+const LINE = 18, SIZE = 15; // as the picture was laid out for
 const LEAST = 0.005;
 const VIEWS = [["system", "system"], ["sip", "SIP"], ["cube", "cube"], ["pe", "PE"]];
 const PLAY_MS = 250;
 const LEAST_SIZE = [760, 420];
+// Labels are never smaller at first; on a small screen a part of the picture is seen, and `fit` shows all.
+const READABLE_PX = 11;
 
 // Which view shows a part of that name, and in which instance of it.
 function whereIs(name) {
@@ -31,7 +33,7 @@ function paint(picture, share) {
 
 function lines(texts, x, y, anchor = "middle") {
   const first = y - LINE * (texts.length - 1) / 2;
-  return texts.map((text, n) => s("text", { x, y: first + n * LINE + 4, "text-anchor": anchor }, text));
+  return texts.map((text, n) => s("text", { x, y: first + n * LINE + 5, "text-anchor": anchor }, text));
 }
 
 function drawn(picture) {
@@ -57,7 +59,7 @@ function drawn(picture) {
   const svg = s("svg", { class: "machine", role: "application", "aria-label":
     `${picture.topology}: ${picture.title}; arrow keys pan, + and - zoom, 0 shows all` },
   s("g", { transform: `translate(${across} ${down})` }, frames.map(box), picture.wires.map(wire), solid.map(box),
-    picture.notes.map((note) => s("text", { x: note.x, y: note.y + 4, "text-anchor": note.anchor }, note.text)), labels));
+    picture.notes.map((note) => s("text", { x: note.x, y: note.y + 5, "text-anchor": note.anchor }, note.text)), labels));
   return { svg, shapes, labels, width: picture.width + 2 * across, height: picture.height + 2 * down, across, down };
 }
 
@@ -119,7 +121,7 @@ export async function topology(root, ctx) {
       line.setAttribute("stroke-width", thick);
       line.setAttribute("stroke-dasharray", "none");
       const place = use.places[id];
-      if (place && share >= LEAST) made.labels.append(s("text", { x: place[0], y: place[1] + 3.2, "text-anchor": "middle" }, `${Math.round(share * 100)}%`));
+      if (place && share >= LEAST) made.labels.append(s("text", { x: place[0], y: place[1] + 4.3, "text-anchor": "middle" }, `${Math.round(share * 100)}%`));
     }
     legendPlace.replaceChildren(legend(picture, coloured));
     tell();
@@ -167,13 +169,16 @@ export async function topology(root, ctx) {
       busiest.length ? h("p", {}, h("a", { href: ctx.href("timeline", { find: busiest[0][0] }) }, "on the timeline")) : null);
   }
 
+  function middleOf(id) {
+    if (!made.shapes.has(id)) return [made.width / 2, made.height / 2];
+    const { one, wire } = made.shapes.get(id);
+    const [x, y] = wire ? one.points[Math.floor(one.points.length / 2)] : [one.x + one.w / 2, one.y + one.h / 2];
+    return [x + made.across, y + made.down];
+  }
+
   function choose(id, centred) {
     chosen = made.shapes.has(id) ? id : "";
-    if (chosen && centred) {
-      const { one, wire } = made.shapes.get(chosen);
-      const middle = wire ? one.points[Math.floor(one.points.length / 2)] : [one.x + one.w / 2, one.y + one.h / 2];
-      zoom.centre(middle[0] + made.across, middle[1] + made.down);
-    }
+    if (chosen && centred) zoom.centre(...middleOf(chosen));
     colour();
   }
 
@@ -211,9 +216,11 @@ export async function topology(root, ctx) {
       kinds,
       h("span", { class: "zoom" }, button("+", "zoom in", zoom.zoomIn), button("−", "zoom out", zoom.zoomOut), button("fit", "show all", zoom.fit))),
     h("div", { class: "over-time" }, play, marks, whole, when),
-    h("div", { class: "stage" }, h("div", { class: "paper" }, made.svg), detail),
+    h("div", { class: "stage" }, h("div", { class: "paper", style: { "--picture": `${Math.round(made.height * READABLE_PX / SIZE)}px` } }, made.svg), detail),
     legendPlace,
     h("p", { class: "faint" }, `${picture.title}: ${picture.facts.join(", ")}. ${picture.remarks.join(" ")} Utilisation: the share of what a link or part could have done; where several are drawn as one, the busiest.`));
   step(-1);
+  const [busiest] = Object.entries(use.whole).sort(([, a], [, b]) => b - a)[0] || [];
+  zoom.atLeast(READABLE_PX / SIZE, middleOf(busiest));
   if (part) find(part);
 }
