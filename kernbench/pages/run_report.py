@@ -93,7 +93,6 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
     wanted = [one for one in library().values() if one.name in names or one.advice]
     expect(wanted, params["run"], answers.store)
     yield "overview", answers.answer("overview", params)
-    yield "source", _or_why_not(answers, "source", params)
     yield "timeline", answers.answer("timeline", {**params, "bars": _BARS})
     for view in DIAGRAM_VIEWS:
         found = answers.answer("machine", {**params, "view": view})
@@ -103,6 +102,7 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
             yield f"machine?of={name}&view={view}", one
     for key, _ in named():
         yield key, _or_why_not(answers, key, params)
+    yield "source", _or_why_not(answers, "source", params)
     yield "questions", {"questions": asked}
     for question in asked:
         name = question["name"]
