@@ -72,7 +72,7 @@ def _perfetto(
     from kernbench.report.perfetto import TICKS, Options, write
 
     if ticks not in TICKS:
-        raise UsageError(f"ticks '{ticks}' are none; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
+        raise UsageError(f"unknown ticks '{ticks}'; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
     options = Options(links, waits, ticks)
     return write_file(path, lambda out: write(out, run.properties, run.tables, run.window(**chosen), options))
 
