@@ -48,9 +48,12 @@ class JobExecutor(Protocol):
         """End whatever is under way."""
 
 
-def executor_of(name: str | None, scheduler: str | None, jobs: int, progress: Progress | None) -> JobExecutor:
+def executor_of(
+    name: str | None, scheduler: str | None, jobs: int, progress: Progress | None, apart: bool = False
+) -> JobExecutor:
     """The executor called ``name``, ``local`` or ``dask``; with an address of a scheduler it is ``dask``.
 
+    One job at a time is done here, or with ``apart`` in a process of its own, which it may end.
     ``UsageError`` for another name, and for a scheduler that is not to be used.
     """
     if name is None:
@@ -63,7 +66,7 @@ def executor_of(name: str | None, scheduler: str | None, jobs: int, progress: Pr
         return DaskExecutor(scheduler, jobs)
     if scheduler is not None:
         raise UsageError("a scheduler is for executor 'dask'; leave the executor out, or the scheduler")
-    return InProcess(progress) if jobs == 1 else Processes(jobs)
+    return InProcess(progress) if jobs == 1 and not apart else Processes(jobs)
 
 
 class InProcess:

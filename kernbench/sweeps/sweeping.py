@@ -21,6 +21,7 @@ from kernbench.api.running import Program, bench_hash
 from kernbench.api.stores import Store, borrowed, folder_of, keeper
 from kernbench.api.stores import runs as all_runs
 from kernbench.api.topologies import Components, Topology
+from kernbench.benches.user import place_of
 from kernbench.bounds import check_number
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph, ScratchFolder
@@ -80,7 +81,8 @@ def sweep(
         points: Points, or grids of their own, instead of one grid: mappings with ``params``, ``topo`` and
             ``topology``, which come before the common ones.
         tags: Tags of the runs, also of those kept before. By default ``sweep-`` and the bench's name.
-        jobs: Processes that run points. 1 runs them here; more need a bench that can be found by name.
+        jobs: Processes that run points. With 1 the points of a function or a shipped bench, and of a store
+            that is not a folder, run here; more need a bench that can be found by name.
         executor: ``"local"``, or ``"dask"``: the workers of a Dask cluster, which return runs as
             archives. It needs the extra ``kernbench[dask]``.
         scheduler: The address of that cluster's scheduler, which has its own number of workers. Without,
@@ -126,7 +128,9 @@ def sweep(
     )
     with borrowed(keeper(store)) as opened, UnderWay(folder_of(opened.url), f"sweep {program.name}") as going:
         counter = _Counter(len(planned), progress, on_point, going)
-        with _executing(executor, scheduler, jobs, counter) as workers:
+        # Users' code may end its process, by os._exit or a fault of a library: that must not be this one.
+        apart = not callable(bench) and place_of(program.named) != "" and folder_of(opened.url) is not None
+        with _executing(executor, scheduler, jobs, counter, apart) as workers:
             kept = {} if fresh else _by_hash(opened, program.name, verify)
             run = _Sweeping(
                 bench, planned, workers, opened, components, options, counter, kept, only_kept, phases
@@ -184,9 +188,9 @@ def _plan(bench: str | Callable[[Any], Any], points: Iterable[GridPoint]) -> lis
 
 @contextmanager
 def _executing(
-    name: str | None, scheduler: str | None, jobs: int, counter: _Counter
+    name: str | None, scheduler: str | None, jobs: int, counter: _Counter, apart: bool
 ) -> Iterator[JobExecutor]:
-    executor = executor_of(name, scheduler, jobs, counter.simulating)
+    executor = executor_of(name, scheduler, jobs, counter.simulating, apart)
     try:
         yield executor
     finally:

@@ -167,7 +167,8 @@ def test_a_worker_that_dies_once_its_run_is_kept_does_not_keep_it_twice(process:
 
 def test_a_sweep_that_is_killed_is_completed_by_the_next_call(process: Cli, cli: Cli, workdir: Path) -> None:
     (workdir / "killer.py").write_text(KILLER, encoding="utf-8")
-    command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "--set", "n=1..4", "--set", "at=3")
+    command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "--set", "n=1..4", "--set", "at=3",
+               "--set", "who=sweep")  # fmt: skip
     assert process(*command).status == -signal.SIGKILL
     assert len(kb.runs()) == 2
     found = json.loads(cli(*command, "--format", "json").out)
@@ -231,3 +232,19 @@ def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli
     cli("run", "--bench", "softmax", "--topology", "minimal")
     other = json.loads(cli("compare", "last~1", "last", "--any", "--format", "json").out)["configured"]
     assert {row["what"] for row in other} == {"bench", "parameter"}
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGSEGV)"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_point_that_ends_its_process_is_a_row(cli: Cli, workdir: Path, end: str, jobs: str) -> None:
+    bench = KILLER.replace("if n == at and not marker.exists():", f"if n == at:\n        {end}")
+    (workdir / "ends.py").write_text(bench, encoding="utf-8")
+    how = ("sweep", "ends.py", "--topology", "minimal", "--set", "n=1,2,3", "--set", "at=2", "--jobs", jobs)
+    ended = cli(*how, "--format", "json")
+    assert ended.status == 1
+    points = json.loads(ended.out)["points"]
+    assert ["its process ended with status" in point["error"] for point in points] == [False, True, False]
+    assert [bool(point["run_id"]) for point in points] == [True, False, True]
+    assert ended.err.startswith(
+        "kernbench: error: 1 of 3 points failed; the first, point 2: its process ended"
+    )
