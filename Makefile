@@ -51,7 +51,7 @@ help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(MAKEFILE_LIST)
 
 run: $(PLAIN)
-	$(BIN)/kernbench run --bench qkv-gemm --topology configs/topologies/default.yaml --verify-data
+	$(BIN)/kernbench run qkv-gemm --topology configs/topologies/default.yaml --verify-data
 
 test: $(DEV)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal

@@ -1,4 +1,4 @@
-"""A bench's parameters: declared once, set by ``--set key=value``, environment or Python, and checked."""
+"""A bench's parameters: declared once, set on the command line, in the environment or Python, and checked."""
 
 from __future__ import annotations
 

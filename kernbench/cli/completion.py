@@ -46,6 +46,12 @@ def _bench_settings(_ctx: click.Context) -> Iterable[str]:
     return dict.fromkeys(f"{param}=" for param in params)
 
 
+def _bench_words(ctx: click.Context) -> Iterable[str]:
+    """A bench, then its parameters."""
+    known = names.bench_names()
+    return [*([] if known.keys() & set(_words()) else known), *_bench_settings(ctx)]
+
+
 def _questions(_ctx: click.Context) -> Iterable[str]:
     known = names.question_files()
     return [*known, *(name.partition("/")[2] for name in known)]
@@ -56,6 +62,13 @@ def _question_parameters(_ctx: click.Context) -> Iterable[str]:
     asked = [file for name, file in known.items() if {name, name.partition("/")[2]} & words]
     params = (param for file in asked or known.values() for param in names.question_parameter_names(file))
     return dict.fromkeys(f"{param}=" for param in params)
+
+
+def _question_words(ctx: click.Context) -> Iterable[str]:
+    """A question, then a run and the question's parameters."""
+    known = list(_questions(ctx))
+    asked = set(known) & set(_words())
+    return [*(_runs(ctx) if asked else known), *_question_parameters(ctx)]
 
 
 def _runs(ctx: click.Context) -> Iterable[str]:
@@ -110,9 +123,9 @@ def _evaluations(_ctx: click.Context) -> Iterable[str]:
 
 benches = _starting(_benches)
 evaluations = _starting(_evaluations)
-bench_settings = _starting(_bench_settings)
+bench_words = _starting(_bench_words)
 questions = _starting(_questions)
-question_parameters = _starting(_question_parameters)
+question_words = _starting(_question_words)
 runs = _starting(_runs)
 topologies = _starting(_topologies)
 topology_keys = _starting(_topology_keys)

@@ -29,14 +29,10 @@ class Entry(NamedTuple):
 class _WithExamples(click.Command):
     """A command whose help ends with examples that work, and that takes ``--debug``."""
 
-    def __init__(
-        self, *args: Any, examples: Sequence[str] = (), moved: Mapping[str, str] | None = None, **kwargs: Any
-    ) -> None:
-        """``moved`` has options of former versions, and what is written in place of each now."""
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         kwargs.setdefault("context_settings", {}).setdefault("help_option_names", ["-h", "--help"])
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
-        self.params += [_moved(option, now) for option, now in (moved or {}).items()]
         self.params.append(
             click.Option(["--debug"], is_flag=True, expose_value=False, help="Show tracebacks of errors.")
         )
@@ -47,16 +43,6 @@ class _WithExamples(click.Command):
             with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
                 for line in self.examples:
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
-
-
-def _moved(option: str, now: str) -> click.Option:
-    """A hidden option whose use is an error that says what is written now."""
-
-    def refuse(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
-        if value is not None:
-            raise click.UsageError(f"{option} is gone; write {now.replace('VALUE', value)}", ctx)
-
-    return click.Option([option], hidden=True, expose_value=False, callback=refuse)
 
 
 class Command(_WithExamples):

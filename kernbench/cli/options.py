@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,33 +40,66 @@ def queries_option(function: Function) -> Function:
     )(function)
 
 
-def bench_argument(text: str) -> Callable[[Function], Function]:
-    """``BENCH`` or ``--bench NAME``, passed as ``bench``; ``text`` says what may be named."""
+def moved_option(option: str, now: str) -> Callable[[Function], Function]:
+    """A spelling of former versions: an error that says what is written ``now``.
+
+    In ``now`` the command stands for ``{command}``, and what was given to the option for ``{value}``.
+    """
+
+    def refuse(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            new = now.format(command=ctx.command_path, value=value)
+            raise click.UsageError(f"{option} is gone; write '{new}'", ctx)
+
+    name = f"moved_{option.strip('-')}"  # an argument may have the option's name
+    return click.option(option, name, hidden=True, expose_value=False, callback=refuse)
+
+
+def settings_argument(metavar: str, complete: completion.Complete) -> Callable[[Function], Function]:
+    """Words without ``=``, passed as ``words``, and ``NAME=VALUE``, passed as ``settings``, a mapping.
+
+    ``complete`` completes the first word.
+    """
 
     def decorate(function: Function) -> Function:
-        argument = click.argument(
-            "given", metavar="[BENCH]", required=False, shell_complete=completion.benches
-        )
-        option = click.option(
-            "--bench", "named", metavar="NAME", shell_complete=completion.benches, help=f"As BENCH: {text}"
-        )
+        argument = click.argument("given", nargs=-1, metavar=metavar, shell_complete=complete)
+        moved = moved_option("--set", f"{{command}} {metavar.split()[0].strip('[]')} {{value}}")
 
         @functools.wraps(function)
-        def command(*args: Any, given: str | None, named: str | None, **kwargs: Any) -> Any:
-            if given is not None and named is not None:
-                raise click.UsageError(
-                    f"the bench is given twice, as '{given}' and as --bench {named}; give it once"
-                )
-            if given is None and named is None:
-                raise click.UsageError(
-                    "name a bench, as BENCH or with --bench: a name or index from 'kernbench list', or "
-                    "file.py[:name]"
-                )
-            return function(*args, bench=given or named, **kwargs)
+        def command(*args: Any, given: tuple[str, ...], **kwargs: Any) -> Any:
+            words = tuple(word for word in given if "=" not in word)
+            settings = assignments("parameter", [word for word in given if "=" in word])
+            return function(*args, words=words, settings=settings, **kwargs)
 
-        return argument(option(command))  # type: ignore[return-value]
+        return argument(moved(command))  # type: ignore[return-value]
 
     return decorate
+
+
+def at_most_one(words: Sequence[str], what: str) -> str | None:
+    """The only word, or None; that there are several is wrong usage."""
+    if len(words) > 1:
+        raise click.UsageError(f"'{words[1]}': {what} is named already, '{words[0]}'; write name=value")
+    return words[0] if words else None
+
+
+def bench_argument(function: Function) -> Function:
+    """``BENCH NAME=VALUE...`` as ``bench`` and ``settings``; ``--bench NAME`` is the records' spelling."""
+
+    @functools.wraps(function)
+    def command(*args: Any, words: tuple[str, ...], named: str | None, **kwargs: Any) -> Any:
+        given = at_most_one(words, "the bench")
+        if given is not None and named is not None:
+            raise click.UsageError(
+                f"the bench is given twice, as '{given}' and as --bench {named}; give it once"
+            )
+        if given is None and named is None:
+            raise click.UsageError("name a bench: a name or index from 'kernbench list', or file.py[:name]")
+        return function(*args, bench=given or named, **kwargs)
+
+    option = click.option("--bench", "named", hidden=True, shell_complete=completion.benches)
+    argument = settings_argument("BENCH [NAME=VALUE]...", completion.bench_words)
+    return argument(option(command))  # type: ignore[return-value]
 
 
 def topology_option(function: Function) -> Function:
@@ -113,18 +146,6 @@ def device_option(function: Function) -> Function:
     return click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")(
         function
     )
-
-
-def settings_option(function: Function) -> Function:
-    """``--set``, passed as ``settings``: parameters of the bench, texts for :func:`assignments`."""
-    return click.option(
-        "--set",
-        "settings",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="A bench parameter; may be repeated.",
-        shell_complete=completion.bench_settings,
-    )(function)
 
 
 def limit_options(function: Function) -> Function:
@@ -218,20 +239,11 @@ def given_options(ctx: click.Context, *names: str) -> dict[str, Any]:
 
 
 def run_argument(function: Function) -> Function:
-    """``[RUN]`` or ``--run RUN``, passed as ``run``; by default the last run."""
-    argument = click.argument("given", metavar="[RUN]", required=False, shell_complete=completion.runs)
-    option = click.option("--run", "named", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
-
-    @functools.wraps(function)
-    def command(*args: Any, given: str | None, named: str | None, **kwargs: Any) -> Any:
-        if given is not None and named is not None:
-            raise click.UsageError(f"the run is given twice, as '{given}' and as --run {named}; give it once")
-        return function(*args, run=given or named or "last", **kwargs)
-
-    return argument(option(command))  # type: ignore[return-value]
-
-
-RUN_HELP = "The run: an id, the start of one, a tag, last, or last~2.  [default: last]"
+    """``[RUN]``, passed as ``run``; by default the last run."""
+    argument = click.argument(
+        "run", metavar="[RUN]", required=False, default="last", shell_complete=completion.runs
+    )
+    return argument(moved_option("--run", "{command} {value}")(function))
 
 
 def check_option(function: Function) -> Function:

@@ -166,7 +166,7 @@ def resolve(name: str) -> EvaluationSpec:
             "decorate a function with @evaluation, and name it as file.py:name where there are several"
         )
     if any(name == one.name for one in benches.list_all()):
-        raise UsageError(f"'{name}' is a bench, a single run; run 'kernbench run --bench {name}'")
+        raise UsageError(f"'{name}' is a bench, a single run; run 'kernbench run {name}'")
     raise UsageError(
         f"no evaluation is called '{name}'; {suggestion(name, known)}there are {', '.join(known)}"
     )

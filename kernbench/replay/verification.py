@@ -130,7 +130,7 @@ def compare(
     wrote = writer(found.index) if writer is not None else None
     if wrote is not None:
         message += (
-            f"; last written by {describe(wrote)}; 'kernbench query lineage --param op={wrote.id}' shows "
+            f"; last written by {describe(wrote)}; 'kernbench query lineage op={wrote.id}' shows "
             "where its value comes from"
         )
     raise VerificationError(message, launch=-1 if wrote is None else wrote.launch)

@@ -190,9 +190,9 @@ def test_who_answered_is_said(tmp_path: Path) -> None:
         return subprocess.run(command, capture_output=True, text=True, check=True)
 
     count = f"{SENT} RETURN count(t) AS n"
-    found = json.loads(query("--cypher", count, "--run", "a", "--format", "json").stdout)
+    found = json.loads(query("a", "--cypher", count, "--format", "json").stdout)
     assert (found["engine"], found["rows"]) == ("arcadedb", [[2]])
-    explained = query("--cypher", count, "--run", "a", "--explain")
+    explained = query("a", "--cypher", count, "--explain")
     assert "arcadedb answers this" in explained.stderr
     assert explained.stdout.startswith("plan\n")
     shipped = query("transactions-by-kind", "--explain")

@@ -131,7 +131,7 @@ def test_from_the_command_line(neo4j_url: str, cli: Callable[..., Ended]) -> Non
     assert cli("runs", "export", "--store", "here", "--to", neo4j_url, "--detail", "operations").status == 0
     asked = cli("query", "busiest-links", "--store", neo4j_url)
     assert asked.status == 0, asked.err
-    refused = cli("query", "uses-link", "--param", "resource=x", "--store", neo4j_url)
+    refused = cli("query", "uses-link", "resource=x", "--store", neo4j_url)
     assert refused.status != 0
     ended = cli(*run, "--store", "here", "--detail", "summary")
     assert ended.status == 2

@@ -37,7 +37,7 @@ def one_json_value(text: str) -> Any:
 
 
 def test_a_run_is_kept_asked_shown_and_removed(process: Cli, cli: Cli, workdir: Path) -> None:
-    ran = process(*RUN, "--verify-data", "--set", "m=32", "--tag", "first", "--format", "json")
+    ran = process(*RUN, "--verify-data", "m=32", "--tag", "first", "--format", "json")
     assert (ran.status, ran.err) == (0, "")
     run = one_json_value(ran.out)
     assert [key for key in RUN_KEYS if key not in run] == []
@@ -54,7 +54,7 @@ def test_a_run_is_kept_asked_shown_and_removed(process: Cli, cli: Cli, workdir: 
     shown = one_json_value(cli("show", "last", "--format", "json").out)
     assert shown == run
 
-    answer = one_json_value(process("query", "busiest-links", "--param", "limit=2", "--format", "json").out)
+    answer = one_json_value(process("query", "busiest-links", "limit=2", "--format", "json").out)
     assert sorted(answer) == ["columns", "engine", "name", "rows"]
     assert len(answer["rows"]) == 2
     assert all(len(row) == len(answer["columns"]) for row in answer["rows"])
@@ -144,8 +144,8 @@ def test_cypher_without_a_run_asks_the_history_where_it_can(cli: Cli) -> None:
     runs = cli("query", "--cypher", "MATCH (r:Run) RETURN count(*) AS n", "--format", "json")
     assert one_json_value(runs.out)["rows"] == [[2]]
     text = "MATCH (t:Transaction) WHERE t.bytes > $least RETURN count(*) AS n"
-    of_last = cli("query", "--cypher", text, "--param", "least=1000", "--format", "json")
-    named = cli("query", "--run", "last", "--cypher", text, "--param", "least=1000", "--format", "json")
+    of_last = cli("query", "--cypher", text, "least=1000", "--format", "json")
+    named = cli("query", "last", "--cypher", text, "least=1000", "--format", "json")
     assert one_json_value(of_last.out)["rows"] == one_json_value(named.out)["rows"] != [[0]]
 
 
@@ -155,7 +155,7 @@ def test_a_plan_is_printed_instead_of_the_rows(cli: Cli) -> None:
         "MATCH (t:Transaction) WHERE t.kind = $kind RETURN t.id AS id "
         "UNION ALL MATCH (t:Transaction) WHERE t.kind = $kind RETURN t.id AS id"
     )
-    asked = ("query", "--param", "kind=dma_read", "--cypher")
+    asked = ("query", "kind=dma_read", "--cypher")
     found = one_json_value(cli(*asked, f"EXPLAIN {text}", "--format", "json").out)
     assert found["columns"] == ["plan"]
     scans = [line for (line,) in found["rows"] if "(t:Transaction)" in line]
@@ -170,7 +170,7 @@ def test_a_plan_is_printed_instead_of_the_rows(cli: Cli) -> None:
         "EXPLAIN MATCH (t:Transactio) RETURN t": "did you mean 'Transaction'?",
         "EXPLAIN": "the query is empty",
     }.items():
-        ended = cli("query", "--run", "last", "--cypher", text)
+        ended = cli("query", "last", "--cypher", text)
         assert (ended.status, ended.out) == (2, "")
         assert message in ended.err
     counted = cli(

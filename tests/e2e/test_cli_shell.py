@@ -97,32 +97,32 @@ def test_a_question_outside_of_a_group_is_an_error(cli: Cli, workdir: Path) -> N
 
 def test_a_run_is_named_alike_everywhere(cli: Cli) -> None:
     first = json.loads(cli(*RUN, "--tag", "baseline", "--format", "json").out)["run_id"]
-    cli(*RUN, "--set", "m=16")
+    cli(*RUN, "m=16")
     for name in (first, first[:-2], "baseline", "last~1"):
         for command in (("why",), ("show",), ("what-if",)):
-            for how in ((name,), ("--run", name)):
+            for how in ((name,),):
                 shown = json.loads(cli(*command, *how, "--format", "json").out)
                 assert shown["run_id"] == first, (command, how)
         compared = cli("compare", name, "last", "--format", "json", "--threshold", "900%")
         assert json.loads(compared.out)["before"]["run_id"] == first
-        rows = json.loads(cli("query", "path", "--run", name, *PATH, "--format", "json").out)["rows"]
+        rows = json.loads(cli("query", "path", name, *PATH, "--format", "json").out)["rows"]
         assert rows
-        where = ("--param", f"before={name}", "--param", "after=last")
+        where = (f"before={name}", "after=last")
         assert cli("query", "slower-where", *where).status == 0
     assert cli("runs", "rm", "baseline").out.strip() == first
 
 
-PATH = ("--param", "src=host", "--param", "dst=sip0.cube0.sram")
+PATH = ("src=host", "dst=sip0.cube0.sram")
 
 UNKNOWN = [
-    (("busiest-links", "--param", "kind=pci"), "no link kind 'pci'; did you mean 'pcie'?"),
-    (("met-on-link", "--param", "resource=sip0.cube0.srm"), "did you mean 'sip0.cube0.sram'?"),
-    (("path", *PATH, "--param", "via=sip0.cube0.r0c0"), "is not a channel router of 'sip0.cube0.sram'"),
-    (("cone", "--param", "transaction=4711"), "no transaction 4711; it has 0 to"),
-    (("steps", "--param", "cause=lnk"), "did you mean 'link'?"),
-    (("bench-over-time", "--param", "bench=gem"), "no bench 'gem'"),
-    (("slower-where", "--param", "before=last", "--param", "after=none"), "'none'"),
-    (("slower-where", "--param", "before="), "parameter 'before' is empty; name a run"),
+    (("busiest-links", "kind=pci"), "no link kind 'pci'; did you mean 'pcie'?"),
+    (("met-on-link", "resource=sip0.cube0.srm"), "did you mean 'sip0.cube0.sram'?"),
+    (("path", *PATH, "via=sip0.cube0.r0c0"), "is not a channel router of 'sip0.cube0.sram'"),
+    (("cone", "transaction=4711"), "no transaction 4711; it has 0 to"),
+    (("steps", "cause=lnk"), "did you mean 'link'?"),
+    (("bench-over-time", "bench=gem"), "no bench 'gem'"),
+    (("slower-where", "before=last", "after=none"), "'none'"),
+    (("slower-where", "before="), "parameter 'before' is empty; name a run"),
     (("slower-where",), "run 'last~1' does not exist: the store holds 1"),
     (("busiest-links", "--launch", "4"), "no launch 4"),
     (("distances", *PATH[:2], "--launch", "0"), "takes no 'launch'"),
@@ -153,7 +153,7 @@ MISTAKES = {
 def test_mistakes_in_cypher_are_marked(cli: Cli) -> None:
     cli(*RUN)
     for text, message in MISTAKES.items():
-        ended = cli("query", "--run", "last", "--cypher", text)
+        ended = cli("query", "last", "--cypher", text)
         first, *marked = ended.err.splitlines()
         assert (ended.status, first) == (2, f"kernbench: error: {message}")
         if "column" in message:
@@ -162,20 +162,20 @@ def test_mistakes_in_cypher_are_marked(cli: Cli) -> None:
             assert marked == [f"  {line}", " " * (column + 1) + "^"]
         else:
             assert marked == []
-    ended = cli("query", "--run", "last", "--engine", "ladybug", "--cypher", "MATCH (t:Transaction) RETRUN t")
+    ended = cli("query", "last", "--engine", "ladybug", "--cypher", "MATCH (t:Transaction) RETRUN t")
     assert ended.err.splitlines()[1:] == ["  MATCH (t:Transaction) RETRUN t", " " * 24 + "^"]
     for engine in ("arcadedb", "ladybug"):
         text = "explain  MATCH (t:Transaction)\nRETURN t LIMT 3"
-        ended = cli("query", "--run", "last", "--engine", engine, "--cypher", text)
+        ended = cli("query", "last", "--engine", engine, "--cypher", text)
         assert ended.err.splitlines()[1:] == ["  RETURN t LIMT 3", " " * 11 + "^"]
         text = "explain  MATCH (t:Transaction) RETRUN t"
-        ended = cli("query", "--run", "last", "--engine", engine, "--cypher", text)
+        ended = cli("query", "last", "--engine", engine, "--cypher", text)
         assert ended.err.splitlines()[1:] == [f"  {text}", " " * 33 + "^"]
 
 
 def test_runs_that_differ_in_more_than_one_way(cli: Cli, workdir: Path) -> None:
     cli(*RUN)
-    cli(*RUN, "--set", "m=16", "--topo", "cube.hbm.pseudo_channels=4")
+    cli(*RUN, "m=16", "--topo", "cube.hbm.pseudo_channels=4")
     found = json.loads(cli("compare", "last~1", "last", "--format", "json").out)
     changed = {(row["what"], row["key"]): (row["before"], row["after"]) for row in found["configured"]}
     assert changed[("parameter", "m")] == (64, 16)
@@ -216,9 +216,9 @@ def test_names_are_completed(cli: Cli, workdir: Path) -> None:
     cli(*RUN, "--tag", "baseline")
     assert sorted(completed("kernbench wh", cwd=workdir)) == ["what-if", "why"]
     assert completed("kernbench run --bench gemm-s", cwd=workdir) == ["gemm-single-pe"]
-    assert "m=" in completed("kernbench run --bench gemm-single-pe --set ", cwd=workdir)
+    assert "m=" in completed("kernbench run gemm-single-pe ", cwd=workdir)
     assert completed("kernbench query bottleneck/busiest-l", cwd=workdir) == ["bottleneck/busiest-links"]
-    assert completed("kernbench query busiest-links --param l", cwd=workdir) == ["launch=", "limit="]
+    assert completed("kernbench query busiest-links l", cwd=workdir) == ["last", "launch=", "limit="]
     assert completed("kernbench run gemm-s", cwd=workdir) == ["gemm-single-pe"]
     assert completed("kernbench export perf", cwd=workdir) == ["perfetto"]
     keys = completed("kernbench run gemm-single-pe --topo cube.hbm.ch", cwd=workdir)
@@ -259,15 +259,16 @@ def test_nothing_but_names_of_parts_makes_rows_alike() -> None:
 
 def test_rows_that_are_the_answer_stay(cli: Cli) -> None:
     """Four runs are four rows, steps of a path each a row, and so is every row of free Cypher."""
-    for m in (32, 32, 64, 64):
+    for m in (32, 64):
         kb.run("gemm-single-pe", "minimal", m=m, k=32, n=32)
+    kb.sweep("gemm-single-pe", "minimal", params={"m": [32, 64], "k": 32, "n": 32}, fresh=True)
     listed = cli("query", "history/runs").out.splitlines()
     assert (len(listed), "count" in listed[0]) == (5, False)
-    best = cli("query", "history/best-of-sweep", "--param", "bench=gemm-single-pe").out.splitlines()
+    best = cli("query", "history/best-of-sweep", "bench=gemm-single-pe").out.splitlines()
     assert (len(best), "count" in best[0]) == (3, False)
     counted = "MATCH (r:Run)-[:USED]->(u:Use) WHERE r.id = $run RETURN u.kind AS kind, 1 AS one"
-    found = json.loads(cli("query", "--run", "last", "--cypher", counted, "--format", "json").out)
-    shown = cli("query", "--run", "last", "--cypher", counted).out.splitlines()
+    found = json.loads(cli("query", "last", "--cypher", counted, "--format", "json").out)
+    shown = cli("query", "last", "--cypher", counted).out.splitlines()
     assert len(shown) == 1 + len(found["rows"])
     assert {name for name, one in all_folds().items() if one} == {
         *("bottleneck/busiest-engines", "bottleneck/busiest-links", "bottleneck/saturation"),
@@ -285,7 +286,7 @@ def all_folds() -> dict[str, list[str]]:
 
 def test_an_empty_answer_says_that_it_is_empty(cli: Cli) -> None:
     assert cli("run", "--bench", "gemm-single-pe", "--topology", "minimal").status == 0
-    asked = ("query", "contention/slowest-transactions", "--param", "kind=dma_read", "--launch", "setup")
+    asked = ("query", "contention/slowest-transactions", "kind=dma_read", "--launch", "setup")
     ended = cli(*asked)
     assert ended.status == 0
     assert len(ended.out.splitlines()) == 1

@@ -22,7 +22,7 @@ CASES = [
     ("qkv-gemm", []),
     ("qkv-gemm-multi-pe", ["--device", "sip:0"]),
     ("gpt3-qkv", ["--device", "sip:1"]),
-    ("ccl-allreduce", ["--set", "elements=8"]),
+    ("ccl-allreduce", ["elements=8"]),
 ]
 LONG = ("qkv-gemm", "qkv-gemm-multi-pe", "gpt3-qkv", "ccl-allreduce")
 DIGEST = """

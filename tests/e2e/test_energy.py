@@ -61,7 +61,7 @@ def test_other_figures_change_the_energy_and_nothing_else(cli: Cli, workdir: Pat
 
 
 def test_a_sweep_has_energy_where_it_is_asked_for(cli: Cli, workdir: Path) -> None:
-    sweep = ("sweep", *GEMM, "--set", "m=32,64")
+    sweep = ("sweep", *GEMM, "m=32,64")
     assert "energy_pj" not in json.loads(cli(*sweep, "--format", "json").out)["points"][0]
     points = json.loads(cli(*sweep, "--energy", "--format", "json", "--out", "rows.parquet").out)["points"]
     assert all(point["kept_before"] for point in points)

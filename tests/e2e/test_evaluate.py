@@ -24,7 +24,6 @@ Cli = Callable[..., Any]
 GEMM = (
     "evaluate",
     "milestone-1h-gemm",
-    "--set",
     "shapes=32x128x32,16x64x16",
     "--topology",
     "m.yaml",
@@ -108,8 +107,8 @@ def test_what_is_wrong_is_said(cli: Cli, machine: Path, monkeypatch: pytest.Monk
     for arguments, status, message in (
         (("evaluate",), 2, "name an evaluation"),
         (("evaluate", "milestone-1h-gem"), 2, "did you mean 'milestone-1h-gemm'?"),
-        ((*GEMM[:2], "--set", "shape=1"), 2, "evaluation 'milestone-1h-gemm' has no parameter 'shape'"),
-        ((*GEMM[:2], "--set", "shapes=1x2"), 2, "shape '1x2' is not MxKxN"),
+        ((*GEMM[:2], "shape=1"), 2, "evaluation 'milestone-1h-gemm' has no parameter 'shape'"),
+        ((*GEMM[:2], "shapes=1x2"), 2, "shape '1x2' is not MxKxN"),
         ((*GEMM, "--against", "none"), 2, "no run of this evaluation has the tag 'none'"),
     ):
         ended = cli(*arguments)
@@ -151,7 +150,6 @@ def test_dma_takes_each_scenario_apart(cli: Cli, machine: Path) -> None:
             "dma",
             "--topology",
             "m.yaml",
-            "--set",
             "nbytes=4096",
             "--out",
             "o",
@@ -224,7 +222,7 @@ def test_the_page_of_records_has_what_the_machines_take(topology: str) -> None:
 
 
 def test_pe2pe_sets_queues_beside_dma(cli: Cli, machine: Path) -> None:
-    command = ("evaluate", "pe2pe", "--topology", "m.yaml", "--out", "o", "--set", "nbytes=256")
+    command = ("evaluate", "pe2pe", "--topology", "m.yaml", "--out", "o", "nbytes=256")
     rows = json.loads(cli(*command, "--format", "json").out)["tables"]["pe2pe"]
     assert [(row["path"], row["how"], row["bytes"]) for row in rows] == [
         ("in-cube", how, 256) for how in ("dma", "queue", "queue-unread")
@@ -256,7 +254,7 @@ def test_theory_is_drawn_beside_the_simulated_all_reduce() -> None:
 @pytest.mark.slow
 def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
     command = ("evaluate", "milestone-1h-ccl", "--topology", "m.yaml", "--out", "o", "--format", "json")
-    sizes = ("--set", "elements=8,49152", "--set", "kind_elements=8", "--set", "grids=mesh 2x3")
+    sizes = ("elements=8,49152", "kind_elements=8", "grids=mesh 2x3")
     found = json.loads(cli(*command, *sizes).out)
     rows = found["tables"]["all_reduce"]
     assert [(row["grid"], row["elements"], row["bytes_per_pe"]) for row in rows] == [
@@ -276,7 +274,7 @@ def test_ccl_on_every_grid_and_memory(cli: Cli, machine: Path) -> None:
     assert any("ADR-0043" in note for note in found["notes"])
     names = ["all_reduce-mesh-2x3", "buffer-kinds", "sips", "reference"]
     assert [Path(file).stem for file in found["files"] if file.endswith(".png")] == names
-    assert "there is no grid 'star'" in cli("evaluate", "milestone-1h-ccl", "--set", "grids=star").err
+    assert "there is no grid 'star'" in cli("evaluate", "milestone-1h-ccl", "grids=star").err
 
 
 @pytest.mark.slow
@@ -285,7 +283,7 @@ def test_gqa_counts_panels(cli: Cli, machine: Path) -> None:
         machine.read_text(encoding="utf-8").replace("w: 1, h: 1", "w: 2, h: 2"), encoding="utf-8"
     )
     command = ("evaluate", "milestone-gqa-llama70b", "--topology", "m.yaml", "--out", "o", "--format", "json")
-    found = json.loads(cli(*command, "--set", "validation=true").out)
+    found = json.loads(cli(*command, "validation=true").out)
     rows = found["tables"]["panels"]
     assert len(rows) == 12
     for row in rows:

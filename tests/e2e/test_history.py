@@ -20,18 +20,16 @@ RUN = ("run", "--bench", "gemm-single-pe", "--topology", "minimal", "--format", 
 @pytest.fixture
 def two(cli: Cli) -> list[str]:
     """Ids of two runs, the second of which has twice the work."""
-    return [json.loads(cli(*RUN, "--set", f"k={k}").out)["run_id"] for k in (128, 256)]
+    return [json.loads(cli(*RUN, f"k={k}").out)["run_id"] for k in (128, 256)]
 
 
 def test_two_runs_are_compared_without_naming_them(cli: Cli, two: list[str]) -> None:
     for question in ("slower-where", "configured-differently"):
-        named = cli(
-            "query", question, "--param", f"before={two[0]}", "--param", f"after={two[1]}", "--no-fold"
-        )
+        named = cli("query", question, f"before={two[0]}", f"after={two[1]}", "--no-fold")
         assert named.status == 0
         assert len(named.out.splitlines()) > 1
         assert cli("query", question, "--no-fold").out == named.out
-        assert cli("query", question, "--param", f"after={two[0]}", "--no-fold").out != named.out
+        assert cli("query", question, f"after={two[0]}", "--no-fold").out != named.out
 
 
 def test_what_got_slower_is_said_and_fails(cli: Cli, two: list[str]) -> None:
@@ -102,7 +100,7 @@ def test_tags_come_and_go(cli: Cli, two: list[str]) -> None:
 
 
 def test_the_newest_runs_and_those_with_tags_stay(cli: Cli, two: list[str]) -> None:
-    third = json.loads(cli(*RUN, "--set", "k=64").out)["run_id"]
+    third = json.loads(cli(*RUN, "k=64").out)["run_id"]
     cli("runs", "tag", two[0], "baseline")
     assert cli("runs", "prune", "--keep", "1", "--dry-run").out == f"{two[1]}\n"
     assert cli("runs", "prune", "--keep", "0", "--bench", "qkv-gemm").out == ""
@@ -135,7 +133,7 @@ def test_all_runs_of_a_tag(cli: Cli, two: list[str]) -> None:
     def ids(*argv: str) -> list[str]:
         return [row if isinstance(row, str) else row["run_id"] for row in json.loads(cli(*argv).out)["runs"]]
 
-    third = json.loads(cli(*RUN, "--set", "k=64").out)["run_id"]
+    third = json.loads(cli(*RUN, "k=64").out)["run_id"]
     for run in (two[0], third):
         cli("runs", "tag", run, "swept")
     as_json = ("--format", "json")

@@ -39,7 +39,7 @@ def unchecked(workdir: Path) -> str:
     "command",
     [
         ["run", "--verify-data"],
-        ["sweep", "--set", "double.BLOCK=4,8", "--verify-data"],
+        ["sweep", "double.BLOCK=4,8", "--verify-data"],
         ["tune", "--verify-data"],
     ],
     ids=lambda command: command[0],

@@ -135,7 +135,7 @@ def test_a_racy_point_is_never_the_best(cli: Cli, workdir: Path) -> None:
     assert [(p["best"], bool(p["error"])) for p in points] == [(True, False), (False, True)]
     assert points[1]["error"].startswith(SAYS["race"])
     for fresh in (["--fresh"], []):  # the second time from what is kept
-        swept = cli("sweep", *how, "--set", "double.MODE=0,1", *fresh)
+        swept = cli("sweep", *how, "double.MODE=0,1", *fresh)
         assert swept.status == 1
         assert "fastest: " in swept.out
         assert swept.out.rstrip().endswith("at double.MODE=0")

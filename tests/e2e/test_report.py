@@ -199,7 +199,7 @@ def test_wrong_use(cli: Cli, workdir: Path) -> None:
         done = cli("report", *argv)
         assert done.status == 2, done.err
         assert said in done.err
-    cli("run", "--bench", "softmax", "--topology", "minimal", "--set", "rows=8")
+    cli("run", "--bench", "softmax", "--topology", "minimal", "rows=8")
     done = cli("report", "--against", "last~1")
     assert (done.status, "another bench" in done.err) == (2, True)
     assert [path.name for path in workdir.iterdir() if path.suffix == ".html"] == []

@@ -16,7 +16,7 @@ from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
 
 Cli = Callable[..., Any]
-SMALL = ("sweep", "--bench", "gemm-single-pe", "--topology", "minimal", "--set", "k=16", "--set", "n=16")
+SMALL = ("sweep", "--bench", "gemm-single-pe", "--topology", "minimal", "k=16", "n=16")
 KILLER = """\
 import os, pathlib, signal
 import numpy as np
@@ -64,7 +64,7 @@ def rows(sweep: kb.Sweep) -> list[dict[str, Any]]:
 
 
 def test_rows_are_kept_runs_and_a_failed_point_is_one_too(cli: Cli, workdir: Path) -> None:
-    ended = cli(*SMALL, "--set", "m=8..32*2", "--topo", "cube.hbm.channel_gbs=32,-1", "--format", "json",
+    ended = cli(*SMALL, "m=8..32*2", "--topo", "cube.hbm.channel_gbs=32,-1", "--format", "json",
                 "--out", "rows.parquet")  # fmt: skip
     assert ended.status == 1
     assert "3 of 6 points failed; the first, point 2: override cube.hbm.channel_gbs: is -1" in ended.err
@@ -84,12 +84,12 @@ def test_rows_are_kept_runs_and_a_failed_point_is_one_too(cli: Cli, workdir: Pat
     assert table["latency_ns"].to_pylist() == [p["latency_ns"] for p in found["points"]]
     assert [path.name for path in workdir.iterdir() if "parquet" in path.name] == ["rows.parquet"]
 
-    longer = json.loads(cli(*SMALL, "--set", "m=8,64", "--tag", "more", "--format", "json").out)
+    longer = json.loads(cli(*SMALL, "m=8,64", "--tag", "more", "--format", "json").out)
     assert [p["kept_before"] for p in longer["points"]] == [True, False]
     assert longer["points"][0]["run_id"] == found["points"][0]["run_id"]
     assert kb.open_run(longer["points"][0]["run_id"]).tags == ["sweep-gemm-single-pe", "more"]
 
-    shown = cli(*SMALL, "--set", "m=8,64").out
+    shown = cli(*SMALL, "m=8,64").out
     assert "kept_before" in shown
     assert "█" in shown or "#" in shown
     assert "fastest: " in shown
@@ -97,8 +97,8 @@ def test_rows_are_kept_runs_and_a_failed_point_is_one_too(cli: Cli, workdir: Pat
 
 def test_what_is_wrong_with_every_point_is_wrong_usage(cli: Cli) -> None:
     for arguments, message in (
-        (("--set", "mm=1,2"), "no parameter 'mm'; did you mean 'm'?"),
-        (("--set", "m=9..8"), "ends below its beginning"),
+        (("mm=1,2",), "no parameter 'mm'; did you mean 'm'?"),
+        (("m=9..8",), "ends below its beginning"),
         (("--topo", "cube.hbm.chanel_gbs=1,2"), "unknown key, did you mean 'channel_gbs'?"),
         (("--out", "x.csv"), "must end in .parquet"),
     ):
@@ -157,7 +157,7 @@ def test_a_worker_that_is_killed_is_replaced_and_rows_are_those_of_one_process(w
 
 def test_a_worker_that_dies_once_its_run_is_kept_does_not_keep_it_twice(process: Cli, workdir: Path) -> None:
     (workdir / "killer.py").write_text(KILLER + DIES_AFTER_KEEPING, encoding="utf-8")
-    command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "--set", "n=1..6", "--jobs", "2")
+    command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "n=1..6", "--jobs", "2")
     ended = process(*command, "--format", "json")
     assert ended.status == 0, ended.err
     assert len(list(workdir.glob("died-*"))) >= 2
@@ -167,8 +167,8 @@ def test_a_worker_that_dies_once_its_run_is_kept_does_not_keep_it_twice(process:
 
 def test_a_sweep_that_is_killed_is_completed_by_the_next_call(process: Cli, cli: Cli, workdir: Path) -> None:
     (workdir / "killer.py").write_text(KILLER, encoding="utf-8")
-    command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "--set", "n=1..4", "--set", "at=3",
-               "--set", "who=sweep")  # fmt: skip
+    command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "n=1..4", "at=3",
+               "who=sweep")  # fmt: skip
     assert process(*command).status == -signal.SIGKILL
     assert len(kb.runs()) == 2
     found = json.loads(cli(*command, "--format", "json").out)
@@ -180,8 +180,8 @@ def test_a_sweep_that_is_killed_is_completed_by_the_next_call(process: Cli, cli:
 def test_kills_of_the_sweep_lose_at_most_the_points_under_way(process: Cli, workdir: Path) -> None:
     (workdir / "killer.py").write_text(KILLER, encoding="utf-8")
     for at in range(1, 21, 4):
-        command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "--set", "n=1..20",
-                   "--set", f"at={at}", "--set", "who=parent", "--jobs", "2")  # fmt: skip
+        command = ("sweep", "--bench", "killer.py", "--topology", "minimal", "n=1..20",
+                   f"at={at}", "who=parent", "--jobs", "2")  # fmt: skip
         store = ("--store", f"store-{at}")
         assert process(*command, *store).status == -signal.SIGKILL
         before = len(kb.runs(f"store-{at}"))
@@ -195,12 +195,12 @@ def test_kills_of_the_sweep_lose_at_most_the_points_under_way(process: Cli, work
 
 
 def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli) -> None:
-    cli(*SMALL, "--set", "m=8,16", "--topo", "cube.hbm.channel_gbs=8,32")
-    asked = cli("query", "best-of-sweep", "--param", "bench=gemm-single-pe", "--format", "json")
+    cli(*SMALL, "m=8,16", "--topo", "cube.hbm.channel_gbs=8,32")
+    asked = cli("query", "best-of-sweep", "bench=gemm-single-pe", "--format", "json")
     best = [row[0] for row in json.loads(asked.out)["rows"]]
     assert best[0] == "cube.hbm.channel_gbs=32.0, m=8"
     assert best[-1] == "cube.hbm.channel_gbs=8.0, m=16"
-    cli("run", "gemm-single-pe", "--topology", "minimal", "--set", "m=128")  # no point of the sweep
+    cli("run", "gemm-single-pe", "--topology", "minimal", "m=128")  # no point of the sweep
     most = kb.ask("sweep-keys", params={"bench": "gemm-single-pe"}).dicts()
     every = kb.ask("sweep-keys", params={"bench": "gemm-single-pe", "tag": ""}).dicts()
     assert ("m", "8", "128") in [(row["key"], row["best"], row["worst"]) for row in every]
@@ -239,7 +239,7 @@ def test_the_best_of_a_sweep_and_a_comparison_name_the_keys_that_differ(cli: Cli
 def test_a_point_that_ends_its_process_is_a_row(cli: Cli, workdir: Path, end: str, jobs: str) -> None:
     bench = KILLER.replace("if n == at and not marker.exists():", f"if n == at:\n        {end}")
     (workdir / "ends.py").write_text(bench, encoding="utf-8")
-    how = ("sweep", "ends.py", "--topology", "minimal", "--set", "n=1,2,3", "--set", "at=2", "--jobs", jobs)
+    how = ("sweep", "ends.py", "--topology", "minimal", "n=1,2,3", "at=2", "--jobs", jobs)
     ended = cli(*how, "--format", "json")
     assert ended.status == 1
     points = json.loads(ended.out)["points"]

@@ -145,19 +145,18 @@ def test_a_worker_that_is_killed_is_replaced_and_one_that_always_dies_is_a_row(
         "sleeper.py",
         "--topology",
         "minimal",
-        "--set",
         "n=1..4",
         "--format",
         "json",
     )
-    ended = cli(*command, "--set", "kill=2", "--executor", "dask", "--jobs", "2")
+    ended = cli(*command, "kill=2", "--executor", "dask", "--jobs", "2")
     assert ended.status == 0, ended.err
     found = json.loads(ended.out)  # what the bench prints is not on stdout
     assert [point["error"] for point in found["points"]] == [""] * 4
     assert Path("killed-0").exists()
     assert len(kb.runs()) == 4
 
-    ended = cli(*command, "--set", "kill=3", "--set", "times=99", "--executor", "dask", "--jobs", "2")
+    ended = cli(*command, "kill=3", "times=99", "--executor", "dask", "--jobs", "2")
     assert ended.status == 1
     errors = [point["error"] for point in json.loads(ended.out)["points"]]
     assert errors[2] == "its Dask workers died of it, several times; is there memory enough?"
@@ -170,7 +169,7 @@ def test_a_worker_that_is_killed_is_replaced_and_one_that_always_dies_is_a_row(
 def test_a_cluster_elsewhere_gets_what_it_needs(cli: Cli, sleeper: Path, workdir: Path) -> None:
     Path("machine.yaml").write_text("schema_version: 1\nname: mine\nsystem: {sips: 1}\n"
                                     "sip: {cube_mesh: {w: 1, h: 1}}\n", encoding="utf-8")  # fmt: skip
-    command = ("sweep", "--bench", "sleeper.py", "--topology", "machine.yaml", "--set", "n=1..6")
+    command = ("sweep", "--bench", "sleeper.py", "--topology", "machine.yaml", "n=1..6")
     with cluster(workdir / "elsewhere", workers=2) as address:
         ended = cli(*command, "--scheduler", address, "--format", "json")
         assert ended.status == 0, ended.err
@@ -190,7 +189,7 @@ def test_a_scheduler_that_is_lost_ends_the_sweep_and_the_next_call_completes_it(
 ) -> None:
     with cluster(workdir / "elsewhere") as address:
         sweep = subprocess.Popen(
-            [*COMMAND, "--set", "n=1..12", "--set", "s=0.5", "--scheduler", address],
+            [*COMMAND, "n=1..12", "s=0.5", "--scheduler", address],
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         until = time.monotonic() + 60
@@ -214,7 +213,7 @@ def test_ctrl_c_ends_the_cluster_too_and_says_one_line(
     sleeper: Path, workdir: Path, at_a_terminal: None, when: str
 ) -> None:
     with subprocess.Popen(
-        [*COMMAND, "--set", "n=1..60", "--set", "s=1", "--executor", "dask", "--jobs", "2"],
+        [*COMMAND, "n=1..60", "s=1", "--executor", "dask", "--jobs", "2"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
     ) as sweep:  # fmt: skip
         until = time.monotonic() + 60

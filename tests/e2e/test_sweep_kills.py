@@ -23,7 +23,7 @@ from kernbench.api.going import Going
 POINTS = 16
 PARAMS: dict[str, Any] = {"m": "8..128+8", "k": 64}
 COMMAND = [sys.executable, "-m", "kernbench", "sweep", "--bench", "gemm-single-pe", "--topology", "minimal",
-           "--set", "m=8..128+8", "--set", "k=64", "--jobs", "2"]  # fmt: skip
+           "m=8..128+8", "k=64", "--jobs", "2"]  # fmt: skip
 EXECUTORS = {"processes": (), "dask": ("--executor", "dask")}
 MOMENTS = 20
 ON_DASK = [("dask", moment) for moment in range(0, MOMENTS, 4)]  # a cluster takes seconds to begin

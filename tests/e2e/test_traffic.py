@@ -52,7 +52,7 @@ def test_json_has_the_keys_that_others_rely_on(cli: Callable[..., Any], workdir:
     cypher = (
         "MATCH (t:Transaction)-[:SENT_FOR]->(o:Op) RETURN o.name AS name, sum(t.bytes) AS n ORDER BY name"
     )
-    moved = json.loads(cli("query", "--run", "last", "--cypher", cypher, "--format", "json").out)
+    moved = json.loads(cli("query", "last", "--cypher", cypher, "--format", "json").out)
     assert moved["rows"] == [
         ["dma_read", 4096],
         ["dma_write", 4096],
@@ -85,7 +85,6 @@ def test_the_list_of_patterns(cli: Callable[..., Any]) -> None:
             "--topology",
             "minimal",
             "--no-trace",
-            "--set",
             "bytes=64",
         )
         assert done.status == 0, done.err
@@ -101,10 +100,10 @@ WRONG_USAGE = [
     (("x.yaml", "--list"), "give one of FILE, pattern:NAME and --list"),
     (("x.yaml",), "'x.yaml' does not exist"),
     (("pattern:transposed",), "did you mean 'transpose'?"),
-    (("pattern:gather", "--set", "root=999"), "no PE has rank 999"),
-    (("pattern:gather", "--set", "byte=9"), "did you mean 'bytes'?"),
+    (("pattern:gather", "root=999"), "no PE has rank 999"),
+    (("pattern:gather", "byte=9"), "did you mean 'bytes'?"),
     (("pattern:gather", "--topology", "nowhere"), "no such topology file"),
-    (("flows.yaml", "--set", "bytes=9"), "'bytes' cannot be set: only patterns have parameters"),
+    (("flows.yaml", "bytes=9"), "'bytes' cannot be set: only patterns have parameters"),
 ]
 FAILED = [
     ("[]", "NO_REQUESTS: no flows are given"),

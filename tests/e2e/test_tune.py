@@ -52,7 +52,7 @@ def test_json_has_points_and_settings_that_run(cli: Cli, bench: tuple[str, ...])
     assert [run["run_id"] for run in kept] == [p["run_id"] for p in found["points"] if p["run_id"]]
     assert [run["tags"] for run in kept] == [["here"]] * 3
     for setting in ("add.N=4", "add[x=f32[2, 4]].N=4"):
-        run = json.loads(cli("run", *bench[1:], "--set", setting, "--format", "json").out)
+        run = json.loads(cli("run", *bench[1:], setting, "--format", "json").out)
         assert run["params"] == {"add.N": 4}
         assert run["latency_ns"] == found["points"][3]["latency_ns"]
 
@@ -64,7 +64,7 @@ def test_csv_and_table_have_the_fastest_first(cli: Cli, bench: tuple[str, ...]) 
     table = cli(*bench).out.splitlines()
     assert table[1].split()[-2:-1] == ["*"]
     assert "not today" in table[4]
-    assert table[-2] == "to run with the best: --set add.N=3"
+    assert table[-2] == "to run with the best: add.N=3"
     assert f"the run with the best: {table[1].split()[-1]} (" in table[-1]
 
 

@@ -79,7 +79,7 @@ def test_the_main_job_and_a_query_run_from_the_wheel(installed: Path, tmp_path: 
 
     run = json.loads(kernbench("run", "--bench", "qkv-gemm", "--verify-data", "--format", "json"))
     assert run["verified"] is True
-    answer = json.loads(kernbench("query", "busiest-links", "--run", run["run_id"], "--format", "json"))
+    answer = json.loads(kernbench("query", "busiest-links", run["run_id"], "--format", "json"))
     assert answer["rows"]
     assert json.loads(kernbench("doctor", "--format", "json"))["ok"] is True
     place = "import kernbench, kernbench_graph; print(kernbench.__file__, kernbench_graph.__file__)"

@@ -15,7 +15,7 @@ Cli = Callable[..., Any]
     ("argv", "said"),
     [
         ((), "the terminal UI needs a terminal; draw a screen with --svg FILE instead"),
-        (("last", "--run", "last"), "the run is given twice"),
+        (("--run", "last"), "--run is gone; write 'kernbench"),
         (("--keys", "t"), "--keys is for --svg"),
         (
             ("--svg", "x.svg", "--size", "wide"),

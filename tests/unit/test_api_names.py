@@ -18,12 +18,12 @@ from kernbench.declared import declared
 SLOW = ("numpy", "pyarrow", "pydantic", "networkx", "ladybug", "kernbench.benches.registry")
 LINES = [
     "run --bench g",
-    "run --bench gemm-single-pe --set m",
+    "run gemm-single-pe m",
     "run --topology d",
     "evaluate d",
     "traffic pattern",
     "query busiest",
-    "query busiest-links --param l",
+    "query busiest-links l",
     "why l",
     "show b",
 ]

@@ -51,12 +51,12 @@ def test_a_query_has_a_time_limit(run: kb.Run, value: float) -> None:
 @pytest.mark.parametrize("value", ["nan", "inf", "-1"])
 def test_numbers_of_commands(value: str, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("start_ns", "period_ns", "share"):
-        assert main(["traffic", "pattern:hot-spot", "--topology", "minimal", "--set", f"{name}={value}"]) == 2
+        assert main(["traffic", "pattern:hot-spot", "--topology", "minimal", f"{name}={value}"]) == 2
         assert f"parameter '{name}': {value} is " in capsys.readouterr().err
     assert main(["run", "gemm-single-pe", "--topology", "minimal", "--max-ns", value]) == 2
     assert f"max_ns is {float(value)}, expected a finite number" in capsys.readouterr().err
 
 
 def test_a_name_in_the_other_case_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "gemm-single-pe", "--topology", "minimal", "--set", "M=64"]) == 2
+    assert main(["run", "gemm-single-pe", "--topology", "minimal", "M=64"]) == 2
     assert "has no parameter 'M'; did you mean 'm'?" in capsys.readouterr().err

@@ -30,14 +30,14 @@ def test_a_number_too_long_for_any_use(
         *(("traffic", file, *minimal) for file in ("f.yaml", "g.yaml", "h.yaml", "i.csv")),
         ("probe", *minimal, "--sizes", f"64,{number}"),
         ("probe", *minimal, "--bytes", number),
-        ("tune", "--bench", "softmax", *minimal, "--set", f"rows={number}0"),
+        ("tune", "--bench", "softmax", *minimal, f"rows={number}0"),
         ("run", "--bench", number),
         (*one_pe, "--device", f"sip:{number}"),
-        (*one_pe, "--set", f"m={number}"),
+        (*one_pe, f"m={number}"),
         (*one_pe, "--topo", f"system.sips={number}"),
         (*one_pe, "--topo", f"a.{number}=1"),
         ("topology", "check", "t.yaml"),
-        ("query", "busiest-links", "--param", f"limit={number}"),
+        ("query", "busiest-links", f"limit={number}"),
     ):
         assert main(argv) in (1, 2), argv
         said = capsys.readouterr().err

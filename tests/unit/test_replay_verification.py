@@ -87,7 +87,7 @@ def test_the_message_has_everything_one_needs():
         "largest absolute error 2, largest relative error 0.25, tolerance 0.001 "
         "(give tolerance= or a kernbench.Bounded where rounding may do that); "
         "last written by gemm/dot (op 17) on sip0.cube0.pe0.pe_gemm at 1234.5 ns; "
-        "'kernbench query lineage --param op=17' shows where its value comes from"
+        "'kernbench query lineage op=17' shows where its value comes from"
     )
     assert asked == [(1, 0)]
 

@@ -132,7 +132,7 @@ def test_details_of_a_run_and_the_question_say_the_same(cli: Callable[..., Any])
     assert "roofline" not in cli("show", "--format", "json").out
     with pytest.raises(QueryError, match=r"must be one of"):
         kb.open_run().roofline("operations")
-    assert "no launch '7'" in cli("query", "roofline", "--param", "launch=7").err
+    assert "no launch '7'" in cli("query", "roofline", "launch=7").err
 
 
 def test_the_figure_needs_flops(cli: Callable[..., Any], workdir: Path) -> None:

@@ -23,7 +23,7 @@ Cli = Callable[..., Any]
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("last", "--run", "last"), "the run is given twice"),
+        (("--run", "last"), "--run is gone; write 'kernbench"),
         (("--port", "70000"), "70000"),
         (("nosuch",), "nosuch"),
         (("--host", "example.org", "--no-open"), "'example.org' is not an address"),

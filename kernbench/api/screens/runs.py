@@ -9,7 +9,7 @@ from kernbench.report.cells import number
 from kernbench.report.content import Grid, columns_of
 
 _COLUMNS = columns_of("run_id bench tags latency_ns params topology verified status changed started_at")
-EMPTY = "no runs here; keep one with 'kernbench run --bench qkv-gemm'"
+EMPTY = "no runs here; keep one with 'kernbench run qkv-gemm'"
 
 
 def grid(listed: Iterable[Mapping[str, Any]]) -> Grid:

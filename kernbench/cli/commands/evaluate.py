@@ -11,8 +11,10 @@ from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
     assignments,
+    at_most_one,
     executor_options,
     opened,
+    settings_argument,
     share,
     store_option,
     topology_file,
@@ -30,18 +32,14 @@ _SHOWN = 30
     cls=Command,
     examples=[
         "kernbench evaluate --list",
-        "kernbench evaluate milestone-1h-gemm --set shapes=32x128x32 --topology minimal --tag base",
-        "kernbench evaluate milestone-1h-gemm --set shapes=32x128x32 --topology minimal "
+        "kernbench evaluate milestone-1h-gemm shapes=32x128x32 --topology minimal --tag base",
+        "kernbench evaluate milestone-1h-gemm shapes=32x128x32 --topology minimal "
         "--against base --threshold 2%",
     ],
 )
-@click.argument("name", required=False, shell_complete=completion.evaluations)
+@settings_argument("NAME [PARAM=VALUE]...", completion.evaluations)
 @click.option("--list", "listing", is_flag=True, help="List the evaluations and their parameters.")
 @click.option("--out", metavar="DIR", help="Folder for the results.  [default: evaluation-NAME]")
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE",
-    help="A parameter of the evaluation; may be repeated.",
-)  # fmt: skip
 @topology_option
 @click.option(
     "--topo", multiple=True, metavar="KEY=VALUE",
@@ -59,10 +57,10 @@ _SHOWN = 30
 @store_option
 @format_option
 def command(
-    name: str | None,
+    words: tuple[str, ...],
     listing: bool,
     out: str | None,
-    settings: tuple[str, ...],
+    settings: dict[str, str],
     topology: str | None,
     topo: dict[str, str],
     jobs: int,
@@ -86,13 +84,14 @@ def command(
     """
     if listing:
         return _list(fmt)
+    name = at_most_one(words, "the evaluation")
     if name is None:
         raise click.UsageError("name an evaluation; 'kernbench evaluate --list' shows them")
     with running() as progress, opened(store) as kept_in:
         found = api.evaluate(
             name,
             out,
-            params=assignments("--set", settings),
+            params=settings,
             topology=topology_file(topology),
             topo=topo,
             jobs=jobs,

@@ -14,7 +14,7 @@ from kernbench.cli.output import emit, format_option
 @click.command(cls=Command, examples=["kernbench list", "kernbench list --format json"])
 @format_option
 def command(fmt: str) -> None:
-    """List the benches: index, name, what they do, and the parameters that --set takes.
+    """List the benches: index, name, what they do, and the parameters that run, sweep and tune take.
 
     An index may be given to 'run --bench' instead of a name. It changes when benches are added.
     """

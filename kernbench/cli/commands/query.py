@@ -10,7 +10,14 @@ import click
 from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import RUN_HELP, assignments, opened, queries_option, store_option, window_options
+from kernbench.cli.options import (
+    assignments,
+    moved_option,
+    opened,
+    queries_option,
+    store_option,
+    window_options,
+)
 from kernbench.cli.output import emit, format_option, print_table, remark, say
 from kernbench.cli.progress import Progress
 from kernbench.cli.source_links import link_lines
@@ -35,7 +42,7 @@ class _QueryCommand(Command):
             ctx.resilient_parsing = True
             super().parse_args(ctx, list(rest))
             ctx.resilient_parsing = False
-            if name := ctx.params.get("name"):
+            if name := _asked(ctx.params.get("words") or (), named=True)[0]:
                 say("\n".join(_help(api.question(name, ctx.params.get("queries") or ()))))
                 ctx.exit()
             ctx.params.clear()
@@ -47,19 +54,15 @@ class _QueryCommand(Command):
     examples=[
         "kernbench query --list",
         "kernbench query busiest-links --help",
-        "kernbench query busiest-links limit=3 --run last",
+        "kernbench query busiest-links last limit=3",
         "kernbench query --cypher 'MATCH (t:Transaction) RETURN t.kind AS kind, count(*) AS n ORDER BY kind'",
     ],
 )
-@click.argument("name", required=False, shell_complete=completion.questions)
 @click.argument(
-    "settings", nargs=-1, metavar="[PARAM=VALUE]...", shell_complete=completion.question_parameters
+    "words", nargs=-1, metavar="NAME [RUN] [PARAM=VALUE]...", shell_complete=completion.question_words
 )
-@click.option("--run", "run", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
-@click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="As PARAM=VALUE; may be repeated.",
-    shell_complete=completion.question_parameters,
-)  # fmt: skip
+@moved_option("--run", "{command} NAME {value}")
+@moved_option("--param", "{command} NAME {value}")
 @window_options
 @click.option(
     "--list", "list_all", is_flag=True, help="List the questions of the library and their parameters."
@@ -87,10 +90,7 @@ class _QueryCommand(Command):
 @store_option
 @format_option
 def command(
-    name: str | None,
-    settings: tuple[str, ...],
-    run: str | None,
-    params: tuple[str, ...],
+    words: tuple[str, ...],
     launch: str | None,
     from_ns: float | None,
     to_ns: float | None,
@@ -105,19 +105,17 @@ def command(
     store: str | None,
     fmt: str,
 ) -> None:
-    """Ask the question NAME of a kept run, by default the last; 'query NAME --help' shows its parameters.
+    """Ask the question NAME of RUN, by default the last; 'query NAME --help' shows its parameters.
 
     With --cypher, texts such as limit=3 are the query's own parameters, $limit in its text.
 
     A question that can look at a window of the run looks at its launches, unless --launch, --from or --to
     say otherwise. In tables of what parts of the machine did, symmetric parts are one row, and the column
-    count says how many; limit=N counts the rows that are then left. Free Cypher without --run is asked of the
+    count says how many; limit=N counts the rows that are then left. Free Cypher without RUN is asked of the
     graph over all runs where that has what it names (Run, Topology, USED), and of the last run where it does
     not.
     """
-    if name is not None and "=" in name:  # with --cypher or --list, where there is no NAME
-        settings, name = (name, *settings), None
-    params = (*params, *settings)
+    name, run, params = _asked(words, named=not list_all and cypher is None)
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
     windowed = _is_given("launch") or from_ns is not None or to_ns is not None
@@ -125,7 +123,7 @@ def command(
         raise click.UsageError("--print is for a question by name, without --explain")
     if list_all:
         if params or run is not None or windowed or explain:
-            raise click.UsageError("--list takes neither --run, --param, --explain nor a window")
+            raise click.UsageError("--list takes neither a run, parameters, --explain nor a window")
         _list(fmt, queries)
         return
     values = assignments("parameter", params)
@@ -173,6 +171,16 @@ def command(
         remark(f"{result.engine or 'no engine'} answers this")
     if fmt == "table" and not rows:
         remark("no matching rows")
+
+
+def _asked(words: Sequence[str], *, named: bool) -> tuple[str | None, str | None, list[str]]:
+    """The question where one is ``named``, the run, and parameters as texts."""
+    params = [word for word in words if "=" in word]
+    rest = [word for word in words if "=" not in word]
+    name = rest.pop(0) if named and rest else None
+    if len(rest) > 1:
+        raise click.UsageError(f"'{rest[1]}': the run is named already, '{rest[0]}'; write name=value")
+    return name, (rest[0] if rest else None), params
 
 
 def _print_folded(
@@ -234,7 +242,7 @@ def _help(question: dict[str, Any]) -> list[str]:
     if question["rests_on"]:
         lines += ["", f"  Rests on the analysis of {' and '.join(question['rests_on'])}."]
     for title, entries in (
-        ("Parameters (--param NAME=VALUE)", question["params"]),
+        ("Parameters (NAME=VALUE)", question["params"]),
         ("Columns", question["returns"]),
     ):
         if entries:
@@ -244,7 +252,7 @@ def _help(question: dict[str, Any]) -> list[str]:
                 label = _signature(entry) if "default" in entry else entry["name"]
                 about = " ".join(part for part in (_type_text(entry), entry["help"]) if part)
                 lines.append(f"  {label:<{width}}  {about}".rstrip())
-    example = " ".join(f"--param {p['name']}=..." for p in question["params"] if p["default"] is None)
+    example = " ".join(f"{p['name']}=..." for p in question["params"] if p["default"] is None)
     return [*lines, "", "Example:", f"  kernbench query {question['name']} {example}".rstrip()]
 
 

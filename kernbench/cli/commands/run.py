@@ -12,7 +12,6 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
-    assignments,
     bench_argument,
     change_options,
     check_option,
@@ -21,7 +20,6 @@ from kernbench.cli.options import (
     instrument_option,
     kept_options,
     limit_options,
-    settings_option,
     store_option,
     topology_file,
     topology_option,
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
         "kernbench run gemm-single-pe --topo cube.hbm.channel_gbs=64 --topo pe.pe_dma.read_engines=2",
     ],
 )
-@bench_argument("a name or index from 'kernbench list', or file.py[:name].")
+@bench_argument
 @topology_option
 @change_options
 @device_option
@@ -56,7 +54,6 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also compare every operation with what its inputs give, and stop at the first that is off.",
 )
-@settings_option
 @limit_options
 @click.option(
     "--keep-partial", is_flag=True, help="Save the partial results of a run that fails or is interrupted."
@@ -76,7 +73,7 @@ def command(
     device: str | None,
     verify_data: bool,
     verify_ops: bool,
-    settings: tuple[str, ...],
+    settings: dict[str, str],
     tags: tuple[str, ...],
     check: bool,
     max_ns: float | None,
@@ -98,14 +95,13 @@ def command(
     accesses race, is kept: its trace tells which operation wrote the first wrong value. Exit status 1 in all
     these cases, 130 when interrupted.
     """
-    params = assignments("--set", settings)
     file = topology_file(topology)
     start = bound(
         api.run,
         bench,
         file,
         "ops" if verify_ops else verify_data,
-        params=params,
+        params=settings,
         topo=topo,
         components=components,
         device=device,

@@ -14,7 +14,6 @@ from kernbench.cli.run_report import print_run
 @click.command(
     cls=Command,
     examples=["kernbench show", "kernbench show last~1 --launch 0", "kernbench show last --tab waits"],
-    moved={"--roofline": "kernbench export roofline --out VALUE"},
 )
 @run_argument
 @click.option("--tab", metavar="TAB", help="Show this tab of page and terminal UI instead, such as waits.")

@@ -11,11 +11,12 @@ from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
-    assignments,
+    at_most_one,
     change_options,
     executor_options,
     limit_options,
     opened,
+    settings_argument,
     store_option,
     topology_file,
 )
@@ -42,27 +43,19 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 @click.command(
     cls=Command,
     examples=[
-        "kernbench sweep gemm-single-pe --topology minimal --set m=16..64*2",
-        "kernbench sweep gemm-single-pe --topology minimal --set m=16,32 "
+        "kernbench sweep gemm-single-pe --topology minimal m=16..64*2",
+        "kernbench sweep gemm-single-pe --topology minimal m=16,32 "
         "--topo cube.hbm.channel_gbs=16,32 --jobs 2 --out sweep.parquet --plot sweep.png",
-        "kernbench sweep flash-attention --topology minimal --set block_n=16,32,64 "
-        "--energy --pareto front.png",
+        "kernbench sweep flash-attention --topology minimal block_n=16,32,64 --energy --pareto front.png",
     ],
 )
-@click.argument("file", required=False, metavar="[BENCH|FILE.yaml]", shell_complete=completion.benches)
-@click.option(
-    "--bench", metavar="NAME", shell_complete=completion.benches,
-    help="As BENCH: a name or index from 'kernbench list', or file.py[:name].",
-)  # fmt: skip
+@settings_argument("BENCH|FILE.yaml [NAME=VALUES]...", completion.bench_words)
+@click.option("--bench", hidden=True, shell_complete=completion.benches)
 @click.option(
     "--topology", "topologies", multiple=True, metavar="FILE", shell_complete=completion.topologies,
     help="A file, or the name of a shipped one; may be repeated.  [default: default]",
 )  # fmt: skip
 @change_options
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUES", shell_complete=completion.bench_settings,
-    help="Values of a bench parameter: 1,2,4 or 8..11 or 8..64+8 or 8..128*2; may be repeated.",
-)  # fmt: skip
 @click.option("--device", metavar="all|sip:N", help="The SIPs to run on.  [default: SIP 0]")
 @click.option("--verify-data", is_flag=True, help="Check the values that each point computes.")
 @executor_options
@@ -94,12 +87,12 @@ def _ends_in(suffix: str) -> Callable[[click.Context, click.Parameter, str | Non
 @store_option
 @format_option
 def command(
-    file: str | None,
+    words: tuple[str, ...],
     bench: str | None,
     topologies: tuple[str, ...],
     topo: dict[str, str],
     components: str | None,
-    settings: tuple[str, ...],
+    settings: dict[str, str],
     device: str | None,
     verify_data: bool,
     jobs: int,
@@ -121,15 +114,17 @@ def command(
 ) -> None:
     """Run a bench at every combination of values: of its parameters, of topology keys, of topologies.
 
-    --set and --topo take lists and ranges with both ends. FILE is YAML with bench, topology, device, verify,
-    tags, set, topo, phases and points; options come before what it says. Each point is a kept run. One that
-    the store holds already is not run again, so the same command completes a sweep that was stopped. A point
-    that fails is a row with its error; then the exit status is 1.
+    Values, those of --topo too, are lists and ranges with both ends: 1,2,4 or 8..11 or 8..64+8 or 8..128*2.
+    FILE is YAML with bench, topology, device, verify, tags, set, topo, phases and points; options come before
+    what it says. Each point is a kept run. One that the store holds already is not run again, so the same
+    command completes a sweep that was stopped. A point that fails is a row with its error; then the exit
+    status is 1.
 
     JSON has bench, swept (the keys that vary) and points (point, topology, params, topo, latency_ns, sim_ns,
     verified, run_id, kept_before, error; with --energy also energy_pj and edp_pj_ns; where memory is
     refreshed also phases and spread_ns, from the least latency to the most).
     """
+    file = at_most_one(words, "the bench")
     if file is not None and not file.endswith((".yaml", ".yml")):
         if bench is not None:
             raise click.UsageError(
@@ -153,7 +148,7 @@ def command(
                 list(topologies) or None,
                 verify_data,
                 file=file,
-                params=assignments("--set", settings),
+                params=settings,
                 topo=topo,
                 components=components,
                 device=device,

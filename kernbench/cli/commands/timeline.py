@@ -11,7 +11,7 @@ import click
 
 from kernbench import api
 from kernbench.cli.group import Command
-from kernbench.cli.options import opened, run_argument, store_option, window_options
+from kernbench.cli.options import moved_option, opened, run_argument, store_option, window_options
 from kernbench.cli.output import format_option, print_csv, print_json, say
 
 _BARS = ("place", "count", "begin", "end", "category", "name", "number", "source")
@@ -25,9 +25,9 @@ _PIPE_COLUMNS = 110
         "kernbench timeline",
         "kernbench timeline last --launch 0 --links --rows 4",
     ],
-    moved={"--out": "kernbench export timeline --out VALUE"},
 )
 @run_argument
+@moved_option("--out", "kernbench export timeline --out {value}")
 @window_options
 @click.option(
     "--links",

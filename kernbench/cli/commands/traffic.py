@@ -11,11 +11,12 @@ from kernbench import api
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
-    assignments,
+    at_most_one,
     change_options,
     check_option,
     instrument_option,
     kept_options,
+    settings_argument,
     store_option,
     topology_file,
     topology_option,
@@ -42,18 +43,15 @@ _SHARES = ("mean_utilisation", "max_utilisation")
 @click.command(
     cls=Command,
     examples=[
-        "kernbench traffic pattern:transpose --set bytes=16384",
+        "kernbench traffic pattern:transpose bytes=16384",
         "kernbench traffic pattern:neighbour --topology minimal --format json",
         "kernbench traffic --list",
     ],
 )
-@click.argument("file", required=False, metavar="[FILE|pattern:NAME]", shell_complete=completion.patterns)
+@settings_argument("FILE|pattern:NAME [NAME=VALUE]...", completion.patterns)
 @click.option("--list", "list_all", is_flag=True, help="List the patterns, their formulas and parameters.")
 @topology_option
 @change_options
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A pattern's parameter; may be repeated."
-)
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
     help="How many of the busiest parts to show.",
@@ -64,12 +62,12 @@ _SHARES = ("mean_utilisation", "max_utilisation")
 @store_option
 @format_option
 def command(
-    file: str | None,
+    words: tuple[str, ...],
     list_all: bool,
     topology: str | None,
     topo: dict[str, str],
     components: str | None,
-    settings: tuple[str, ...],
+    settings: dict[str, str],
     top: int,
     instruments: tuple[str, ...],
     tags: tuple[str, ...],
@@ -85,18 +83,18 @@ def command(
     an SRAM or a TCM), bytes and, where the default does not fit, op (write or read), start_ns, count,
     period_ns, offset, name. The run is kept as one of the bench 'traffic' and can be asked like any other.
     """
+    file = at_most_one(words, "the flows")
     if (file is None) != list_all:
         raise click.UsageError("give one of FILE, pattern:NAME and --list")
     if file is None:
         _list(fmt)
         return
-    params = assignments("--set", settings)
     where = topology_file(topology)
     with running() as progress:
         run = api.traffic(
             file,
             where,
-            params=params,
+            params=settings,
             topo=topo,
             components=components,
             store=store,

@@ -8,7 +8,7 @@ import click
 
 from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import RUN_HELP, opened, store_option
+from kernbench.cli.options import moved_option, opened, store_option
 from kernbench.cli.output import say
 
 
@@ -22,8 +22,8 @@ def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int,
 @click.command(
     cls=Command, examples=["kernbench tui", "kernbench tui last", "kernbench tui last --keys t --svg map.svg"]
 )
-@click.argument("given", metavar="[RUN]", required=False, shell_complete=completion.runs)
-@click.option("--run", "named", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
+@click.argument("run", metavar="[RUN]", required=False, shell_complete=completion.runs)
+@moved_option("--run", "{command} {value}")
 @click.option("--svg", metavar="FILE", help="Draw the screen into a file instead; needs no terminal.")
 @click.option(
     "--keys", metavar="KEYS", default="", help='With --svg: keys to press before, such as "t tab enter".'
@@ -33,9 +33,7 @@ def _size(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int,
     help="With --svg: the size of the screen.",
 )  # fmt: skip
 @store_option
-def command(
-    given: str | None, named: str | None, svg: str | None, keys: str, size: tuple[int, int], store: str | None
-) -> None:
+def command(run: str | None, svg: str | None, keys: str, size: tuple[int, int], store: str | None) -> None:
     """Browse kept runs in the terminal: launches, critical path, waits, topology, questions, comparison.
 
     Opens RUN, or the list of all runs. Every row leads on with Enter; ? shows the keys. Nothing is written
@@ -43,15 +41,13 @@ def command(
     """
     from kernbench.tui.start import browse, draw, require_terminal
 
-    if given is not None and named is not None:
-        raise click.UsageError(f"the run is given twice, as '{given}' and as --run {named}; give it once")
     if keys and svg is None:
         raise click.UsageError("--keys is for --svg; name a file to draw the screen into")
     if svg is None:
         require_terminal("draw a screen with --svg FILE instead")
     with opened(store) as kept_in:
         if svg is None:
-            browse(kept_in, given or named)
+            browse(kept_in, run)
         else:
-            draw(kept_in, given or named, keys.split(), size, svg)
+            draw(kept_in, run, keys.split(), size, svg)
             say(f"wrote {svg}")

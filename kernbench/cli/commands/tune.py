@@ -11,12 +11,10 @@ import click
 from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
-    assignments,
     bench_argument,
     change_options,
     device_option,
     limit_options,
-    settings_option,
     store_option,
     topology_file,
     topology_option,
@@ -31,11 +29,11 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
     cls=Command,
     examples=[
         "kernbench tune scale.py --topology minimal",
-        "kernbench tune scale.py --topology minimal --set n=4096 --verify-data --format csv",
+        "kernbench tune scale.py --topology minimal n=4096 --verify-data --format csv",
         "kernbench tune scale.py --topology minimal --for energy",
     ],
 )
-@bench_argument("launches kernels with @kb.autotune; file.py[:name], or a name from 'kernbench list'.")
+@bench_argument
 @topology_option
 @change_options
 @device_option
@@ -44,7 +42,6 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
     help="What is to be least: latency, energy, or edp, the energy-delay product.",
 )  # fmt: skip
 @click.option("--verify-data", is_flag=True, help="Leave out configurations that give wrong values.")
-@settings_option
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Mark the kept runs; may be repeated.")
 @limit_options
 @store_option
@@ -57,7 +54,7 @@ def command(
     device: str | None,
     goal: str,
     verify_data: bool,
-    settings: tuple[str, ...],
+    settings: dict[str, str],
     tags: tuple[str, ...],
     max_ns: float | None,
     max_events: int | None,
@@ -74,9 +71,8 @@ def command(
     kernel works. When interrupted, prints what was measured so far.
 
     JSON has bench, points (kernel, key, config, latency_ns, best, run_id, error; with another goal also
-    energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run --set' takes to run with the best.
+    energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run BENCH' takes to run with the best.
     """
-    params = assignments("--set", settings)
     file = topology_file(topology)
     measured: list[api.Point] = []
     try:
@@ -85,7 +81,7 @@ def command(
                 bench,
                 file,
                 verify_data,
-                params=params,
+                params=settings,
                 topo=topo,
                 components=components,
                 device=device,
@@ -116,7 +112,7 @@ def _print(fmt: str, found: api.Tuning, goal: str) -> None:
     shown = [name for i, name in enumerate(columns) if i not in empty]
     emit(fmt, found.as_dict(), shown, [[c for i, c in enumerate(row) if i not in empty] for row in rows])
     if fmt == "table" and found.settings:
-        chosen = " ".join(f"--set {shlex.quote(f'{name}={value}')}" for name, value in found.settings.items())
+        chosen = " ".join(shlex.quote(f"{name}={value}") for name, value in found.settings.items())
         say(f"\nto run with the best: {chosen}")
     if fmt == "table" and found.best_run:
         say(f"the run with the best: {found.best_run} ('last' is the one that was measured last)")

@@ -6,7 +6,7 @@ import click
 
 from kernbench.cli import completion
 from kernbench.cli.group import Command
-from kernbench.cli.options import RUN_HELP, opened, store_option
+from kernbench.cli.options import moved_option, opened, store_option
 
 _PORT = 8765
 
@@ -15,8 +15,8 @@ _PORT = 8765
     cls=Command,
     examples=["kernbench web", "kernbench web last --port 0 --no-open"],
 )
-@click.argument("given", metavar="[RUN]", required=False, shell_complete=completion.runs)
-@click.option("--run", "named", metavar="RUN", help=RUN_HELP, shell_complete=completion.runs)
+@click.argument("run", metavar="[RUN]", required=False, shell_complete=completion.runs)
+@moved_option("--run", "{command} {value}")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, metavar="N",
     help="Where to listen; 0 for any port that is free.",
@@ -28,9 +28,7 @@ _PORT = 8765
 )  # fmt: skip
 @click.option("--open/--no-open", "open_browser", default=True, show_default=True, help="Open the browser.")
 @store_option
-def command(
-    given: str | None, named: str | None, port: int, host: str, open_browser: bool, store: str | None
-) -> None:
+def command(run: str | None, port: int, host: str, open_browser: bool, store: str | None) -> None:
     """Browse kept runs in the browser: machine, timeline, critical path, questions, comparison.
 
     Serves one page until Ctrl-C, on this machine alone. It shows RUN, by default the last, and leads to all
@@ -38,11 +36,8 @@ def command(
     """
     from kernbench.web.start import serve
 
-    if given is not None and named is not None:
-        raise click.UsageError(f"the run is given twice, as '{given}' and as --run {named}; give it once")
-
     def say(url: str) -> None:
         click.echo(f"serving {url} until Ctrl-C")
 
     with opened(store) as kept_in:
-        serve(kept_in, given or named, host=host, port=port, open_browser=open_browser, say=say)
+        serve(kept_in, run, host=host, port=port, open_browser=open_browser, say=say)
