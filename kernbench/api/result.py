@@ -519,7 +519,7 @@ class Run:
         """A tab as the page, the terminal UI and ``kernbench show --tab`` have it. A notebook shows it.
 
         Args:
-            key: ``launches``, ``time``, ``path``, ``parts``, ``waits``, ``advice``, ``energy`` or
+            key: ``launches``, ``time``, ``path``, ``parts``, ``waits``, ``memory``, ``advice``, ``energy`` or
                 ``roofline``.
             launch: See :meth:`window`; ``from_ns`` and ``to_ns`` too.
             from_ns: Start of the window, ns.

@@ -29,6 +29,7 @@ VIEWS = {
     "timeline": "time 0 is",
     "path": "the chain of work and waiting",
     "waits": "Which transactions waited for which others",
+    "memory": "TCM over time",
     "energy": "its launches took",
     "roofline": "light_ns is the speed-of-light time",
     "questions": "Choose a question",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernbench.api.screens import advice, critical_path, energy, launches, parts, roofline, waits
+from kernbench.api.screens import advice, critical_path, energy, launches, memory, parts, roofline, waits
 from kernbench.report.content import Content
 
 
@@ -39,6 +39,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen("path", "Critical path", critical_path.of_run, short="Path"),
     Screen("parts", "Parts", parts.of_run, at_a_glance=True, needs_trace=False),
     Screen("waits", "Waits", waits.of_run),
+    Screen("memory", "Memory", memory.of_run),
     Screen("advice", "Advice", advice.of_run),
     Screen("energy", "Energy", energy.of_run),
     Screen("roofline", "Roofline", roofline.of_run),
