@@ -224,7 +224,7 @@ class Run:
             "nothing_checked": self.nothing_checked,
             "verdict": self.verdict,
             "problem": self.problem,
-            **({"ops_verified": p["ops_verified"]} if "ops_verified" in p else {}),
+            **{key: p[key] for key in ("ops_verified", "tile_transfers") if key in p},
             "status": p["status"],
             "races": list(p.get("races", ())),
             "wall_s": float(p["wall_s"]),

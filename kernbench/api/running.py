@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from kernbench.api.going import UnderWay
@@ -144,6 +145,11 @@ def run(
     return run_program(program, graph, extra, store, options)
 
 
+def _packs_tiles(graph: PropertyGraph) -> bool:
+    """Whether composites move tiles in one piece, as if each were stored by itself."""
+    return any("tile_transfers" not in node.properties for node in islice(graph.nodes("PeScheduler"), 1))
+
+
 def run_program(
     program: Program,
     graph: PropertyGraph,
@@ -211,6 +217,7 @@ def run_program(
             "races": [race.as_dict() for race in outcome.races],
             **({"problem": str(outcome.error)} if outcome.verified in ("no", "race") and not partial else {}),
             **({"ops_verified": outcome.data.ops_checked} if options.verify == "ops" else {}),
+            **({"tile_transfers": "packed"} if _packs_tiles(graph) else {}),
             **({"asked_hash": asked_hash} if mark_asked and asked_hash != configured else {}),
         },
     )

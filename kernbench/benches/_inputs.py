@@ -15,6 +15,13 @@ from kernbench.replay import Bounded as Bounded
 Array = NDArray[Any]
 
 DTYPE = Param("dtype", str, "f16", "element type of inputs and outputs", choices=("f16", "bf16", "f32"))
+TILES = Param(
+    "tiles",
+    str,
+    "wide",
+    "wide: rows of 256 bytes, a burst; native: the hardware's",
+    choices=("wide", "native"),
+)
 SEED = Param("seed", int, 0, "seed of the random inputs", minimum=0)
 
 
@@ -27,6 +34,15 @@ def weights(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> Arr
     """Normal numbers scaled by 1/sqrt(K), so that products with activations stay near 1, in ``dtype``."""
     values = rng.standard_normal(shape, dtype=np.float32) / np.float32(math.sqrt(shape[0]))
     return values.astype(dtypes.dtype(dtype).numpy)
+
+
+def wide(dtype: str, depth: int | None = None) -> tuple[int, int, int]:
+    """(M, K, N) of tiles whose rows are 256 bytes, a burst of the default machine's memory.
+
+    ``depth``: K, of a product whose first operand is not streamed.
+    """
+    columns = 256 // dtypes.dtype(dtype).itemsize
+    return 32, depth or columns, columns
 
 
 def matmul(a: Array, b: Array) -> Bounded:

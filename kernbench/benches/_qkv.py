@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.benches._inputs import activations, matmul, weights
+from kernbench.benches._inputs import activations, matmul, weights, wide
 
 if TYPE_CHECKING:
     from kernbench.kernels import Pointer
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def project(
-    x: Pointer, wq: Pointer, wk: Pointer, wv: Pointer, q: Pointer, k: Pointer, v: Pointer, tl: Any
+    x: Pointer, wq: Pointer, wk: Pointer, wv: Pointer, q: Pointer, k: Pointer, v: Pointer, tile: Any, tl: Any
 ) -> None:
     """Each PE multiplies its copy of x, pinned, by its columns of the weights, streamed tile by tile."""
     pinned = tl.load(x.local)
     for weight, out in ((wq, q), (wk, k), (wv, v)):
-        tl.composite("gemm", pinned, weight.local, out_ptr=out.local)
+        tl.composite("gemm", pinned, weight.local, out_ptr=out.local, tile_shape=tile)
     tl.wait()
 
 
@@ -34,6 +34,6 @@ def run_qkv(
     weight = {n: weights(rng, (hidden, hidden), dtype) for n in ("wq", "wk", "wv")}
     placed = [torch.from_numpy(w, dp=columns, name=n) for n, w in weight.items()]
     outputs = [torch.empty(tokens, hidden, dtype=dtype, dp=columns, name=n) for n in ("q", "k", "v")]
-    torch.launch("qkv", project, on_device, *placed, *outputs)
+    torch.launch("qkv", project, on_device, *placed, *outputs, tile=wide(dtype, depth=64))
     for out, w in zip(outputs, weight.values(), strict=True):
         torch.check(out.name, out, partial(matmul, x, w))

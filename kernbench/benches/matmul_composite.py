@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.benches._inputs import DTYPE, SEED, Array, Bounded, activations, matmul, weights
+from kernbench.benches._inputs import DTYPE, SEED, TILES, Array, Bounded, activations, matmul, weights, wide
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
 
@@ -22,7 +22,7 @@ EPILOGUES = ("none", "relu", "gelu", "silu", "bias", "bias_relu", "bias_gelu")
 
 
 def matmul_composite(
-    a: Pointer, b: Pointer, bias: Pointer, out: Pointer, variant: str, epilogue: str, tl: Any
+    a: Pointer, b: Pointer, bias: Pointer, out: Pointer, variant: str, epilogue: str, tile: Any, tl: Any
 ) -> None:
     """``out = epilogue(a @ b)``; ``load`` pins an operand in TCM, ``ref`` streams it from memory."""
     first = tl.load(a.local) if variant in ("load_ref", "load_load") else tl.ref(a.local)
@@ -32,7 +32,7 @@ def matmul_composite(
         for step in epilogue.split("_")
         if step != "none"
     ]
-    tl.wait(tl.composite("gemm", first, second, out_ptr=out.local, epilogue=steps))
+    tl.wait(tl.composite("gemm", first, second, out_ptr=out.local, epilogue=steps, tile_shape=tile))
 
 
 def _gelu(x: Array) -> Array:
@@ -71,6 +71,7 @@ def reference(a: Array, b: Array, bias: Array, epilogue: str) -> Bounded:
             choices=VARIANTS,
         ),
         Param("epilogue", str, "none", "what follows the product in the pipeline", choices=EPILOGUES),
+        TILES,
         DTYPE,
         SEED,
     ],
@@ -91,5 +92,6 @@ def run(torch: Context) -> None:
         out,
         variant=p.variant,
         epilogue=p.epilogue,
+        tile=wide(p.dtype) if p.tiles == "wide" else None,
     )
     torch.check("out", out, lambda: reference(a, b, bias, p.epilogue))

@@ -40,8 +40,8 @@ class PeScheduler(Part):
         default=1, description="1: GEMM and MATH take turns; 2: they work side by side"
     )
     tile_transfers: Literal["packed", "rows"] = Field(
-        default="packed",
-        description="tiles that a composite cuts from wide matrices: in one piece (packed), or rows apart",
+        default="rows",
+        description="tiles that a composite cuts from wide matrices: rows apart, or in one piece (packed)",
     )
 
 

@@ -40,6 +40,8 @@ def facts(run: Run, **window: Any) -> Iterator[tuple[str, str]]:
         yield "parameters", " ".join(f"{key}={value}" for key, value in run.params.items())
     changes = " ".join(f"{key}={value}" for key, value in info["topology_changes"].items())
     yield "topology", f"{run.topology} with {changes}" if changes else run.topology
+    if info.get("tile_transfers") == "packed":
+        yield "tiles", "packed: a composite's tiles move as if each were stored by itself"
     launched = "1 launch" if len(run.launches) == 1 else f"{len(run.launches)} launches"
     yield "latency", f"{number(run.latency_ns)} ns in {launched}" if run.launches else "no launches"
     setup = run.sim_ns - run.window("all").ns if run.launches else 0.0
