@@ -138,7 +138,8 @@ def grouped_pipelined(a: Any, b: Any, out: Any) -> None:
     for group in range(GROUPS):
         right = tl.load(b + group * BYTES, shape=(SIDE, SIDE), dtype=b.dtype)
         rows = tl.load(a + group * BYTES, shape=(SIDE, SIDE), dtype=a.dtype)
-        started.append(tl.composite("gemm", rows, right, out_ptr=out + group * BYTES, out_dtype="f16"))
+        to, tile = out + group * BYTES, (SIDE, SIDE, SIDE)
+        started.append(tl.composite("gemm", rows, right, out_ptr=to, out_dtype="f16", tile_shape=tile))
     tl.wait(started)
 
 
