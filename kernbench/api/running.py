@@ -147,7 +147,9 @@ def run(
 
 def _packs_tiles(graph: PropertyGraph) -> bool:
     """Whether composites move tiles in one piece, as if each were stored by itself."""
-    return any("tile_transfers" not in node.properties for node in islice(graph.nodes("PeScheduler"), 1))
+    return any(
+        node.properties["tile_transfers"] == "packed" for node in islice(graph.nodes("PeScheduler"), 1)
+    )
 
 
 def run_program(

@@ -51,7 +51,7 @@ class PeScheduler(PeComponent):
         assert isinstance(dma, PeDma)
         assert isinstance(gemm, PeGemm)
         self._dma, self._gemm, self._translator = dma, gemm, translator_of(self)
-        self._by_rows = self.node.properties.get("tile_transfers") == "rows"
+        self._by_rows = self.node.properties["tile_transfers"] == "rows"
         self._buffer_bytes = int(self.sibling("pe_tcm").node.properties["scheduler_reserved_bytes"])
 
     def submit(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:

@@ -212,7 +212,7 @@ _KINDS = (
         kind="pe_scheduler",
         name=f"{_PE}.pe_scheduler",
         section=("pe", "pe_scheduler"),
-        properties=("compute_slots",),
+        properties=("compute_slots", "tile_transfers"),
         cell=(1, 2),
     ),
     ComponentKind(

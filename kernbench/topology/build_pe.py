@@ -9,7 +9,7 @@ from kernbench.pgraph import Properties
 from kernbench.topology import names
 from kernbench.topology.builder import Builder
 from kernbench.topology.fields import Section
-from kernbench.topology.pe_spec import PeGemm, PeMath, PeScheduler
+from kernbench.topology.pe_spec import PeGemm, PeMath
 
 INTERNAL_LINKS = (
     ("pe_cpu", "pe_scheduler"),
@@ -63,8 +63,6 @@ def worked_out(section: Section) -> Properties:
         return {"passes": _passes_table(section.passes)}
     if isinstance(section, PeGemm) and section.dataflow != "tile":
         return {"macs_per_cycle": float(section.rows * section.cols)}
-    if isinstance(section, PeScheduler) and section.tile_transfers != "packed":
-        return {"tile_transfers": section.tile_transfers}  # a machine without it is the one it was
     return {}
 
 

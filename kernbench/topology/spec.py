@@ -284,14 +284,12 @@ class TopologySpec(Section):
         """The one text of this content: JSON with sorted keys.
 
         ``components_file`` is left out: where classes are found is no part of the machine. So are ``links``
-        that say nothing that is not so anyway, ``energy`` where nothing is said, DRAM where none is
-        modelled, and ``tile_transfers`` where tiles are packed.
+        that say nothing that is not so anyway, ``energy`` where nothing is said, and DRAM where none is
+        modelled.
         """
         content = self.model_dump(mode="json", exclude={"components_file", "links", "energy"})
         if self.cube.hbm.model == "channels":
             del content["cube"]["hbm"]["model"], content["cube"]["hbm"]["dram"]
-        if self.pe.pe_scheduler.tile_transfers == "packed":
-            del content["pe"]["pe_scheduler"]["tile_transfers"]
         if links := self.link_parts():
             content["links"] = links
         if energy := self.energy_figures():

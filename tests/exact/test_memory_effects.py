@@ -124,7 +124,7 @@ def test_a_composite_takes_effect_with_its_last_committed_tile() -> None:
 
     def kernel(tl: Any) -> None:
         a, b = tl.zeros((64, 64)), tl.zeros((64, 64))
-        tl.wait(tl.composite("gemm", a, b, out))
+        tl.wait(tl.composite("gemm", a, b, out, tile_shape=(16, 64, 64)))
 
     bench.machine.wait(bench.machine.launch(KernelCall(kernel, (), data=bench.data), [HOME]))
     (composite,) = [op for op in bench.watch.ops if op.name == "composite_gemm"]

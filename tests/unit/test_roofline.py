@@ -43,7 +43,7 @@ def test_a_gemm_of_two_loads_a_dot_and_a_store() -> None:
 
 def test_a_composite_streams_its_operands_once_for_each_tile_of_the_result() -> None:
     m, k, n = 64, 256, 128
-    params = {"m": m, "k": k, "n": n}
+    params = {"m": m, "k": k, "n": n, "tiles": "native"}
     tiles = (m // 32) * (n // 32)
     streamed = tiles * 2 * k * (32 + 32) + 2 * m * n
     run = kb.run("matmul-composite", "minimal", params=params, store="memory:")
