@@ -69,7 +69,7 @@ def test_matmul_composite(variant, epilogue):
 
 def test_pinned_operands_are_read_once():
     def reads(variant):
-        outcome = run("matmul-composite", "minimal", variant=variant)
+        outcome = run("matmul-composite", "minimal", variant=variant, tiles="native")
         ops = [op for op in outcome.data.log if op.name == "dma_read" or op.stage == "DMA_READ"]
         return sum(op.nbytes for op in ops)
 

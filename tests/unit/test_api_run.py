@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.api.screens.overview import facts
 from kernbench.benches import list_all
 from kernbench.errors import LaunchError, UsageError, VerificationError
 from kernbench.pgraph import GraphStore, QueryError, RunNotFoundError
@@ -202,3 +203,15 @@ def test_components_of_ones_own_take_part(
     slow = kb.run("gemm-single-pe", machine, trace=False, components="components.yaml")
     assert slow.latency_ns >= usual.latency_ns + 1000
     assert slow.info["config_hash"] != usual.info["config_hash"]
+
+
+def test_a_summary_says_that_tiles_are_packed() -> None:
+    """The default moves each row of a tile apart, as a load does."""
+    packed = {"pe.pe_scheduler.tile_transfers": "packed"}
+    params = {"tiles": "native"}
+    apart = kb.run("matmul-composite", "minimal", params=params, trace=False)
+    whole = kb.run("matmul-composite", "minimal", params=params, topo=packed, trace=False)
+    assert apart.latency_ns > 2 * whole.latency_ns
+    assert "tiles" not in dict(facts(apart))
+    assert dict(facts(whole))["tiles"].startswith("packed: ")
+    assert (apart.info.get("tile_transfers"), whole.info["tile_transfers"]) == (None, "packed")
