@@ -91,7 +91,7 @@ def kernels(launches: Sequence[Mapping[str, Any]], window: Window) -> Lines:
     """Kernels at the PEs that ran them, from the common start to the end of each PE's own."""
     rows, places, name, begin, end = [], [], [], [], []
     for number, launch in enumerate(launches):
-        for pe, times in launch["pe_times"].items():
+        for pe, times in launch.get("pe_times", {}).items():
             rows.append(number)
             places.append(pe)
             name.append(number)

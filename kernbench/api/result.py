@@ -173,13 +173,13 @@ class Run:
     def _launches(self) -> list[dict[str, Any]]:
         return [
             {
-                "launch": one["launch"],
-                "kernel": one["kernel"],
+                "launch": one.get("launch", number),
+                "kernel": one.get("kernel", ""),
                 "rank": one.get("rank"),
-                "package": ", ".join(dict.fromkeys(pe.partition(".")[0] for pe in one["pe_times"])),
+                "package": ", ".join(dict.fromkeys(pe.partition(".")[0] for pe in one.get("pe_times", ()))),
                 **{key: value for key, value in one.items() if key != "rank"},
             }
-            for one in self._properties.get("launches") or []
+            for number, one in enumerate(self._properties.get("launches") or [])
         ]
 
     @property

@@ -68,7 +68,7 @@ def test_a_named_pipe_in_place_of_any_file_hangs_nothing(tmp_path: Path) -> None
     [
         ("x", "'launches' is not a list"),
         ({"t_start": 1.0}, "'launches' is not a list"),
-        ([3], "'launch' of launch 0 is"),
+        ([3], "'t_start' of launch 0 is"),
         (
             [{"launch": 0, "kernel": "a", "t_start": "1", "t_done": 2.0, "pe_ns": 1.0, "pe_times": {}}],
             "'t_start'",

@@ -17,7 +17,8 @@ def keep(
     store: GraphStore, id: str, ns: float, topology: str = "", machine_id: str = "", **info: Any
 ) -> None:
     """Keep a run whose one launch took ``ns``, and its upload the longer the shorter that was."""
-    launches = [{"t_start": 1000.0 - ns, "t_done": 1000.0}]
+    one = {"launch": 0, "kernel": "a", "pe_ns": ns, "pe_times": {}}
+    launches = [{**one, "t_start": 1000.0 - ns, "t_done": 1000.0}]
     begun = f"2025-01-{10 + len(store.runs())}"
     run, machine = sample(**{"id": id, "sim_ns": 1000.0, "launches": launches, "started_at": begun} | info)
     if topology:

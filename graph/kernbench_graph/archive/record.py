@@ -155,10 +155,10 @@ def info_of(content: Mapping[str, Any], run_id: str) -> dict[str, Any]:
 
 
 _LAUNCH: dict[str, type | tuple[type, ...]] = {
-    "launch": int, "kernel": str, "t_start": (int, float), "t_done": (int, float), "pe_ns": (int, float),
+    "t_start": (int, float), "t_done": (int, float), "launch": int, "kernel": str, "pe_ns": (int, float),
     "pe_times": dict,
 }  # fmt: skip
-"""What a run says of each of its launches; more than that need not be there."""
+"""What a run says of each of its launches. The times must be there."""
 
 
 def _check_launches(launches: Any, what: str) -> None:
@@ -168,9 +168,12 @@ def _check_launches(launches: Any, what: str) -> None:
         raise ArchiveError(f"{damaged}: 'launches' is not a list; {manifest.REMEDY}")
     for number, one in enumerate(launches):
         found = one if isinstance(one, dict) else {}
-        wrong = [name for name, type_ in _LAUNCH.items() if not isinstance(found.get(name), type_)]
+        said = {"t_start": None, "t_done": None, **found}
+        wrong = [
+            name for name, type_ in _LAUNCH.items() if name in said and not isinstance(said[name], type_)
+        ]
         if not wrong:
-            wrong = [pe for pe, times in found["pe_times"].items() if not isinstance(times, dict)]
+            wrong = [pe for pe, times in said.get("pe_times", {}).items() if not isinstance(times, dict)]
         if wrong:
             raise ArchiveError(
                 f"{damaged}: '{wrong[0]}' of launch {number} is not what it should be; {manifest.REMEDY}"

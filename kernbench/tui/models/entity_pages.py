@@ -91,7 +91,7 @@ def launch_page(opened: OpenRun, wanted: int) -> Page:
         ("latency", f"{number(launch['latency_ns'])} ns, of the slowest PE {number(launch['pe_ns'])} ns"),
         ("time", f"{number(launch['t_start'])} to {number(launch['t_done'])} ns"),
     ]
-    pes = [{"component": pe, **times} for pe, times in launch["pe_times"].items()]
+    pes = [{"component": pe, **times} for pe, times in launch.get("pe_times", {}).items()]
     pes.sort(key=lambda pe: (-pe["exec_ns"], pe["component"]))
     sections = [TabSection("PEs", lambda: ShownTable.of_dicts(pes, _PES, "no PE took part"))]
     return Page(f"launch {wanted}", facts, sections, Target("launch", wanted), opened.id)
