@@ -52,10 +52,15 @@ def refuse_cycles(graph: PropertyGraph) -> None:
         pass
     else:
         shown = " -> ".join(begin[0] for begin, _ in cycle)
+        remedy = "give them vcs of 2 or more and make one of them a dateline, or leave out their buffer_flits"
+        if any(part.dateline for part, _ in parts.values()):
+            remedy = (
+                "datelines hold for all links of their kind, so give each direction of a torus a kind of "
+                "link of its own; answers go the way back; or leave out their buffer_flits"
+            )
         raise ConfigError(
             f"topology '{graph.properties['name']}': its routes can deadlock, as buffers are finite and "
-            f"{len(cycle)} links wait for each other in a cycle: {shown} -> {cycle[0][0][0]}; give them vcs "
-            "of 2 or more and make one of them a dateline, or leave out their buffer_flits"
+            f"{len(cycle)} links wait for each other in a cycle: {shown} -> {cycle[0][0][0]}; {remedy}"
         )
     inside = {link for group in nx.strongly_connected_components(plain) if len(group) > 1 for link in group}
     for name, (part, _) in parts.items():

@@ -35,6 +35,8 @@ WARM_UP, MEASURED = 3 * PERIOD, 5 * PERIOD
 """Cycles for which packets are sent before those that are measured, and cycles of these."""
 LAST = 20 * PERIOD
 """Cycle after which no more packets are sent beside those that are still under way."""
+LONGER = 5
+"""Times as many cycles decide of a rate in the end: queues of a rate a little too high grow slowly."""
 SATURATED = 3.0
 """A network is saturated where packets take so many times as long as without load."""
 _UP, _DOWN, _CLOSE = 1.12, 1.25, 1.03
@@ -102,8 +104,8 @@ def saturation(case: Case) -> float:
     """Highest rate at which the mean latency is below three times that without load, flits a cycle."""
     limit = SATURATED * _closed_form(_mean_hops(case), int(case["packet_flits"]))
 
-    def carries(rate: float) -> bool:
-        return mean_latency(case, rate, limit) < limit
+    def carries(rate: float, times: int = 1) -> bool:
+        return mean_latency(case, rate, limit, times) < limit
 
     low = high = float(case["saturation_flits_per_node_cycle"])
     if carries(low):
@@ -115,6 +117,8 @@ def saturation(case: Case) -> float:
     while high / low > _CLOSE:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if carries(middle) else (low, middle)
+    while not carries(low, LONGER):
+        low /= _CLOSE
     return low
 
 
@@ -128,28 +132,39 @@ def latency_at_half(case: Case) -> float:
     return mean_latency(case, float(case["rate_half"]))
 
 
-def mean_latency(case: Case, rate: float, limit: float = math.inf) -> float:
+def latency_at_85(case: Case) -> float:
+    """Mean latency at about 85 % of the reference's saturation, cycles."""
+    return mean_latency(case, float(case["rate_85"]))
+
+
+def latency_at_90(case: Case) -> float:
+    """Mean latency at about 90 % of the reference's saturation, cycles."""
+    return mean_latency(case, float(case["rate_90"]))
+
+
+def mean_latency(case: Case, rate: float, limit: float = math.inf, times: int = 1) -> float:
     """Mean latency of the packets sent in the measured cycles, at ``rate`` flits a place and cycle.
 
-    It is infinite as soon as it is sure not to be below ``limit``.
+    It is infinite as soon as it is sure not to be below ``limit``. ``times`` as many cycles are simulated.
     """
+    begin, end, last = times * WARM_UP, times * (WARM_UP + MEASURED), times * LAST
     mesh = _Mesh(case)
     k = int(case["k"])
     chance = np.random.default_rng(1)
     cycle = 0
     # Packets go on being sent until all that are measured have been received, as in the reference.
-    while cycle < WARM_UP + MEASURED or (mesh.under_way and cycle < LAST):
+    while cycle < end or (mesh.under_way and cycle < last):
         sent = chance.random((PERIOD, k * k)) < rate / int(case["packet_flits"])
         cycles, sources = np.nonzero(sent)
         if case["traffic"] == "transpose":
             targets = sources % k * k + sources // k
         else:
             targets = chance.integers(0, k * k, sent.shape)[sent]
-        measured = WARM_UP <= cycle < WARM_UP + MEASURED
+        measured = begin <= cycle < end
         mesh.plan((cycles + float(cycle)).tolist(), sources.tolist(), targets.tolist(), measured)
         cycle += PERIOD
         mesh.advance(float(cycle))
-        if cycle >= WARM_UP + MEASURED and mesh.least_mean() >= limit:
+        if cycle >= end and mesh.least_mean() >= limit:
             return math.inf
     mesh.machine.advance(NEVER)
     return fmean(mesh.latencies) if mesh.latencies else 0.0

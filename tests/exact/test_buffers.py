@@ -73,6 +73,30 @@ def test_routes_that_can_deadlock_are_refused() -> None:
         check_routes(ring(vcs=2).compile())
 
 
+def test_a_torus_with_datelines_of_one_kind_is_refused_with_the_reason() -> None:
+    """A message that has crossed a dateline of its row is in the upper half in its column as well."""
+    made, at = kb.Topology("torus"), "sip{}.cube0.r0c0"
+    for i in range(9):
+        router = made.add(at.format(i))
+        made.link(made.add(f"sip{i}.cube0.m_cpu"), router, "command", gbs=64, mm=1)
+        made.link(router, made.add(f"sip{i}.cube0.sram"), "router_to_sram", gbs=64, mm=1)
+    for row in range(3):
+        for column in range(3):
+            here = at.format(row * 3 + column)
+            for there in (row * 3 + (column + 1) % 3, (row + 1) % 3 * 3 + column):
+                made.link(here, at.format(there), "router_mesh", gbs=64, mm=1, one_way=True)
+    made.set_links("router_mesh", buffer_flits=4, vcs=2)
+    with pytest.raises(ConfigError, match="make one of them a dateline"):
+        check_routes(made.compile())
+    for i in range(3):
+        made.set_links(f"{at.format(i * 3 + 2)}->{at.format(i * 3)}", dateline=True)
+        made.set_links(f"{at.format(6 + i)}->{at.format(i)}", dateline=True)
+    with pytest.raises(
+        ConfigError, match="datelines hold for all links of their kind, so give each direction"
+    ):
+        check_routes(made.compile())
+
+
 def test_a_dateline_that_no_cycle_needs_is_refused() -> None:
     chain = kb.Topology("chain")
     for i in range(2):
