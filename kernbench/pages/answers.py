@@ -86,7 +86,7 @@ def _ns(params: Params, name: str) -> float | None:
         return None
     try:
         return float(given)
-    except ValueError:
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{name} '{given}' is not a time; give ns as a number") from None
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import threading
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
@@ -67,10 +71,19 @@ class KernBenchApp(App[None]):
 
     def on_mount(self) -> None:
         """Show the runs, and the one that was asked for on top."""
+        if os.name == "posix" and threading.current_thread() is threading.main_thread():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._terminated)
         if self.watched is None:
             self.push_screen(RunsScreen(self.first))
         else:
             self.push_screen(WatchScreen(self.watched, self._ended))
+
+    def _terminated(self) -> None:
+        """Leave the terminal as it was; the run that is watched and queries end."""
+        if self.watched is not None:
+            self.watched.stop()
+        self.browser.store.queries.cancel_all()
+        self.exit(return_code=128 + signal.SIGTERM)
 
     def _ended(self, run: Run | None) -> None:
         """Show the run that has ended; leave where there is none, or none to look into."""

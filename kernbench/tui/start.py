@@ -13,6 +13,7 @@ from kernbench.written_files import writing
 
 if TYPE_CHECKING:
     from kernbench.api import Run
+    from kernbench.tui.app import KernBenchApp
 
 
 def browse(store: GraphStore, run: str | None = None) -> None:
@@ -24,7 +25,7 @@ def browse(store: GraphStore, run: str | None = None) -> None:
     from kernbench.tui.models.browser import Browser
 
     browser = Browser(store)
-    KernBenchApp(browser, None if run is None else browser.resolve(run)).run()
+    _show(KernBenchApp(browser, None if run is None else browser.resolve(run)))
 
 
 def draw(store: GraphStore, run: str | None, keys: Sequence[str], size: tuple[int, int], file: str) -> None:
@@ -49,11 +50,18 @@ def watch(name: str, start: Callable[[Progress], Run], store: GraphStore, max_ns
     from kernbench.tui.models.watch import Watched
 
     watched = Watched(name, start, max_ns)
-    KernBenchApp(Browser(store), watched=watched).run()
+    _show(KernBenchApp(Browser(store), watched=watched))
     if watched.error is not None:
         raise watched.error
     assert watched.run is not None
     return watched.run
+
+
+def _show(app: KernBenchApp) -> None:
+    """Run the app; one that SIGTERM has ended ends the process too, once the terminal is as it was."""
+    app.run()
+    if app.return_code:
+        raise SystemExit(app.return_code)
 
 
 def require_terminal(instead: str) -> None:

@@ -8,6 +8,7 @@ page, and cannot change anything.
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -26,6 +27,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         "Cache-Control": "no-store",
     }
 )
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -66,10 +68,9 @@ class Guard:
 
 
 def _name(host: str) -> str:
-    """Without the port and without brackets, in small letters."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
+    """Without the port and without brackets, in small letters; empty where it is malformed."""
+    found = _HOST.fullmatch(host)
+    return (found[1] or found[2]).lower() if found else ""
 
 
 def _own_names() -> set[str]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PORT = 8765
 _THREADS = 20
 """More than are ever busy with answers that take time: the others keep the page alive."""
+_CONNECTIONS, _SILENCE_S = 600, 5
+"""Connections at once, and seconds after which one is closed on which nothing is asked."""
 _PATIENCE_S = 1.0
 """How long the end of the server waits for answers that are being worked out."""
 
@@ -63,6 +65,11 @@ def serve(
         threads=_THREADS,
         ident=None,
         channel_request_lookahead=1,  # so that it notices when a browser hangs up
+        # Connections on which no whole request has come take no place from those that ask something.
+        connection_limit=_CONNECTIONS,
+        channel_timeout=_SILENCE_S,
+        cleanup_interval=_SILENCE_S,
+        asyncore_use_poll=True,
     )
     _end_promptly(server.task_dispatcher, store)
     url = f"http://{f'[{address}]' if ':' in address else address}:{listening.getsockname()[1]}/"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,3 +55,23 @@ def test_screens_of_any_size_are_drawn(cli: Cli, store: Path, workdir: Path) -> 
         ended = cli("tui", "last", "--keys", "t tab", "--size", size, "--svg", "s.svg", "--store", str(store))
         assert ended.status == 0, ended.err
         assert (workdir / "s.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_sigterm_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+    import pty
+
+    child, terminal = pty.fork()
+    if child == 0:
+        command = [sys.executable, "-m", "kernbench", "tui", "--store", str(tmp_path / "store")]
+        os.execve(sys.executable, command, {**os.environ, "TERM": "xterm-256color"})
+    said = b""
+    with contextlib.suppress(OSError):  # the terminal goes with the process
+        while True:
+            said += os.read(terminal, 4096)
+            if b"runs" in said and b"\x1b[?1049h" in said and b"\x1b[?1049l" not in said:
+                os.kill(child, signal.SIGTERM)
+    _, status = os.waitpid(child, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGTERM
+    assert said.rindex(b"\x1b[?1049l") > said.rindex(b"\x1b[?1049h")

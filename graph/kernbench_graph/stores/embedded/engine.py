@@ -39,10 +39,10 @@ _LARGEST_DATABASE = 1 << 38
 _LARGEST_BLOCK = 31 << 20
 """Blocks of up to this size come from memory that was used before; glibc takes no larger limit."""
 
-_KEPT_FREE = 512 << 20
+_KEPT_FREE = 64 << 20
 """Free memory at the end of the heap that glibc keeps for the next database."""
 
-_RETURNED_MB = 200
+_RETURNED_MB = 50
 """By how much a process may grow before memory of closed databases is given back.
 
 The database of a tiny run takes 100 MB. Asking the system for them again takes longer than filling it.
@@ -208,9 +208,10 @@ def _reuse_memory() -> None:
     if set_option is not None:
         set_option(_M_MMAP_THRESHOLD, _LARGEST_BLOCK)
         set_option(_M_TRIM_THRESHOLD, _KEPT_FREE)
+        set_option(_M_ARENA_MAX, 2)
 
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # malloc.h
 _least_mb = 0
 
 

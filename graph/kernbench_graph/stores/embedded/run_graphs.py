@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kernbench_graph.stores.arcade.database import ArcadeDatabase
     from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
-_OPEN_DATABASES = 4
+_OPEN_DATABASES = 2
 _COMPUTED = SCHEMA.computed_names()
 _LADYBUG, _FREE = ("run", "added"), ("free", "freeadded")
 """What the names of the engines' entries begin with, without what was added to runs and with it."""
