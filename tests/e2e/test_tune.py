@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,3 +95,32 @@ def test_an_interrupted_tuning_shows_what_it_has(
     assert [line.split()[3] for line in done.out.splitlines()[1:3]] == ["N=3", "N=5"]
     assert "not today" in done.out
     assert len(json.loads(cli("runs", "list", "--format", "json").out)["runs"]) == 2
+
+
+def test_tuning_says_which_run_is_the_best(cli: Any, workdir: Path) -> None:
+    (workdir / "blocks.py").write_text(
+        """
+import numpy as np
+import kernbench as kb
+from kernbench.benches import bench
+
+
+@kb.autotune(configs=[{"BLOCK": 16}, {"BLOCK": 64}, {"BLOCK": 32}])
+def scale(x, BLOCK, tl):
+    for n in range(64 // BLOCK):
+        tl.store(x + 2 * n * BLOCK, tl.load(x + 2 * n * BLOCK, shape=(BLOCK,)))
+
+
+@bench(name="blocks", description="Copies in blocks.")
+def run(torch):
+    torch.launch("scale", scale, torch.from_numpy(np.ones(64, np.float16)))
+""",
+        encoding="utf-8",
+    )
+    line = ("tune", "--bench", "blocks.py", "--topology", "minimal")
+    found = json.loads(cli(*line, "--format", "json").out)
+    (best,) = [point for point in found["points"] if point["best"]]
+    assert (best["config"], found["best_run"]) == ({"BLOCK": 64}, best["run_id"])
+    shown = cli(*line).out
+    (named,) = re.findall(r"^the run with the best: (\S+) \('last' is", shown, re.MULTILINE)
+    assert re.search(rf"^scale\s+BLOCK=64 .*\*\s+{named}$", shown, re.MULTILINE)
