@@ -47,7 +47,6 @@ LONG = (
     "replay-traffic.md",
     "run-an-evaluation.md",
     "run-ranks.md",
-    "scale-a-sweep-out.md",
     "see-a-run-on-a-timeline.md",
     "send-a-report.md",
     "test-a-kernel.md",
