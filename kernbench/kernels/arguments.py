@@ -40,7 +40,7 @@ def integer(argument: str, value: object, minimum: int | None = None) -> int:
     else:
         try:
             number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
+        except (TypeError, ValueError):
             raise BadArgumentError(argument, f"{shown(value)} is not an integer") from None
     if minimum is not None and number < minimum:
         raise BadArgumentError(argument, f"{number} is below {minimum}")
@@ -79,7 +79,7 @@ def shape(argument: str, value: object) -> tuple[int, ...]:
                 break
         else:
             return value
-    if isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES):
+    if isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES) or getattr(value, "ndim", 1) == 0:
         value = (value,)
     return tuple(integer(argument, size, minimum=1) for size in value)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from kernbench.errors import KernelError
+from kernbench.errors import KernBenchError, KernelError
 from kernbench.hints import shown
 from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle, TensorRef
@@ -46,7 +46,8 @@ class ValueSource(Protocol):
 def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Mark a method as a call that kernels make: its errors say kernel, PE, time, call and argument."""
 
-    name, parameters = method.__name__, inspect.signature(method).parameters
+    signature = inspect.signature(method)
+    name, parameters = method.__name__, signature.parameters
     names = frozenset(parameters)
     anything = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
 
@@ -61,6 +62,16 @@ def tl_call(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
             return method(self, *args, **kwargs)
         except BadArgumentError as problem:
             raise self._error(str(problem)) from None
+        except (TypeError, ValueError, OverflowError) as problem:
+            if isinstance(problem, KernBenchError):
+                raise
+            try:
+                signature.bind(self, *args, **kwargs)
+            except TypeError as wrong:
+                raise self._error(f"{wrong}; it takes {', '.join([*parameters][1:])}") from None
+            raise self._error(
+                f"an argument has a type or value that it does not take: {problem}"
+            ) from problem
         except KeyboardInterrupt:
             self._interrupted_in = name
             raise
