@@ -12,5 +12,5 @@ cdef class Component(FabricNode):
     cdef public dict _direct
 
     @cython.locals(link=Link)
-    cdef double crossed(self, Component to) except? -1.0
+    cpdef double crossed(self, Component to) except? -1.0
     cpdef object finish(self, Op op, double t_ready, double t_start, double t_end)

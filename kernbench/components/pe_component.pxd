@@ -29,8 +29,8 @@ cdef class PeComponent(Component):
     @cython.locals(stages=tuple, index=Py_ssize_t, stage=Stage, following=PeComponent)
     cpdef object pass_on(self, Token token)
     @cython.locals(found=PeComponent)
-    cdef PeComponent part_of(self, Stage stage)
-    cdef object hand(self, PeComponent following, Token token)
+    cpdef PeComponent part_of(self, Stage stage)
+    cpdef object hand(self, PeComponent following, Token token)
     @cython.locals(nbytes="long long", link=Link, gbs=double)
     cdef double _data_across(self, Stage fetched, Stage stored, Component following) except? -1.0
     cdef tuple _between(self, Component following, bint write)

@@ -9,7 +9,7 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage, TilePlan
-from kernbench.sim.node import Link, overrides
+from kernbench.sim.node import Link
 
 _COMPUTING = ("GEMM", "MATH")
 
@@ -58,7 +58,6 @@ class PeComponent(Component):
         """The siblings that carry out stages, by the stage's kind."""
         self._ways: dict[tuple[Component, bool], tuple[Link, float]] = {}
         self._own = hasattr(self, "__dict__")  # a class of Python's, which may override anything
-        self.works_out = overrides(type(self), "overhead_ns", PeComponent)
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
