@@ -31,6 +31,13 @@ class BadArgumentError(Exception):
         super().__init__(f"argument '{argument}': {problem}")
 
 
+class NoRoomError(BadArgumentError):
+    """A call finds no room for its result; no argument of it is wrong."""
+
+    def __init__(self, problem: str) -> None:
+        Exception.__init__(self, problem)
+
+
 def integer(argument: str, value: object, minimum: int | None = None) -> int:
     """``value`` as an int, not below ``minimum``; bools and floats are refused."""
     if type(value) is int:

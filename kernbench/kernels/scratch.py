@@ -8,7 +8,7 @@ from collections.abc import Callable
 from kernbench.address.free_list import Block as Block
 from kernbench.address.free_list import FreeList
 from kernbench.errors import AllocationError
-from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.arguments import NoRoomError
 
 ALIGNMENT = 16
 """Bytes that every block starts at a multiple of."""
@@ -40,8 +40,8 @@ class Scratch:
         try:
             return self._free_list.take(size, ALIGNMENT)
         except AllocationError:
-            raise BadArgumentError(
-                "scratch",
-                f"{nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free (largest block "
-                f"{self._free_list.largest_free}); work on smaller blocks or let handles go with del",
+            raise NoRoomError(
+                f"scratch is full: {nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free (largest "
+                f"block {self._free_list.largest_free}); work on smaller blocks, let handles go with del, or "
+                "give the PE more: pe.pe_tcm.scratch_bytes"
             ) from None
