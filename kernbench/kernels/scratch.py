@@ -41,7 +41,7 @@ class Scratch:
             return self._free_list.take(size, ALIGNMENT)
         except AllocationError:
             raise NoRoomError(
-                f"scratch is full: {nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free (largest "
-                f"block {self._free_list.largest_free}); work on smaller blocks, let handles go with del, or "
-                "give the PE more: pe.pe_tcm.scratch_bytes"
+                f"scratch is full: {nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free "
+                f"(largest block {self._free_list.largest_free}); work on smaller blocks, let handles go, "
+                "or give the PE more: pe.pe_tcm.scratch_bytes"
             ) from None
