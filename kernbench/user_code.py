@@ -85,19 +85,19 @@ def raised_at(error: BaseException) -> str:
     return ""
 
 
-_LINES: dict[int, tuple[CodeType, dict[int, str]]] = {}
-"""Lines by the number of their instruction, of code by its id; with the code itself, which keeps the id."""
+LINES: dict[int, tuple[CodeType, dict[int, str]]] = {}
+"""Lines of users' code by number of instruction, of code by its id; with the code, which keeps the id."""
 _MOST_CODE = 1024
 """So much code is kept, at the most."""
 
 
 def _line(frame: FrameType, code: CodeType) -> str:
     """``file.py:12`` of a frame that runs ``code``; Python itself counts from the start of the code."""
-    known = _LINES.get(id(code))
+    known = LINES.get(id(code))
     if known is None:
-        if len(_LINES) >= _MOST_CODE:
-            _LINES.clear()
-        known = _LINES[id(code)] = code, {}
+        if len(LINES) >= _MOST_CODE:
+            LINES.clear()
+        known = LINES[id(code)] = code, {}
     at = frame.f_lasti
     text = known[1].get(at)
     if text is None:

@@ -2,8 +2,7 @@ cimport cython
 
 cdef class Block:
     cdef FreeList owner
-    cdef readonly object address
-    cdef object nbytes
+    cdef readonly long long address, nbytes
 
 cdef class FreeList:
     cdef public object name
@@ -11,10 +10,12 @@ cdef class FreeList:
     cdef list _free
     cdef dict _allocated
 
+    @cython.locals(offset="long long")
+    cpdef Block take(self, long long nbytes, long long align)
     @cython.locals(index=Py_ssize_t, start="long long", size="long long", offset="long long", rest="long long")
     cdef long long first_fit(self, long long nbytes, long long align) except? -1
     @cython.locals(
         index=Py_ssize_t, start="long long", end="long long", after="long long", before="long long", size="long long",
         joined=bint,
     )
-    cpdef object free(self, object offset, object nbytes)
+    cdef object give_back(self, long long offset, long long nbytes)

@@ -23,7 +23,10 @@ class Block:
         self.nbytes = nbytes
 
     def __del__(self) -> None:
-        self.owner.free(self.address, self.nbytes)
+        owner = self.owner
+        if owner._allocated.pop(self.address, 0) != self.nbytes:
+            raise AddressError(f"{owner.name}: the block at {self.address:#x} is not allocated")
+        owner.give_back(self.address, self.nbytes)
 
 
 class FreeList:
@@ -100,7 +103,10 @@ class FreeList:
 
     def take(self, nbytes: int, align: int) -> Block:
         """As :meth:`alloc`, as a block that gives itself back."""
-        return Block(self, self.alloc(nbytes, align), nbytes)
+        offset = self.first_fit(nbytes, align) if nbytes > 0 else -1
+        if offset < 0:
+            offset = self.alloc(nbytes, align)  # says what is wrong
+        return Block(self, offset, nbytes)
 
     def free(self, offset: int, nbytes: int) -> None:
         """Give back a block exactly as it was allocated; anything else is an :class:`AddressError`."""
@@ -112,6 +118,10 @@ class FreeList:
         if held != nbytes:
             raise AddressError(f"{self.name}: the block at {offset:#x} has {held} bytes, not {nbytes}")
         del self._allocated[offset]
+        self.give_back(offset, nbytes)
+
+    def give_back(self, offset: int, nbytes: int) -> None:
+        """As :meth:`free`, of a block that is not allocated any more."""
         start, end = offset, offset + nbytes
         free = self._free
         index = bisect_left(free, (offset, 0))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.sim.inputs import InputQueue
-from kernbench.sim.port import Arbiter
+from kernbench.sim.port import Arbiter, PortLine
 
 
 class Fifo(Arbiter):
@@ -12,7 +11,7 @@ class Fifo(Arbiter):
     The default. Links do not ask it: when a flit comes it is known when its turn will be.
     """
 
-    def pick(self, lines: list[InputQueue], last: int) -> int:
+    def pick(self, lines: list[PortLine], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         best = 0
         least = -1

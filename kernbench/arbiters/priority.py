@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kernbench.sim.inputs import InputQueue
-from kernbench.sim.port import Arbiter
+from kernbench.sim.port import Arbiter, PortLine
 
 
 class Priority(Arbiter):
@@ -12,6 +11,6 @@ class Priority(Arbiter):
     The order is that of the topology. Later inputs wait for as long as earlier ones go on.
     """
 
-    def pick(self, lines: list[InputQueue], last: int) -> int:
+    def pick(self, lines: list[PortLine], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         return 0

@@ -1,8 +1,7 @@
-from kernbench.sim.inputs cimport InputQueue
-from kernbench.sim.port cimport Arbiter
+from kernbench.sim.port cimport Arbiter, PortLine
 
 cimport cython
 
 cdef class RoundRobin(Arbiter):
-    @cython.locals(line=InputQueue, place=Py_ssize_t)
+    @cython.locals(line=PortLine, place=Py_ssize_t)
     cpdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except? -1

@@ -9,7 +9,7 @@ CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
 RULES = (
-    "occupancy", "server", "transaction", "node", "clock", "inputs", "buffers", "port",
+    "server", "transaction", "node", "clock", "booked", "port", "lanes", "channels", "buffers",
     "fabric", "rows", "ledger",
     "fifo_monitor", "link_monitors", "scoreboard",
 )  # fmt: skip
@@ -20,13 +20,16 @@ ARBITERS = ("fifo", "oldest_first", "priority", "round_robin")
 
 COMPONENTS = (
     "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_window",
-    "dram_commands", "dram_channel", "dram_bus", "dram_request", "hbm_dram", "transit", "pe_tcm",
+    "dram_commands", "dram_channel", "dram_bus", "dram_visit", "hbm_dram", "transit", "pe_tcm",
     "pe_component", "pe_compute", "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq", "pe_cpu",
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""
 
 ADDRESSES = ("extent_map", "page_table", "requests", "address_map")
 """Modules of ``kernbench.address`` that are, beside ``free_list``."""
+
+KERNELS = ("handles", "scratch", "issue", "thread")
+"""Modules of ``kernbench.kernels`` that are: what each ``tl`` call passes."""
 
 FOLLOWED = ("tensor_log", "dependencies")
 """Modules of ``kernbench.replay`` that are: what is found of each operation as it ends."""
@@ -37,13 +40,14 @@ MODULES = {
     "kernbench.routing.router": "py",
     "kernbench.program.operations": "py",
     "kernbench.program.tile_plans": "py",
+    "kernbench.program.computing": "py",
     **{f"kernbench.sim.{name}": "pyx" for name in CONTAINERS},
     **{f"kernbench.sim.{name}": "py" for name in RULES},
     **{f"kernbench.arbiters.{name}": "py" for name in ARBITERS},
     **{f"kernbench.components.{name}": "py" for name in COMPONENTS},
     "kernbench.address.free_list": "py",
     **{f"kernbench.address.{name}": "py" for name in ADDRESSES},
-    "kernbench.kernels.handles": "py",
+    **{f"kernbench.kernels.{name}": "py" for name in KERNELS},
     **{f"kernbench.replay.{name}": "py" for name in FOLLOWED},
     "kernbench.replay.op_rows": "py",
 }

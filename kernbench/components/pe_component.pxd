@@ -1,27 +1,47 @@
 from kernbench.components.base cimport Component
+from kernbench.components.pe_tcm cimport PortAccess
 from kernbench.program.operations cimport Op
 from kernbench.program.tile_plans cimport Stage, TilePlan
+from kernbench.sim.ledger cimport Ledger
 from kernbench.sim.node cimport Link
+from kernbench.sim.rows cimport StageRows
 
 cimport cython
 
-cdef class Token:
+cdef class Token(PortAccess):
     cdef readonly TilePlan plan
     cdef readonly Op parent, op
-    cdef public object done, written
-    cdef public Py_ssize_t index
+    cdef readonly object done, written
+    cdef public object pipeline
+    cdef readonly Py_ssize_t index
     cdef public tuple previous, fed_by
+    cdef tuple after
     cdef readonly long long launch
+    cdef PeComponent at
+    cdef Op record
+    cdef readonly long long number
+    cdef long long slot
+    cdef double ready, begun, overhead
+
+    cpdef object go(self, long long number)
+    cpdef object through(self)
 
 cdef class PeComponent(Component):
     cdef public list busy_by_direction
-    cdef dict _siblings, _of_stage, _ways
+    cdef dict _siblings, _of_stage, _inward, _outward
+    cdef PeComponent _feeder
     cdef bint _own
 
     cpdef Component sibling(self, object part)
     @cython.locals(first=double, second=double)
     cpdef object count_use(self, bint write, double busy_ns)
     cpdef object accept(self, Token token)
+    cdef object go_on(self, Token token)
+    cdef object token_over(self, Token token)
+    @cython.locals(stage=Stage, op=Op, computes=bint, number="long long")
+    cdef object begin_stage(self, Token token)
+    @cython.locals(stage=Stage, op=Op, moves=bint, system=Ledger, rows=StageRows, after=tuple)
+    cdef object end_stage(self, Token token, double t_ready, double t_start, double t_end)
     @cython.locals(op=Op)
     cpdef Op stage_op(self, Token token)
     @cython.locals(op=Op, parent=Op, stage=Stage)
@@ -29,8 +49,8 @@ cdef class PeComponent(Component):
     @cython.locals(stages=tuple, index=Py_ssize_t, stage=Stage, following=PeComponent)
     cpdef object pass_on(self, Token token)
     @cython.locals(found=PeComponent)
-    cpdef PeComponent part_of(self, Stage stage)
-    cpdef object hand(self, PeComponent following, Token token)
+    cdef PeComponent part_of(self, Stage stage)
+    cdef object hand(self, PeComponent following, Token token)
     @cython.locals(nbytes="long long", link=Link, gbs=double)
     cdef double _data_across(self, Stage fetched, Stage stored, Component following) except? -1.0
     cdef tuple _between(self, Component following, bint write)

@@ -3,47 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from kernbench.components.base import Component
+from kernbench.components.base import Component, is_users_class
+from kernbench.components.pe_tcm import THROUGH, PortAccess
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage, TilePlan
-from kernbench.sim.node import Link
+from kernbench.sim.node import Link, overrides
 
 _COMPUTING = ("GEMM", "MATH")
 
 
-class Token:
-    """One tile on its way through the stages of its plan. Owned by exactly one component at a time."""
+class Token(PortAccess):
+    """A tile, or a command that is one, on its way through the stages of its plan, one after the other.
+
+    At every time exactly one component owns it, and its fields are those of the stage that it is in there.
+    """
 
     def __init__(
         self,
         plan: TilePlan,
-        done: Callable[[Token], None],
         parent: Op,
         op: Op | None = None,
+        done: Callable[[], None] | None = None,
         written: Callable[[], None] | None = None,
     ) -> None:
+        PortAccess.__init__(self)
         self.plan = plan
-        self.done = done
-        """Called exactly once, when the last stage is over."""
         self.parent = parent
         self.op = op
         """The command's own op, for a simple command: its compute stage is recorded as that op."""
+        self.done = done
+        """Of a simple command: called exactly once, when the last stage is over."""
         self.written = written
         """Called whenever memory has committed one of its DMA writes."""
+        self.pipeline: Any = None
+        """The composite that it is a tile of (of the scheduler's class)."""
         self.index = 0
         self.previous: tuple[int, ...] = ()
         """Ids of the operations of the stage before; none at first."""
         self.fed_by: tuple[int, ...] = ()
         """Ids of the last operations of the tile whose end made room for it; none when there was room."""
         self.launch = parent.launch
+        self.at: PeComponent | None = None
+        """The component that carries out its stage."""
+        self.record: Op | None = None
+        """The operation of its stage; None where nobody looks at that, and it is a row alone."""
+        self.number = -1
+        """Its number."""
+        self.after: tuple[int, ...] = ()
+        """Operations that it waited for, if it is a row alone."""
+        self.slot = -1
+        """The operation that held the compute slot before it; -1 for none."""
+        self.ready = self.begun = self.overhead = 0.0
+        """When it came, and when it began to be served for how long, ns."""
 
     @property
     def stage(self) -> Stage:
         """The stage that it is in."""
         return self.plan.stages[self.index]
+
+    def go(self, number: int) -> None:
+        """A step of its stage is due."""
+        if number == THROUGH:
+            PortAccess.go(self, number)
+        else:
+            assert self.at is not None
+            self.at.go_on(self)
+
+    def through(self) -> None:
+        """See :class:`PortAccess`."""
+        assert self.at is not None
+        self.at.go_on(self)
 
 
 class PeComponent(Component):
@@ -56,8 +89,13 @@ class PeComponent(Component):
         self._siblings: dict[str, Component] = {}
         self._of_stage: dict[str, PeComponent] = {}
         """The siblings that carry out stages, by the stage's kind."""
-        self._ways: dict[tuple[Component, bool], tuple[Link, float]] = {}
-        self._own = hasattr(self, "__dict__")  # a class of Python's, which may override anything
+        self._feeder: PeComponent | None = None
+        """The scheduler."""
+        self._inward: dict[Component, tuple[Link, float]] = {}
+        self._outward: dict[Component, tuple[Link, float]] = {}
+        """See :meth:`_between`."""
+        self._own = is_users_class(type(self))
+        self.works_out = overrides(type(self), "overhead_ns", PeComponent)
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""
@@ -78,6 +116,49 @@ class PeComponent(Component):
         """Take a token whose stage is this component's."""
         raise TypeError(f"'{self.resource}' has no pipeline stage {token.stage.kind}")
 
+    def go_on(self, token: Token) -> None:
+        """Go on with a token that waits here for a time, or for the TCM."""
+        raise NotImplementedError
+
+    def token_over(self, token: Token) -> None:
+        """The last stage of a token is over; told to who has begun it."""
+        raise NotImplementedError
+
+    def begin_stage(self, token: Token) -> None:
+        """A token's stage begins here: number its operation, and make its record if somebody looks at it."""
+        stage = token.plan.stages[token.index]
+        token.at = self
+        token.slot = -1
+        computes = stage.kind in _COMPUTING
+        if self._own or self.system.stages_seen or (token.op is not None and computes):
+            token.record = op = self.stage_op(token)
+            token.number = op.id
+            return
+        token.record = None
+        token.number = number = self.system.next_op_id()
+        token.after = token.previous
+        token.previous = (number,)
+
+    def end_stage(self, token: Token, t_ready: float, t_start: float, t_end: float) -> None:
+        """It is over: note it."""
+        op = token.record
+        if op is not None:
+            self.finish(op, t_ready, t_start, t_end)
+            return
+        system = self.system
+        stage = token.plan.stages[token.index]
+        moves = stage.kind not in _COMPUTING
+        if not moves:
+            system.note_work(token.launch, self.resource, t_start, t_end)
+        rows = system.stage_rows
+        if rows is not None:
+            after = token.after
+            rows.add_stage(
+                token.number, token.parent, stage.kind, stage.label, self.resource, stage.nbytes,
+                token.id if moves else -1, t_ready, t_start, t_end, after or token.fed_by,
+                "stage" if after else "buffer", token.slot,
+            )  # fmt: skip
+
     def stage_op(self, token: Token) -> Op:
         """The record for the token's present stage."""
         op = self._record(token)
@@ -97,7 +178,7 @@ class PeComponent(Component):
             op = token.op
         else:
             parent = token.parent
-            op = Op(self.system.next_op_id(), "tile", stage.name or kind.lower())
+            op = Op(self.system.next_op_id(), "tile", stage.label)
             op.launch = token.launch
             op.parent = parent.id
             op.source = parent.source
@@ -117,7 +198,11 @@ class PeComponent(Component):
         index = token.index + 1
         token.index = index
         if index == len(stages):
-            token.done(token)
+            if self._feeder is None:
+                feeder = self.sibling("pe_scheduler")
+                assert isinstance(feeder, PeComponent)
+                self._feeder = feeder
+            self._feeder.token_over(token)
             return
         stage = stages[index]
         following = self.part_of(stage)
@@ -160,11 +245,11 @@ class PeComponent(Component):
         now = self.clock.time
         if fetched.kind == "FETCH" and fetched.nbytes:
             nbytes = fetched.nbytes
-            link, gbs = self._ways.get((following, False)) or self._between(following, False)
+            link, gbs = self._inward.get(following) or self._between(following, False)
             across = link.stream(now - nbytes / gbs, nbytes)
         elif stored.kind == "STORE" and stored.nbytes:
             nbytes = stored.nbytes
-            link, gbs = self._ways.get((following, True)) or self._between(following, True)
+            link, gbs = self._outward.get(following) or self._between(following, True)
             across = link.stream(now, nbytes) - nbytes / gbs
         else:
             return now
@@ -178,5 +263,6 @@ class PeComponent(Component):
             tcm.number("write_gbs" if write else "read_gbs"),
             self.system.link(ends[0].resource, ends[1].resource).bw_gbs,
         )
-        found = self._ways[following, write] = self.system.link(self.resource, following.resource), gbs
+        found = self.system.link(self.resource, following.resource), gbs
+        (self._outward if write else self._inward)[following] = found
         return found

@@ -1,7 +1,5 @@
 from kernbench.components.pe_component cimport PeComponent, Token
-from kernbench.program.operations cimport Op
 from kernbench.program.tile_plans cimport Stage
-from kernbench.sim.clock cimport QueuedStep
 from kernbench.sim.server cimport Server
 
 cimport cython
@@ -12,14 +10,9 @@ cdef class ComputeEngine(PeComponent):
     cdef public Server slot
 
     cpdef double duration_ns(self, Stage stage) except? -1.0
-    @cython.locals(slot=Server, op=Op)
+    @cython.locals(slot=Server, before=Token)
     cpdef object accept(self, Token token)
-
-cdef class Working(QueuedStep):
-    cdef ComputeEngine engine
-    cdef Token token
-    cdef Op op
-    cdef double ready, start
+    cdef object go_on(self, Token token)
 
 cdef class PeGemm(ComputeEngine):
     cdef readonly object engine
@@ -29,6 +22,9 @@ cdef class PeGemm(ComputeEngine):
     cpdef double duration_ns(self, Stage stage) except? -1.0
 
 cdef class PeMath(ComputeEngine):
-    cdef object _lanes
+    cdef long long _lanes
     cdef dict _passes
     cdef double _latency_cycles, _cycle_ns
+
+    @cython.locals(rows="long long", passes="long long")
+    cpdef double duration_ns(self, Stage stage) except? -1.0

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
 
 from kernbench.components.pe_component import PeComponent, Token
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.dataflows import MatrixEngine
-from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage
-from kernbench.sim.clock import QueuedStep
 from kernbench.sim.server import Server
 from kernbench.sim.times import wrong_answer
 
@@ -39,37 +36,30 @@ class ComputeEngine(PeComponent):
 
     def accept(self, token: Token) -> None:
         """Wait for the slot, work, pass the token on."""
-        op = self.stage_op(token)
+        self.begin_stage(token)
         now = self.clock.time
         slot = self.slot
         duration = self.duration_ns(token.plan.stages[token.index])
         if not 0.0 <= duration < _INFINITY:
             raise wrong_answer(self, "duration_ns", duration)
         duration += self.overhead()
-        if slot.free > now and isinstance(slot.holder, Op):
-            op.after.append((slot.holder.id, "slot"))
-        start = slot.occupy(now, duration, op)
+        if slot.free > now and isinstance(slot.holder, Token):
+            before: Token = slot.holder
+            if token.record is None:
+                token.slot = before.number
+            else:
+                token.record.after.append((before.number, "slot"))
+        start = slot.occupy(now, duration, token)
         end = start + duration
         self.arrive(now)
         self.leave(end, 0, duration, start - now)
-        self.clock.step_at(end, Working(self, token, op, now, start), 0)
+        token.ready, token.begun = now, start
+        self.clock.step_at(end, token, 0)
 
-
-class Working(QueuedStep):
-    """A stage of a tile in the compute slot."""
-
-    def __init__(self, engine: ComputeEngine, token: Token, op: Op, ready: float, start: float) -> None:
-        self.engine = engine
-        self.token = token
-        self.op = op
-        self.ready = ready
-        self.start = start
-
-    def go(self, number: int) -> None:
-        """It is over."""
-        engine = self.engine
-        engine.finish(self.op, self.ready, self.start, engine.clock.time)
-        engine.pass_on(self.token)
+    def go_on(self, token: Token) -> None:
+        """Its time in the slot is over."""
+        self.end_stage(token, token.ready, token.begun, self.clock.time)
+        self.pass_on(token)
 
 
 class PeGemm(ComputeEngine):
@@ -113,5 +103,6 @@ class PeMath(ComputeEngine):
 
     def duration_ns(self, stage: Stage) -> float:
         """See :meth:`ComputeEngine.duration_ns`."""
-        cycles = ceil(stage.elements / self._lanes) + self._latency_cycles
-        return cycles * self._passes.get(stage.name, 1) * self._cycle_ns
+        rows = (stage.elements + self._lanes - 1) // self._lanes
+        passes = self._passes.get(stage.name, 1)
+        return (rows + self._latency_cycles) * passes * self._cycle_ns

@@ -1,18 +1,33 @@
 from kernbench.components.pe_component cimport PeComponent
+from kernbench.components.pe_scheduler cimport PeScheduler
+from kernbench.program.computing cimport Compute
+from kernbench.program.operations cimport Op
 
 cimport cython
 
 cdef class PeCpu(PeComponent):
     cdef readonly object _kernel
-    cdef object _queue, _launch, _above, _scheduler, _ipcq
+    cdef object _queue, _launch, _above, _ipcq
+    cdef PeScheduler _scheduler
     cdef list _started
     cdef tuple _device_counts, _scratch
     cdef public object failure
     cdef long long _cause, _last_op, _resumed_by, _epoch
-    cdef bint _blocked, _ending, _sending, _posted
+    cdef Op _blocked
+    cdef object _unblock
+    cdef long long _blocked_in
+    cdef bint _ending, _sending, _posted
     cdef double _cycle_ns, _dispatch_ns
 
+    @cython.locals(system=object)  # its methods are given away
+    cpdef object _begin(self)
     @cython.locals(turn=int)
     cpdef object _run(self)
+    @cython.locals(op=Op, work=Compute)
     cpdef bint _dispatch(self, object command) except -1
+    @cython.locals(last="long long", resumed_by="long long")
+    cdef object _issued(self, Op op)
+    @cython.locals(scheduler=PeScheduler)
+    cdef bint _blocks(self, object command, Op op) except -1
+    cpdef object _blocked_over(self)
     cpdef object _command_done(self, object op, long long epoch)

@@ -13,6 +13,7 @@ from kernbench.components.system import System
 from kernbench.errors import AddressError, KernelError, RoutingError, StarvedError
 from kernbench.pgraph import Node
 from kernbench.program import commands as c
+from kernbench.program.computing import Compute
 from kernbench.program.launches import Launch
 from kernbench.program.messages import LaunchDone, LaunchMessage, QueueMessage
 from kernbench.program.operations import Op
@@ -47,8 +48,11 @@ class PeCpu(PeComponent):
         """Composites of the kernel that may still be running."""
         self._epoch = 0
         """Counts kernels begun and stopped: what was asked in an earlier epoch resumes no kernel."""
-        self._blocked = False
-        """A command that the kernel waits for is being carried out."""
+        self._blocked: Op | None = None
+        """The command that the kernel waits for, while the scheduler has it carried out."""
+        self._blocked_in = 0
+        """The epoch that it was given in."""
+        self._unblock = self._blocked_over
         self._sending = self._posted = False
         """A send is being submitted; it was posted at once."""
         self._ending = False
@@ -101,12 +105,16 @@ class PeCpu(PeComponent):
         for begin in everyone:
             begin()
 
+    def _now(self) -> float:
+        return self.clock.time
+
     def _begin(self) -> None:
         launch = self._launch
         assert launch is not None
         if launch.stopped:
             self._over()
             return
+        system = self.system
         index, count = launch.program_id(self.location)
         scratch_offset, scratch_bytes = self._scratch
         self._last_op = self._resumed_by = -1
@@ -119,8 +127,8 @@ class PeCpu(PeComponent):
             count,
             self.system.addresses.tcm(*self.location, scratch_offset),
             scratch_bytes,
-            lambda: self.clock.time,
-            lambda: self.system.next_op_id(),
+            self._now,
+            system.next_op_id,
             launch.id,
             device_counts=self._device_counts,
             queues=self._ipcq.queues,
@@ -142,12 +150,12 @@ class PeCpu(PeComponent):
                 command = kernel.resume()
                 if command is None:
                     break
-                if not isinstance(command, _OF_CPU):
+                if not isinstance(command, Compute) and not isinstance(command, _OF_CPU):
                     self._check(command, kernel)
             except Exception as error:
                 self._failed(error)
                 return
-            if isinstance(command, c.Define):
+            if not isinstance(command, Compute) and isinstance(command, c.Define):
                 now = self.clock.time
                 command.op.launch = launch.id
                 self.finish(command.op, now, now, now)
@@ -210,7 +218,7 @@ class PeCpu(PeComponent):
     def _over_when_idle(self) -> None:
         """End the launch here as soon as what the kernel has started is over."""
         self._ending = True
-        if self._after(self._started, self._idle) and not self._blocked:
+        if self._after(self._started, self._idle) and self._blocked is None:
             self._over()
 
     def _idle(self) -> None:
@@ -229,17 +237,14 @@ class PeCpu(PeComponent):
 
     def _dispatch(self, command: c.Command) -> bool:
         """Hand a command on. True when the kernel may go on at once."""
-        launch = self._launch
-        assert launch is not None
+        if isinstance(command, Compute):
+            work: Compute = command
+            self._issued(work.op)
+            return self._blocks(work, work.op)
         if isinstance(command, _OF_CPU):
             return self._pass_time(command)
         op = command.op
-        op.launch = launch.id
-        last, resumed_by = self._last_op, self._resumed_by
-        if last >= 0:
-            op.after.append((last, "issue"))
-        if resumed_by != -1 and resumed_by != last:
-            op.after.append((resumed_by, "wait"))
+        self._issued(op)
         if isinstance(command, c.Send):
             self._sending, self._posted = True, False
             self.forward(self._ipcq, self._ipcq.submit_send, command, partial(self._sent, op, self._epoch))
@@ -253,9 +258,28 @@ class PeCpu(PeComponent):
             self._started = [*[one for one in self._started if not one.done], command.completion]
             self.forward(self._scheduler, self._scheduler.submit, command, self._run)
             return True
-        self._blocked = True
-        done = partial(self._command_done, op, self._epoch)
-        self.forward(self._scheduler, self._scheduler.submit, command, done)
+        return self._blocks(command, op)
+
+    def _issued(self, op: Op) -> None:
+        """Note what ``op`` comes after."""
+        launch, last, resumed_by = self._launch, self._last_op, self._resumed_by
+        assert launch is not None
+        op.launch = launch.id
+        if last >= 0:
+            op.after.append((last, "issue"))
+        if resumed_by != -1 and resumed_by != last:
+            op.after.append((resumed_by, "wait"))
+
+    def _blocks(self, command: EngineCommand, op: Op) -> bool:
+        """Hand on a command that the kernel waits for."""
+        scheduler = self._scheduler
+        self._blocked = op
+        self._blocked_in = self._epoch
+        if self._own or self.crossing(scheduler) > 0.0:
+            self.forward(scheduler, scheduler.submit, command, self._unblock)
+        else:
+            self.crossed(scheduler)
+            scheduler.submit(command, self._unblock)
         return False
 
     def _pass_time(self, command: c.Cycles | c.Wait | c.Define) -> bool:
@@ -267,8 +291,13 @@ class PeCpu(PeComponent):
         self.clock.call_at(self.clock.time + command.count * self._cycle_ns, self._resume, self._epoch)
         return False
 
+    def _blocked_over(self) -> None:
+        """The command that the kernel waits for is over."""
+        op, self._blocked = self._blocked, None
+        assert op is not None
+        self._command_done(op, self._blocked_in)
+
     def _command_done(self, op: Op, epoch: int) -> None:
-        self._blocked = False
         if epoch == self._epoch:
             self._last_op = self._resumed_by = op.id
             self._run()

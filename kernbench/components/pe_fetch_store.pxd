@@ -1,25 +1,13 @@
 from kernbench.components.pe_component cimport PeComponent, Token
 from kernbench.components.pe_tcm cimport PeTcm
-from kernbench.program.operations cimport Op
-from kernbench.sim.clock cimport QueuedStep
+from kernbench.program.tile_plans cimport Stage
 
 cimport cython
 
 cdef class PeFetchStore(PeComponent):
     cdef readonly PeTcm _tcm
 
-    @cython.locals(moving=Moving, op=Op)
     cpdef object accept(self, Token token)
-
-cdef class Moving(QueuedStep):
-    cdef PeFetchStore unit
-    cdef Token token
-    cdef Op op
-    cdef double ready, begun, overhead
-    cdef bint write
-    cdef long long nbytes
-
-    @cython.locals(unit=PeFetchStore)
-    cdef object move(self)
-    @cython.locals(unit=PeFetchStore)
-    cpdef object moved(self, double start)
+    @cython.locals(stage=Stage)
+    cdef object go_on(self, Token token)
+    cpdef object _moved(self, Token token, Stage stage, double start)

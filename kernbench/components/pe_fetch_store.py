@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from kernbench.components.base import is_users_class
 from kernbench.components.pe_component import PeComponent, Token
 from kernbench.components.pe_tcm import PeTcm
-from kernbench.program.operations import Op
-from kernbench.sim.clock import QueuedStep
+from kernbench.program.tile_plans import Stage
 
 
 class PeFetchStore(PeComponent):
@@ -16,51 +18,39 @@ class PeFetchStore(PeComponent):
         tcm = self.sibling("pe_tcm")
         assert isinstance(tcm, PeTcm)
         self._tcm = tcm
+        # An access method of a user's is shown the operation.
+        self._own = self._own or is_users_class(type(tcm))
 
     def accept(self, token: Token) -> None:
         """Pay this component's overhead, move the stage's bytes, pass the token on."""
-        op = self.stage_op(token)
+        self.begin_stage(token)
         ready = self.clock.time
         overhead = self.overhead()
         self.arrive(ready)
-        begun = self.occupy(ready, overhead, op)
-        moving = Moving(self, token, op, ready, begun, overhead)
+        begun = self.occupy(ready, overhead, token)
+        token.ready, token.begun, token.overhead = ready, begun, overhead
+        token.got = -1.0
         if begun + overhead > ready:
-            self.clock.step_at(begun + overhead, moving, 0)
+            self.clock.step_at(begun + overhead, token, 0)
         else:
-            moving.move()
+            self.go_on(token)
 
-
-class Moving(QueuedStep):
-    """A stage of a tile that moves data between TCM and registers."""
-
-    def __init__(
-        self, unit: PeFetchStore, token: Token, op: Op, ready: float, begun: float, overhead: float
-    ) -> None:
-        self.unit = unit
-        self.token = token
-        self.op = op
-        self.ready = ready
-        self.begun = begun
-        self.overhead = overhead
+    def go_on(self, token: Token) -> None:
+        """The overhead is paid: ask for the TCM's port. Or the bytes are through."""
         stage = token.plan.stages[token.index]
-        self.write = stage.kind == "STORE"
-        self.nbytes = stage.nbytes
+        if token.got >= 0.0:
+            self._moved(token, stage, token.got)
+        elif token.record is None:
+            self._tcm.begin(token, self, token.number, stage.nbytes, stage.kind == "STORE")
+        else:
+            moved = partial(self._moved, token, stage)
+            self._tcm.access(self, token.record, stage.nbytes, stage.kind == "STORE", moved)
 
-    def go(self, number: int) -> None:
-        """The overhead is paid."""
-        self.move()
-
-    def move(self) -> None:
-        """Ask for the TCM's port."""
-        unit = self.unit
-        unit._tcm.access(unit, self.op, self.nbytes, self.write, self.moved)
-
-    def moved(self, start: float) -> None:
+    def _moved(self, token: Token, stage: Stage, start: float) -> None:
         """The bytes are through; the port had them from ``start`` on."""
-        unit = self.unit
-        now = unit.clock.time
-        unit.count_use(self.write, self.overhead + now - start)
-        unit.leave(now, self.nbytes, 0.0, self.begun - self.ready)
-        unit.finish(self.op, self.ready, self.begun if self.overhead > 0.0 else start, now)
-        unit.pass_on(self.token)
+        now = self.clock.time
+        overhead = token.overhead
+        self.count_use(stage.kind == "STORE", overhead + now - start)
+        self.leave(now, stage.nbytes, 0.0, token.begun - token.ready)
+        self.end_stage(token, token.ready, token.begun if overhead > 0.0 else start, now)
+        self.pass_on(token)

@@ -1,10 +1,11 @@
 from kernbench.components.pe_component cimport PeComponent, Token
+from kernbench.program.computing cimport Compute
 from kernbench.program.tile_plans cimport TilePlan
 
 cimport cython
 
 cdef class Pipeline:
-    cdef readonly object command, tiles
+    cdef readonly object command, tiles, written
     cdef double t_ready, t_start
     cdef readonly long long under_way
     cdef long long unwritten
@@ -19,8 +20,12 @@ cdef class PeScheduler(PeComponent):
 
     @cython.locals(overhead=double)
     cpdef object submit(self, object command, object done)
+    @cython.locals(work=Compute, pipeline=Pipeline)
+    cpdef object _dispatch(self, object command, object done)
     @cython.locals(pipeline=Pipeline, tile=TilePlan, token=Token)
     cpdef object _feed(self, object made_room=*)
+    @cython.locals(pipeline=Pipeline)
+    cdef object token_over(self, Token token)
     cpdef object _tile_done(self, Pipeline pipeline, Token token)
     cpdef object _tile_written(self, Pipeline pipeline)
     cdef object _complete(self, Pipeline pipeline)

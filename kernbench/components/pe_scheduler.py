@@ -15,11 +15,12 @@ from kernbench.components.system import System
 from kernbench.errors import KernelError
 from kernbench.pgraph import Node
 from kernbench.program import commands as c
+from kernbench.program.computing import Compute
 from kernbench.program.operations import Operand
-from kernbench.program.tile_plans import TilePlan, gemm, math, tiles_of
+from kernbench.program.tile_plans import TilePlan, tiles_of
 
 _TRANSFERS = (c.Load, c.Store)
-EngineCommand = c.Load | c.Store | c.Gemm | c.Math
+EngineCommand = c.Load | c.Store | c.Compute
 
 
 class Pipeline:
@@ -35,6 +36,8 @@ class Pipeline:
         self.held: TilePlan | None = None
         self.unwritten = 0
         """DMA writes of its tiles that memory has not committed."""
+        self.written: Callable[[], None]
+        """Called when it has committed one."""
 
 
 class PeScheduler(PeComponent):
@@ -67,22 +70,21 @@ class PeScheduler(PeComponent):
             self._dispatch(command, done)
 
     def _dispatch(self, command: EngineCommand | c.Composite, done: Callable[[], None]) -> None:
+        if isinstance(command, Compute):
+            work: Compute = command
+            self._start(Token(work.plan, work.op, work.op, done))
+            return
         if isinstance(command, c.Composite):
-            self._feeds.append(Pipeline(command, self._tiles(command), self.clock.time))
+            pipeline = Pipeline(command, self._tiles(command), self.clock.time)
+            pipeline.written = partial(self._tile_written, pipeline)
+            self._feeds.append(pipeline)
             self._translate(command)
             self._feed()
             return
-        if isinstance(command, _TRANSFERS):
-            kind = "dma_read" if isinstance(command, c.Load) else "dma_write"
-            served = partial(self.system.served, command.op)
-            job = Job(command.op, kind, command.runs, done, served)
-            self.forward(self._dma, self._dma.submit, job)
-            return
-        if isinstance(command, c.Gemm):
-            plan = gemm(command.m, command.k, command.n, command.in_bytes, command.out_bytes)
-        else:
-            plan = math(command.op.name, command.elements, command.in_bytes, command.out_bytes)
-        self._start(Token(plan, lambda _: done(), command.op, command.op))
+        kind = "dma_read" if isinstance(command, c.Load) else "dma_write"
+        served = partial(self.system.served, command.op)
+        job = Job(command.op, kind, command.runs, done, served)
+        self.forward(self._dma, self._dma.submit, job)
 
     def _tiles(self, command: c.Composite, *, outermost: bool = False) -> Iterator[TilePlan]:
         return tiles_of(command, self._gemm.tile, outermost, self._by_rows)
@@ -120,12 +122,8 @@ class PeScheduler(PeComponent):
             self._buffers_used += tile.buffer_bytes
             pipeline.under_way += 1
             pipeline.unwritten += tile.writes
-            token = Token(
-                tile,
-                partial(self._tile_done, pipeline),
-                pipeline.command.op,
-                written=partial(self._tile_written, pipeline),
-            )
+            token = Token(tile, pipeline.command.op, written=pipeline.written)
+            token.pipeline = pipeline
             token.fed_by = made_room
             self._start(token)
 
@@ -149,6 +147,15 @@ class PeScheduler(PeComponent):
                 f"composite '{command.op.name}': a tile needs {largest} bytes of buffers, the scheduler's "
                 f"TCM has {self._buffer_bytes}; use a smaller tile_shape"
             )
+
+    def token_over(self, token: Token) -> None:
+        """See :meth:`PeComponent.token_over`."""
+        pipeline: Pipeline | None = token.pipeline
+        if pipeline is None:
+            assert token.done is not None
+            token.done()
+        else:
+            self._tile_done(pipeline, token)
 
     def _tile_done(self, pipeline: Pipeline, token: Token) -> None:
         self._buffers_used -= token.plan.buffer_bytes

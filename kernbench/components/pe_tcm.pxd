@@ -4,6 +4,7 @@ from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport QueuedStep
 from kernbench.sim.ledger cimport Ledger
 from kernbench.sim.node cimport Link
+from kernbench.sim.rows cimport TransactionRows
 from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet, Path, Transaction
 
@@ -13,20 +14,46 @@ cdef class PeTcm(Memory):
     cdef public Server _read_port, _write_port
     cdef public double read_gbs, write_gbs
     cdef list _busy_by_port
-    cdef dict _ways
+    cdef dict _reads, _writes
 
-    @cython.locals(path=Path, link=Link, port=Server, own_gbs=double, transaction=Transaction)
+    @cython.locals(access=TcmAccess)
     cpdef object access(
         self, Component caller, Op op, long long nbytes, bint write, object done, double gbs=*,
         double overhead_ns=*,
     )
+    @cython.locals(system=Ledger, way=Way, port=Server, own_gbs=double, transaction=Transaction)
+    cdef object begin(
+        self, PortAccess access, Component caller, long long op, long long nbytes, bint write, double gbs=*,
+        double overhead_ns=*,
+    )
+    @cython.locals(system=Ledger, rows=TransactionRows, way=Way)
+    cdef object end(self, PortAccess access)
     @cython.locals(link=Link)
-    cdef tuple _way(self, Component caller, bint write)
+    cdef Way _way(self, Component caller, bint write)
     @cython.locals(first=double, second=double)
     cdef int _use(self, bint write, double busy_ns) except -1
 
-cdef class TcmAccess(QueuedStep):
-    cdef Ledger system
+@cython.final
+cdef class Way:
+    cdef PeTcm tcm
+    cdef object kind, source
+    cdef Path path
+    cdef Link link
+    cdef Server port
+    cdef double gbs
+
+cdef class PortAccess(QueuedStep):
+    cdef readonly long long id
+    cdef Way way
+    cdef long long of_op, port_bytes
+    cdef double asked, got
     cdef Transaction transaction
-    cdef double start
+
+    @cython.locals(way=Way)
+    cpdef object go(self, long long number)
+    cpdef object through(self)
+
+cdef class TcmAccess(PortAccess):
     cdef object done
+
+    cpdef object through(self)

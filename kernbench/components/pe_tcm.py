@@ -11,9 +11,12 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.sim.clock import QueuedStep
-from kernbench.sim.node import Link, path_over
+from kernbench.sim.node import Link, overrides, path_over
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Path, Transaction
+
+THROUGH = 1
+"""Number of the step at which an access is over; its other steps have numbers of their own."""
 
 
 class PeTcm(Memory):
@@ -31,8 +34,11 @@ class PeTcm(Memory):
         self._write_port = Server(f"{node.id}#write")
         self.read_gbs = self.number("read_gbs")
         self.write_gbs = self.number("write_gbs")
+        self.works_out = overrides(type(self), "overhead_ns", PeTcm)
         self._busy_by_port = [0.0, 0.0]
-        self._ways: dict[tuple[Component, bool], tuple[Path, Link, Server, float]] = {}
+        self._reads: dict[Component, Way] = {}
+        self._writes: dict[Component, Way] = {}
+        """How each sibling reaches the two ports."""
 
     def servers(self) -> Iterator[Server]:
         """See :meth:`Component.servers`."""
@@ -53,31 +59,78 @@ class PeTcm(Memory):
         They cross the link between the two, cut through: the port is busy for as long as the slower of port
         and link takes. The sibling moves at most ``gbs`` GB/s, and adds ``overhead_ns`` ns of its own.
         """
+        access = TcmAccess(done)
+        self.begin(access, caller, op.id, nbytes, write, gbs, overhead_ns)
+        op.transactions.append(access.id)
+
+    def begin(
+        self,
+        access: PortAccess,
+        caller: Component,
+        op: int,
+        nbytes: int,
+        write: bool,
+        gbs: float = inf,
+        overhead_ns: float = 0.0,
+    ) -> None:
+        """As :meth:`access`, for operation number ``op``; ``access.through()`` is called at the end."""
+        system = self.system
         now = self.clock.time
-        path, link, port, own_gbs = self._ways.get((caller, write)) or self._way(caller, write)
-        kind = "tcm_write" if write else "tcm_read"
-        transaction = self.system.open(kind, path, nbytes, now, op.id, write)
-        op.transactions.append(transaction.id)
+        way = (self._writes if write else self._reads).get(caller) or self._way(caller, write)
+        port, own_gbs = way.port, way.gbs
+        access.way = way
+        access.of_op = op
+        access.port_bytes = nbytes
+        access.asked = now
+        transaction = None
+        if system.accesses_seen:
+            transaction = system.open(way.kind, way.path, nbytes, now, op, write)
+            access.id = transaction.id
+        else:
+            access.id = system.next_transaction()
+            system.in_flight[access.id] = access
         duration = self.overhead() + overhead_ns + nbytes / (own_gbs if own_gbs < gbs else gbs)
         self.arrive(now)
-        start = port.occupy(now, duration, transaction)
-        link.stream(start, nbytes)
+        start = port.occupy(now, duration, access if transaction is None else transaction)
+        way.link.stream(start, nbytes)
         end = start + duration + self.access_ns
         wait = 0.0
         if start > now:
+            if transaction is None:  # it has something to tell
+                transaction = system.opened(access.id, way.kind, way.path, nbytes, now, op, write)
             wait = transaction.note_waits(self.index, port, now, start)
         self._use(write, duration)
         self.leave(end, nbytes, 0.0, wait)
-        if transaction.traced:
+        if transaction is not None and transaction.traced:
             transaction.hop(self.index, now, start, end, end - now - wait, wait, nbytes)
-        self.clock.step_at(end, TcmAccess(self.system, transaction, start, done), 0)
+        access.transaction = transaction
+        access.got = start
+        self.clock.step_at(end, access, THROUGH)
 
-    def _way(self, caller: Component, write: bool) -> tuple[Path, Link, Server, float]:
-        """How ``caller`` reaches a port: the path, its link, the port, and what port and link move, GB/s."""
+    def end(self, access: PortAccess) -> None:
+        """The bytes of ``access`` are through."""
+        system = self.system
+        if access.transaction is not None:
+            system.end(access.transaction)
+            return
+        del system.in_flight[access.id]
+        rows = system.access_rows
+        if rows is not None:
+            way = access.way
+            assert way is not None
+            rows.add_access(
+                access.id, access.of_op, way.kind, way.source, self.resource, access.port_bytes, self.index,
+                system.traced, access.asked, access.got, self.clock.time,
+            )  # fmt: skip
+
+    def _way(self, caller: Component, write: bool) -> Way:
+        """How ``caller`` reaches a port."""
         ends = (caller, self) if write else (self, caller)
         link = self.system.link(ends[0].resource, ends[1].resource)
         port, gbs = (self._write_port, self.write_gbs) if write else (self._read_port, self.read_gbs)
-        way = self._ways[caller, write] = path_over([caller, self], [link]), link, port, min(gbs, link.bw_gbs)
+        way = Way(self, "tcm_write" if write else "tcm_read", path_over([caller, self], [link]), link, port,
+                  min(gbs, link.bw_gbs))  # fmt: skip
+        (self._writes if write else self._reads)[caller] = way
         return way
 
     def _use(self, write: bool, busy_ns: float) -> None:
@@ -103,18 +156,69 @@ class PeTcm(Memory):
         return port.occupy(time, duration, packet.transaction) + duration, port
 
 
-class TcmAccess(QueuedStep):
-    """One access to a TCM under way."""
+class Way:
+    """How a sibling reaches a port of ``tcm``: the path, its link, the port, and what both move, GB/s."""
 
-    def __init__(
-        self, system: System, transaction: Transaction, start: float, done: Callable[[float], None]
-    ) -> None:
-        self.system = system
-        self.transaction = transaction
-        self.start = start
-        self.done = done
+    def __init__(self, tcm: PeTcm, kind: str, path: Path, link: Link, port: Server, gbs: float) -> None:
+        self.tcm = tcm
+        self.kind = kind
+        self.path = path
+        self.link = link
+        self.port = port
+        self.gbs = gbs
+        self.source: str = path.nodes[0].resource
+
+
+class PortAccess(QueuedStep):
+    """An access to a TCM, from when a port is asked for (:meth:`PeTcm.begin`) to its end."""
+
+    def __init__(self) -> None:
+        self.id = -1
+        """Number of its transaction."""
+        self.way: Way | None = None
+        self.of_op = -1
+        """The operation that it is part of."""
+        self.port_bytes = 0
+        self.asked = self.got = 0.0
+        """When it asked for the port, and had it, ns."""
+        self.transaction: Transaction | None = None
+        """Its transaction as an object, where somebody looks at it or it has waited."""
+
+    def seen(self) -> Transaction:
+        """Its transaction so far, for a report of what is under way."""
+        assert self.way is not None
+        system, index, nbytes = self.way.tcm.system, self.way.tcm.index, self.port_bytes
+        transaction = system.opened(
+            self.id,
+            self.way.kind,
+            self.way.path,
+            nbytes,
+            self.asked,
+            self.of_op,
+            self.way.kind == "tcm_write",
+        )
+        transaction.hop(index, self.asked, self.got, self.got, 0.0, 0.0, nbytes)
+        return transaction
 
     def go(self, number: int) -> None:
-        """It is over."""
-        self.system.end(self.transaction)
-        self.done(self.start)
+        """The bytes are through."""
+        way = self.way
+        assert way is not None
+        way.tcm.end(self)
+        self.through()
+
+    def through(self) -> None:
+        """What comes then."""
+        raise NotImplementedError
+
+
+class TcmAccess(PortAccess):
+    """One that calls ``done`` with the time at which it had the port."""
+
+    def __init__(self, done: Callable[[float], None]) -> None:
+        PortAccess.__init__(self)
+        self.done = done
+
+    def through(self) -> None:
+        """See :class:`PortAccess`."""
+        self.done(self.got)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kernbench.address import AddressMap
 from kernbench.pgraph import PropertyGraph
@@ -18,6 +18,7 @@ from kernbench.sim.transaction import Path, Transaction
 
 if TYPE_CHECKING:
     from kernbench.components.base import Component
+    from kernbench.sim.rows import StageRows, TransactionRows
 
 
 class System(Protocol):
@@ -33,6 +34,15 @@ class System(Protocol):
     @property
     def fabric(self) -> Fabric:
         """Carries packets over links."""
+
+    traced: bool
+    """Whether transactions keep their hops."""
+    in_flight: dict[int, Any]
+    """See :class:`~kernbench.sim.ledger.Ledger`, as of the next four."""
+    access_rows: TransactionRows | None
+    stage_rows: StageRows | None
+    accesses_seen: bool
+    stages_seen: bool
 
     @property
     def flit_bytes(self) -> int:
@@ -112,11 +122,22 @@ class System(Protocol):
     ) -> Transaction:
         """As :meth:`begin`, of a transaction that is known by no more than this."""
 
+    def next_transaction(self) -> int:
+        """The number of the next transaction, which :meth:`opened` may make an object."""
+
+    def opened(
+        self, number: int, kind: str, path: Path, nbytes: int, t_submit: float, op: int, is_write: bool
+    ) -> Transaction:
+        """As :meth:`open`, of one that has its number."""
+
     def end(self, transaction: Transaction) -> None:
         """Note that ``transaction`` is answered now; inform the instruments, then its ``on_done``."""
 
     def served(self, op: Op) -> None:
         """Note that memory has served the last byte of ``op``: it takes effect now."""
+
+    def note_work(self, launch: int, component: str, begin: float, end: float) -> None:
+        """Note that ``component`` was at work for ``launch`` between two times, ns."""
 
     def report(self, op: Op) -> None:
         """Note that a component has carried out ``op``."""

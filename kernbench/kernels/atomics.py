@@ -73,7 +73,7 @@ class AtomicCalls(MemoryCalls):
         target = Operand(block.memory_shape, block.dtype, address=block.runs[0][0] if block.runs else None)
         params = {} if block.pieces is None else {"pieces": block.pieces}
         inputs = (handle.operand(), target, *masks)
-        op = self._op(self._pe.next_op_id(), "memory", "atomic_add", inputs, target, params, block.nbytes)
+        op = self._op(self._next_op_id(), "memory", "atomic_add", inputs, target, params, block.nbytes)
         if op.order is not None:
             op.order.atomic, op.order.releases = True, sem in _RELEASES
         self._send(Store(op, block.runs) if block.runs else Define(op))

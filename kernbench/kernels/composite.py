@@ -199,7 +199,7 @@ class CompositeCalls(QueueCalls):
         size = sum(arguments.nbytes(o.shape, o.dtype) for o in (*operands, out))
         kind, name = ("gemm", "composite_gemm") if gemm else ("math", f"composite_{op_name}")
         params = {**params, "tile": tile, "epilogue": listed}
-        op = self._op(self._pe.next_op_id(), kind, name, tuple(operands), out, params, size)
+        op = self._op(self._next_op_id(), kind, name, tuple(operands), out, params, size)
         completion = Completion(f"{name} (op {op.id})", op.id)
         # Operands stay in scratch until the pipeline has read them, whatever the kernel does with its names.
         completion.then(held.clear)

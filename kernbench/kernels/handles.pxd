@@ -3,7 +3,7 @@ from kernbench.program.operations cimport Operand
 
 cdef class TensorHandle:
     cdef object __weakref__
-    cdef public object id, origin, dtype, _tl, _value
+    cdef public object id, origin, dtype, _tl, _value, _source
     cdef public tuple shape
     cdef public Block _block
     cdef public Operand _operand

@@ -20,6 +20,7 @@ from kernbench.program.operations import Operand
 
 if TYPE_CHECKING:
     from kernbench.address.free_list import Block
+    from kernbench.kernels.issue import ValueSource
     from kernbench.kernels.tl import Language
 
 Array = np.ndarray[Any, Any]
@@ -75,7 +76,9 @@ class TensorHandle:
     constants, and comparisons and integer arithmetic of these.
     """
 
-    __slots__ = ("__weakref__", "_block", "_operand", "_tl", "_value", "dtype", "id", "origin", "shape")
+    __slots__ = (
+        "__weakref__", "_block", "_operand", "_source", "_tl", "_value", "dtype", "id", "origin", "shape",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -87,6 +90,7 @@ class TensorHandle:
         tl: Language,
         value: Array | Callable[[], Array] | None = None,
         operand: Operand | None = None,
+        source: ValueSource | None = None,
     ) -> None:
         self.id = handle
         self.origin = origin
@@ -96,12 +100,15 @@ class TensorHandle:
         self._tl = tl
         self._value = value
         self._operand = operand
+        self._source = source
+        """Knows its value, and is told when it goes."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("a handle", name, dir(type(self)), INSTEAD)
 
     def __del__(self) -> None:
-        self._tl._release(self.id)
+        if self._source is not None:
+            self._source.release(self.id)
 
     @property
     def address(self) -> int:

@@ -225,6 +225,8 @@ class _Program:
         self._sending: Parcel | None = None
         self._receives: list[Receive] = []
 
+    follows_computed = True
+
     def value(self, handle: int) -> Array | None:
         """The value of a handle: always known here."""
         return self._values.get(handle)

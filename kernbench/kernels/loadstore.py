@@ -128,7 +128,7 @@ class MemoryCalls(Issuer):
         params: dict[str, Any] = {}
         if block.pieces is not None:
             params["pieces"] = block.pieces
-        op_id = self._pe.next_op_id()
+        op_id = self._next_op_id()
         inputs = (handle.operand(), *operands)
         op = self._op(op_id, "memory", "dma_write", inputs, output, params, block.nbytes)
         self._send(Store(op, block.runs) if block.runs else Define(op))
@@ -231,16 +231,15 @@ class MemoryCalls(Issuer):
         base: int
         steps: tuple[int, ...] | None = None
         shift = 0
-        checked = arguments.integers("boundary_check", boundary_check)
         if isinstance(ptr, BlockPointer):
             if strides is not None or shape is not None or dtype is not None:
                 raise BadArgumentError("ptr", "a block pointer has its own shape, strides and dtype")
             base, size, steps, name = ptr.base, ptr.block, ptr.strides, ptr.dtype
-            known = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in checked])
+            known = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in boundary_check])
             step_bytes = arguments.nbytes((1,), name)
             shift = sum([a * b for a, b in zip(ptr.offsets, steps, strict=True)]) * step_bytes
         else:
-            if checked:
+            if len(boundary_check):
                 raise BadArgumentError("boundary_check", "is for block pointers; use mask=")
             base, size, name = self._described("ptr", ptr, shape, dtype)
             if strides is None:

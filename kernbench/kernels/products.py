@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
 
 from kernbench import dtypes
 from kernbench.kernels import arguments, promotion
@@ -10,7 +10,8 @@ from kernbench.kernels.arguments import BadArgumentError
 from kernbench.kernels.handles import TensorHandle
 from kernbench.kernels.issue import Issuer, tl_call
 from kernbench.kernels.triton_names import ARGUMENTS
-from kernbench.program.commands import Gemm
+from kernbench.program import tile_plans
+from kernbench.program.computing import CallSite
 
 
 class ProductCalls(Issuer):
@@ -33,18 +34,26 @@ class ProductCalls(Issuer):
         if isinstance(acc_dtype, TensorHandle):
             raise BadArgumentError("acc_dtype", f"a handle is not a type; {ARGUMENTS['acc']}")
         x, y = self._handle("a", a), self._handle("b", b)
-        m, k, n = product_shape(x.shape, x.dtype, y.shape, y.dtype)
-        accumulator = accumulator_dtype(x.dtype, acc_dtype)
-        dtype = (
-            promotion.dot_result(x.dtype) if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
-        )
-        in_bytes, out_bytes = x.nbytes + y.nbytes, arguments.nbytes((m, n), dtype)
-        block = self._scratch.take(out_bytes)
-        params: dict[str, Any] = {"acc_dtype": accumulator}
-        operands = (x.operand(), y.operand())
-        op = self._new("gemm", "dot", operands, (m, n), dtype, params, in_bytes + out_bytes)
-        self._send(Gemm(op, m, k, n, in_bytes, out_bytes))
-        return self._result(op, block)
+        return self._compute(_site(x.shape, x.dtype, y.shape, y.dtype, acc_dtype, out_dtype), [x, y])
+
+
+@functools.lru_cache(maxsize=1024)
+def _site(
+    a: tuple[int, ...],
+    a_dtype: str,
+    b: tuple[int, ...],
+    b_dtype: str,
+    acc_dtype: str | None,
+    out_dtype: str | None,
+) -> CallSite:
+    """The site of products of operands of those shapes and types."""
+    m, k, n = product_shape(a, a_dtype, b, b_dtype)
+    params = {"acc_dtype": accumulator_dtype(a_dtype, acc_dtype)}
+    dtype = promotion.dot_result(a_dtype) if out_dtype is None else arguments.dtype("out_dtype", out_dtype)
+    in_bytes = arguments.nbytes(a, a_dtype) + arguments.nbytes(b, b_dtype)
+    out_bytes = arguments.nbytes((m, n), dtype)
+    plan = tile_plans.gemm(m, k, n, in_bytes, out_bytes)
+    return CallSite("gemm", "dot", (m, n), dtype, params, out_bytes, plan)
 
 
 def product_shape(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from kernbench.address.free_list import Block
 from kernbench.hints import shown
 from kernbench.kernels import arguments
 from kernbench.kernels.arguments import BadArgumentError
@@ -13,7 +14,6 @@ from kernbench.kernels.handles import TensorHandle, TensorRef
 from kernbench.kernels.issue import tl_call
 from kernbench.kernels.loadstore import DEFAULT_DTYPE, MemoryCalls
 from kernbench.kernels.pointer import Pointer
-from kernbench.kernels.scratch import Block
 from kernbench.program.commands import Completion
 from kernbench.program.operations import Operand
 from kernbench.program.queues import BUFFER_KINDS, Message, Receive, RingEntry, Send, parts_of
@@ -116,7 +116,7 @@ class QueueCalls(MemoryCalls):
             source = self._message_at(src_addr, nbytes, shape, dtype)
             address, sizes, name = source.address, source.shape, source.dtype
         size = arguments.nbytes(sizes, name)
-        op_id = self._pe.next_op_id()
+        op_id = self._next_op_id()
         op = self._op(op_id, "queue", "ipcq_send", inputs, None, {"direction": ring.direction}, size)
         message = Message(sizes, name, size, parts_of(size, ring.slot_bytes), op_id)
         races = self._races
@@ -275,7 +275,7 @@ class QueueCalls(MemoryCalls):
                     "shape", "is needed with dst_addr, for the bytes that are written there"
                 )
             target = self._memory("dst_addr", dst_addr, sizes, name)
-        op_id = self._pe.next_op_id()
+        op_id = self._next_op_id()
         size = None if sizes is None else arguments.nbytes(sizes, name)
         op = self._op(op_id, "queue", "ipcq_recv", (), None, None, size or 0)
         block = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from contextlib import suppress
 
 from kernbench.address.free_list import Block as Block
 from kernbench.address.free_list import FreeList
 from kernbench.errors import AllocationError
-from kernbench.kernels.arguments import NoRoomError
+from kernbench.kernels.arguments import BadArgumentError
 
 ALIGNMENT = 16
 """Bytes that every block starts at a multiple of."""
@@ -30,18 +31,18 @@ class Scratch:
 
     def take(self, nbytes: int) -> Block:
         """A block of at least ``nbytes``; without one, an error gives the bytes wanted, free and in all."""
-        size = -(-nbytes // ALIGNMENT) * ALIGNMENT
-        try:
-            return self._free_list.take(size, ALIGNMENT)
-        except AllocationError:
-            gc.collect()  # handles in reference cycles
-        while self._free_list.largest_free < size and self.wait():
-            pass
-        try:
-            return self._free_list.take(size, ALIGNMENT)
-        except AllocationError:
-            raise NoRoomError(
-                f"scratch is full: {nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free "
-                f"(largest block {self._free_list.largest_free}); work on smaller blocks, let handles go, "
-                "or give the PE more: pe.pe_tcm.scratch_bytes"
-            ) from None
+        if nbytes <= self.nbytes:
+            size = -(-nbytes // ALIGNMENT) * ALIGNMENT
+            try:
+                return self._free_list.take(size, ALIGNMENT)
+            except AllocationError:
+                gc.collect()  # handles in reference cycles
+            while self._free_list.largest_free < size and self.wait():
+                pass
+            with suppress(AllocationError):
+                return self._free_list.take(size, ALIGNMENT)
+        raise BadArgumentError(
+            "scratch",
+            f"{nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free (largest block "
+            f"{self._free_list.largest_free}); work on smaller blocks or let handles go with del",
+        )

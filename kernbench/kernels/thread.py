@@ -116,9 +116,9 @@ class KernelThread:
             return f"{subject}: interrupted{call} at {self._interrupted_at}"
         if self._greenlet.dead:
             return f"{subject}: finished"
-        frame = self._greenlet.gr_frame
-        if not self._greenlet or frame is None:
+        if not self._greenlet:
             return f"{subject}: not started"
+        frame = self._greenlet.gr_frame
         line = line_of(frame) or line_within(self._binding.function, frame)
         at = f" at {line}" if line else ""
         outside = "in code of its own" if self._greenlet.left else "at its end"
@@ -186,10 +186,10 @@ class KernelThread:
             raise self._misused
         if self._closing:
             kernel.again(GreenletExit())
-        if type(command) is Wait:
-            self._waits_for = command.completions
-        elif self._waits_for:
+        if self._waits_for:
             self._waits_for = ()
+        if isinstance(command, Wait):
+            self._waits_for = command.completions
         parent = kernel.parent
         assert parent is not None
         parent.switch(command)

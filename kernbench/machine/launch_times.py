@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+
+import numpy as np
 
 from kernbench.program.launches import Launch, PeTimes, Target
 from kernbench.topology import names
-
-Interval = tuple[float, float]
 
 
 class LaunchTimes:
     """Sums up what was ``worked`` for launches (:class:`~kernbench.sim.ledger.Ledger`), PE by PE."""
 
-    def __init__(self, worked: dict[tuple[int, str], list[Interval]]) -> None:
+    def __init__(self, worked: dict[int, dict[str, array[float]]]) -> None:
         self._worked = worked
 
     def kernel_ended(self, launch: Launch, target: Target, begin: float, end: float) -> PeTimes:
@@ -29,16 +29,17 @@ class LaunchTimes:
             wait_ns=end - begin - covered_ns(dma + compute, begin, end),
         )
 
-    def _taken(self, launch: Launch, target: Target, part: str) -> list[Interval]:
-        return self._worked.pop((launch.id, names.pe_part(*target, part)), [])
+    def _taken(self, launch: Launch, target: Target, part: str) -> array[float]:
+        return self._worked.get(launch.id, {}).pop(names.pe_part(*target, part), array("d"))
 
 
-def covered_ns(intervals: Sequence[Interval], begin: float, end: float) -> float:
-    """The length of the union of ``intervals`` within ``[begin, end]``, ns."""
-    total, reached = 0.0, begin
-    for start, stop in sorted(intervals):
-        stop = min(stop, end)
-        if stop > reached:
-            total += stop - max(start, reached)
-            reached = stop
-    return total
+def covered_ns(times: array[float], begin: float, end: float) -> float:
+    """The length within ``[begin, end]`` of the union of intervals that begin and end, in turn, ns."""
+    if not times:
+        return 0.0
+    starts, stops = np.frombuffer(times).reshape(-1, 2).T
+    order = np.lexsort((stops, starts))
+    start, stop = starts[order], np.minimum(stops[order], end)
+    reached = np.maximum.accumulate(np.concatenate(([begin], stop)))[:-1]
+    gained = np.where(stop > reached, stop - np.maximum(start, reached), 0.0)
+    return float(np.cumsum(gained)[-1])  # added up one after the other, unlike np.sum

@@ -7,8 +7,7 @@ machine through :class:`~kernbench.components.system.System`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import count
 
@@ -19,6 +18,7 @@ from kernbench.arbiters.registry import arbiter_class
 from kernbench.components.base import Component
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
+from kernbench.components.overriding import check_object
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
@@ -42,11 +42,12 @@ from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
 from kernbench.routing import Traffic, router_of
-from kernbench.sim.buffers import Buffer
+from kernbench.sim.buffers import BufferedPort
 from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.instrument import Instrument, Observers
 from kernbench.sim.invariants import InvariantChecker, wanted
+from kernbench.sim.lanes import Buffer
 from kernbench.sim.ledger import Ledger
 from kernbench.sim.node import FabricNode, Link, path_along
 from kernbench.sim.port import Arbiter, Port
@@ -61,18 +62,10 @@ Ids = tuple[str, str]
 NO_IDS: Ids = ("", "")
 
 
-@contextmanager
-def _made(what: str, made: type) -> Iterator[None]:
-    """Errors of a class of a user's that is made or asked in the block, as the machine is built, name it."""
-    try:
-        yield
-    except (KernBenchError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        at = f" ({line})" if (line := raised_at(error)) else ""
-        raise ComponentError(
-            f"{what} ({made.__name__}) {raised(error)} while the machine is built{at}"
-        ) from error
+def _not_made(what: str, made: type, error: BaseException) -> ComponentError:
+    """The error of a class of a user's that raised while the machine is built."""
+    at = f" ({line})" if (line := raised_at(error)) else ""
+    return ComponentError(f"{what} ({made.__name__}) {raised(error)} while the machine is built{at}")
 
 
 class Machine(Ledger):
@@ -159,23 +152,33 @@ class Machine(Ledger):
         self.links: dict[tuple[str, str], Link] = {}
         for node in self.graph.nodes():
             if impl := str(node.properties["impl"]):
-                with _made(f"component '{node.id}'", classes[impl]):
-                    made = classes[impl](node, self)
+                with_class = classes[impl]
+                try:
+                    made = with_class(node, self)
+                except (KernBenchError, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    raise _not_made(f"component '{node.id}'", with_class, error) from error
                 self.components[node.id] = made
                 self.fabric.splits |= made.node.properties["kind"] == "channel_router"
                 self.register(made)
-        config = LinkParts(self.graph)
+        said = LinkParts(self.graph)
         for edge in self.graph.edges("LINK"):
-            link = Link(config.with_attributes(edge) if config else edge, self.flit_bytes)
+            link = Link(said.with_attributes(edge) if said else edge, self.flit_bytes)
             link.issue_ns = float(self.graph.node(edge.source).properties.get("issue_ns", 0.0))
             self.links[edge.source, edge.target] = link
             self.register(link)
-            if config:
-                self._let_decide(config.part(edge).arbiter, link)
-        self._limit(config)
+            if said:
+                self._let_decide(said.part(edge).arbiter, link)
+        self._limit(said)
         for component in self.components.values():
-            with _made(f"component '{component.resource}'", type(component)):
+            try:
                 component.wired()
+            except (KernBenchError, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                raise _not_made(f"component '{component.resource}'", type(component), error) from error
+            check_object(component)
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
         if self.checker is not None:
             engines = {
@@ -186,16 +189,14 @@ class Machine(Ledger):
             }
             self.checker.attach(self.resources, servers, engines)
 
-    def _limit(self, config: LinkParts) -> None:
+    def _limit(self, said: LinkParts) -> None:
         """Give links the buffers that are said of them, and ports to all that leave the far nodes."""
-        limited = {
-            link: part for link in self.links.values() if (part := config.part(link.edge)).buffer_flits
-        }
+        limited = {link: part for link in self.links.values() if (part := said.part(link.edge)).buffer_flits}
         behind = {link.edge.target for link in limited}
         for link in self.links.values():
             if link not in limited and link.edge.source not in behind:
                 continue
-            part = config.part(link.edge)
+            part = said.part(link.edge)
             buffer = None
             if part.buffer_flits is not None:
                 buffer = Buffer(
@@ -206,15 +207,15 @@ class Machine(Ledger):
                     credit_ns=link.delay_ns if part.credit_ns is None else part.credit_ns,
                     allocation_ns=part.allocation_ns,
                     dateline=part.dateline,
-                    spread=config.most_vcs,
+                    spread=said.most_vcs,
                 )
                 buffer.node = self.graph.node(buffer.resource)
                 self.register(buffer)
             arbiter = Fifo(link) if link.port is None else link.port.arbiter
-            link.port = Port(
-                link, arbiter, self.clock.entries, buffer,
-                by_message=True, spread=config.most_vcs, crossing=link.kind in config.datelines,
-            )  # fmt: skip
+            crossing = link.kind in said.datelines
+            link.port = BufferedPort(
+                link, arbiter, self.clock.entries, buffer, spread=said.most_vcs, crossing=crossing
+            )
 
     def _let_decide(self, name: str, link: Link) -> None:
         """Have the arbiter called ``name`` decide who is next on ``link``."""
@@ -224,8 +225,12 @@ class Machine(Ledger):
             except ConfigError as error:
                 raise ConfigError(f"link '{link.resource}': {error}") from error
         if (arbiter := self._arbiters[name]) is not Fifo:
-            with _made(f"the arbiter of link '{link.resource}'", arbiter):
-                link.port = Port(link, arbiter(link), self.clock.entries)
+            try:
+                link.port = Port(link, arbiter(link))
+            except (KernBenchError, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                raise _not_made(f"the arbiter of link '{link.resource}'", arbiter, error) from error
 
     # -- the host's requests --------------------------------------------------------------------------
 
@@ -419,7 +424,7 @@ class Machine(Ledger):
 
     def _check_at_rest(self, checker: InvariantChecker) -> None:
         waiting = [line for component in self.components.values() for line in component.waiting()]
-        checker.at_rest(list(self.in_flight.values()), waiting)
+        checker.at_rest(self.under_way(), waiting)
 
     @property
     def failure(self) -> Exception | None:
@@ -440,13 +445,13 @@ class Machine(Ledger):
                 "\n  ".join([f"deadlock at {self.clock.now:.3f} ns: {stuck} cannot finish", *circle]), circle
             )
         if self.in_flight and not remedy:
-            at = last_seen(next(iter(self.in_flight.values())), self.resources)
+            at = last_seen(self.under_way()[0], self.resources)
             remedy = f"'{at}' has to pass on, answer or end the message that it has"
         waiting = [*notes, *self._waiting()]
         return deadlock(self.clock.now, stuck, self.components.values(), waiting, remedy)
 
     def _waiting(self) -> list[str]:
-        return waiting_lines(self.in_flight.values(), self.resources, self.components.values())
+        return waiting_lines(self.under_way(), self.resources, self.components.values())
 
     # -- what components use (System) -----------------------------------------------------------------
 
@@ -471,7 +476,7 @@ class Machine(Ledger):
         route = self.router.route(source, target, Traffic(traffic), via)
         path = self._compile(route.nodes)
         path.weight = route.weight
-        path.make_reverse = partial(self._compile, route.back)
+        path.turn = partial(self._compile, route.back)
         return path
 
     def _compile(self, route: tuple[str, ...]) -> Path:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from kernbench.dtypes import dtype
+from kernbench.program.computing import Compute as Compute
+from kernbench.program.computing import Gemm as Gemm
+from kernbench.program.computing import Math as Math
 from kernbench.program.operations import Op, Operand
 from kernbench.program.queues import Receive as Receive
 from kernbench.program.queues import RingEntry
@@ -65,28 +68,6 @@ class Store:
 
     op: Op
     runs: tuple[tuple[int, int], ...]
-
-
-@dataclass(slots=True)
-class Gemm:
-    """``(m, k) @ (k, n)`` on operands in TCM (blocking): fetch, GEMM, store."""
-
-    op: Op
-    m: int
-    k: int
-    n: int
-    in_bytes: int
-    out_bytes: int
-
-
-@dataclass(slots=True)
-class Math:
-    """``elements`` elements on operands in TCM (blocking): fetch, MATH, store."""
-
-    op: Op
-    elements: int
-    in_bytes: int
-    out_bytes: int
 
 
 @dataclass(slots=True)
@@ -148,7 +129,7 @@ class Wait:
     completions: list[Completion]
 
 
-Command = Load | Store | Gemm | Math | Define | Cycles | Composite | Wait | Send | Receive
+Command = Load | Store | Compute | Define | Cycles | Composite | Wait | Send | Receive
 
 
 @dataclass(frozen=True, slots=True)

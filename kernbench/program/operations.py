@@ -35,11 +35,17 @@ class Operand:
         address: int | None = None,
         regions: tuple[Region, ...] = (),
     ) -> None:
+        self.describe(shape, dtype, handle)
+        self.address = address
+        self.regions = regions
+
+    def describe(self, shape: tuple[int, ...], dtype: str, handle: int | None) -> None:
+        """Make it the value of a handle."""
         self.shape = shape
         self.dtype = dtype
         self.handle = handle
-        self.address = address
-        self.regions = regions
+        self.address = None
+        self.regions = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Operand) and self._fields() == other._fields()
@@ -126,38 +132,78 @@ class Op:
         order: Order | None = None,
         moved: tuple[Region, ...] = (),
     ) -> None:
+        self.prepare(id, kind, name, inputs, output, {} if params is None else params, nbytes)
+        self.component = component
+        self.launch = launch
+        self.parent = parent
+        self.stage = stage
+        self.t_ready = t_ready
+        self.t_start = t_start
+        self.t_end = t_end
+        self.t_effect = t_effect
+        if transactions is not None:
+            self.transactions = transactions
+        if after is not None:
+            self.after = after
+        self.source = source
+        self.order = order
+        self.moved = moved
+
+    def prepare(
+        self,
+        id: int,
+        kind: str,
+        name: str,
+        inputs: tuple[Operand, ...],
+        output: Operand | None,
+        params: dict[str, Any],
+        nbytes: int,
+    ) -> None:
+        """Make it one that has not begun."""
         self.id = id
         self.kind = kind
         self.name = name
         self.inputs = inputs
         self.output = output
-        self.params: dict[str, Any] = {} if params is None else params
-        self.component = component
-        self.launch = launch
-        self.parent = parent
-        self.stage = stage
+        self.params = params
+        self.component = ""
+        self.launch = self.parent = -1
+        self.stage = ""
         self.nbytes = nbytes
-        self.t_ready = t_ready
-        self.t_start = t_start
-        self.t_end = t_end
-        self.t_effect = t_effect
-        self.transactions: list[int] = [] if transactions is None else transactions
-        self.after: list[tuple[int, str]] = [] if after is None else after
+        self.t_ready = self.t_start = self.t_end = 0.0
+        self.t_effect = -1.0
+        self.transactions = []
+        self.after = []
         """Timing dependencies known when it ran, ``(op id, hazard)``: none began before the other had ended.
 
         ``stage``: the stage of the tile before it; ``slot``: held the compute slot; ``engine``: held the DMA
         engine; ``issue``: the kernel's command before it; ``wait``: waited for; ``buffer``: its end made
         room.
         """
-        self.source = source
+        self.source = ""
         """``file.py:12``, the line of the kernel that asked for it; empty for the host's operations."""
-        self.order = order
+        self.order = None
         """Its place among the accesses of other PEs; ``None`` for operations of the host, or parts of one."""
-        self.moved = moved
+        self.moved = ()
         """Physical bytes that a DMA stage of a tile reads or writes, in place of an operand."""
 
     def __repr__(self) -> str:
         return f"Op({self.id}, {self.kind!r}, {self.name!r}, component={self.component!r})"
+
+
+def computed(
+    id: int,
+    kind: str,
+    name: str,
+    inputs: tuple[Operand, ...],
+    output: Operand,
+    params: dict[str, Any],
+    nbytes: int,
+) -> Op:
+    """An operation among handles, which has not begun."""
+    op = Op.__new__(Op)
+    Op.prepare(op, id, kind, name, inputs, output, params, nbytes)
+    return op
 
 
 def has_values(op: Op) -> bool:

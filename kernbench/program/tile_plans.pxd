@@ -7,7 +7,7 @@ cdef class OperandBytes:
 
 @cython.final
 cdef class Stage:
-    cdef readonly object kind, name
+    cdef readonly object kind, name, label
     cdef readonly tuple transfers, block
     cdef readonly long long nbytes, elements
     cdef readonly bint partial

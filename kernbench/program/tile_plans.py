@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import ceil
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kernbench.dtypes import dtype
-from kernbench.program.commands import Composite, Epilogue
 from kernbench.program.operations import Operand
+
+if TYPE_CHECKING:
+    from kernbench.program.commands import Composite, Epilogue
 
 T = TypeVar("T")
 
@@ -65,6 +67,8 @@ class Stage:
         self.block = block
         self.elements = elements
         self.name = name
+        self.label = name or kind.lower()
+        """Name of the operation that it is recorded as."""
         self.partial = partial
 
     @property

@@ -29,6 +29,7 @@ from kernbench.replay.semantics import compute
 from kernbench.replay.tensor_names import TensorNames
 from kernbench.replay.verification import describe
 from kernbench.sim.instrument import Instrument
+from kernbench.sim.rows import StageRows
 
 Array = np.ndarray[Any, Any]
 
@@ -53,12 +54,14 @@ class DataPlane(Instrument):
         address_bits: int = ADDRESS_BITS,
         check_ops: bool = False,
     ) -> None:
-        self.verify = verify
+        self.verify = self.follows_computed = verify
         self._recorded = recorded or verify
         self.names = TensorNames()
         self.races = RaceDetector(self.names)
         self.memory = SimulatedMemory(strict=verify, names=self.names, address_bits=address_bits)
         self.log = OpLog()
+        self.stage_rows = self.log if self._recorded else StageRows()
+        self.stage_rows.takes_computed = not verify
         self._dependencies = DependencyBuilder()
         replayed = SimulatedMemory(strict=True, names=self.names, address_bits=address_bits)
         self.op_checks = OpChecks() if verify and check_ops else None
@@ -79,7 +82,10 @@ class DataPlane(Instrument):
 
     @property
     def live_handles(self) -> int:
-        """Handles that have been made and neither released nor ended with their launch."""
+        """Handles that are followed: made, and neither released nor ended with their launch.
+
+        Without ``verify`` they are those whose values are known.
+        """
         return len(self._launch_of)
 
     def op_served(self, op: Op) -> None:
@@ -134,8 +140,9 @@ class DataPlane(Instrument):
             if "uses" in op.params:
                 self._uses_left[output.handle] = int(op.params["uses"])
             else:
-                self._launch_of[output.handle] = op.launch
-                self._handles_of.setdefault(op.launch, {})[output.handle] = None
+                if value is not None or self.verify:
+                    self._launch_of[output.handle] = op.launch
+                    self._handles_of.setdefault(op.launch, {})[output.handle] = None
             if value is not None:
                 self._values[output.handle] = value
         if self._replay is not None:

@@ -15,7 +15,6 @@ cdef class AccessMap:
 
 cdef class DependencyBuilder:
     cdef AccessMap _memory
-    cdef dict _producer
 
-    @cython.locals(operand=Operand, output=Operand, found=dict)
+    @cython.locals(operand=Operand, output=Operand, found=dict, maker=object)
     cpdef list add(self, Op op)

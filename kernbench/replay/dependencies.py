@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kernbench.address.extent_map import Extent, ExtentMap
-from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Region
 
 DATA_HAZARDS: Final = frozenset({"handle", "part", "raw", "war", "waw"})
@@ -98,14 +97,12 @@ class DependencyBuilder:
 
     def __init__(self) -> None:
         self._memory = AccessMap()
-        self._producer: dict[int, int] = {}
 
     def add(self, op: Op) -> list[Dependency]:
         """The dependencies of ``op``, sorted by operation and hazard, each pair once.
 
         Data hazards point only at operations added before. ``tile`` operations describe time, not
-        data: of them only ``op.after`` counts. Raises :class:`KernBenchError` when ``op`` uses a
-        handle that nothing made, or makes one a second time.
+        data: of them only ``op.after`` counts. A handle has the number of the operation that made it.
         """
         if op.kind == "tile":
             return sorted({*op.after}) if len(op.after) > 1 else [*op.after]
@@ -115,12 +112,7 @@ class DependencyBuilder:
         me = op.id
         for operand in op.inputs:
             if operand.handle is not None:
-                maker = self._producer.get(operand.handle)
-                if maker is None:
-                    raise KernBenchError(
-                        f"op {me} ({op.kind}/{op.name} on {op.component}) uses handle {operand.handle}, "
-                        "which no operation reported before has made; report the maker first"
-                    )
+                maker = operand.handle
                 # What an operation puts together from parts of its own ends with the last of them.
                 if (maker, "part") not in found:
                     found[(maker, "handle")] = None
@@ -128,11 +120,6 @@ class DependencyBuilder:
                 self._memory.read(region, me, found)
         output = op.output
         if output is not None:
-            if output.handle is not None and self._producer.setdefault(output.handle, me) != me:
-                raise KernBenchError(
-                    f"op {me} ({op.kind}/{op.name} on {op.component}) makes handle {output.handle} again "
-                    f"after op {self._producer[output.handle]}; give every value its own handle"
-                )
             for region in output.regions:
                 self._memory.write(region, me, found)
         return sorted(found) if len(found) > 1 else list(found)

@@ -9,14 +9,16 @@ from typing import Any, NoReturn
 from kernbench.errors import KernBenchError
 from kernbench.program.operations import Op, Operand
 from kernbench.sim.columns import Words
+from kernbench.sim.rows import StageRows
 
 GATHERED = 4096
 """Operations that are kept as rows before the columns are extended."""
+_ROOM = 1024
 _OUTPUT = -1
 _NONE = -1
 
 
-class OpRows:
+class OpRows(StageRows):
     """What is known of finished operations, in report order.
 
     Args:
@@ -31,16 +33,18 @@ class OpRows:
             self.kind_codes, self.name_codes, self.stage_codes, self.component_codes, self.source_codes,
             self.label_codes, self.shape_codes, self.dtype_codes, self.hazard_codes,
         ) = codes  # fmt: skip
+        StageRows.__init__(self)
         self.columns = columns
-        self.at: dict[int, int] = {}
-        """The row of each operation."""
+        self.length = 0
+        self.seen = bytearray()
+        """A bit for each operation that was appended, by its number."""
         self.plain: dict[str, int] = {}
         """Codes of labels of operations without operands, by name."""
         self.ops, self.operands, self.regions, self.edges, self.moved = [Words(len(one)) for one in columns]
         self.operand_count = self.region_count = self.edge_count = self.moved_count = 0
 
     def __len__(self) -> int:
-        return len(self.at)
+        return self.length
 
     def append(self, op: Op, dependencies: Sequence[tuple[int, str]] = ()) -> None:
         """Add a finished operation and its ``(op id, hazard)`` dependencies.
@@ -49,17 +53,18 @@ class OpRows:
             KernBenchError: An operation of that id is in the log already.
         """
         number = op.id
-        if number in self.at:
+        place, bit = number >> 3, 1 << (number & 7)
+        if place >= len(self.seen):
+            self.seen.extend(bytes(place + _ROOM))
+        elif self.seen[place] & bit:
             _refuse(op)
+        self.seen[place] |= bit
         rows = self.ops
         if rows.count >= GATHERED:
             self.gather()
         name, inputs, output = op.name, op.inputs, op.output
         if output is None and not inputs:
-            found = self.plain.get(name)
-            if found is None:
-                found = self.plain[name] = code(self.label_codes, (name, (), None, ""))
-            label = found
+            label = self.plain_label(name)
         else:
             label = self.add_operands(name, inputs, output)
         made = op.transactions
@@ -87,7 +92,76 @@ class OpRows:
         rows.integer(self.moved_count)
         rows.integer(self.operand_count)
         rows.integer(self.edge_count)
-        self.at[number] = len(self.at)
+        self.length += 1
+
+    def add_computed(self, op: Op) -> None:
+        """See :meth:`StageRows.add_computed`: it depends on those that made its operands, as they say."""
+        found = list(op.after)
+        for operand in op.inputs:
+            assert operand.handle is not None
+            made = (operand.handle, "handle")
+            if made not in found:
+                found.append(made)
+        found.sort()
+        self.append(op, found)
+
+    def add_stage(
+        self,
+        id: int,
+        parent: Op,
+        stage: str,
+        name: str,
+        component: str,
+        nbytes: int,
+        transaction: int,
+        t_ready: float,
+        t_start: float,
+        t_end: float,
+        after: tuple[int, ...],
+        hazard: str,
+        slot: int,
+    ) -> None:
+        """See :meth:`StageRows.add_stage`."""
+        rows = self.ops
+        if rows.count >= GATHERED:
+            self.gather()
+        label = self.plain_label(name)
+        if transaction >= 0:
+            self.moved.integer(transaction)
+            self.moved_count += 1
+        found = [(one, hazard) for one in after]
+        if slot >= 0:
+            found.append((slot, "slot"))
+        if len(found) > 1:
+            found = sorted({*found})
+        for on, why in found:
+            self.edges.integer(on)
+            self.edges.integer(code(self.hazard_codes, why))
+            self.edge_count += 1
+        rows.integer(id)
+        rows.integer(parent.launch)
+        rows.integer(parent.id)
+        rows.integer(nbytes)
+        rows.number(t_ready)
+        rows.number(t_start)
+        rows.number(t_end)
+        rows.integer(code(self.kind_codes, "tile"))
+        rows.integer(code(self.name_codes, name))
+        rows.integer(code(self.stage_codes, stage))
+        rows.integer(code(self.component_codes, component))
+        rows.integer(code(self.source_codes, parent.source))
+        rows.integer(label)
+        rows.integer(self.moved_count)
+        rows.integer(self.operand_count)
+        rows.integer(self.edge_count)
+        self.length += 1
+
+    def plain_label(self, name: str) -> int:
+        """The code of the label of an operation without operands."""
+        found = self.plain.get(name)
+        if found is None:
+            found = self.plain[name] = code(self.label_codes, (name, (), None, ""))
+        return found
 
     def append_stage(self, op: Op) -> None:
         """Add a stage of a tile, which is over. It depends on its ``after`` alone.

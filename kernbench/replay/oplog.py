@@ -88,8 +88,8 @@ class OpLog(OpRows):
 
     def find(self, op_id: int) -> OpRecord | None:
         """The operation with that id, if it has been reported."""
-        row = self.at.get(op_id)
-        return None if row is None else OpRecord(self, row)
+        rows = np.flatnonzero(self._ids() == op_id)
+        return OpRecord(self, int(rows[0])) if len(rows) else None
 
     @property
     def components(self) -> set[str]:

@@ -7,13 +7,17 @@ once per transaction or operation, never per flit, in the order in which things 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from kernbench.program.operations import Op
     from kernbench.sim.clock import Clock
+    from kernbench.sim.rows import StageRows, TransactionRows
     from kernbench.sim.server import Server
     from kernbench.sim.transaction import Transaction
+
+
+R = TypeVar("R")
 
 
 class Instrument:
@@ -25,6 +29,11 @@ class Instrument:
 
     table: str = ""
     """Name of its table, a word such as ``energy``; empty where it has none."""
+
+    access_rows: TransactionRows | None = None
+    """Of an instrument that gathers rows: where; it need not be shown accesses to TCMs one by one."""
+    stage_rows: StageRows | None = None
+    """The same of stages of tiles."""
 
     def started(self, resources: Sequence[Server], clock: Clock) -> None:
         """The machine stands, and nothing has happened yet.
@@ -91,11 +100,24 @@ class Observers:
         self.op_done: list[Callable[[Op], None]] = [
             one.op_done for one in instruments if _looks(one, "op_done")
         ]
+        accesses = [one.access_rows for one in instruments if _looks(one, "transaction_done")]
+        self.access_rows, self.accesses_seen = _gathered(accesses)
+        """Where accesses to TCMs are gathered, and whether an instrument looks at each as a transaction."""
+        stages = [
+            one.stage_rows if _of_one_class(one) else None for one in instruments if _looks(one, "op_done")
+        ]
+        self.stage_rows, self.stages_seen = _gathered(stages)
+        """The same of stages of tiles, as operations."""
         self.stage_done: list[Callable[[Op], None]] = [
             one.stage_done if _of_one_class(one) else one.op_done
             for one in instruments
             if _looks(one, "op_done")
         ]
+
+
+def _gathered(rows: Sequence[R | None]) -> tuple[R | None, bool]:
+    """The rows of the only instrument that looks, or else whether one does."""
+    return (rows[0], rows[0] is None) if len(rows) == 1 else (None, len(rows) > 1)
 
 
 def _of_one_class(instrument: Instrument) -> bool:

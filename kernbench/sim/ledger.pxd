@@ -1,6 +1,7 @@
 from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Loop
 from kernbench.sim.fabric cimport Fabric
+from kernbench.sim.rows cimport StageRows, TransactionRows
 from kernbench.sim.transaction cimport Path, Transaction
 
 cimport cython
@@ -11,14 +12,23 @@ cdef class Ledger:
     cdef public Fabric fabric
     cdef readonly dict paths, in_flight, worked
     cdef long long transactions, ops
+    cdef readonly TransactionRows access_rows
+    cdef readonly StageRows stage_rows
+    cdef readonly bint accesses_seen, stages_seen
     cdef readonly object observers
     cdef tuple when_ended, when_done, when_staged
 
-    @cython.locals(nodes=tuple, number="long long", transaction=Transaction)
     cpdef Transaction open(self, object kind, Path path, long long nbytes, double t_submit, long long op, bint is_write)
+    @cython.locals(nodes=tuple, transaction=Transaction)
+    cpdef Transaction opened(
+        self, long long number, object kind, Path path, long long nbytes, double t_submit, long long op, bint is_write
+    )
     @cython.locals(path=Path)
     cpdef Path path(self, object source, object target, object traffic, object via=*)
     cpdef object end(self, Transaction transaction)
-    @cython.locals(key=tuple, intervals=list, launch="long long")
+    @cython.locals(rows=StageRows, done=tuple)
     cpdef object report(self, Op op)
+    @cython.locals(of_launch=dict)
+    cdef object note_work(self, long long launch, object component, double begin, double end)
+    cdef long long next_transaction(self) except? -1
     cpdef long long next_op_id(self) except? -1

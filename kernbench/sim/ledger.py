@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.clock import Clock
+from kernbench.sim.rows import StageRows, TransactionRows
 from kernbench.sim.transaction import Path, Transaction
 
 if TYPE_CHECKING:
@@ -31,16 +33,22 @@ class Ledger:
         """Whether transactions keep their hops."""
         self.paths: dict[tuple[str, str, str, str], Path] = {}
         """Routes that were asked for, by source, target, kind of traffic and channel router."""
-        self.in_flight: dict[int, Transaction] = {}
-        """Transactions that have not ended, by id."""
-        self.worked: dict[tuple[int, str], list[tuple[float, float]]] = {}
-        """When a component was at work for a launch, ns; taken from here where the launch ends."""
+        self.in_flight: dict[int, Any] = {}
+        """Transactions that have not ended, by id; of an access to a TCM that nobody looks at, the access."""
+        self.worked: dict[int, dict[str, array[float]]] = {}
+        """From when to when, in turn, a component was at work for a launch, ns; until that ends."""
         self.transactions = 0
         self.ops = 0
         self.observers: Observers | None = None
         self.when_ended: tuple[Callable[[Transaction], None], ...] = ()
         self.when_done: tuple[Callable[[Op], None], ...] = ()
         self.when_staged: tuple[Callable[[Op], None], ...] = ()
+        self.access_rows: TransactionRows | None = None
+        """Where accesses to TCMs are gathered that nobody looks at."""
+        self.stage_rows: StageRows | None = None
+        """Where stages of tiles are."""
+        self.accesses_seen = self.stages_seen = False
+        """Whether an observer looks at each, so that there has to be an object for it."""
 
     def inform(self, observers: Observers) -> None:
         """From now on tell ``observers``, and no others."""
@@ -48,6 +56,10 @@ class Ledger:
         self.when_ended = tuple(observers.transaction_done)
         self.when_done = tuple(observers.op_done)
         self.when_staged = tuple(observers.stage_done)
+        self.access_rows = observers.access_rows
+        self.accesses_seen = observers.accesses_seen
+        self.stage_rows = observers.stage_rows
+        self.stages_seen = observers.stages_seen
 
     def path(self, source: str, target: str, traffic: str, via: str = "") -> Path:
         """See :meth:`System.path`."""
@@ -60,6 +72,12 @@ class Ledger:
     def new_path(self, source: str, target: str, traffic: str, via: str) -> Path:
         """The path that is kept as that of :meth:`path`."""
         raise NotImplementedError
+
+    def next_transaction(self) -> int:
+        """The number of the next transaction."""
+        number = self.transactions
+        self.transactions = number + 1
+        return number
 
     def begin(
         self,
@@ -89,8 +107,13 @@ class Ledger:
         self, kind: str, path: Path, nbytes: int, t_submit: float, op: int, is_write: bool
     ) -> Transaction:
         """As :meth:`begin`, of a transaction that is known by no more than this."""
+        return self.opened(self.next_transaction(), kind, path, nbytes, t_submit, op, is_write)
+
+    def opened(
+        self, number: int, kind: str, path: Path, nbytes: int, t_submit: float, op: int, is_write: bool
+    ) -> Transaction:
+        """As :meth:`open`, of one that has its number."""
         nodes = path.nodes
-        number = self.transactions
         transaction = Transaction.__new__(Transaction)
         transaction.prepare(
             number, kind, nodes[0].resource, nodes[len(nodes) - 1].resource, nbytes, t_submit, path
@@ -98,9 +121,12 @@ class Ledger:
         transaction.op = op
         transaction.is_write = is_write
         transaction.traced = self.traced
-        self.transactions = number + 1
         self.in_flight[number] = transaction
         return transaction
+
+    def under_way(self) -> list[Transaction]:
+        """Transactions that have not ended, in the order in which they began."""
+        return [one if isinstance(one, Transaction) else one.seen() for one in self.in_flight.values()]
 
     def end(self, transaction: Transaction) -> None:
         """See :meth:`System.end`."""
@@ -114,15 +140,32 @@ class Ledger:
 
     def report(self, op: Op) -> None:
         """See :meth:`System.report`."""
-        launch, stage = op.launch, op.stage
-        if launch >= 0 and op.t_end > op.t_start and stage not in _MOVING:
-            key = (launch, op.component)
-            intervals = self.worked.get(key)
-            if intervals is None:
-                intervals = self.worked[key] = []
-            intervals.append((op.t_start, op.t_end))
-        for op_done in self.when_staged if op.kind == "tile" and stage in _IN_PE else self.when_done:
+        stage = op.stage
+        if stage not in _MOVING:
+            self.note_work(op.launch, op.component, op.t_start, op.t_end)
+        done = self.when_done
+        if stage in _IN_PE:
+            rows = self.stage_rows
+            if op.kind == "tile":
+                done = self.when_staged
+            elif rows is not None and rows.takes_computed:
+                rows.add_computed(op)
+                return
+        for op_done in done:
             op_done(op)
+
+    def note_work(self, launch: int, component: str, begin: float, end: float) -> None:
+        """``component`` was at work for ``launch`` between two times, ns."""
+        if launch < 0 or end <= begin:
+            return
+        of_launch = self.worked.get(launch)
+        if of_launch is None:
+            of_launch = self.worked[launch] = {}
+        intervals = of_launch.get(component)
+        if intervals is None:
+            intervals = of_launch[component] = array("d")
+        intervals.append(begin)
+        intervals.append(end)
 
     def next_op_id(self) -> int:
         """See :meth:`System.next_op_id`."""

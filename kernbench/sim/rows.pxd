@@ -1,7 +1,17 @@
+from kernbench.program.operations cimport Op
 from kernbench.sim.columns cimport Hops, Numbers, Waits
 from kernbench.sim.transaction cimport Transaction
 
 cimport cython
+
+cdef class StageRows:
+    cdef public bint takes_computed
+
+    cpdef object add_computed(self, Op op)
+    cpdef object add_stage(
+        self, long long id, Op parent, object stage, object name, object component, long long nbytes,
+        long long transaction, double t_ready, double t_start, double t_end, tuple after, object hazard, long long slot,
+    )
 
 cdef class TransactionRows:
     cdef readonly list kind, src, dst, request
@@ -12,3 +22,7 @@ cdef class TransactionRows:
 
     @cython.locals(t=Transaction, hops=Py_ssize_t)
     cpdef int take(self, Transaction transaction) except -1
+    cpdef int add_access(
+        self, long long id, long long op, object kind, object src, object dst, long long nbytes, long long resource,
+        int hops, double t_submit, double t_start, double t_done,
+    ) except -1

@@ -2,8 +2,58 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kernbench.sim.columns import Hops, Numbers, Waits
 from kernbench.sim.transaction import Transaction
+
+if TYPE_CHECKING:
+    from kernbench.program.operations import Op
+
+
+class StageRows:
+    """Stages of tiles that are over; this one keeps none."""
+
+    def __init__(self) -> None:
+        self.takes_computed = True
+        """Whether operations among handles are gathered here too, and nobody has to be shown them."""
+
+    def add_computed(self, op: Op) -> None:
+        """Gather an operation among handles that is over."""
+
+    def add_stage(
+        self,
+        id: int,
+        parent: Op,
+        stage: str,
+        name: str,
+        component: str,
+        nbytes: int,
+        transaction: int,
+        t_ready: float,
+        t_start: float,
+        t_end: float,
+        after: tuple[int, ...],
+        hazard: str,
+        slot: int,
+    ) -> None:
+        """Gather a stage.
+
+        Args:
+            id: Number of its operation.
+            parent: The command that it is a part of.
+            stage: Its kind.
+            name: Name of the operation.
+            component: Who carried it out.
+            nbytes: What it moved.
+            transaction: That of its access to memory, -1 for none.
+            t_ready: When its part of the PE received it, ns.
+            t_start: When it began, ns.
+            t_end: When it was over, ns.
+            after: The operations that it waited for.
+            hazard: As what.
+            slot: The operation that held the compute slot before it, -1 for none.
+        """
 
 
 class TransactionRows:
@@ -40,6 +90,29 @@ class TransactionRows:
         if t.wait_rows is not None:
             self.waits.extend_joined(t.wait_rows)
         t.forget()
+
+    def add_access(
+        self,
+        id: int,
+        op: int,
+        kind: str,
+        src: str,
+        dst: str,
+        nbytes: int,
+        resource: int,
+        hops: int,
+        t_submit: float,
+        t_start: float,
+        t_done: float,
+    ) -> None:
+        """Gather an access to a TCM that stood behind nobody: a transaction of at most one hop."""
+        self.kind.append(kind)
+        self.src.append(src)
+        self.dst.append(dst)
+        self.request.append("")
+        self.numbers.add(id, -1, op, -1, nbytes, hops, 0, -1, t_submit, t_done)
+        if hops:
+            self.hops.add(resource, t_submit, t_start, t_done, t_done - t_submit, 0.0, nbytes)
 
     @property
     def hop_count(self) -> int:

@@ -24,7 +24,7 @@ class TraceRecorder(Instrument):
     """Gathers transactions, hops, waits and their causes. :meth:`tables` gives them as columns."""
 
     def __init__(self) -> None:
-        self._rows = TransactionRows()
+        self._rows = self.access_rows = TransactionRows()
         self.transaction_done = self._rows.take  # type: ignore[method-assign]
 
     @property

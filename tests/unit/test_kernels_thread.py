@@ -156,7 +156,7 @@ def test_describe_says_call_and_line():
 
 
 @pytest.mark.parametrize("in_call", [False, True])
-def test_an_interrupted_kernel_keeps_its_line(monkeypatch, in_call):
+def test_an_interrupted_kernel_keeps_its_line(in_call):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -165,9 +165,9 @@ def test_an_interrupted_kernel_keeps_its_line(monkeypatch, in_call):
             interrupt()
         tl.cycles(1)
 
-    if in_call:
-        monkeypatch.setattr("kernbench.kernels.thread.KernelThread._issue", interrupt)
     thread = FakePe().thread(kernel)
+    if in_call:
+        thread._tl._send = interrupt
     with pytest.raises(KeyboardInterrupt):
         thread.resume()
     call = "interrupted in tl.cycles at" if in_call else "interrupted at"

@@ -1,0 +1,25 @@
+from kernbench.program.operations cimport Op
+from kernbench.program.tile_plans cimport TilePlan
+
+cimport cython
+
+cdef class CallSite:
+    cdef readonly object kind, name, dtype, out_bytes
+    cdef readonly tuple shape
+    cdef readonly dict params
+    cdef readonly long long nbytes
+    cdef readonly TilePlan plan
+    cdef readonly bint knowable
+
+    @cython.locals(made=Compute)
+    cdef Compute command(self, Op op)
+
+cdef class Compute:
+    cdef readonly Op op
+    cdef readonly TilePlan plan
+
+cdef class Gemm(Compute):
+    pass
+
+cdef class Math(Compute):
+    pass
