@@ -118,6 +118,8 @@ def _submission_rows(info: Mapping[str, Any], spec: str) -> Iterator[dict[str, A
             "rank": -1 if rank is None else rank,
             "sip": int(sip) if sip.isdecimal() else -1,
             "latency_ns": spans,
+            "call": launch.get("call", ""),
+            "for_pes": launch.get("for_pes", 0),
         }
 
 

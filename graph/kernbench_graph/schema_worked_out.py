@@ -34,7 +34,9 @@ WORKED_OUT_TABLES = (
         _P("t_to", "double", "When it ended.", "ns"),
         _P("resource", "string", "Component or link where the time went."),
         _P("activity", "string", "The thing that was under way, in words."),
-        _P("source", "string", "Line of the kernel that the time belongs to; empty outside of kernels."),
+        _P("source", "string", "Line of the kernel that the time belongs to, or of the call of a collective; "
+           "empty outside of kernels."),
+        _P("in_kernel", "bool", "Whether `source` is a line of a kernel of the user's."),
         _P("launch", "int64", "Number of the launch under way then; -1 when none.", to="Launch", absent=-1,
            shown=True),
         _P("seq", "int32", "Hop of the transaction, from 0; -1 when it is not a hop."),

@@ -53,7 +53,8 @@ class Step:
     transaction: int = -1
     hop: int = -1
     line: str = ""
-    """``file.py:12``, the line of the kernel that the time belongs to; empty outside of kernels."""
+    """``file.py:12``, the line of the kernel that the time belongs to, or of the call of a collective; empty
+    outside of kernels."""
     op: int = -1
 
     @property

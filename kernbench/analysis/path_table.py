@@ -37,6 +37,7 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
     if count > 1:
         paths[ALL] = path_of_launches(launches, windows[ALL])
     kinds = dict(zip(*(tables["Use"][name].to_pylist() for name in ("resource", "kind")), strict=True))
+    calls = {launch.get("call") for launch in info.get("launches") or []}
     under_way = _LaunchAt(tables["Launch"].to_pylist())
     steps = [(name, at, step) for name, path in paths.items() for at, step in enumerate(path.steps)]
     return {
@@ -58,6 +59,7 @@ def path_tables(run: RunRecord) -> dict[str, pa.Table]:
             "resource": pa.array([step.location for _, _, step in steps], pa.string()),
             "activity": pa.array([step.activity for _, _, step in steps], pa.string()),
             "source": pa.array([step.line for _, _, step in steps], pa.string()),
+            "in_kernel": pa.array([bool(s.line) and s.line not in calls for _, _, s in steps], pa.bool_()),
             "launch": pa.array([under_way(step.t_start) for _, _, step in steps], pa.int64()),
             "seq": pa.array([step.hop for _, _, step in steps], pa.int32()),
             "place": pa.array([s.location if s.location in kinds else "" for _, _, s in steps], pa.string()),

@@ -311,6 +311,8 @@ def _launch(number: int, launch: LaunchRecord, until: float) -> dict[str, Any]:
         "late_ns": launch.late_ns,
         "pe_times": {names.pe(*pe): asdict(times) for pe, times in sorted(launch.pe_times.items())},
         **({} if launch.rank is None else {"rank": launch.rank}),
+        **({"call": launch.call} if launch.call else {}),
+        **({"for_pes": launch.for_pes} if launch.for_pes else {}),
         **({"unfinished": True} if launch.t_done < 0 else {}),
     }
 

@@ -169,6 +169,8 @@ class Issuer:
         self._scratch = Scratch(pe.scratch_base, pe.scratch_bytes)
         # Whether a line of the user's own code can be above a call.
         self._has_lines = True
+        # That of all operations where none can be.
+        self._line = ""
 
     def _place(self) -> str:
         """Kernel, PE and simulated time, as errors begin."""
@@ -205,8 +207,7 @@ class Issuer:
         op = Op(op_id, kind, name, inputs, output, {} if params is None else params)
         op.launch = self._launch
         op.nbytes = size
-        if self._has_lines:
-            op.source = _line(sys._getframe(0))
+        op.source = _line(sys._getframe(0)) if self._has_lines else self._line
         if self._thread is not None:
             if kind == "memory" or kind == "queue":
                 self._thread.stamp(op)

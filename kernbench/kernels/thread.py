@@ -44,6 +44,7 @@ class KernelCall:
         *,
         name: str | None = None,
         data: ValueSource | None = None,
+        called_at: str = "",
     ) -> None:
         self.name = name or name_of(fn)
         self._args = tuple(args)
@@ -51,6 +52,8 @@ class KernelCall:
         self._data = data
         self._binding = Binding(fn, self.name)
         self._binding.check(self._args, self._kwargs)
+        self.line = "" if self._binding.has_lines(self._args, self._kwargs) else called_at
+        """``file.py:12``, the host's call, where no line of the user's runs within the kernel; else empty."""
         for label, value in [*enumerate(self._args), *self._kwargs.items()]:
             if isinstance(value, np.ndarray):
                 raise KernelError(f"kernel '{self.name}': argument {label} is a numpy array; pass a tensor")
@@ -63,7 +66,7 @@ class KernelCall:
 
         args = [local(value) for value in self._args]
         kwargs = {key: local(value) for key, value in self._kwargs.items()}
-        return KernelThread(self._binding, args, kwargs, pe, self._data)
+        return KernelThread(self._binding, args, kwargs, pe, self._data, self.line)
 
 
 class KernelThread:
@@ -76,12 +79,14 @@ class KernelThread:
         kwargs: Mapping[str, object],
         pe: PeContext,
         data: ValueSource | None,
+        line: str = "",
     ) -> None:
         self._binding = binding
         self._args = args
         self._kwargs = kwargs
         self._tl = Language(binding.name, pe, self._issue, data)
         self._tl._has_lines = binding.has_lines(args, kwargs)
+        self._tl._line = line
         self._pe = pe
         self._closing = False
         self._ident = threading.get_ident()

@@ -124,6 +124,7 @@ class Context(TensorFactory):
         *args: object,
         failure_policy: str = "fail_fast",
         nbytes_code: int = 0,
+        for_pes: int = 0,
         **constexpr: object,
     ) -> LaunchHandle:
         """Start ``kernel`` on every PE that holds a shard of one of its tensor arguments; does not wait.
@@ -139,6 +140,7 @@ class Context(TensorFactory):
                 lets the others end.
             nbytes_code: Size of the kernel's code in bytes, written to the memory of each SIP of the launch
                 before its first one there; with 0 it is on every PE.
+            for_pes: How many PEs the job is for, so that advice does not ask for more; 0 says nothing.
             constexpr: Further arguments by name.
 
         Raises:
@@ -151,7 +153,7 @@ class Context(TensorFactory):
             kernel, constexpr = kernel.fn, {**constexpr, **chosen}
         deploy = partial(self.storage.deploy, name, kernel, nbytes_code)
         handle = launching.submit(
-            self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy
+            self._driver, self._data, name, kernel, args, constexpr, failure_policy, deploy, for_pes
         )
         self.launches.append(handle)
         self.scheduler.current.launches.append(handle)

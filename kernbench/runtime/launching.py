@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from kernbench.kernels.binding import argument_names
 from kernbench.runtime.driver import response
 from kernbench.runtime.messages import Response, ShardRef
 from kernbench.runtime.tensors import Tensor
+from kernbench.user_code import line_of
 
 if TYPE_CHECKING:
     from kernbench.program.launches import PeTimes, Request
@@ -30,7 +32,9 @@ class LaunchRecord:
 
     ``late_ns`` is how long after the stamp of the launch message that was. ``pe_times`` has each PE's times,
     and ``pe_ns`` is the longest of them from the start to the end of the kernel. ``rank`` is the rank that
-    submitted it, None for the bench's own program.
+    submitted it, None for the bench's own program. ``call`` is the line of the host's call that started a
+    kernel of KernBench's own, such as one of a collective, and ``for_pes`` how many PEs the job is for, 0
+    where that was not said.
     """
 
     name: str
@@ -41,6 +45,8 @@ class LaunchRecord:
     late_ns: float = 0.0
     pe_times: Mapping[Place, PeTimes] = field(default_factory=dict)
     rank: int | None = None
+    call: str = ""
+    for_pes: int = 0
 
     @property
     def pe_ns(self) -> float:
@@ -58,8 +64,12 @@ class LaunchHandle:
         request: Request,
         tensors: Sequence[Tensor],
         driver: Driver,
+        call: str,
+        for_pes: int,
     ) -> None:
         self.name = name
+        self.call = call
+        self.for_pes = for_pes
         self.rank = driver.scheduler.current.rank
         self.targets = tuple(targets)
         self.request = request
@@ -88,6 +98,8 @@ class LaunchHandle:
             request.late_ns,
             request.pe_times,
             self.rank,
+            self.call,
+            self.for_pes,
         )
 
     @property
@@ -112,6 +124,7 @@ def submit(
     constexpr: Mapping[str, object],
     failure_policy: str,
     deploy: Callable[[Sequence[Place]], Sequence[ShardRef]],
+    for_pes: int,
 ) -> LaunchHandle:
     """Check a launch, wait until its tensors are mapped and written, and send it.
 
@@ -141,6 +154,8 @@ def submit(
             f"launch '{name}': failure_policy is {failure_policy!r}; it must be one of "
             f"{', '.join(map(repr, FAILURE_POLICIES))}"
         )
+    if isinstance(for_pes, bool) or not isinstance(for_pes, int) or for_pes < 0:
+        raise UsageError(f"launch '{name}': for_pes is {shown(for_pes)}; give how many PEs the job is for")
     if any(tensor.takes_name for tensor in tensors):
         for argument, value in [
             *zip(argument_names(kernel, len(args)), args, strict=True),
@@ -151,14 +166,19 @@ def submit(
     for tensor in tensors:
         _check_reach(name, tensor, targets)
     call = KernelCall(
-        kernel, [_bound(a) for a in args], {k: _bound(v) for k, v in constexpr.items()}, name=name, data=data
+        kernel,
+        [_bound(a) for a in args],
+        {k: _bound(v) for k, v in constexpr.items()},
+        name=name,
+        data=data,
+        called_at=line_of(sys._getframe()),
     )
     for tensor in tensors:
         tensor.settle_writes()
     code = deploy(targets)
     data.races.launch_submitted(targets)
     request = driver.launch(call, targets, code, fail_fast=failure_policy == "fail_fast")
-    return LaunchHandle(name, targets, request, tensors, driver)
+    return LaunchHandle(name, targets, request, tensors, driver, call.line, for_pes)
 
 
 def _bound(value: object) -> object:

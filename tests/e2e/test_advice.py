@@ -10,8 +10,10 @@ import pytest
 import kernbench as kb
 from kernbench.api import advising
 from kernbench.cli.main import main
+from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
 from tests.advice_pairs import PAIRS, Pair
+from tests.advice_shapes import SHAPES, Shape, experts, squared
 
 RULE = """\
 name: mine/stores
@@ -48,6 +50,50 @@ def test_following_advice_saves_what_it_said(pair: Pair, monkeypatch: pytest.Mon
     saved = worse.latency_ns - better.latency_ns
     assert saved == pytest.approx(said["saves_ns"], rel=0.25), said
     assert [one["advice"] for one in better.advice() if one["rule"] == rule and one["share"] > 0.05] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
+def test_kernels_as_users_write_them_get_advice_that_holds_or_none(shape: Shape) -> None:
+    run = kb.run(shape.program, shape.topology, topo=dict(shape.topo))
+    promised: dict[str, float] = {}
+    for one in run.advice():
+        rule = one["rule"].removeprefix("advice/")
+        promised[rule] = promised.get(rule, 0.0) + one["saves_ns"]
+    assert promised.keys() == shape.followed.keys()
+    for rule, followed in shape.followed.items():
+        better = kb.run(followed, shape.topology, topo=dict(shape.topo))
+        assert run.latency_ns - better.latency_ns == pytest.approx(promised[rule], rel=0.25), rule
+
+
+def test_pes_that_a_launch_is_not_for_are_not_idle() -> None:
+    said = [one for one in kb.run(squared(for_pes=0)).advice() if one["rule"] == "advice/idle-pes"]
+    assert [one["evidence"]["all_pes"] for one in said] == [128]
+    assert "8 PEs work in launch 0, squares, where there are 128" in said[0]["advice"]
+    assert "for_pes=8" in said[0]["advice"]
+    assert kb.run(squared(for_pes=8)).advice() == []
+    assert [one["evidence"]["all_pes"] for one in kb.run(squared(for_pes=16)).advice()] == [16]
+    with pytest.raises(
+        UsageError, match=r"launch 'squares': for_pes is -1; give how many PEs the job is for"
+    ):
+        kb.run(squared(for_pes=-1))
+
+
+def test_the_time_of_collectives_is_that_of_the_lines_that_call_them() -> None:
+    run = kb.run(experts())
+    by_line = run.critical_path("all").by_line()
+    text = Path(__file__).parents[1].joinpath("advice_shapes.py").read_text(encoding="utf-8").splitlines()
+    calls = [f"advice_shapes.py:{n}" for n, line in enumerate(text, 1) if "dist.all_to_all(" in line]
+    assert len(calls) == 2
+    assert all(by_line[call] > 0.1 * run.latency_ns for call in calls)
+    assert by_line[""] < 0.2 * run.latency_ns
+    rows = run.query("critical-path/by-line").dicts()
+    assert {row["line"] for row in rows} >= set(calls)
+    of_calls = {one.get("call") for one in run.launches if one["kernel"].startswith("all_to_all")}
+    assert of_calls == set(calls)
+    assert not any(one.get("call") for one in run.launches if one["kernel"] == "expert")
+    spoken = {one["evidence"].get("line") for one in run.advice()}
+    assert not spoken & set(calls)  # what a collective does within is not the user's to change
 
 
 @pytest.fixture(scope="module")

@@ -30,10 +30,21 @@ def one_memory(e: Evidence) -> Rows:
 def hot_slice(e: Evidence) -> Rows:
     slices = {name: one["bytes"] for name, one in e.touched("hbm_ctrl").items() if one["bytes"] > 0}
     mean = sum(slices.values()) / len(slices) if slices else 0.0
+    readers: dict[str, dict[tuple[int, int, int], set[str]]] = {m: {} for m in slices}
+    of_op = defaultdict(set)
+    for t in e.transactions.values():
+        of_op[t["op"]].add(t["dst"])
+    for access in e.accesses:
+        for m in of_op[access["op"]["number"]] & readers.keys():
+            if access["op"]["launch"] >= 0:
+                read = access["op"]["launch"], access["tensor"]["number"], access["offset"]
+                readers[m].setdefault(read, set()).add(access["op"]["component"])
     return [
         {"line": line, "memory": m, "slices": len(slices), "bytes": slices[m], "mean_bytes": mean,
          "path_ns": ns, "saves_ns": ns * (1 - mean / slices[m])}
         for m, (line, ns) in to_memory(e).items() if len(slices) > 1 and slices.get(m, 0) > 1.5 * mean
+        and all(len(of) < 2 for of in readers[m].values())
+        and len({pe for of in readers[m].values() for pe in of}) > 1
     ]  # fmt: skip
 
 

@@ -110,16 +110,27 @@ def streamed_again(e: Evidence) -> Rows:
             if not a["is_write"] and a["op"]["number"] in tiles and a["op"]["name"] == "dma_read"
             and a["op"]["source"] == line
         ]  # fmt: skip
-        streamed = sum(a["bytes"] for a in reads)
+        moved: dict[int, int] = defaultdict(int)
+        for t in e.transactions.values():
+            if e.kind(t["dst"]) == "hbm_ctrl":
+                burst = e.parts[t["dst"]]["burst_bytes"]
+                moved[t["op"]] += -(-t["bytes"] // burst) * burst
+        reads = [a for a in reads if a["op"]["number"] in moved]
+        streamed = sum(moved[a["op"]["number"]] for a in reads)
+        latency = min((a["op"]["t_end"] - a["op"]["t_start"] for a in reads), default=0.0)
+        room = min(part["scratch_bytes"] for part in e.parts.values() if part["kind"] == "pe_tcm")
         for number in {a["tensor"]["number"] for a in reads} if engines and path_ns else ():
             of = [a for a in reads if a["tensor"]["number"] == number]
             parts = {(a["op"]["launch"], a["op"]["component"], a["offset"], a["bytes"]) for a in of}
             nbytes, needed = sum(a["bytes"] for a in of), sum(size for *_, size in parts)
+            held = max(summed(((launch, reader), size) for launch, reader, _, size in parts).values())
+            fewer = sum(moved[a["op"]["number"]] for a in of) - needed
+            fewer_ns = path_ns * fewer / streamed - latency
             left_ns = path_ns + on_path - max(engines.values()) - path_ns * needed / streamed
-            if needed < nbytes and left_ns > 0:
+            if needed < nbytes and held <= room and fewer_ns > 2 * latency and left_ns > 0.75 * fewer_ns:
                 rows.append({"line": line, "tensor": of[0]["tensor"]["name"], "bytes": nbytes,
                              "needed": needed, "path_ns": path_ns,
-                             "saves_ns": min(path_ns * (nbytes - needed) / streamed, left_ns)})  # fmt: skip
+                             "saves_ns": min(fewer_ns, left_ns)})  # fmt: skip
     return rows
 
 

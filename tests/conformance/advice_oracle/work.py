@@ -11,10 +11,15 @@ from tests.conformance.advice_oracle.evidence import MOVES, Evidence, Rows, summ
 
 
 def overlap(e: Evidence) -> Rows:
+    def command(step: Step) -> dict[str, Any]:
+        return e.ops.get(e.ops[step.op]["parent"], e.ops[step.op])
+
     def stage(step: Step) -> str:
-        if step.cause in ("compute", "memory"):
-            return {"compute": "compute", "memory": "tcm"}[step.cause]
-        return "write" if e.ops[step.op]["name"] == "dma_write" else "read"
+        if command(step)["name"] == "dma_write":
+            return "write"
+        if step.cause == "compute":
+            return "product"
+        return "tcm" if command(step)["kind"] == "gemm" else "load"
 
     needed = {
         e.ops[row["on"]]["source"]
@@ -22,25 +27,36 @@ def overlap(e: Evidence) -> Rows:
         if row["hazard"] == "handle"
         and (e.ops[row["op"]]["kind"], e.ops[row["on"]]["kind"]) == ("math", "gemm")
     }
+    streaming = {op["launch"] for op in e.ops.values() if op["name"].startswith("composite")}
     steps = [
         s
         for s in e.in_kernels("compute", "memory", *MOVES)
-        if s.op >= 0 and e.ops[s.op]["kind"] != "math" and s.line not in needed
-    ]
-    ns = summed((stage(s), s.ns) for s in steps)
+        if s.op >= 0 and command(s)["kind"] != "math" and s.line not in needed
+        and e.ops[s.op]["launch"] not in streaming
+    ]  # fmt: skip
+    by_line = summed(((stage(s), s.line), s.ns) for s in steps)
     ops: dict[tuple[str, str], set[int]] = defaultdict(set)
     for s in steps:
         ops[stage(s), s.line].add(s.op)
-    by_line = summed(((stage(s), s.line), s.ns) for s in steps)
-    if "compute" not in ns:
+    products = sum(len(found) for (name, _), found in ops.items() if name == "product")
+    for name, line in by_line:
+        stores = {n for n, op in e.ops.items() if op["source"] == line and op["name"] == "dma_write"}
+        sent = sum(t["op"] in stores for t in e.transactions.values())
+        if name == "write" and sent > 2 * len(stores & {t["op"] for t in e.transactions.values()}):
+            return []
+    if products <= 3:
         return []
+    ns = summed((name, value) for (name, _), value in by_line.items())
     longest = min(name for name, value in ns.items() if value >= max(ns.values()) - 1e-9)
+    most = max(value for (name, _), value in by_line.items() if name == longest)
     others = {key: value for key, value in by_line.items() if key[0] != longest}
     return [{
-        "line": min(line for name, line in ops if name == longest),
+        "line": min(line for (name, line), value in by_line.items() if name == longest and value >= most),
         "longest": longest, "longest_ns": ns[longest],
         "operations": sum(len(ops[key]) for key in others), "path_ns": math.fsum(ns.values()),
-        "saves_ns": math.fsum(value * (1 - 1 / len(ops[key])) for key, value in others.items()),
+        "saves_ns": math.fsum(
+            value * (1 - 1 / min(len(ops[key]), products)) for key, value in others.items()
+        ),
     }]  # fmt: skip
 
 
@@ -108,9 +124,19 @@ def imbalance(e: Evidence) -> Rows:
         start = e.run.launches[number]["t_start"]
         ns = {pe: max(op["t_end"] for op in ops) - start for pe, ops in pes.items()}
         slowest, mean = max(ns.values()), math.fsum(ns.values()) / len(ns)
-        if len(ns) > 1 and mean < slowest:
-            rows.append({"launch": number, "pe": min(pe for pe in ns if ns[pe] >= slowest), "pes": len(ns),
-                         "slowest_ns": slowest, "mean_ns": mean, "saves_ns": slowest - mean})  # fmt: skip
+        computed = {
+            pe: math.fsum(op["t_end"] - op["t_start"] for op in ops if op["kind"] in ("gemm", "math"))
+            for pe, ops in pes.items()
+        }
+        moved = {pe: sum(op["bytes"] for op in ops if op["kind"] == "memory") for pe, ops in pes.items()}
+        last = [pe for pe in ns if ns[pe] >= slowest]
+        more = max(
+            1 - math.fsum(of.values()) / len(of) / of[pe] if of[pe] else 0.0
+            for of in (computed, moved) for pe in last
+        )  # fmt: skip
+        if len(ns) > 1 and mean < slowest and more > 0:
+            rows.append({"launch": number, "pe": min(last), "pes": len(ns), "slowest_ns": slowest,
+                         "mean_ns": mean, "saves_ns": min(more * slowest, slowest - mean)})  # fmt: skip
     return rows
 
 
@@ -124,14 +150,20 @@ def idle_pes(e: Evidence) -> Rows:
         of_sips = sum(sip in {sip for sip, _ in cubes} for sip, _ in there)
         idle_beside = len(pes) < beside
         one = e.run.launches[number]
+        readers: dict[tuple[int, int], set[str]] = defaultdict(set)
+        for access in e.accesses:
+            if access["op"]["launch"] == number and not access["is_write"]:
+                readers[access["tensor"]["number"], access["offset"]].add(access["op"]["component"])
+        shared = any(len(of) > 1 for of in readers.values())
+        products = any(op["kind"] == "gemm" for ops in pes.values() for op in ops)
         steps = [s for s in e.steps if one["t_start"] <= s.t_start < one["t_done"]]
         path_ns = math.fsum(
             s.ns for s in steps if s.line and s.cause in ("compute", "memory", "hbm", "link", "queue")
         )
         start_ns = 0.0 if idle_beside else math.fsum(s.ns for s in steps if not s.line)
-        count = beside if idle_beside else of_sips
+        count = one.get("for_pes") or (beside if idle_beside else of_sips)
         saves_ns = path_ns * (1 - len(pes) / count) - start_ns
-        if len(pes) < count and saves_ns > 0:
+        if len(pes) < count and saves_ns > 0 and not shared and not products:
             rows.append({"launch": number, "pes": len(pes), "all_pes": count, "path_ns": path_ns,
                          "saves_ns": saves_ns})  # fmt: skip
     return rows
