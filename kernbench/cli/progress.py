@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
 from kernbench.report.cells import number, printable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from kernbench.api import Standing, SweepPoint
 
-QUIET_S = 2.0
+QUIET_S = 1.0
 """Work shorter than this shows nothing."""
 _EVERY_S = 0.2
 _LAST_POINTS = 12
@@ -26,7 +27,7 @@ _LAST_POINTS = 12
 class Progress:
     """Called with (simulated ns, events so far, share done or None); shows one line that it keeps redrawing.
 
-    Nothing is written within the first two seconds, nor when ``stream`` (stderr) is not a terminal. Used as
+    Nothing is written within the first second, nor when ``stream`` (stderr) is not a terminal. Used as
     a context manager it removes its line at the end.
     """
 
@@ -37,6 +38,8 @@ class Progress:
         self.shown = self.started + QUIET_S - _EVERY_S
         self.on_terminal = self.stream.isatty()
         self._live: Live | None = None
+        self._told = False
+        """Whether the work itself has said how far it is."""
 
     def __call__(self, sim_ns: float, events: int, share: float | None = None) -> None:
         """Show how far it is, unless that was done a moment ago."""
@@ -58,7 +61,31 @@ class Progress:
         """Show how far a sweep is, below the points that were done last; as when called."""
         self._show(lambda _: "\n".join([*point_lines(points), points_line(standing)]))
 
+    @contextmanager
+    def during(self, what: str) -> Iterator[None]:
+        """Show ``what`` and the seconds since the start, as long as the work says nothing itself."""
+        over = Event()
+
+        def tell() -> None:
+            while not over.wait(_EVERY_S):
+                if not self._told:
+                    self._draw(lambda wall_s: f"{what}, {wall_s:.0f} s")
+
+        teller = Thread(target=tell, daemon=True)
+        if self.on_terminal:
+            teller.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if teller.ident is not None:
+                teller.join()
+
     def _show(self, text: Callable[[float], str]) -> None:
+        self._told = True
+        self._draw(text)
+
+    def _draw(self, text: Callable[[float], str]) -> None:
         now = self.clock()
         if not self.on_terminal or now - self.shown < _EVERY_S:
             return
@@ -88,7 +115,7 @@ class Progress:
 @contextmanager
 def running() -> Iterator[Progress]:
     """The progress of users' programs; what they print goes to stderr, for stdout has the answer alone."""
-    with Progress() as progress, redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr), Progress() as progress:  # rich gives back the stdout that it found
         yield progress
 
 

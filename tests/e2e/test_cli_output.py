@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -94,9 +96,9 @@ def progress_shown(stream: io.StringIO, times: list[float]) -> str:
     return stream.getvalue()
 
 
-def test_progress_is_silent_for_two_seconds_and_then_frugal() -> None:
-    assert progress_shown(Terminal(), [0.1, 1.0, 1.9]) == ""
-    shown = progress_shown(Terminal(), [1.0, 2.5, 2.6, 3.0])
+def test_progress_is_silent_for_a_second_and_then_frugal() -> None:
+    assert progress_shown(Terminal(), [0.1, 0.5, 0.9]) == ""
+    shown = progress_shown(Terminal(), [0.9, 2.5, 2.6, 3.0])
     assert (shown.count("2.5 k events"), shown.count("3.0 k events")) == (1, 2)  # once more at the end
     assert "simulated 2.500 us, 2.5 k events, 1.0 k events/s" in shown
     assert shown.endswith(WIPED)
@@ -139,6 +141,43 @@ def test_progress_says_the_share_where_it_is_known() -> None:
     assert line(2.5e6, 3_000_000, 2.0, 0.4) == "simulated 2.500 ms, 3.0 M events, 1.5 M events/s, 40 % done"
     assert line(12.0, 7, 0.0, None) == "simulated 12 ns, 7 events, 0 events/s"
     assert line(0.0, 0, 3.0, None) == "preparing"
+
+
+def test_work_that_says_nothing_of_itself_is_named_with_its_seconds() -> None:
+    stream, seconds = Terminal(), itertools.count(0.0, 0.5)
+    with Progress(stream, clock=lambda: next(seconds)) as progress, progress.during("looking"):
+        while "looking, 2 s" not in stream.getvalue():
+            time.sleep(0.01)
+    assert "looking, 0 s" not in stream.getvalue()
+    assert stream.getvalue().endswith(WIPED)
+    said, pipe = Terminal(), io.StringIO()
+    with Progress(said) as progress, progress.during("looking"):
+        progress(1.0, 1)  # from here on the work speaks for itself
+        time.sleep(0.3)
+    with Progress(pipe) as progress, progress.during("looking"):
+        time.sleep(0.3)
+    assert "looking" not in said.getvalue()
+    assert pipe.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["advise"], "looking for advice, 0 s"),
+        (["why"], "following the critical path, 0 s"),
+        (["what-if", "--no-rerun"], "estimating, 0 s"),
+        (["report"], "writing the page"),
+    ],
+)
+def test_commands_that_take_long_show_that_they_go_on(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Any, command: list[str], told: str
+) -> None:
+    cli("run", "--bench", "softmax", "--topology", "minimal", "--format", "json")
+    assert cli(*command).err == ""  # no terminal
+    monkeypatch.setattr("kernbench.cli.progress.QUIET_S", 0.0)
+    monkeypatch.setattr("kernbench.cli.progress._EVERY_S", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert told in cli(*command).err
 
 
 def test_progress_is_shown_on_a_terminal(

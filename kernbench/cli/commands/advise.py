@@ -8,6 +8,7 @@ from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, queries_option, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
+from kernbench.cli.progress import Progress
 from kernbench.cli.source_links import link_lines
 
 
@@ -37,7 +38,7 @@ def command(
     """
     from kernbench.api.screens.advice import COLUMNS, EMPTY, share_of
 
-    with opened(store) as kept_in:
+    with opened(store) as kept_in, Progress() as progress, progress.during("looking for advice"):
         found = api.advise(run, kept_in, launch=launch, least=least, queries=queries)
         link_lines(api.open_run(found["run_id"], kept_in))
     of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"

@@ -42,7 +42,7 @@ def command(
     roofline, and the answers of the questions that need no parameter. It loads nothing and opens in any
     browser.
     """
-    with opened(store) as kept_in, Progress() as progress:
+    with opened(store) as kept_in, Progress() as progress, progress.during("writing the page"):
         kept = api.open_run(run, kept_in)
         file = api.write_report(
             kept, out, kept_in, launch=launch, from_ns=from_ns, to_ns=to_ns, against=against,

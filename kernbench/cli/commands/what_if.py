@@ -102,7 +102,7 @@ def command(
             return
         if measure is not None:
             raise UsageError("--measure is for the list; with --speed the change is run anyway")
-        with running() as progress:
+        with running() as progress, progress.during("estimating"):
             found = api.what_if(
                 run, changes, kept_in, not no_rerun,
                 launch=launch, bench=bench, topo=topo, code=code, progress=progress,
@@ -119,7 +119,7 @@ def command(
 def _list(run: str, store: GraphStore, measure: int | None, fmt: str, how: Mapping[str, Any]) -> None:
     """Print the candidates; ``measure``: how many of them to run, None for some if that is possible."""
     unable = None
-    with running() as progress:
+    with running() as progress, progress.during("estimating"):
         try:
             tried = _TRIED if measure is None else measure
             found = api.what_if_candidates(run, store, measure=tried, progress=progress, **how)

@@ -10,6 +10,7 @@ from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit_grid, format_option, number
+from kernbench.cli.progress import Progress
 from kernbench.cli.source_links import link_lines
 
 
@@ -41,7 +42,7 @@ def command(
     By default the time of its launches; the times add up to the window's exactly. JSON has run_id, launch,
     window, t_start, t_end, ns, by_cause, by_location, by_line and steps, whatever --by says.
     """
-    with opened(store) as kept_in:
+    with opened(store) as kept_in, Progress() as progress, progress.during("following the critical path"):
         kept = api.open_run(run, kept_in)
         link_lines(kept)
         window = kept.window(launch, from_ns, to_ns)
