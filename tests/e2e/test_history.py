@@ -129,6 +129,14 @@ def test_runs_go_from_store_to_store_whole(cli: Cli, two: list[str]) -> None:
     assert cli("runs", "export", "nothing", "--to", "other").status == 2
 
 
+def test_what_changed_is_since_the_run_before_whether_it_is_shown_or_not(cli: Cli, two: list[str]) -> None:
+    third = json.loads(cli(*RUN, "k=256", "m=32").out)["run_id"]
+    for run in (two[0], third):
+        cli("runs", "tag", run, "shown")
+    found = json.loads(cli("runs", "list", "--tag", "shown", "--format", "json").out)["runs"]
+    assert [(one["run_id"], one["changed"]) for one in found] == [(two[0], None), (third, ["m=32"])]
+
+
 def test_all_runs_of_a_tag(cli: Cli, two: list[str]) -> None:
     def ids(*argv: str) -> list[str]:
         return [row if isinstance(row, str) else row["run_id"] for row in json.loads(cli(*argv).out)["runs"]]

@@ -126,12 +126,14 @@ def test_every_send_between_ranks_has_its_receive(traces: list[dict[int, Any]]) 
 def test_dependencies_are_the_programs_and_have_no_circle(
     reduce: kb.Run, traces: list[dict[int, Any]]
 ) -> None:
-    wanted = {
-        (edge["op"], edge["on"])
-        for edge in reduce.tables["DependsOn"].to_pylist()
-        if edge["hazard"] in ("handle", "raw")
-    }
-    seen = set()
+    parent = {op["number"]: op["parent"] for op in reduce.tables["Op"].to_pylist()}
+    hazards: dict[tuple[int, int], set[str]] = {}
+    for edge in reduce.tables["DependsOn"].to_pylist():
+        op, on = (one if parent[one] < 0 else parent[one] for one in (edge["op"], edge["on"]))
+        if op != on and any({op, on} <= nodes.keys() for nodes in traces):
+            hazards.setdefault((op, on), set()).add(edge["hazard"])
+    data = {pair for pair, found in hazards.items() if found & {"handle", "raw", "token"}}
+    seen, ordered = set(), set()
     for nodes in traces:
         graph = nx.DiGraph()
         for number, (node, _) in nodes.items():
@@ -139,10 +141,12 @@ def test_dependencies_are_the_programs_and_have_no_circle(
                 assert on in nodes
                 graph.add_edge(on, number)
             seen |= {(number, on) for on in node.data_deps}
+            ordered |= {(number, on) for on in node.ctrl_deps}
         assert nx.is_directed_acyclic_graph(graph)
-    whole = {pair for pair in wanted if any(set(pair) <= nodes.keys() for nodes in traces)}
-    assert whole
-    assert whole <= seen
+    assert data
+    assert seen == data
+    assert hazards.keys() - data
+    assert ordered == hazards.keys() - data
 
 
 def test_a_window_without_kernels_is_an_error(reduce: kb.Run, tmp_path: Path) -> None:

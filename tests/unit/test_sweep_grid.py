@@ -95,6 +95,8 @@ def test_swept_keys_are_those_that_differ() -> None:
     sweep = Sweep("b", points)
     assert sweep.swept == ["m", "x"]
     assert sweep.best == points[1]
+    wrong = SweepPoint(4, "a", {"m": 1, "n": 2}, {"x": 1}, 1.0, error="values are wrong")
+    assert Sweep("b", (*points, wrong)).best == points[1]
     table = sweep.table()
     assert table["m"].to_pylist() == ["1", "1", "no"]
     assert table["x"].to_pylist() == [None, 1, 1]

@@ -143,6 +143,17 @@ def test_wrong_settings_are_errors(qkv: kb.Run) -> None:
         bare.timeline()
 
 
+def test_a_lane_is_free_where_its_bar_ends() -> None:
+    """Beside a long bar three that touch each other take one lane."""
+    begin, end = np.array([0, 0, 10, 20]), np.array([30, 10, 20, 30])
+    assert sorted(lanes(np.zeros(4, np.int64), begin, end).tolist()) in ([0, 0, 0, 1], [0, 1, 1, 1])
+
+
+def test_stretches_that_touch_are_one() -> None:
+    begin, end = np.array([0.0, 2.0, 5.0]), np.array([2.0, 4.0, 6.0])
+    assert [column.tolist() for column in merge(begin, end)] == [[0.0, 5.0], [4.0, 6.0]]
+
+
 def test_shares_count_overlaps_once() -> None:
     begin, end = np.array([0.0, 1.0, 6.0]), np.array([2.0, 3.0, 8.0])
     assert [list(column) for column in merge(begin, end)] == [[0.0, 6.0], [3.0, 8.0]]

@@ -14,7 +14,7 @@ import pytest
 from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
 from kernbench.validation import mesh, page, running, table_file, tables, validate
-from kernbench.validation.table_file import Limit, parse, read
+from kernbench.validation.table_file import Explained, Limit, parse, read
 
 Cli = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,6 +105,15 @@ def test_limits_hold_on_both_sides(limit: Limit, inside: float, outside: float) 
         assert limit.holds(ours, 100.0)
     for ours in (outside, 200.0 - outside):
         assert not limit.holds(ours, 100.0)
+
+
+def test_a_relative_limit_and_an_explanation_are_of_the_size_of_the_figure() -> None:
+    limit = Limit(kind="relative", by=0.05)
+    assert [limit.holds(ours, -100.0) for ours in (-104.0, -96.0, -106.0)] == [True, True, False]
+    for figure in (100.0, -100.0):
+        explained = Explained(figure=figure, why="a reason")
+        held = [explained.holds(figure * by) for by in (0.971, 1.029, 0.969, 1.031, 1.2)]
+        assert held == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize(
