@@ -268,8 +268,7 @@ class Issuer:
         output.describe(site.shape, site.dtype, number)
         op = computed(number, site.kind, site.name, operands, output, site.params, site.nbytes)
         op.launch = self._launch
-        if self._has_lines:
-            op.source = _line(sys._getframe(0))
+        op.source = _line(sys._getframe(0)) if self._has_lines else self._line
         self._send(site.command(op))
         value: Array | Callable[[], Array] | None = None
         source = self._computed

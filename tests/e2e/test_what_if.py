@@ -171,7 +171,7 @@ def test_a_run_that_gets_slower_is_told(cli: Cli) -> None:
     With several reads in flight nothing waits for such a read, so the DMA engine here is a serial one.
     """
     topo = ("--topo", "pe.pe_dma.outstanding=1", "--topo", "pe.pe_scheduler.tile_transfers=packed")
-    cli("run", "--bench", "matmul-composite", "--topology", "minimal", "--set", "tiles=native", *topo)
+    cli("run", "--bench", "matmul-composite", "--topology", "minimal", "tiles=native", *topo)
     shown = cli("what-if", "--speed", "kind:pe_gemm=2").out.splitlines()[-1]
     assert " ns more (" in shown
     assert " ns more than estimated; run " in shown
