@@ -94,9 +94,9 @@ wheel-test: $(DEV)
 	$(BIN)/python -m pytest -m slow tests/e2e/test_wheel.py
 
 docs: $(DEV)
-	$(BIN)/python -m kernbench.kernels.reference docs/reference/tl.md
-	$(BIN)/python -m kernbench.topology.reference docs/reference/topology-keys.md
-	$(BIN)/python -m kernbench_graph.reference docs/reference
+	$(BIN)/python -m tools.reference.tl docs/reference/tl.md
+	$(BIN)/python -m tools.reference.topology_keys docs/reference/topology-keys.md
+	$(BIN)/python -m tools.reference.graph docs/reference
 
 site: $(DEV)
 	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site

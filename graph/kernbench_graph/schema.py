@@ -3,7 +3,7 @@
 One description from which everything else is made: the column types of the Parquet archive
 (:mod:`kernbench_graph.archive.canonical`), the rows of every projection (:mod:`kernbench_graph.projection`),
 the typed tables of the embedded engines, constraints and indexes, and the reference page
-(:mod:`kernbench_graph.reference`).
+(``tools/reference``).
 
 Units: times are float nanoseconds, sizes bytes, bandwidths GB/s (10^9 bytes/s), lengths millimetres. A
 property name has one type everywhere. Causal relationships point from the effect to its cause.

@@ -158,7 +158,7 @@ def as_graph(topology: Topology) -> PropertyGraph:
 
 def topology_schema() -> dict[str, Any]:
     """The JSON Schema of topology files."""
-    from kernbench.topology.reference import schema
+    from kernbench.topology.spec import schema
 
     return schema()
 

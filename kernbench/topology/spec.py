@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
@@ -295,3 +295,9 @@ class TopologySpec(Section):
         if energy := self.energy_figures():
             content["energy"] = energy
         return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a topology file. Rules between keys are not in it; ``topology check`` has them."""
+    made = TopologySpec.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "KernBench topology"}

@@ -13,12 +13,13 @@ from kernbench_graph.opening import open_store
 from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
 from kernbench_graph.query.looked_at import ALL
-from kernbench_graph.reference import PICTURE, STYLE, questions_page, schema_page
 from kernbench_graph.schema import SCHEMA
 from kernbench_graph.schema_drawing import schema_pictures
 from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.neo4j.style import style
+
+from tools.reference.graph import PICTURE, STYLE, questions_page, schema_page
 
 ROOT = Path(__file__).parents[2]
 _LABELS = [label.name for label in SCHEMA.labels]
@@ -69,7 +70,7 @@ def test_the_engine_takes_the_tables(made: list[str]) -> None:
 
 
 def test_reference_pages_are_current() -> None:
-    """Otherwise: ``python -m kernbench_graph.reference``."""
+    """Otherwise: ``python -m tools.reference.graph``."""
     folder = ROOT / "docs" / "reference"
     pictures = [
         (folder / PICTURE.format(n + 1)).read_text(encoding="utf-8") for n in range(len(schema_pictures()))

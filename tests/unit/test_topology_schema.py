@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kernbench.topology.loader import shipped
-from kernbench.topology.reference import schema
+from kernbench.topology.spec import schema
 
 jsonschema = pytest.importorskip("jsonschema")
 

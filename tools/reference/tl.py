@@ -1,6 +1,6 @@
 """Writes the reference page of the kernel language from the docstrings of its calls.
 
-``python -m kernbench.kernels.reference [FILE]``; without a file to stdout.
+``python -m tools.reference.tl [FILE]``; without a file to stdout.
 """
 
 # ruff: noqa: E501 - a row of a table, and a paragraph of a page, is one line
@@ -131,6 +131,6 @@ def stub() -> str:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(page(), encoding="utf-8")
-        (Path(__file__).parents[1] / "tl.pyi").write_text(stub(), encoding="utf-8")
+        (Path(__file__).parents[2] / "kernbench" / "tl.pyi").write_text(stub(), encoding="utf-8")
     else:
         sys.stdout.write(page())

@@ -1,4 +1,4 @@
-"""Writes the reference pages, and a style: ``python -m kernbench_graph.reference [FOLDER]``."""
+"""Writes the reference pages, and a style: ``python -m tools.reference.graph [FOLDER]``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STYLE = "neo4j-browser.grass"
 PICTURE = "schema-{}.svg"
 
 _ROOT = Path(__file__).resolve().parents[2]
-_GENERATED = "<!-- Written by `python -m kernbench_graph.reference`; change the source, not this page. -->\n"
+_GENERATED = "<!-- Written by `python -m tools.reference.graph`; change the source, not this page. -->\n"
 
 
 def schema_page() -> str:

@@ -1,7 +1,4 @@
-"""Writes the reference of a topology file's keys from its models, and their JSON Schema for editors.
-
-``python -m kernbench.topology.reference FILE``; ``kernbench topology schema`` prints the schema.
-"""
+"""Writes the reference of a topology file's keys from its models: ``python -m tools.reference.topology_keys FILE``."""
 
 # ruff: noqa: E501 - a row of a table, and a paragraph of a page, is one line
 
@@ -56,12 +53,6 @@ _UNITS = {
     "_cycles": "cycles",
 }
 _SOURCE = re.compile(r"\[(R\b[^]]*|C)\]")
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a topology file. Rules between keys are not in it; ``topology check`` has them."""
-    made = TopologySpec.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made, "title": "KernBench topology"}
 
 
 def page() -> str:
