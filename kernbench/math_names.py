@@ -10,7 +10,7 @@ MATH_NAMES = (
     *("floor", "ceil", "cast", "abs", "neg", "add", "sub", "mul", "div", "pow", "floordiv", "mod"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "logical_not"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-    *("maximum", "minimum", "fma", "clamp", "where", "softmax", "cumsum", "broadcast_to"),
+    *("maximum", "minimum", "fma", "clamp", "where", "softmax", "cumsum", "cumprod", "broadcast_to"),
     *("argmax", "argmin", "sum", "max", "min"),
 )
 """Operations of kernels."""

@@ -26,6 +26,7 @@ ceil = _language.ceil
 clamp = _language.clamp
 composite = _language.composite
 cos = _language.cos
+cumprod = _language.cumprod
 cumsum = _language.cumsum
 cycles = _language.cycles
 device_count = _language.device_count

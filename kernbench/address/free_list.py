@@ -23,10 +23,7 @@ class Block:
         self.nbytes = nbytes
 
     def __del__(self) -> None:
-        owner = self.owner
-        if owner._allocated.pop(self.address, 0) != self.nbytes:
-            raise AddressError(f"{owner.name}: the block at {self.address:#x} is not allocated")
-        owner.give_back(self.address, self.nbytes)
+        self.owner.give_back(self.address, self.nbytes)
 
 
 class FreeList:
@@ -72,6 +69,7 @@ class FreeList:
         if nbytes <= self.capacity and align <= _MOST:
             offset = self.first_fit(nbytes, align)
             if offset >= 0:
+                self._allocated[offset] = nbytes
                 return offset
         raise AllocationError(
             f"{self.name} is full: {nbytes} bytes wanted (aligned to {align}), the largest free block is "
@@ -97,7 +95,6 @@ class FreeList:
                 free[index] = (start, offset - start)
                 if rest:
                     free.insert(index + 1, (offset + nbytes, rest))
-            self._allocated[offset] = nbytes
             return offset
         return -1
 
@@ -105,11 +102,11 @@ class FreeList:
         """As :meth:`alloc`, as a block that gives itself back."""
         offset = self.first_fit(nbytes, align) if nbytes > 0 else -1
         if offset < 0:
-            offset = self.alloc(nbytes, align)  # says what is wrong
+            self.alloc(nbytes, align)  # says what is wrong
         return Block(self, offset, nbytes)
 
     def free(self, offset: int, nbytes: int) -> None:
-        """Give back a block exactly as it was allocated; anything else is an :class:`AddressError`."""
+        """Give back what :meth:`alloc` gave, exactly; anything else is an :class:`AddressError`."""
         held = self._allocated.get(offset)
         if held is None:
             raise AddressError(
@@ -121,7 +118,7 @@ class FreeList:
         self.give_back(offset, nbytes)
 
     def give_back(self, offset: int, nbytes: int) -> None:
-        """As :meth:`free`, of a block that is not allocated any more."""
+        """Bytes that were in use are free."""
         start, end = offset, offset + nbytes
         free = self._free
         index = bisect_left(free, (offset, 0))

@@ -106,7 +106,8 @@ def _step(
         assert target.k is not None
         full = (-(-target.k // group), *row)
     wanted = [full] if rule.operand == "full" or group is not None else [row]
-    wanted += [full] if rule.operand == "any" and full != row else []
+    if rule.operand == "any" and full != row:
+        wanted += [full, *([(full[0], 1)] if full[1] > 1 else [])]
     for shape in wanted:
         # A leading axis of size 1 is a matter of writing: (1, N) is the row (N,), (N,) the matrix (1, N).
         if given in (shape, (1, *shape), shape[1:] if shape[0] == 1 else shape):

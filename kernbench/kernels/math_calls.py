@@ -114,6 +114,11 @@ class MathCalls(Issuer):
         return self._along("cumsum", x, axis)
 
     @tl_call
+    def cumprod(self, x: TensorHandle, axis: int = 0) -> TensorHandle:
+        """Running product along ``axis``. Products of i8 are i32, of bf16 f32."""
+        return self._along("cumprod", x, axis)
+
+    @tl_call
     def sum(self, x: TensorHandle, axis: int | None = None, keep_dims: bool = True) -> TensorHandle:
         """Sum along ``axis``, or of all elements. Sums of i8 are i32, those of f16 and bf16 f32.
 

@@ -29,19 +29,17 @@ def _promote(types: tuple[str, ...], float_scalar: bool) -> str:
 
 
 def math_result(rule: MathOp, types: Sequence[str], scalars: Sequence[int | float] = ()) -> str:
-    """The type of ``rule``'s result: as promoted, f32 where integers make no sense, sums in 32 bits.
+    """The type of ``rule``'s result: as promoted, f32 where integers make no sense, some sums in 32 bits.
 
-    ``cumsum`` leaves f16 as it is, as in Triton. Comparisons give i8 (0 or 1), ``argmax`` and ``argmin`` i32.
+    Comparisons give i8 (0 or 1), ``argmax`` and ``argmin`` i32.
     """
     if rule.result:
         return {"mask": "i8", "index": "i32"}[rule.result]
     name = promote(types, scalars)
-    if dtypes.dtype(name).is_float:
-        wide = rule.name == "sum" or (rule.name == "cumsum" and name == "bf16")
-        return "f32" if wide else name
-    if rule.float_only:
-        return "f32"
-    return "i32" if rule.name in ("sum", "cumsum") else name
+    floats = dtypes.dtype(name).is_float
+    if name in rule.wide:
+        return "f32" if floats else "i32"
+    return "f32" if rule.float_only and not floats else name
 
 
 def accumulator(a: str) -> str:

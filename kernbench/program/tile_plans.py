@@ -125,7 +125,7 @@ class PlannedEpilogue:
         self.group = group
 
     def transfer(self, row: int, col: int, rows: int, cols: int, k: int = 0) -> OperandBytes | None:
-        """The transfer of the operand's share for an output tile; a vector counts as one row.
+        """The transfer of the operand's share for an output tile; of a row or a column its part.
 
         ``k`` is where the K tile begins.
         """
@@ -133,7 +133,9 @@ class PlannedEpilogue:
             return None
         if self.group is not None:
             return self.operand.tile(k // self.group, col, 1, cols)
-        return self.operand.tile(row if self.operand.rows > 1 else 0, col, rows, cols)
+        return self.operand.tile(
+            row if self.operand.rows > 1 else 0, col if self.operand.cols > 1 else 0, rows, cols
+        )
 
 
 @lru_cache(maxsize=1024)

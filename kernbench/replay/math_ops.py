@@ -34,6 +34,8 @@ class MathOp:
     float_only: bool = False
     result: Literal["", "mask", "index"] = ""
     integer_only: bool = False
+    wide: tuple[str, ...] = ()
+    """Of one that adds up or multiplies: the short types whose results are f32 or i32."""
 
 
 def _sigmoid(x: Array) -> Array:
@@ -101,6 +103,10 @@ def _cumsum(x: Array, axis: int) -> Array:
     return np.asarray(np.cumsum(x, axis=axis))
 
 
+def _cumprod(x: Array, axis: int) -> Array:
+    return np.asarray(np.cumprod(x, axis=axis))
+
+
 def _softmax(x: Array, axis: int) -> Array:
     exponents = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return np.asarray(exponents / np.sum(exponents, axis=axis, keepdims=True))
@@ -161,11 +167,12 @@ MATH_OPS: dict[str, MathOp] = {
         MathOp("clamp", 3, _clamp),
         MathOp("where", 3, _where),
         MathOp("softmax", 1, _softmax, kind="rowwise", float_only=True),
-        MathOp("cumsum", 1, _cumsum, kind="rowwise"),
+        MathOp("cumsum", 1, _cumsum, kind="rowwise", wide=("bf16", "i8")),
+        MathOp("cumprod", 1, _cumprod, kind="rowwise", wide=("bf16", "i8")),
         MathOp("broadcast_to", 1, np.asarray, kind="rowwise"),
         MathOp("argmax", 1, _argmax, kind="reduce", result="index"),
         MathOp("argmin", 1, _argmin, kind="reduce", result="index"),
-        MathOp("sum", 1, _sum, kind="reduce"),
+        MathOp("sum", 1, _sum, kind="reduce", wide=("f16", "bf16", "i8")),
         MathOp("max", 1, _max, kind="reduce"),
         MathOp("min", 1, _min, kind="reduce"),
     )

@@ -152,7 +152,7 @@ def _math(name: str, op: Op, inputs: Sequence[Array]) -> Bounded | None:
     if name in ("max", "min", "argmax", "argmin"):
         function: Any = getattr(np, name)
         return Bounded(function(exact[0], axis=axis, keepdims=True))
-    if name in ("sum", "cumsum", "softmax"):
+    if name in ("sum", "cumsum", "cumprod", "softmax"):
         return _along(name, exact[0], axis, integers)
     if integers:
         return None
@@ -177,6 +177,9 @@ def _along(name: str, x: Array, axis: int | None, integers: bool) -> Bounded | N
     if name == "cumsum":
         n, sizes = x.shape[axis], np.cumsum(np.abs(x), axis)
         return Bounded(np.cumsum(x, axis), n * 2.0**-24 * sizes)
+    if name == "cumprod":
+        n, products = x.shape[axis], np.cumprod(x, axis)
+        return Bounded(products, n * 2.0**-23 * np.abs(products))
     weights = (Bounded(x) - x.max(axis=axis, keepdims=True)).mapped(np.exp)
     found: Bounded = weights / weights.sum(axis, keepdims=True)
     return found

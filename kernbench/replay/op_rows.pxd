@@ -8,7 +8,7 @@ cdef class OpRows(StageRows):
     cdef dict kind_codes, name_codes, stage_codes, component_codes, source_codes, label_codes
     cdef dict shape_codes, dtype_codes, hazard_codes
     cdef object columns
-    cdef long long length
+    cdef long long length, waiting, tile_code, stage_code
     cdef bytearray seen
     cdef dict plain
     cdef Words ops, operands, regions, edges, moved
@@ -18,7 +18,7 @@ cdef class OpRows(StageRows):
     cpdef object add_computed(self, Op op)
     @cython.locals(place=Py_ssize_t, bit=int, rows=Words, number="long long", label="long long", transaction="long long", on="long long", made=list)
     cpdef object append(self, Op op, object dependencies=*)
-    @cython.locals(rows=Words, on="long long", found=list)
+    @cython.locals(rows=Words, on="long long", found=set)
     cpdef object add_stage(
         self, long long id, Op parent, object stage, object name, object component, long long nbytes,
         long long transaction, double t_ready, double t_start, double t_end, tuple after, object hazard, long long slot,

@@ -35,7 +35,10 @@ class OpRows(StageRows):
         ) = codes  # fmt: skip
         StageRows.__init__(self)
         self.columns = columns
-        self.length = 0
+        self.length = self.waiting = 0
+        """Rows in all, and those of them that are not in the columns yet."""
+        self.tile_code = code(self.kind_codes, "tile")
+        self.stage_code = code(self.hazard_codes, "stage")
         self.seen = bytearray()
         """A bit for each operation that was appended, by its number."""
         self.plain: dict[str, int] = {}
@@ -60,7 +63,7 @@ class OpRows(StageRows):
             _refuse(op)
         self.seen[place] |= bit
         rows = self.ops
-        if rows.count >= GATHERED:
+        if self.waiting >= GATHERED:
             self.gather()
         name, inputs, output = op.name, op.inputs, op.output
         if output is None and not inputs:
@@ -93,6 +96,7 @@ class OpRows(StageRows):
         rows.integer(self.operand_count)
         rows.integer(self.edge_count)
         self.length += 1
+        self.waiting += 1
 
     def add_computed(self, op: Op) -> None:
         """See :meth:`StageRows.add_computed`: it depends on those that made its operands, as they say."""
@@ -123,21 +127,24 @@ class OpRows(StageRows):
     ) -> None:
         """See :meth:`StageRows.add_stage`."""
         rows = self.ops
-        if rows.count >= GATHERED:
+        if self.waiting >= GATHERED:
             self.gather()
         label = self.plain_label(name)
         if transaction >= 0:
             self.moved.integer(transaction)
             self.moved_count += 1
-        found = [(one, hazard) for one in after]
-        if slot >= 0:
-            found.append((slot, "slot"))
-        if len(found) > 1:
-            found = sorted({*found})
-        for on, why in found:
-            self.edges.integer(on)
-            self.edges.integer(code(self.hazard_codes, why))
+        if slot < 0 and len(after) == 1 and hazard == "stage":
+            self.edges.integer(after[0])
+            self.edges.integer(self.stage_code)
             self.edge_count += 1
+        elif slot >= 0 or after:
+            found = {(one, hazard) for one in after}
+            if slot >= 0:
+                found.add((slot, "slot"))
+            for on, why in sorted(found):
+                self.edges.integer(on)
+                self.edges.integer(code(self.hazard_codes, why))
+                self.edge_count += 1
         rows.integer(id)
         rows.integer(parent.launch)
         rows.integer(parent.id)
@@ -145,7 +152,7 @@ class OpRows(StageRows):
         rows.number(t_ready)
         rows.number(t_start)
         rows.number(t_end)
-        rows.integer(code(self.kind_codes, "tile"))
+        rows.integer(self.tile_code)
         rows.integer(code(self.name_codes, name))
         rows.integer(code(self.stage_codes, stage))
         rows.integer(code(self.component_codes, component))
@@ -155,6 +162,7 @@ class OpRows(StageRows):
         rows.integer(self.operand_count)
         rows.integer(self.edge_count)
         self.length += 1
+        self.waiting += 1
 
     def plain_label(self, name: str) -> int:
         """The code of the label of an operation without operands."""
@@ -200,6 +208,7 @@ class OpRows(StageRows):
 
     def gather(self) -> None:
         """Bring the rows into the columns."""
+        self.waiting = 0
         groups = (self.ops, self.operands, self.regions, self.edges, self.moved)
         for rows, columns in zip(groups, self.columns, strict=True):
             if rows.count:

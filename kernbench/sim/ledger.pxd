@@ -1,5 +1,6 @@
 from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Loop
+from kernbench.sim.columns cimport Words
 from kernbench.sim.fabric cimport Fabric
 from kernbench.sim.rows cimport StageRows, TransactionRows
 from kernbench.sim.transaction cimport Path, Transaction
@@ -28,7 +29,7 @@ cdef class Ledger:
     cpdef object end(self, Transaction transaction)
     @cython.locals(rows=StageRows, done=tuple)
     cpdef object report(self, Op op)
-    @cython.locals(of_launch=dict)
+    @cython.locals(of_launch=dict, intervals=Words)
     cdef object note_work(self, long long launch, object component, double begin, double end)
     cdef long long next_transaction(self) except? -1
     cpdef long long next_op_id(self) except? -1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.clock import Clock
+from kernbench.sim.columns import Words
 from kernbench.sim.rows import StageRows, TransactionRows
 from kernbench.sim.transaction import Path, Transaction
 
@@ -35,8 +35,8 @@ class Ledger:
         """Routes that were asked for, by source, target, kind of traffic and channel router."""
         self.in_flight: dict[int, Any] = {}
         """Transactions that have not ended, by id; of an access to a TCM that nobody looks at, the access."""
-        self.worked: dict[int, dict[str, array[float]]] = {}
-        """From when to when, in turn, a component was at work for a launch, ns; until that ends."""
+        self.worked: dict[int, dict[str, Words]] = {}
+        """From when to when a component was at work for a launch, ns; until that ends."""
         self.transactions = 0
         self.ops = 0
         self.observers: Observers | None = None
@@ -163,9 +163,9 @@ class Ledger:
             of_launch = self.worked[launch] = {}
         intervals = of_launch.get(component)
         if intervals is None:
-            intervals = of_launch[component] = array("d")
-        intervals.append(begin)
-        intervals.append(end)
+            intervals = of_launch[component] = Words(2)
+        intervals.number(begin)
+        intervals.number(end)
 
     def next_op_id(self) -> int:
         """See :meth:`System.next_op_id`."""

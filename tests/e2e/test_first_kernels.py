@@ -169,6 +169,29 @@ def cumsum(x, out, tl):
     tl.store(out, tl.cumsum(tl.load(x), axis=1))
 
 
+SIGNS = np.where(INT % 2, -1, 1).astype(INT.dtype)
+
+
+@case(SIGNS, out=like(SIGNS), expected=lambda: SIGNS.cumprod(axis=1))
+def cumprod(x, out, tl):
+    tl.store(out, tl.cumprod(tl.load(x), axis=1))
+
+
+WEIGHT, COLUMN = np.eye(32, 48, dtype=np.float32), np.arange(1, 17, dtype=np.float32).reshape(16, 1)
+
+
+@case(
+    F32,
+    WEIGHT,
+    COLUMN,
+    out=like(F32, np.float32, (16, 48)),
+    expected=lambda: (F32 @ WEIGHT) * COLUMN,
+)
+def rows_scaled_by_a_column(x, w, column, out, tl):
+    scaled = [{"op": "mul", "value": tl.ref(column)}]
+    tl.wait(tl.composite("gemm", tl.ref(x), tl.ref(w), out, tile_shape=(8, 32, 16), epilogue=scaled))
+
+
 def layer_norm_of(x, w, b):
     m = x.mean(axis=1, keepdims=True)
     return (x - m) / np.sqrt(((x - m) ** 2).mean(axis=1, keepdims=True) + 1e-5) * w + b

@@ -59,7 +59,7 @@ def page() -> str:
         "\nWith `group` the scale of `dequant` has the shape (K / group, N), a row for each group of so many "
         "elements along K; its scope is `k_tile`, and `group` is a multiple of the K of `tile_shape`.\n\n"
         f"By name: {_names(one.name for one in BY_NAME.values() if not one.value)}; and with `value`, a number "
-        f"or a tensor of shape (N,) or (M, N): {_names(one.name for one in BY_NAME.values() if one.value)}."
+        f"or a tensor of shape (N,), (M, 1) or (M, N): {_names(one.name for one in BY_NAME.values() if one.value)}."
     )
     parts.append("\n## Names of Triton that are not here\n\n| name | instead |\n|---|---|")
     parts += [f"| `{name}` | {instead} |" for name, instead in ELSEWHERE.items()]
