@@ -25,8 +25,8 @@ class EpilogueOp:
     """One epilogue: ``function(x, value, zero_point)``.
 
     ``value`` names the field with its operand, if it has one; ``operand`` is the operand's shape, ``row``
-    for (N,), ``full`` for (M, N) or ``any`` for these and a column (M, 1); ``scalar`` whether a Python number will do;
-    ``groups`` whether it may have a row for each group along K.
+    for (N,), ``full`` for (M, N) or ``any`` for these and a column (M, 1); ``scalar`` whether a Python number
+    will do; ``groups`` whether it may have a row for each group along K.
     """
 
     name: str

@@ -38,7 +38,7 @@ A wrong argument is a `KernelError` at the call: kernel, PE, simulated time, arg
 def page() -> str:
     """The whole page."""
     parts = [_HEAD]
-    left = [name for name in public_names() if inspect.isfunction(getattr(Language, name))]
+    left = [name for name in public_names() if inspect.isroutine(getattr(Language, name))]
     for title, group in _groups().items():
         own = [name for name in left if name in vars(group)]
         parts.append(f"## {title}\n")
@@ -121,7 +121,7 @@ def stub() -> str:
     """The stub of :mod:`kernbench.tl`, whose functions are made when it is imported."""
     lines = []
     for name in public_names():
-        if inspect.isfunction(getattr(Language, name)):
+        if inspect.isroutine(getattr(Language, name)):
             lines.append(f"{name} = _language.{name}")
         elif isinstance(getattr(Language, name), str):
             lines.append(f"{name}: str")
