@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernbench.sim.port import Arbiter, PortLine
+from kernbench.sim.inputs import InputQueue
+from kernbench.sim.port import Arbiter
 
 
 class Fifo(Arbiter):
@@ -11,7 +12,7 @@ class Fifo(Arbiter):
     The default. Links do not ask it: when a flit comes it is known when its turn will be.
     """
 
-    def pick(self, lines: list[PortLine], last: int) -> int:
+    def pick(self, lines: list[InputQueue], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         best = 0
         least = -1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernbench.sim.port import Arbiter, PortLine
+from kernbench.sim.inputs import InputQueue
+from kernbench.sim.port import Arbiter
 
 
 class OldestFirst(Arbiter):
@@ -11,7 +12,7 @@ class OldestFirst(Arbiter):
     A message that has come a long way is not passed by one that has just set out.
     """
 
-    def pick(self, lines: list[PortLine], last: int) -> int:
+    def pick(self, lines: list[InputQueue], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         best = 0
         least = -1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernbench.sim.port import Arbiter, PortLine
+from kernbench.sim.inputs import InputQueue
+from kernbench.sim.port import Arbiter
 
 
 class Priority(Arbiter):
@@ -11,6 +12,6 @@ class Priority(Arbiter):
     The order is that of the topology. Later inputs wait for as long as earlier ones go on.
     """
 
-    def pick(self, lines: list[PortLine], last: int) -> int:
+    def pick(self, lines: list[InputQueue], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         return 0

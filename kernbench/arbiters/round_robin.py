@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernbench.sim.port import Arbiter, PortLine
+from kernbench.sim.inputs import InputQueue
+from kernbench.sim.port import Arbiter
 
 
 class RoundRobin(Arbiter):
@@ -12,7 +13,7 @@ class RoundRobin(Arbiter):
     nothing stands are passed over.
     """
 
-    def pick(self, lines: list[PortLine], last: int) -> int:
+    def pick(self, lines: list[InputQueue], last: int) -> int:
         """See :meth:`Arbiter.pick`."""
         for place, line in enumerate(lines):
             if line.number > last:

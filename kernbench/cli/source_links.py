@@ -20,7 +20,7 @@ def link_lines(run: Run) -> None:
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return
     from kernbench import benches
-    from kernbench.api.screens.source import kept_source
+    from kernbench.analysis.source_lines import kept_source
 
     name, lines = kept_source(run._properties)
     place = str((run._properties.get("again") or {}).get("bench") or "").partition(":")[0]

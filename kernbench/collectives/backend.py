@@ -160,7 +160,7 @@ class Backend:
         call = self._call("send", [tensor], group, "", rank, at, {"sends": sends})
         name, algorithm, call = self._choose(call)
         source, target = (me, peer) if sends else (peer, me)
-        signature = Signature("send", "", None, (tensor.shape,), tensor.dtype, placement_of(tensor))
+        signature = Signature(what, "", None, (tensor.shape,), tensor.dtype, placement_of(tensor))
         group.half(source, target, me, signature, line_of(sys._getframe()))
         return self._launch(name, algorithm, call)
 

@@ -9,6 +9,9 @@ from kernbench.collectives.algorithm import Over
 from kernbench.errors import CollectiveError
 
 Shapes = Sequence[tuple[int, ...]]
+_COMPARED = ("collective", "op", "root", "dtype", "shapes", "placement")
+_HALVES = {"send": "sends", "recv": "receives"}
+"""The two calls that make a message, and what the rank that makes one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +26,16 @@ class Signature:
     placement: tuple[object, ...] = field(repr=False)
 
     def __str__(self) -> str:
+        if self.collective in _HALVES:
+            return f"{_HALVES[self.collective]} {self.dtype} {self.shapes[0]}"
         op = self.op if self.root is None else ", ".join(filter(None, [self.op, f"rank {self.root}"]))
         shapes = ", ".join(map(str, dict.fromkeys(self.shapes)))
         return f"{self.collective}({op}) of {self.dtype} {shapes}" if shapes else f"{self.collective}()"
 
     def difference(self, other: Signature) -> str:
         """In which respect the two differ."""
-        for name in ("collective", "op", "root", "dtype", "shapes", "placement"):
+        halves = self.collective in _HALVES and other.collective in _HALVES
+        for name in ("op", "root", "dtype", "shapes", "placement") if halves else _COMPARED:
             if getattr(self, name) != getattr(other, name):
                 return name
         return ""
@@ -127,14 +133,16 @@ class ProcessGroup:
         different = made.signature.difference(mine)
         if not different:
             return
+        half = mine.collective in _HALVES
         hint = {
             "placement": "place the tensors alike on every rank",
-            "shapes": "use tensors of one shape on every rank",
-            "dtype": "use one dtype on every rank",
+            "shapes": "let both tensors have one shape" if half else "use tensors of one shape on every rank",
+            "dtype": "let both tensors have one dtype" if half else "use one dtype on every rank",
         }.get(different, "let every rank make the same calls in the same order")
+        calls = "" if half else "calls "
         and_ = " placed otherwise" if different == "placement" else ""
         raise CollectiveError(
-            f"ranks disagree in the {different} of {what}: rank {made.first} calls {made.signature}"
+            f"ranks disagree in the {different} of {what}: rank {made.first} {calls}{made.signature}"
             f"{f' ({made.line})' if made.line else ''}, rank {rank} {mine}{and_}"
             f"{f' ({line})' if line else ''}; {hint}"
         )

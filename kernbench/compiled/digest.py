@@ -9,7 +9,7 @@ CONTAINERS = ("queue", "holding", "columns")
 """Modules of ``kernbench.sim`` in two forms: ``.pyx`` is compiled, ``.py`` runs where nothing is."""
 
 RULES = (
-    "server", "transaction", "node", "clock", "booked", "port", "lanes", "channels", "buffers",
+    "occupancy", "server", "transaction", "node", "clock", "inputs", "buffers", "port",
     "fabric", "rows", "ledger",
     "fifo_monitor", "link_monitors", "scoreboard",
 )  # fmt: skip
@@ -20,7 +20,7 @@ ARBITERS = ("fifo", "oldest_first", "priority", "round_robin")
 
 COMPONENTS = (
     "base", "access", "dma", "memory", "sram", "hbm", "dram_timing", "dram_state", "dram_window",
-    "dram_commands", "dram_channel", "dram_bus", "dram_visit", "hbm_dram", "transit", "pe_tcm",
+    "dram_commands", "dram_channel", "dram_bus", "dram_request", "hbm_dram", "transit", "pe_tcm",
     "pe_component", "pe_compute", "pe_fetch_store", "pe_dma", "pe_scheduler", "pe_ipcq", "pe_cpu",
 )  # fmt: skip
 """Modules of ``kernbench.components`` that are."""

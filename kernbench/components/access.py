@@ -1,19 +1,79 @@
-"""Access to memory: one transaction for each physical request, all at once."""
+"""Access to memory: one transaction for each physical request, all at once.
+
+Where a machine has a router for each pseudo-channel, an access is one request a channel. These stand for one
+aggregated request and cost the same overheads (:class:`ChannelRequests`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from kernbench.address.requests import PhysicalRequest
 from kernbench.components.base import Component
 from kernbench.program.operations import Region
 from kernbench.routing import Traffic
 from kernbench.sim.fabric import Fabric
-from kernbench.sim.records import ChannelRequests
+from kernbench.sim.node import FabricNode
 from kernbench.sim.transaction import Packet, Transaction
 
 _NO_IDS = ("", "")
+_by_key = attrgetter("key")
+
+
+class ChannelRequests:
+    """The requests, one a channel, that stand for one aggregated request.
+
+    The ``first`` request pays the overheads of requests on their way out and of data on their way back; the
+    last one pays those of acknowledgements and of the component that asked. A store-and-forward component
+    waits for all of them and sends them on together.
+    """
+
+    def __init__(self, first: int, size: int) -> None:
+        self.first = first
+        """Id of its first transaction."""
+        self.unanswered = size
+        """Writes of it that the memory has not acknowledged."""
+        self.open = size
+        """Requests of it whose answers have not come back."""
+        self.size = size
+        """Its transactions."""
+        self._held: dict[int, list[tuple[Packet, float]]] = {}
+        self._leads: dict[int, float] = {}
+
+    def follow(self, node: int, out: float, leads: bool) -> float:
+        """When a flit that may leave a pipelined ``node`` from ``out`` on does leave, ns.
+
+        The flit that ``leads``, the first of the request that pays, goes before those that come after it.
+        """
+        if leads:
+            self._leads[node] = out
+        return max(out, self._leads.get(node, 0.0))
+
+    def gather(self, fabric: Fabric, node: FabricNode, packet: Packet, hop: int, time: float) -> None:
+        """``packet`` is whole at ``node``, which forwards all packets of the access when the last one is.
+
+        The node pays once for all of them, and they take turns on its link.
+        """
+        held = self._held.setdefault(node.index, [])
+        held.append((packet, time))
+        if len(held) < self.size:
+            return
+        del self._held[node.index]
+        last = packet.transaction
+        overhead = node.overhead()
+        start = node.occupy(time, overhead, last)
+        out = start + overhead
+        node._busy_ns += overhead
+        for other, last_in in held:
+            other.times.at[other.stride + hop] = start
+            wait = 0.0
+            if last_in < time:
+                wait = other.transaction.wait_for(last.id, node.index, last_in, time)
+            fabric.leave_node(other, hop, node, last_in, out, start, wait)
+        packets = sorted([other for other, _ in held], key=_by_key)
+        fabric.clock.call_at(out, fabric.inject_together, packets, hop)
 
 
 def regions_of(requests: Sequence[PhysicalRequest]) -> tuple[Region, ...]:
@@ -43,7 +103,7 @@ def begin(
 ) -> list[Transaction]:
     """A transaction for each of ``requests``, by way of its channel router where it has one.
 
-    Those that stand for one aggregated request become one :class:`~kernbench.sim.records.Access`.
+    Those that stand for one aggregated request become one :class:`ChannelRequests`.
     """
     system = source.system
     pieces: list[list[Transaction]] = []

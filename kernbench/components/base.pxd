@@ -12,8 +12,8 @@ cdef class Component(FabricNode):
     cdef public dict _direct
 
     @cython.locals(link=Link)
-    cdef double crossed(self, Component to) except? -1.0
-    cdef double crossing(self, Component to) except? -1.0
+    cpdef double crossed(self, Component to) except? -1.0
+    cpdef double crossing(self, Component to) except? -1.0
     @cython.locals(link=Link)
     cdef Link _link_to(self, Component to)
     cpdef object finish(self, Op op, double t_ready, double t_start, double t_end)

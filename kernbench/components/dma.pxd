@@ -2,6 +2,7 @@ from kernbench.address.requests cimport PhysicalRequest
 from kernbench.components.base cimport Component
 from kernbench.program.operations cimport Op
 from kernbench.sim.clock cimport Loop
+from kernbench.sim.occupancy cimport OccupancyLog
 from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Transaction
 

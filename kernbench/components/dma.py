@@ -13,6 +13,7 @@ from kernbench.errors import AddressError
 from kernbench.program.operations import Op, Region
 from kernbench.routing import Traffic
 from kernbench.sim.invariants import EngineCounts
+from kernbench.sim.occupancy import OccupancyLog
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
@@ -90,10 +91,12 @@ class Slot(Server):
 
     def hold(self, time: float, owner: Transaction, waited: bool) -> None:
         """``owner``'s job has it from ``time`` on; ``waited`` when others stood before it in the queue."""
+        if self.log is None:
+            self.log = OccupancyLog(True)
         if not waited:
-            self.forget_runs()
+            self.log.clear()
         elif self.holder is not None:
-            self.end_run(time)
+            self.log.add(self.since, time, self.holder)
         self.holder = owner
         self.since = time
 

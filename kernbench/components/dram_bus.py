@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from kernbench.pgraph import Node
-from kernbench.sim.booked import Booked
+from kernbench.sim.occupancy import OccupancyLog
+from kernbench.sim.server import ArbitratedServer
 
 _FORGET_EVERY = 256
 _LOOKED_AT = 64
 """Runs of a data bus that a wait is made out from one by one."""
 
 
-class PseudoChannel(Booked):
-    """The data bus of one pseudo-channel: a part of its slice, in the graph as ``node``."""
+class BusLog(OccupancyLog):
+    """Of a long queue the newest runs are looked at; the rest is one entry, from sums that grow with it."""
 
-    def __init__(self, node: Node, place: int) -> None:
-        super().__init__(node.id)
-        self.node = node
-        self.place = place
+    def __init__(self) -> None:
+        super().__init__()
         self.total = 0.0
-        """Time for which it has been in use, ns."""
+        """Time for which the bus has been in use, ns."""
         self.before_run = 0.0
         self.sums: list[float] = []
         self.gone = 0
@@ -28,39 +27,33 @@ class PseudoChannel(Booked):
         self.own_ns = 0.0
         """For how long who asks for its waits has used it."""
 
-    def occupy(self, time: float, duration: float, owner: Any) -> float:
-        """See :meth:`Booked.occupy`."""
-        count = self.runs.count
-        follows = self.holder is owner and time <= self.free
-        Booked.occupy(self, time, duration, owner)
-        if self.runs.count > count:
+    def add(self, since: float, until: float, holder: Any) -> None:
+        """See :meth:`OccupancyLog.add`."""
+        if until > since:
             self.sums.append(self.before_run)
-        if not follows:
-            self.before_run = self.total
-        self.total += duration
-        return time
+        OccupancyLog.add(self, since, until, holder)
 
-    def forget_until(self, oldest: float) -> None:
-        """See :meth:`Booked.forget_until`."""
+    def forget_until(self, time: float) -> None:
+        """See :meth:`OccupancyLog.forget_until`."""
         count = self.runs.count
-        Booked.forget_until(self, oldest)
+        OccupancyLog.forget_until(self, time)
         self.gone += count - self.runs.count
         if self.gone > _FORGET_EVERY and 2 * self.gone > len(self.sums):
             del self.sums[: self.gone]
             self.gone = 0
 
-    def waits(self, owner: Any, begin: float, end: float) -> int:
-        """See :meth:`Server.waits`. Of a long queue the newest runs are looked at, the rest is one entry."""
+    def blockers(self, owner: Any, begin: float, end: float, holder: Any, since: float, until: float) -> int:
+        """See :meth:`OccupancyLog.blockers`."""
         runs = self.runs
         cut = runs.count - _LOOKED_AT
         if cut <= 0 or runs.since(cut) <= begin:
-            return Booked.waits(self, owner, begin, end)
+            return OccupancyLog.blockers(self, owner, begin, end, holder, since, until)
         middle = runs.since(cut)
-        n = Booked.waits(self, owner, middle, end)
-        parts = self.parts
+        n = OccupancyLog.blockers(self, owner, middle, end, holder, since, until)
+        found = self.found
         own = self.own_ns - (self.total - self.sums[self.gone + cut])
         for k in range(n):
-            own += parts.ns[k]
+            own += found.ns[k]
         low = 0
         high = cut
         while low < high:  # the oldest run that had not ended by then
@@ -69,19 +62,43 @@ class PseudoChannel(Booked):
                 low = at + 1
             else:
                 high = at
-        since = runs.since(low)
-        begun = begin if begin > since else since
-        rest = self.sums[self.gone + cut] - self.sums[self.gone + low] - (begun - since)
+        oldest = runs.since(low)
+        begun = begin if begin > oldest else oldest
+        rest = self.sums[self.gone + cut] - self.sums[self.gone + low] - (begun - oldest)
         if own > 0.0:
             rest -= own
         first = low
         while first < cut and runs.holder(first) is owner:
             first += 1
         if rest > 1e-9 and first < cut:
-            parts.holder[n] = runs.holder(first)
-            parts.ns[n] = rest
-            parts.t_from[n] = begun
-            parts.t_to[n] = middle
-            parts.holders[n] = cut - low
+            found.holder[n] = runs.holder(first)
+            found.ns[n] = rest
+            found.t_from[n] = begun
+            found.t_to[n] = middle
+            found.holders[n] = cut - low
             n += 1
         return n
+
+
+class PseudoChannel(ArbitratedServer):
+    """The data bus of one pseudo-channel: a part of its slice, in the graph as ``node``."""
+
+    def __init__(self, node: Node, place: int) -> None:
+        super().__init__(node.id)
+        self.node = node
+        self.place = place
+        self.log = self.bus = BusLog()
+
+    def occupy(self, time: float, duration: float, owner: Any) -> float:
+        """See :meth:`ArbitratedServer.occupy`."""
+        bus = self.bus
+        follows = self.holder is owner and time <= self.free
+        ArbitratedServer.occupy(self, time, duration, owner)
+        if not follows:
+            bus.before_run = bus.total
+        bus.total += duration
+        return time
+
+    def forget_until(self, oldest: float) -> None:
+        """Nobody stands here who came before ``oldest``."""
+        self.bus.forget_until(oldest)

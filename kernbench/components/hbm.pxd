@@ -5,6 +5,8 @@ from kernbench.sim.transaction cimport Packet, Transaction
 
 cimport cython
 
+cdef int _COMMITS
+
 cdef class Channel(Server):
     cdef public object node
     cdef public int direction
@@ -19,11 +21,11 @@ cdef class HbmSlice(Memory):
     cdef Doubles channels_busy
     cdef bint stale
 
-    cdef double served(self, Packet packet, long long flit, double time, bint writing) except? -1.0
-    cdef long long channel_at(self, long long address) except -1
+    cpdef double served(self, Packet packet, long long flit, double time, bint writing) except? -1.0
+    cpdef long long channel_at(self, long long address) except -1
     @cython.locals(
         transaction=Transaction, channel=Channel, index="long long", step="long long", direction=int,
     )
-    cdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
+    cpdef double burst(self, Packet packet, long long flit, double time, bint writing) except? -1.0
     @cython.locals(i=Py_ssize_t, channel=Server)
     cpdef object leave(self, double time, long long nbytes, double busy_ns, double wait_ns)

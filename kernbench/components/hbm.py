@@ -1,4 +1,4 @@
-"""An HBM slice: pseudo-channels as FIFO servers behind one controller (hardware.md; ADR-0034)."""
+"""An HBM slice: pseudo-channels as FIFO servers behind one controller (ADR-0034)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from kernbench.components.memory import Memory
 from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.sim.columns import Doubles
+from kernbench.sim.node import COMMITS
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet
 from kernbench.topology import names
+
+_COMMITS = COMMITS
 
 
 class Channel(Server):
@@ -88,7 +91,7 @@ class HbmSlice(Memory):
 
     def served(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
         """See :meth:`Memory.served`."""
-        if self.foreign:  # a subclass may have a commit or fetch of its own
+        if self.hooks & _COMMITS:
             return Memory.served(self, packet, flit, time, writing)
         return self.burst(packet, flit, time, writing)
 

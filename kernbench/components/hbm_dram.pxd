@@ -1,7 +1,7 @@
 from kernbench.components.dram_bus cimport PseudoChannel
 from kernbench.components.dram_channel cimport DramChannel
 from kernbench.components.dram_state cimport Bank, Burst, Pseudo
-from kernbench.components.dram_visit cimport FlitAtSlice, DramStay, Visit
+from kernbench.components.dram_request cimport FlitRequest, ChannelState, MemoryRequest
 from kernbench.components.hbm cimport HbmSlice
 from kernbench.sim.clock cimport Loop, QueuedStep
 from kernbench.sim.columns cimport Doubles, Words
@@ -23,9 +23,9 @@ cdef class SliceChannel(DramChannel):
 
     @cython.locals(clock=Loop, due=double)
     cdef object arm(self, long long tick)
-    @cython.locals(part=FlitAtSlice, visit=Visit, server=PseudoChannel, stay=DramStay, issued=double, done=double)
+    @cython.locals(part=FlitRequest, asked=MemoryRequest, server=PseudoChannel, state=ChannelState, issued=double, done=double)
     cpdef object served(self, Burst burst, long long at)
-    @cython.locals(oldest=double, bank=Bank, burst=Burst, part=FlitAtSlice, server=PseudoChannel, pseudo=Pseudo)
+    @cython.locals(oldest=double, bank=Bank, burst=Burst, part=FlitRequest, server=PseudoChannel, pseudo=Pseudo)
     cdef object forget(self)
 
 cdef class Wake(QueuedStep):
@@ -39,23 +39,22 @@ cdef class DramSlice(HbmSlice):
     cdef long long burst_bytes, channel_mask, low_mask
     cdef readonly Words outcomes
 
-    @cython.locals(transaction=Transaction, visit=Visit, answer=Packet, fabric=Fabric, times=Doubles)
-    cpdef object receive_flit(self, Packet packet, long long flit, double time)
+    @cython.locals(transaction=Transaction, asked=MemoryRequest, answer=Packet)
+    cpdef object request(self, Packet packet, long long flit, double time, double begun, double inside)
+    @cython.locals(shift=int, inner="long long")
+    cdef (long long, long long) _split(self, long long line) except *
     @cython.locals(
-        part=FlitAtSlice, size="long long", first="long long", end="long long", came="long long", line="long long",
-        last="long long", shift=int, made=list, index="long long", inner="long long", place="long long",
+        part=FlitRequest, size="long long", first="long long", end="long long", came="long long", line="long long",
+        last="long long", made=list, index="long long", inner="long long", place="long long",
         channel=SliceChannel, bank=Bank, row="long long", bit="long long", found=bint, burst=Burst,
         number="long long", server=PseudoChannel, low="long long",
     )
-    cdef object submit(self, Visit visit, Packet packet, long long flit, double time, bint write)
-    @cython.locals(visit=Visit, answer=Packet, fabric=Fabric, transaction=Transaction, ready=double, following=FlitAtSlice)
-    cdef object part_done(self, FlitAtSlice part)
+    cpdef object submit(self, MemoryRequest asked, Packet packet, long long flit, double time, bint write)
+    @cython.locals(asked=MemoryRequest, answer=Packet, fabric=Fabric, transaction=Transaction, ready=double, following=FlitRequest)
+    cpdef object part_done(self, FlitRequest part)
+    @cython.locals(server=PseudoChannel, number=int, behind=double, state=ChannelState)
+    cpdef object over(self, MemoryRequest asked)
     @cython.locals(
-        packet=Packet, transaction=Transaction, wait=double, server=PseudoChannel, number=int, behind=double,
-        hop=Py_ssize_t, times=Doubles, stay=DramStay,
+        rows=Words, room=double, number=int, state=ChannelState, server=PseudoChannel, refresh=double, row=double,
     )
-    cdef object over(self, Visit visit)
-    @cython.locals(
-        rows=Words, room=double, number=int, stay=DramStay, server=PseudoChannel, refresh=double, row=double,
-    )
-    cdef object note_rows(self, Visit visit, double behind)
+    cpdef object note_rows(self, MemoryRequest asked, double behind)

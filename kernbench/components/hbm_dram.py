@@ -1,7 +1,7 @@
 """An HBM slice whose pseudo-channels are DRAM: banks, rows, refresh, and a controller that chooses.
 
-A message at the slice is a :class:`Visit`, each of its flits a :class:`FlitAtSlice`, which is served when the
-last burst that it touches is. Data leave in order, each flit when it and all before it are there.
+A message at the slice is a :class:`MemoryRequest`, each of its flits a :class:`FlitRequest`, which is served
+when the last burst that it touches is. Data leave in order, each flit when it and all before it are there.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 from kernbench.components.dram_bus import PseudoChannel
 from kernbench.components.dram_channel import DramChannel
 from kernbench.components.dram_places import COLUMN_BITS, COLUMN_MASK, places
+from kernbench.components.dram_request import ChannelState, FlitRequest, MemoryRequest
 from kernbench.components.dram_state import Bank, Burst
-from kernbench.components.dram_visit import DramStay, FlitAtSlice, Visit
 from kernbench.components.dram_window import FAR
 from kernbench.components.hbm import HbmSlice
 from kernbench.components.system import System
@@ -52,14 +52,14 @@ class SliceChannel(DramChannel):
 
     def served(self, burst: Burst, at: int) -> None:
         """See :meth:`DramChannel.served`."""
-        part: FlitAtSlice = burst.part
-        visit = part.visit
+        part: FlitRequest = burst.part
+        asked = part.asked
         server: PseudoChannel = self.servers[burst.bank.pseudo.number]
         issued = at * self.tick_ns
-        server.occupy(issued, self.burst_ns, visit.packet.transaction)
+        server.occupy(issued, self.burst_ns, asked.packet.transaction)
         server._busy_ns += self.burst_ns
-        stay: DramStay = visit.stays[server.place]
-        stay.serve(burst, at, visit.packet.transaction.traced)
+        state: ChannelState = asked.states[server.place]
+        state.serve(burst, at, asked.packet.transaction.traced)
         self.count += 1
         if self.count == _FORGET_EVERY:
             self.forget()
@@ -79,14 +79,14 @@ class SliceChannel(DramChannel):
         oldest = self.now * self.tick_ns
         if self.waiting:
             burst: Burst = self.waiting[0]
-            oldest = min(oldest, burst.part.visit.inside)
+            oldest = min(oldest, burst.part.asked.inside)
         for bank in self.banks:
             for burst in bank.reads:
-                oldest = min(oldest, burst.part.visit.inside)
+                oldest = min(oldest, burst.part.asked.inside)
             for burst in bank.writes:
-                oldest = min(oldest, burst.part.visit.inside)
+                oldest = min(oldest, burst.part.asked.inside)
         for burst in self.active:
-            oldest = min(oldest, burst.part.visit.inside)
+            oldest = min(oldest, burst.part.asked.inside)
         for server in self.servers:
             server.forget_until(oldest)
         for pseudo in self.pseudos:
@@ -143,54 +143,42 @@ class DramSlice(HbmSlice):
         self.outcomes = Words(8)
         """Of each transaction that was traced here and each pseudo-channel of it: see :meth:`note_rows`."""
 
-    def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
-        """See :meth:`Memory.receive_flit`."""
+    def request(self, packet: Packet, flit: int, time: float, begun: float, inside: float) -> None:
+        """See :meth:`Memory.request`."""
         transaction = packet.transaction
-        visit: Visit
+        asked: MemoryRequest
         if flit == 0:
-            self.arrive(time)
-            packet.times.at[packet.path.hops] = time
             answer: Any = None
             if not transaction.is_write:
-                answer = Packet.__new__(Packet)
-                fabric = self.system.fabric
-                answer.prepare(transaction, transaction.path.reverse, transaction.nbytes, fabric.flit_bytes)
-                fabric.stream_singly(answer)
-            visit = Visit(packet, answer, len(self.channels))
-            entry = self.entry(packet)
-            visit.last_in = time
-            visit.begun = self.occupy(time, entry, transaction)
-            visit.inside = visit.begun + entry
-            packet.times.at[packet.stride + packet.path.hops] = visit.begun
-            packet.turn = visit
-            if answer is not None:
-                for number in range(answer.last + 1):
-                    self.submit(visit, answer, number, visit.inside, False)
-                return
+                answer = self.answer_to(transaction, transaction.nbytes)
+                self.system.fabric.stream_singly(answer)
+            asked = packet.state = MemoryRequest(packet, answer, len(self.channels))
         else:
-            visit = packet.turn
-            visit.last_in = time
-            visit.begun = visit.inside = self.free if self.free > time else time
-            visit.wait_from(ceil(visit.inside / self.tick_ns - 1e-6))
+            asked = packet.state
+            asked.wait_from(ceil(inside / self.tick_ns - 1e-6))
+        asked.last_in = time
+        asked.begun = begun
+        asked.inside = inside
         if transaction.is_write:
-            self.submit(visit, packet, flit, visit.inside, True)
+            self.submit(asked, packet, flit, inside, True)
+            return
+        for number in range(asked.answer.last + 1):
+            self.submit(asked, asked.answer, number, inside, False)
 
-    def submit(self, visit: Visit, packet: Packet, flit: int, time: float, write: bool) -> None:
+    def submit(self, asked: MemoryRequest, packet: Packet, flit: int, time: float, write: bool) -> None:
         """A flit stands at the array at ``time``: ask its channel for the bursts that it touches."""
-        part = FlitAtSlice(visit, flit)
-        visit.parts[flit] = part
+        part = FlitRequest(asked, flit)
+        asked.parts[flit] = part
         size = packet.last_bytes if flit == packet.last else self.flit_bytes
-        first = visit.packet.transaction.address + flit * self.flit_bytes
+        first = asked.packet.transaction.address + flit * self.flit_bytes
         end = first + size
         came = ceil(time / self.tick_ns - 1e-6)
         line = first >> self.burst_shift
         last = (end - 1 if size else first) >> self.burst_shift
         part.left = last - line + 1
-        shift = self.shift - self.burst_shift
         made: list[Burst] = []
         while line <= last:
-            index = (line >> shift) & self.channel_mask
-            inner = ((line >> shift >> self.channel_bits) << shift) | (line & ((1 << shift) - 1))
+            index, inner = self._split(line)
             place = self.places[inner & self.low_mask]
             channel: SliceChannel = self.dram[index]
             bank: Bank = channel.banks[place >> COLUMN_BITS]
@@ -212,19 +200,23 @@ class DramSlice(HbmSlice):
             low = max(first, line << self.burst_shift)
             server.bytes += min(end, (line + 1) << self.burst_shift) - low
             number += index * self.width
-            if visit.stays[number] is None:
-                visit.stays[number] = DramStay(came)
+            if asked.states[number] is None:
+                asked.states[number] = ChannelState(came)
                 server.arrive(time)
             line += 1
 
+    def _split(self, line: int) -> tuple[int, int]:
+        """Which channel has the burst number ``line`` of the slice, and which burst it is there."""
+        shift = self.shift - self.burst_shift
+        inner = ((line >> shift >> self.channel_bits) << shift) | (line & ((1 << shift) - 1))
+        return (line >> shift) & self.channel_mask, inner
+
     def dealt(self, address: int, nbytes: int, channel: int) -> dict[int, int]:
         """See :meth:`HbmSlice.dealt`; the address alone says where each burst lies, as in :meth:`submit`."""
-        shift = self.shift - self.burst_shift
         end = address + nbytes
         found: dict[int, int] = {}
         for line in range(address >> self.burst_shift, ((max(end - 1, address)) >> self.burst_shift) + 1):
-            index = (line >> shift) & self.channel_mask
-            inner = ((line >> shift >> self.channel_bits) << shift) | (line & ((1 << shift) - 1))
+            index, inner = self._split(line)
             bank: Bank = self.dram[index].banks[self.places[inner & self.low_mask] >> COLUMN_BITS]
             number = bank.pseudo.number + index * self.width
             first = max(address, line << self.burst_shift)
@@ -232,86 +224,74 @@ class DramSlice(HbmSlice):
             found[number] = found.get(number, 0) + last - first
         return found
 
-    def part_done(self, part: FlitAtSlice) -> None:
+    def part_done(self, part: FlitRequest) -> None:
         """All bursts of a flit are issued: when it is served is known."""
-        visit = part.visit
-        visit.unserved -= 1
-        if part.done > visit.done:
-            visit.done = part.done
-            visit.issued = part.issued
-            visit.by = part.by
-        answer = visit.answer
+        asked = part.asked
+        asked.unserved -= 1
+        if part.done > asked.done:
+            asked.done = part.done
+            asked.issued = part.issued
+            asked.by = part.by
+        answer = asked.answer
         fabric = self.system.fabric
         if answer is None:
-            if not visit.unserved:
-                self.over(visit)
-                fabric.answer_at(visit.done, visit.packet)
+            if not asked.unserved:
+                self.over(asked)
+                fabric.answer_at(asked.done, asked.packet)
             return
-        if not visit.unserved:
-            self.over(visit)
-            transaction = visit.packet.transaction
+        if not asked.unserved:
+            self.over(asked)
+            transaction = asked.packet.transaction
             if transaction.on_served is not None:
-                self.clock.call_at(visit.done, transaction.on_served)
-        ready = answer.turn_done
-        while visit.next <= answer.last:
-            following: FlitAtSlice = visit.parts[visit.next]
+                self.clock.call_at(asked.done, transaction.on_served)
+        ready = answer.done
+        while asked.next <= answer.last:
+            following: FlitRequest = asked.parts[asked.next]
             if following.left:
                 break
             if following.done > ready:
                 ready = following.done
-            fabric.stream_flit(answer, visit.next, ready)
-            visit.next += 1
-        answer.turn_done = ready
+            fabric.stream_flit(answer, asked.next, ready)
+            asked.next += 1
+        answer.done = ready
 
-    def over(self, visit: Visit) -> None:
+    def over(self, asked: MemoryRequest) -> None:
         """The last flit is served: note the hop and who held it up."""
-        packet = visit.packet
-        transaction = packet.transaction
-        wait = behind = 0.0
-        if visit.begun > visit.last_in:
-            wait += transaction.note_waits(self.index, self, visit.last_in, visit.begun)
-        server = visit.by
-        if visit.issued > visit.inside:
-            stay: DramStay = visit.stays[server.place]
-            server.own_ns = (stay.hits + stay.misses + stay.conflicts) * self.column_ns
-            behind = transaction.note_waits(server.index, server, visit.inside, visit.issued)
-            server.wait_ns += behind
-            wait += behind
+        server = asked.by
+        if asked.issued > asked.inside:
+            state: ChannelState = asked.states[server.place]
+            server.bus.own_ns = (state.hits + state.misses + state.conflicts) * self.column_ns
         for number in range(len(self.channels)):
-            if visit.stays[number] is not None:
-                self.channels[number].leave(visit.done, 0, 0.0, 0.0)
-        self.leave(visit.done, transaction.nbytes, self.entry(packet), wait)
-        if transaction.traced:
-            self.note_rows(visit, behind)
-            hop = packet.path.hops
-            times = packet.times
-            transaction.hop(
-                self.index, times.at[hop], times.at[packet.stride + hop], visit.done,
-                visit.done - visit.last_in - wait, wait, transaction.nbytes,
-            )  # fmt: skip
+            if asked.states[number] is not None:
+                self.channels[number].leave(asked.done, 0, 0.0, 0.0)
+        behind = self.depart(
+            asked.packet, asked.last_in, asked.begun, asked.inside, asked.issued, asked.done, server
+        )
+        if asked.packet.transaction.traced:
+            self.note_rows(asked, behind)
 
-    def note_rows(self, visit: Visit, behind: float) -> None:
-        """Note how the bursts of ``visit``, which stood ``behind`` others for so long, found their rows.
+    def note_rows(self, asked: MemoryRequest, behind: float) -> None:
+        """Note how the bursts of ``asked``, which stood ``behind`` others for so long, found their rows.
 
         What it waited for is told of the pseudo-channel that served it last, where its time went.
         """
         rows = self.outcomes
-        room = visit.issued - visit.inside - behind
+        room = asked.issued - asked.inside - behind
         for number in range(len(self.channels)):
-            stay: Any = visit.stays[number]
-            if stay is None:
+            state: Any = asked.states[number]
+            if state is None:
                 continue
             server: PseudoChannel = self.channels[number]
             refresh = row = 0.0
-            if server is visit.by and room > 0.0:
-                refresh = min(stay.refresh * self.tick_ns, room)
-                row = min(stay.row * self.tick_ns, room - refresh)
-            rows.integer(visit.packet.transaction.id)
+            if server is asked.by and room > 0.0:
+                refresh = min(state.refresh * self.tick_ns, room)
+                row = min(state.row * self.tick_ns, room - refresh)
+            rows.integer(asked.packet.transaction.id)
             rows.integer(server.index)
-            rows.integer(stay.hits)
-            rows.integer(stay.misses)
-            rows.integer(stay.conflicts)
-            rows.integer(stay.refreshes if refresh > 0.0 else 0)
+            rows.integer(state.hits)
+            rows.integer(state.misses)
+            rows.integer(state.conflicts)
+            rows.integer(state.refreshes if refresh > 0.0 else 0)
             rows.number(row)
             rows.number(refresh)
 

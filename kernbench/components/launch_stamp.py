@@ -58,7 +58,7 @@ def last_arrival(now: float, legs: Sequence[tuple[Path, Sequence[Path]]]) -> flo
                 send(time, following, ())
             continue
         node = path.nodes[hop]
-        overlaps = node.overlaps and hop < len(path.links)
+        overlaps = node.is_transit and node.pipelined and hop < len(path.links)
         out = (time if overlaps else max(time, free[node])) + node.overhead_ns
         free[node] = out
         if hop < len(path.links):

@@ -2,6 +2,10 @@
 
 A memory answers over the reverse of the path that the request came by. A write is acknowledged with 0
 bytes once its last flit is committed. A read's data leave as flits, each when the memory has it, in order.
+
+Behind the entry, where a transaction pays its overhead, lies an array. One that knows at once when it will
+have served a flit says so (:meth:`Memory.served`). One that decides later (DRAM) takes flits
+(:meth:`Memory.request`) and says itself when they are served.
 """
 
 from __future__ import annotations
@@ -9,11 +13,12 @@ from __future__ import annotations
 from kernbench.components.base import Component
 from kernbench.components.system import System
 from kernbench.pgraph import Node
-from kernbench.sim.node import overrides
+from kernbench.sim.node import ENTRY
 from kernbench.sim.server import Server
 from kernbench.sim.times import wrong_answer
-from kernbench.sim.transaction import Packet
+from kernbench.sim.transaction import Packet, Transaction
 
+_ENTRY = ENTRY
 _INFINITY = float("inf")
 
 
@@ -31,14 +36,13 @@ class Memory(Component):
         self.access_ns = float(node.properties.get("access_ns", 0.0))
         """Time from the array to the door and back, ns: of every flit, and nobody else waits for it."""
         self.by: Server = self
-        self.entry_worked_out = overrides(type(self), "entry_ns", Memory)
 
     def entry(self, packet: Packet) -> float:
         """What ``packet`` pays before it is at the array, ns."""
         if not packet.pays:
             return 0.0
         ns = self.entry_ns
-        if self.entry_worked_out:
+        if self.hooks & _ENTRY:
             ns = float(getattr(self, "entry_ns"))  # noqa: B009  (not the field of the compiled class)
         if not 0.0 <= ns < _INFINITY:
             raise wrong_answer(self, "entry_ns", ns)
@@ -64,29 +68,31 @@ class Memory(Component):
 
     def receive_flit(self, packet: Packet, flit: int, time: float) -> None:
         """A flit of a write, or a read command (one flit of 0 bytes)."""
-        transaction = packet.transaction
-        hop = packet.path.hops
-        times = packet.times
         if flit == 0:
+            hop = packet.path.hops
             self.arrive(time)
-            times.at[hop] = time
             entry = self.entry(packet)
-            begun = self.occupy(time, entry, transaction)
-            inside = begun + entry
+            begun = self.occupy(time, entry, packet.transaction)
+            packet.times.at[hop] = time
+            packet.times.at[packet.stride + hop] = begun
+            self.request(packet, flit, time, begun, begun + entry)
         else:
-            begun = inside = self.free if self.free > time else time
+            inside = self.free if self.free > time else time
+            self.request(packet, flit, time, inside, inside)
+
+    def request(self, packet: Packet, flit: int, time: float, begun: float, inside: float) -> None:
+        """A flit that came at ``time``, served at the entry from ``begun`` on, is at the array ``inside``."""
+        transaction = packet.transaction
         if not transaction.is_write:
             self.read(packet, time, begun, inside)
             return
         done = self.served(packet, flit, inside, True)
-        if flit == 0:
-            times.at[packet.stride + hop] = begun
-        if flit == 0 or done >= packet.turn_done:
-            packet.turn_done = done
-            packet.turn_server = self.by
+        if flit == 0 or done >= packet.done:
+            packet.done = done
+            packet.done_by = self.by
         if flit == packet.last:
-            done = packet.turn_done
-            self.depart(packet, time, begun, inside, done, packet.turn_server, transaction.nbytes)
+            done = packet.done
+            self.depart(packet, time, begun, inside, done, done + self.access_ns, packet.done_by)
             self.system.fabric.answer_at(done + self.access_ns, packet)
 
     def answer(self, packet: Packet) -> None:
@@ -94,22 +100,23 @@ class Memory(Component):
         transaction = packet.transaction
         if transaction.on_served is not None:
             transaction.on_served()
-        fabric = self.system.fabric
-        answer = Packet.__new__(Packet)
-        answer.prepare(transaction, transaction.path.reverse, 0, fabric.flit_bytes)
+        answer = self.answer_to(transaction, 0)
         if transaction.access is not None:
             transaction.access.unanswered -= 1
             answer.pays = transaction.access.unanswered == 0
-        fabric.send(answer)
+        self.system.fabric.send(answer)
+
+    def answer_to(self, transaction: Transaction, nbytes: int) -> Packet:
+        """The packet that goes back with ``nbytes``."""
+        answer = Packet.__new__(Packet)
+        answer.prepare(transaction, transaction.path.reverse, nbytes, self.system.fabric.flit_bytes)
+        return answer
 
     def read(self, packet: Packet, time: float, begun: float, inside: float) -> None:
         """Fetch the data that a command asks for, and send them."""
         transaction = packet.transaction
-        fabric = self.system.fabric
-        answer = Packet.__new__(Packet)
-        answer.prepare(transaction, transaction.path.reverse, transaction.nbytes, fabric.flit_bytes)
+        answer = self.answer_to(transaction, transaction.nbytes)
         times = answer.feeds()
-        packet.times.at[packet.stride + packet.path.hops] = begun
         ready = inside
         slowest: Server = self
         for flit in range(answer.last + 1):
@@ -118,10 +125,10 @@ class Memory(Component):
                 ready = done
                 slowest = self.by
             times.at[flit] = ready + self.access_ns
-        self.depart(packet, time, begun, inside, ready, slowest, transaction.nbytes)
+        self.depart(packet, time, begun, inside, ready, ready + self.access_ns, slowest)
         if transaction.on_served is not None:
             self.clock.call_at(ready + self.access_ns, transaction.on_served)
-        fabric.stream(answer, times)
+        self.system.fabric.stream(answer, times)
 
     def depart(
         self,
@@ -129,22 +136,26 @@ class Memory(Component):
         time: float,
         begun: float,
         inside: float,
+        until: float,
         done: float,
         server: Server,
-        nbytes: int,
-    ) -> None:
-        """The array is done with the last flit at ``done``, by ``server``: note the hop and who held it."""
+    ) -> float:
+        """The last flit leaves at ``done``: note the hop, and who held it up.
+
+        It stood behind others at the entry until ``begun``, then at ``server``, a part of the memory or the
+        memory itself, from ``inside`` to ``until``. Returns for how long it did so there, ns.
+        """
         transaction = packet.transaction
-        wait = 0.0
+        wait = behind = 0.0
         if begun > time:
             wait += transaction.note_waits(self.index, self, time, begun)
-        if server is not self and done > inside:
+        if server is not self and until > inside:
             # A part of the memory that is in the machine's table records its waits itself.
             place = server.index if server.index >= 0 else self.index
-            behind = transaction.note_waits(place, server, inside, done)
+            behind = transaction.note_waits(place, server, inside, until)
             server.wait_ns += behind
             wait += behind
-        done += self.access_ns
+        nbytes = transaction.nbytes
         self.leave(done, nbytes, self.entry(packet), wait)
         if transaction.traced:
             hop = packet.path.hops
@@ -153,3 +164,4 @@ class Memory(Component):
                 self.index, times.at[hop], times.at[packet.stride + hop], done,
                 done - time - wait, wait, nbytes,
             )  # fmt: skip
+        return behind

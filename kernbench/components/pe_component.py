@@ -11,7 +11,7 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.program.tile_plans import Stage, TilePlan
-from kernbench.sim.node import Link, overrides
+from kernbench.sim.node import Link
 
 _COMPUTING = ("GEMM", "MATH")
 
@@ -95,7 +95,6 @@ class PeComponent(Component):
         self._outward: dict[Component, tuple[Link, float]] = {}
         """See :meth:`_between`."""
         self._own = is_users_class(type(self))
-        self.works_out = overrides(type(self), "overhead_ns", PeComponent)
 
     def sibling(self, part: str) -> Component:
         """The component ``part`` of the same PE, for instance ``"pe_mmu"``."""

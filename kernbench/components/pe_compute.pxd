@@ -12,7 +12,7 @@ cdef class ComputeEngine(PeComponent):
     cpdef double duration_ns(self, Stage stage) except? -1.0
     @cython.locals(slot=Server, before=Token)
     cpdef object accept(self, Token token)
-    cdef object go_on(self, Token token)
+    cpdef object go_on(self, Token token)
 
 cdef class PeGemm(ComputeEngine):
     cdef readonly object engine

@@ -9,5 +9,5 @@ cdef class PeFetchStore(PeComponent):
 
     cpdef object accept(self, Token token)
     @cython.locals(stage=Stage)
-    cdef object go_on(self, Token token)
+    cpdef object go_on(self, Token token)
     cpdef object _moved(self, Token token, Stage stage, double start)

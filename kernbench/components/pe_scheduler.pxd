@@ -25,7 +25,7 @@ cdef class PeScheduler(PeComponent):
     @cython.locals(pipeline=Pipeline, tile=TilePlan, token=Token)
     cpdef object _feed(self, object made_room=*)
     @cython.locals(pipeline=Pipeline)
-    cdef object token_over(self, Token token)
+    cpdef object token_over(self, Token token)
     cpdef object _tile_done(self, Pipeline pipeline, Token token)
     cpdef object _tile_written(self, Pipeline pipeline)
     cdef object _complete(self, Pipeline pipeline)

@@ -22,12 +22,12 @@ cdef class PeTcm(Memory):
         double overhead_ns=*,
     )
     @cython.locals(system=Ledger, way=Way, port=Server, own_gbs=double, transaction=Transaction)
-    cdef object begin(
+    cpdef object begin(
         self, PortAccess access, Component caller, long long op, long long nbytes, bint write, double gbs=*,
         double overhead_ns=*,
     )
     @cython.locals(system=Ledger, rows=TransactionRows, way=Way)
-    cdef object end(self, PortAccess access)
+    cpdef object end(self, PortAccess access)
     @cython.locals(link=Link)
     cdef Way _way(self, Component caller, bint write)
     @cython.locals(first=double, second=double)

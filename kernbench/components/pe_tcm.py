@@ -11,7 +11,7 @@ from kernbench.components.system import System
 from kernbench.pgraph import Node
 from kernbench.program.operations import Op
 from kernbench.sim.clock import QueuedStep
-from kernbench.sim.node import Link, overrides, path_over
+from kernbench.sim.node import Link, path_over
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Path, Transaction
 
@@ -34,7 +34,6 @@ class PeTcm(Memory):
         self._write_port = Server(f"{node.id}#write")
         self.read_gbs = self.number("read_gbs")
         self.write_gbs = self.number("write_gbs")
-        self.works_out = overrides(type(self), "overhead_ns", PeTcm)
         self._busy_by_port = [0.0, 0.0]
         self._reads: dict[Component, Way] = {}
         self._writes: dict[Component, Way] = {}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from kernbench.components.memory import Memory
+from kernbench.sim.node import COMMITS
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet
+
+_COMMITS = COMMITS
 
 
 class Sram(Memory):
@@ -12,7 +15,7 @@ class Sram(Memory):
 
     def served(self, packet: Packet, flit: int, time: float, writing: bool) -> float:
         """See :meth:`Memory.served`."""
-        if self.foreign:  # a subclass may have a commit or fetch of its own
+        if self.hooks & _COMMITS:
             return Memory.served(self, packet, flit, time, writing)
         self.by = self
         return time

@@ -5,12 +5,12 @@ from __future__ import annotations
 from kernbench.components.base import Component
 from kernbench.components.system import System
 from kernbench.pgraph import Node
-from kernbench.sim.node import STORE_AND_FORWARD, TRANSIT, overrides
+from kernbench.sim.node import STORE_AND_FORWARD, TRANSIT
 from kernbench.sim.transaction import Packet
 
 
 class Transit(Component):
-    """Routers, the switch, UCIe ports and connections, the IO chiplet's NoC (hardware.md, "Time").
+    """Routers, the switch, UCIe ports and connections, the IO chiplet's NoC.
 
     Forwards flits as they come; the first flit of a packet takes ``overhead_ns``. With ``worker: pipelined``
     any number of messages are on their way through it, and flits queue for an output when they are ready.
@@ -19,11 +19,6 @@ class Transit(Component):
     """
 
     role = TRANSIT
-
-    @property
-    def own_service(self) -> bool:  # type: ignore[override]
-        """Whether ``service_ns`` has been replaced, in a subclass or on this very object."""
-        return "service_ns" in getattr(self, "__dict__", ()) or overrides(type(self), "service_ns", Transit)
 
 
 class ChannelRouter(Transit):

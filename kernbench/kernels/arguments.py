@@ -31,6 +31,13 @@ class BadArgumentError(Exception):
         super().__init__(f"argument '{argument}': {problem}")
 
 
+class NoRoomError(BadArgumentError):
+    """A call finds no room for its result; no argument of it is wrong."""
+
+    def __init__(self, problem: str) -> None:
+        Exception.__init__(self, problem)
+
+
 def integer(argument: str, value: object, minimum: int | None = None) -> int:
     """``value`` as an int, not below ``minimum``; bools and floats are refused."""
     if type(value) is int:
@@ -40,7 +47,7 @@ def integer(argument: str, value: object, minimum: int | None = None) -> int:
     else:
         try:
             number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
+        except (TypeError, ValueError):
             raise BadArgumentError(argument, f"{shown(value)} is not an integer") from None
     if minimum is not None and number < minimum:
         raise BadArgumentError(argument, f"{number} is below {minimum}")
@@ -79,7 +86,7 @@ def shape(argument: str, value: object) -> tuple[int, ...]:
                 break
         else:
             return value
-    if isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES):
+    if isinstance(value, (str, bytes)) or not isinstance(value, _SEQUENCES) or getattr(value, "ndim", 1) == 0:
         value = (value,)
     return tuple(integer(argument, size, minimum=1) for size in value)
 

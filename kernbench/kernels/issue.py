@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from kernbench.address.free_list import Block
-from kernbench.errors import KernelError
+from kernbench.errors import KernBenchError, KernelError
 from kernbench.hints import shown
 from kernbench.kernels import arguments, sites
 from kernbench.kernels.arguments import BadArgumentError
@@ -132,6 +132,15 @@ def _guarded(
         return method(issuer, *args, **kwargs)
     except BadArgumentError as problem:
         raise issuer._error(str(problem)) from None
+    except (TypeError, ValueError, OverflowError) as problem:
+        if isinstance(problem, KernBenchError):
+            raise
+        signature = inspect.signature(method)
+        try:
+            signature.bind(issuer, *args, **kwargs)
+        except TypeError as wrong:
+            raise issuer._error(f"{wrong}; it takes {', '.join([*signature.parameters][1:])}") from None
+        raise issuer._error(f"an argument has a type or value that it does not take: {problem}") from problem
     except KeyboardInterrupt:
         issuer._interrupted_in = name
         raise

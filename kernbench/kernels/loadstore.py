@@ -231,15 +231,16 @@ class MemoryCalls(Issuer):
         base: int
         steps: tuple[int, ...] | None = None
         shift = 0
+        checked = arguments.integers("boundary_check", boundary_check)
         if isinstance(ptr, BlockPointer):
             if strides is not None or shape is not None or dtype is not None:
                 raise BadArgumentError("ptr", "a block pointer has its own shape, strides and dtype")
             base, size, steps, name = ptr.base, ptr.block, ptr.strides, ptr.dtype
-            known = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in boundary_check])
+            known = ptr.inside([arguments.axis("boundary_check", n, len(size)) for n in checked])
             step_bytes = arguments.nbytes((1,), name)
             shift = sum([a * b for a, b in zip(ptr.offsets, steps, strict=True)]) * step_bytes
         else:
-            if len(boundary_check):
+            if checked:
                 raise BadArgumentError("boundary_check", "is for block pointers; use mask=")
             base, size, name = self._described("ptr", ptr, shape, dtype)
             if strides is None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from kernbench.address.free_list import Block as Block
 from kernbench.address.free_list import FreeList
 from kernbench.errors import AllocationError
-from kernbench.kernels.arguments import BadArgumentError
+from kernbench.kernels.arguments import NoRoomError
 
 ALIGNMENT = 16
 """Bytes that every block starts at a multiple of."""
@@ -41,8 +41,8 @@ class Scratch:
                 pass
             with suppress(AllocationError):
                 return self._free_list.take(size, ALIGNMENT)
-        raise BadArgumentError(
-            "scratch",
-            f"{nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free (largest block "
-            f"{self._free_list.largest_free}); work on smaller blocks or let handles go with del",
+        raise NoRoomError(
+            f"scratch is full: {nbytes} bytes wanted, {self.free_bytes} of {self.nbytes} bytes free "
+            f"(largest block {self._free_list.largest_free}); work on smaller blocks, let handles go, "
+            "or give the PE more: pe.pe_tcm.scratch_bytes"
         )

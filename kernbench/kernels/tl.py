@@ -106,7 +106,11 @@ class Language(AtomicCalls, CompositeCalls, ProductCalls, MathCalls, ViewCalls):
     @tl_call
     def static_range(self, start: int, stop: int | None = None, step: int = 1) -> range:
         """Python's ``range``; a kernel is plain Python, so every loop is unrolled as it runs."""
-        return range(start) if stop is None else range(start, stop, step)
+        given = {"start": start, "stop": stop, "step": step}
+        first, last, by = (arguments.integer(name, n or 0) for name, n in given.items())
+        if not by:
+            raise BadArgumentError("step", "0 is no step")
+        return range(first) if stop is None else range(first, last, by)
 
     @tl_call
     def static_assert(self, condition: object, message: str = "") -> None:

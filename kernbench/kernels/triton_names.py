@@ -12,7 +12,7 @@ ELSEWHERE = {
     "num_warps": "a PE has no warps: leave it out",
     "expand_dims": "index with None: x[:, None]",
     "view": "use tl.reshape",
-    "permute": "use tl.trans, which exchanges the last two axes",
+    "permute": "use tl.trans(x, dims)",
     "cat": "store the parts side by side and load them as one block",
     "join": "store the parts side by side and load them as one block",
     "interleave": "store the parts with strides=",

@@ -50,12 +50,21 @@ class ViewCalls(Issuer):
         return self._constant("full", arguments.shape("shape", shape), name, {"value": number})
 
     @tl_call
-    def trans(self, x: TensorHandle) -> TensorHandle:
-        """``x`` with its last two axes exchanged: the same bytes of TCM under another shape."""
+    def trans(self, x: TensorHandle, *dims: Any) -> TensorHandle:
+        """``x`` with its last two axes exchanged: the same bytes of TCM under another shape.
+
+        With ``dims`` its axes are in that order: ``tl.trans(x, (1, 0, 2))`` or ``tl.trans(x, 1, 0, 2)``.
+        """
         handle = self._handle("x", x)
-        if handle.ndim < 2:
-            raise BadArgumentError("x", f"shape {handle.shape} has fewer than two axes to exchange")
-        return self._view("trans", handle, (*handle.shape[:-2], handle.shape[-1], handle.shape[-2]))
+        if not dims:
+            if handle.ndim < 2:
+                raise BadArgumentError("x", f"shape {handle.shape} has fewer than two axes to exchange")
+            return self._view("trans", handle, (*handle.shape[:-2], handle.shape[-1], handle.shape[-2]))
+        given = arguments.integers("dims", dims[0] if len(dims) == 1 else dims)
+        order = tuple([arguments.axis("dims", n, handle.ndim) for n in given])
+        if sorted(order) != [*range(handle.ndim)]:
+            raise BadArgumentError("dims", f"{given} must name each of the {handle.ndim} axes once")
+        return self._view("trans", handle, tuple([handle.shape[n] for n in order]), {"dims": order})
 
     @tl_call
     def reshape(self, x: TensorHandle, shape: object) -> TensorHandle:

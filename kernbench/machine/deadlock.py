@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from kernbench.components.base import Blocked, Component
 from kernbench.errors import DeadlockError
 from kernbench.program.queues import Location
-from kernbench.sim.buffers import BufferedPort
-from kernbench.sim.lanes import Lane
+from kernbench.sim.inputs import InputQueue
 from kernbench.sim.node import Link
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
@@ -84,19 +83,19 @@ def fold_lines(waiting: Sequence[str], most: int = _LINES) -> list[str]:
 
 def circle_of_buffers(links: Iterable[Link]) -> list[str]:
     """Finite buffers that wait for room in each other in a circle, and what would end it; empty without."""
-    waits: dict[Lane, tuple[Lane, str]] = {}
+    waits: dict[InputQueue, tuple[InputQueue, str]] = {}
     for link in links:
-        if not isinstance(link.port, BufferedPort) or link.port.buffer is None:
+        if link.port is None or link.port.buffer is None:
             continue
-        for lane in link.port.standing:
+        for lane in link.port.requesting:
             stay = lane.first
             wanted = stay.channel or link.port.buffer.channels[0]
             if lane.channel is not None:
                 who = stay.packet.transaction
-                waits[lane] = wanted.lane, f"transaction {who.id} ({who.kind}, {who.src} to {who.dst})"
-    seen: set[Lane] = set()
+                waits[lane] = wanted.queue, f"transaction {who.id} ({who.kind}, {who.src} to {who.dst})"
+    seen: set[InputQueue] = set()
     for begin in waits:
-        way: list[Lane] = []
+        way: list[InputQueue] = []
         here = begin
         while here in waits and here not in seen:
             seen.add(here)

@@ -7,7 +7,8 @@ machine through :class:`~kernbench.components.system.System`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
 
@@ -18,7 +19,6 @@ from kernbench.arbiters.registry import arbiter_class
 from kernbench.components.base import Component
 from kernbench.components.host import Host
 from kernbench.components.m_cpu import MCpu
-from kernbench.components.overriding import check_object
 from kernbench.components.pe_cpu import PeCpu
 from kernbench.components.pe_dma import PeDma
 from kernbench.components.registry import component_class, own_classes
@@ -42,12 +42,11 @@ from kernbench.program.launches import Launch, Request, Target
 from kernbench.program.operations import Op, Region
 from kernbench.program.queues import RingEntry
 from kernbench.routing import Traffic, router_of
-from kernbench.sim.buffers import BufferedPort
+from kernbench.sim.buffers import Buffer
 from kernbench.sim.clock import Clock, Finishable
 from kernbench.sim.fabric import Fabric
 from kernbench.sim.instrument import Instrument, Observers
 from kernbench.sim.invariants import InvariantChecker, wanted
-from kernbench.sim.lanes import Buffer
 from kernbench.sim.ledger import Ledger
 from kernbench.sim.node import FabricNode, Link, path_along
 from kernbench.sim.port import Arbiter, Port
@@ -62,10 +61,18 @@ Ids = tuple[str, str]
 NO_IDS: Ids = ("", "")
 
 
-def _not_made(what: str, made: type, error: BaseException) -> ComponentError:
-    """The error of a class of a user's that raised while the machine is built."""
-    at = f" ({line})" if (line := raised_at(error)) else ""
-    return ComponentError(f"{what} ({made.__name__}) {raised(error)} while the machine is built{at}")
+@contextmanager
+def _made(what: str, made: type) -> Iterator[None]:
+    """Errors of a class of a user's that is made or asked in the block, as the machine is built, name it."""
+    try:
+        yield
+    except (KernBenchError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        at = f" ({line})" if (line := raised_at(error)) else ""
+        raise ComponentError(
+            f"{what} ({made.__name__}) {raised(error)} while the machine is built{at}"
+        ) from error
 
 
 class Machine(Ledger):
@@ -152,33 +159,23 @@ class Machine(Ledger):
         self.links: dict[tuple[str, str], Link] = {}
         for node in self.graph.nodes():
             if impl := str(node.properties["impl"]):
-                with_class = classes[impl]
-                try:
-                    made = with_class(node, self)
-                except (KernBenchError, KeyboardInterrupt):
-                    raise
-                except BaseException as error:
-                    raise _not_made(f"component '{node.id}'", with_class, error) from error
+                with _made(f"component '{node.id}'", classes[impl]):
+                    made = classes[impl](node, self)
                 self.components[node.id] = made
                 self.fabric.splits |= made.node.properties["kind"] == "channel_router"
                 self.register(made)
-        said = LinkParts(self.graph)
+        config = LinkParts(self.graph)
         for edge in self.graph.edges("LINK"):
-            link = Link(said.with_attributes(edge) if said else edge, self.flit_bytes)
+            link = Link(config.with_attributes(edge) if config else edge, self.flit_bytes)
             link.issue_ns = float(self.graph.node(edge.source).properties.get("issue_ns", 0.0))
             self.links[edge.source, edge.target] = link
             self.register(link)
-            if said:
-                self._let_decide(said.part(edge).arbiter, link)
-        self._limit(said)
+            if config:
+                self._let_decide(config.part(edge).arbiter, link)
+        self._limit(config)
         for component in self.components.values():
-            try:
+            with _made(f"component '{component.resource}'", type(component)):
                 component.wired()
-            except (KernBenchError, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                raise _not_made(f"component '{component.resource}'", type(component), error) from error
-            check_object(component)
         self._pe_cpus = [c for c in self.components.values() if isinstance(c, PeCpu)]
         if self.checker is not None:
             engines = {
@@ -189,14 +186,16 @@ class Machine(Ledger):
             }
             self.checker.attach(self.resources, servers, engines)
 
-    def _limit(self, said: LinkParts) -> None:
+    def _limit(self, config: LinkParts) -> None:
         """Give links the buffers that are said of them, and ports to all that leave the far nodes."""
-        limited = {link: part for link in self.links.values() if (part := said.part(link.edge)).buffer_flits}
+        limited = {
+            link: part for link in self.links.values() if (part := config.part(link.edge)).buffer_flits
+        }
         behind = {link.edge.target for link in limited}
         for link in self.links.values():
             if link not in limited and link.edge.source not in behind:
                 continue
-            part = said.part(link.edge)
+            part = config.part(link.edge)
             buffer = None
             if part.buffer_flits is not None:
                 buffer = Buffer(
@@ -207,15 +206,15 @@ class Machine(Ledger):
                     credit_ns=link.delay_ns if part.credit_ns is None else part.credit_ns,
                     allocation_ns=part.allocation_ns,
                     dateline=part.dateline,
-                    spread=said.most_vcs,
+                    spread=config.most_vcs,
                 )
                 buffer.node = self.graph.node(buffer.resource)
                 self.register(buffer)
             arbiter = Fifo(link) if link.port is None else link.port.arbiter
-            crossing = link.kind in said.datelines
-            link.port = BufferedPort(
-                link, arbiter, self.clock.entries, buffer, spread=said.most_vcs, crossing=crossing
-            )
+            link.port = Port(
+                link, arbiter, self.clock.entries, buffer,
+                by_message=True, spread=config.most_vcs, crossing=link.kind in config.datelines,
+            )  # fmt: skip
 
     def _let_decide(self, name: str, link: Link) -> None:
         """Have the arbiter called ``name`` decide who is next on ``link``."""
@@ -225,12 +224,8 @@ class Machine(Ledger):
             except ConfigError as error:
                 raise ConfigError(f"link '{link.resource}': {error}") from error
         if (arbiter := self._arbiters[name]) is not Fifo:
-            try:
-                link.port = Port(link, arbiter(link))
-            except (KernBenchError, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                raise _not_made(f"the arbiter of link '{link.resource}'", arbiter, error) from error
+            with _made(f"the arbiter of link '{link.resource}'", arbiter):
+                link.port = Port(link, arbiter(link), self.clock.entries)
 
     # -- the host's requests --------------------------------------------------------------------------
 
@@ -476,7 +471,7 @@ class Machine(Ledger):
         route = self.router.route(source, target, Traffic(traffic), via)
         path = self._compile(route.nodes)
         path.weight = route.weight
-        path.turn = partial(self._compile, route.back)
+        path.make_reverse = partial(self._compile, route.back)
         return path
 
     def _compile(self, route: tuple[str, ...]) -> Path:

@@ -30,6 +30,9 @@ ThreadKey = tuple[int, Location]
 END = 1 << 62
 """Epoch behind all of a thread."""
 
+HOST = (-1, -1, -1)
+"""Where the host is among the locations of threads."""
+
 
 class Knowledge:
     """Which epochs of other threads come before a point of a thread: a vector clock, worked out when asked.
@@ -94,6 +97,16 @@ class _Met(NamedTuple):
 NOTHING = Knowledge(frozenset())
 
 
+class _AllBut(NamedTuple):
+    """What the host knows: all but the launches that are under way is over."""
+
+    under_way: frozenset[int]
+
+    def of(self, thread: ThreadKey) -> int:
+        """See :meth:`Knowledge.of`."""
+        return 0 if thread[0] in self.under_way else END
+
+
 class Thread:
     """The clock of one run of a kernel on one PE: which epochs of other threads are before it."""
 
@@ -132,7 +145,9 @@ class Access(NamedTuple):
 
     @property
     def pe(self) -> str:
-        """The PE that made it."""
+        """The PE that made it, or the host."""
+        if self.order.thread[1] == HOST:
+            return "the host"
         sip, cube, pe = self.order.thread[1]
         return f"sip{sip}.cube{cube}.pe{pe}"
 
@@ -224,6 +239,15 @@ class RaceDetector:
         while self._first_open in self._ended:
             self._first_open += 1
 
+    def host_writes(self) -> Order | None:
+        """The order of a write that the host submits now; None while no launch is under way.
+
+        What is launched later is after it: a launch waits for the writes of its tensors.
+        """
+        launches = range(self._first_open, len(self._targets))
+        under_way = frozenset(launch for launch in launches if launch not in self._ended)
+        return Order((len(self._targets), HOST), END, _AllBut(under_way), -1) if under_way else None
+
     def thread(self, launch: int, location: Location) -> Thread:
         """The kernel of ``launch`` begins on a PE: it comes after all that its PEs did before."""
         if not 0 <= launch < len(self._targets):
@@ -265,7 +289,7 @@ class RaceDetector:
         order = op.order
         if order is None:
             if op.output is not None:
-                for region in op.output.regions:  # the host's: it waits for what uses a tensor
+                for region in op.output.regions:  # the host's, while no kernel runs
                     self._history.remove(region.addr, region.addr + region.nbytes)
             return
         if not _touches_memory(op):
@@ -383,6 +407,8 @@ def _ordered(first: Access, second: Access) -> bool:
     a, b = first.order, second.order
     if first.op == second.op:
         return True
+    if a.thread[1] == HOST:
+        return b.thread[0] >= a.thread[0]
     if a.thread[0] < b.floor:
         return True
     if a.settled is None:

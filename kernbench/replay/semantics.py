@@ -236,8 +236,9 @@ def _constant(op: Op, _inputs: Sequence[Array]) -> Array:
     return np.asarray(op.params["data"])
 
 
-def _transpose(_op: Op, inputs: Sequence[Array]) -> Array:
-    return np.swapaxes(inputs[0], -1, -2)
+def _transpose(op: Op, inputs: Sequence[Array]) -> Array:
+    dims = op.params.get("dims")
+    return np.swapaxes(inputs[0], -1, -2) if dims is None else np.transpose(inputs[0], dims)
 
 
 def _arange(op: Op, _inputs: Sequence[Array]) -> Array:

@@ -6,15 +6,17 @@ fans out what it is given (ADR-0007).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernbench.errors import KernBenchError, LaunchError
-from kernbench.program.operations import Op, Operand, Region
+from kernbench.program.operations import Op, Operand, Order, Region
 from kernbench.runtime.messages import Completion, MapEntry, Response, ShardRef, check_tags
 from kernbench.runtime.placement import TensorShard
+from kernbench.user_code import line_of
 
 if TYPE_CHECKING:
     from kernbench.machine.machine import Machine
@@ -74,8 +76,11 @@ class Driver:
         """Correlation id and request id of the next request."""
         return self._correlation_id, f"r{self.submitted}"
 
-    def write(self, shard: TensorShard, block: Array, dtype: str) -> Request:
-        """Write ``block`` (the shard's local shape) to the shard's memory."""
+    def write(self, shard: TensorShard, block: Array, dtype: str, order: Order | None = None) -> Request:
+        """Write ``block`` (the shard's local shape) to the shard's memory.
+
+        ``order`` is the write's among the accesses of kernels that are under way, None where there are none.
+        """
         target = shard_ref(shard)
         self._check([target], "memory write")
         region = Region(target.pa, target.nbytes)
@@ -87,6 +92,8 @@ class Driver:
             params={"data": block},
             nbytes=region.nbytes,
         )
+        if order is not None:
+            op.order, op.source = order, line_of(sys._getframe())
         return self._sent(self.machine.host_write(target.sip, [region], op, ids=self._ids))
 
     def deploy(self, name: str, code: ShardRef) -> Request:

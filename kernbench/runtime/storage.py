@@ -98,19 +98,20 @@ class Storage:
     def write(self, shards: Sequence[TensorShard], values: Array, dtype: str) -> list[Request]:
         """Submit the writes of ``values`` (global shape, right dtype) to every shard of one copy."""
         blocks: dict[int, Array] = {}
+        order = self.data.races.host_writes()
         for shard in shards:
             if shard.offset_bytes not in blocks:
                 block = cut(values, shard)
                 block.flags.writeable = False
                 blocks[shard.offset_bytes] = block
-        return [self.driver.write(shard, blocks[shard.offset_bytes], dtype) for shard in shards]
+        return [self.driver.write(shard, blocks[shard.offset_bytes], dtype, order) for shard in shards]
 
     def write_part(
         self, shards: Sequence[TensorShard], box: Box, values: Array, chosen: NDArray[np.bool_], dtype: str
     ) -> list[Request]:
         """Submit writes of the ``chosen`` ones of ``values``, which fill ``box``, to shards of one copy."""
         itemsize = dtypes.dtype(dtype).itemsize
-        written = []
+        written, order = [], self.data.races.host_writes()
         for shard in shards:
             part = intersect(shard, box)
             if part is None:
@@ -136,7 +137,7 @@ class Storage:
                         nbytes=piece.nbytes,
                         shape=piece.shape,
                     )
-                    written.append(self.driver.write(target, piece, dtype))
+                    written.append(self.driver.write(target, piece, dtype, order))
         return written
 
     def sip(self, device: object) -> int:

@@ -232,7 +232,8 @@ class Tensor:
     def write(self, values: ArrayLike, sip: int | None = None) -> Tensor:
         """Submit host writes of ``values`` (same shape, cast to this dtype) to all copies or that of ``sip``.
 
-        Unlike :meth:`copy_` this does not wait for launches that may use the tensor.
+        Unlike :meth:`copy_` this does not wait for launches that may use the tensor: with one that does, it
+        is a race.
         """
         array = real_numbers(values, f"tensor '{self.name}'")
         if array.shape != self.shape:

@@ -1,16 +1,14 @@
-from kernbench.sim.buffers cimport BufferedPort
-from kernbench.sim.lanes cimport Lane, LaneStay
 from kernbench.sim.clock cimport Carrier, Loop
 from kernbench.sim.columns cimport Doubles
+from kernbench.sim.inputs cimport InputQueue, QueueEntry
 from kernbench.sim.node cimport FabricNode, Link
-from kernbench.sim.port cimport Port, PortRequest
+from kernbench.sim.port cimport Port
 from kernbench.sim.queue cimport Queue
-from kernbench.sim.server cimport Server
 from kernbench.sim.transaction cimport Packet, Path, Transaction
 
 cimport cython
 
-cdef int _DEPART, _INJECT, _RECEIVE, _ANSWER, _DECIDE
+cdef int _REQUEST, _INJECT, _RECEIVE, _ANSWER, _DECIDE, _TRANSFORM
 cdef double _UNKNOWN
 
 cdef class Fabric(Carrier):
@@ -31,55 +29,42 @@ cdef class Fabric(Carrier):
     @cython.locals(packet=Packet, node=FabricNode, link=Link)
     cpdef object step(self, int what, object item, long long hop, long long flit)
 
-    @cython.locals(
-        link=Link, last="long long", i="long long", feed=Doubles, path=Path, transaction=Transaction,
-    )
+    @cython.locals(flit="long long", feed=Doubles)
     cpdef object inject(self, Packet packet, Py_ssize_t hop)
-    @cython.locals(
-        packet=Packet, link=Link, last="long long", most="long long", flit="long long", mine=Doubles,
-    )
+    @cython.locals(packet=Packet, link=Link, most="long long", flit="long long", feed=Doubles)
     cpdef object inject_together(self, object packets, Py_ssize_t hop)
+    @cython.locals(path=Path, link=Link)
+    cdef bint asks_port(self, Packet packet, Py_ssize_t hop, long long flit, long long last) except -1
+    @cython.locals(feed=Doubles)
+    cdef int feed(self, Packet packet, Py_ssize_t hop) except -1
+    @cython.locals(link=Link, path=Path, last="long long", feed=Doubles, to="long long", one="long long")
+    cdef int release(self, Packet packet, long long flit, double time) except -1
+    @cython.locals(link=Link)
+    cdef int request(self, Packet packet, Py_ssize_t hop, long long flit, double at) except -1
+    @cython.locals(path=Path, link=Link, port=Port)
+    cdef int ask(self, Packet packet, Py_ssize_t hop, long long flit, long long last, double time) except -1
+    @cython.locals(link=Link, times=Doubles, stride=Py_ssize_t, start=double, end=double, arrival=double)
+    cdef double traverse(self, Packet packet, Py_ssize_t hop, long long flit, double at) except? -1.0
     @cython.locals(
-        link=Link, path=Path, last="long long", stride=Py_ssize_t, times=Doubles, feed=Doubles, whole=bint,
-        to="long long",
+        queue=InputQueue, entry=QueueEntry, packet=Packet, link=Link, hop=Py_ssize_t, flit="long long", _=double,
+        end=double, arrival=double,
     )
-    cdef object release(self, Packet packet, long long flit, double time)
-    @cython.locals(path=Path, link=Link, port=Port, source=Server, limited=BufferedPort)
-    cdef object stand(self, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
-    @cython.locals(
-        request=PortRequest, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long", last="long long",
-        stride=Py_ssize_t, times=Doubles,
-    )
-    cdef object decide(self, Port port)
-    @cython.locals(
-        lane=Lane, stay=LaneStay, packet=Packet, path=Path, link=Link, hop=Py_ssize_t, flit="long long",
-        last="long long", stride=Py_ssize_t, times=Doubles,
-    )
-    cdef object let_on(self, BufferedPort port, double now)
-    @cython.locals(server=Server)
-    cdef object leave_link(
-        self, Packet packet, Link link, double t_in, double t_start, double last_in, double last_start, double end,
-    )
-    @cython.locals(transaction=Transaction)
-    cdef object cross(
-        self, Packet packet, Link link, double t_in, double t_start, double last_in, double end, double wait,
-    )
-    @cython.locals(
-        path=Path, node=FabricNode, transaction=Transaction, last="long long", times=Doubles,
-    )
+    cdef object grant(self, Port port)
+    cdef int deliver(self, Packet packet, Py_ssize_t hop, long long flit, double arrival) except -1
+    @cython.locals(transaction=Transaction, times=Doubles)
+    cdef int leave_link(self, Packet packet, Py_ssize_t hop, Link link, double last_in, double end, double wait) except -1
+    @cython.locals(path=Path, node=FabricNode, transaction=Transaction, last="long long", times=Doubles, service=double)
     cpdef object flit_arrives(self, double time, Packet packet, long long hop, long long flit)
     @cython.locals(
-        path=Path, link=Link, transaction=Transaction, times=Doubles, stride=Py_ssize_t, last="long long",
-        alone=bint, out=double,
+        path=Path, link=Link, transaction=Transaction, times=Doubles, stride=Py_ssize_t, last="long long", out=double,
+        service=double,
     )
-    cdef object overlap(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
-    @cython.locals(link=Link, path=Path, times=Doubles, stride=Py_ssize_t, last="long long")
-    cdef object put(self, Packet packet, Py_ssize_t hop, long long flit, double out)
+    cdef object pass_pipelined(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
+    @cython.locals(link=Link)
+    cdef bint may_book_ahead(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit) except -1
     @cython.locals(access=object, transaction=Transaction)
-    cdef object whole(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
-    @cython.locals(last=Transaction, packet=Packet, last_in=double)
-    cdef object forward_together(self, list whole, Py_ssize_t hop, FabricNode node, double time)
+    cdef object gather(self, Packet packet, Py_ssize_t hop, FabricNode node, long long flit, double time)
     @cython.locals(transaction=Transaction, times=Doubles)
-    cdef object leave_node(
+    cpdef int leave_node(
         self, Packet packet, Py_ssize_t hop, FabricNode node, double last_in, double out, double begun, double wait,
-    )
+    ) except -1

@@ -1,30 +1,48 @@
 """Moves packets over links and through components, every flit by itself.
 
-One queue entry stands for each link that a flit crosses; everything per flit happens in
-:meth:`Fabric.flit_arrives`. Flit order at equal times (see ``clock``) is defined
-without reference to this implementation.
+What happens to a flit at a node and on the link behind it, in the order of a router's stages:
+
+arrival
+    :meth:`Fabric.flit_arrives`: a destination takes the flit; a node that wants the whole message gathers it
+    (:meth:`Fabric.gather`); a transit node says when the flit is through (:meth:`Fabric.flit_arrives` where
+    one worker serves all, :meth:`Fabric.pass_pipelined` where its latency is a pipeline).
+request
+    :meth:`Fabric.request`: it wants the output. At a link that serves first come first served the next two
+    stages follow at once.
+allocation
+    :mod:`kernbench.sim.port`: of a virtual channel, where the link has any, and of the switch.
+traversal
+    :meth:`Link.reserve`: the only place where a flit takes an output.
+delivery
+    :meth:`Fabric.deliver`: one entry in the event queue, for the arrival at the next node.
+
+So a flit costs one entry a link. It costs no entry to leave a node: when a link is certain to be free for it,
+it is booked ahead (:meth:`Fabric.may_book_ahead`), and a message that is sent as a whole is booked in one go
+(:meth:`Fabric.inject`). Also tried: an entry for each flit at each output (twice the entries for the same
+times), and messages moved as a whole over the path, with what they wait for worked out backwards: as soon as
+two of them meet in the middle of their paths, the times are others.
+
+The order of flits at equal times (see ``clock``) is defined without reference to any of this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
-from kernbench.sim.buffers import BufferedPort
 from kernbench.sim.clock import Carrier, Loop
 from kernbench.sim.columns import Doubles
-from kernbench.sim.lanes import Lane, LaneStay
+from kernbench.sim.inputs import InputQueue, QueueEntry
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.port import Port
 from kernbench.sim.times import wrong_answer
-from kernbench.sim.transaction import Packet, Transaction
+from kernbench.sim.transaction import Packet
 
-_DEPART, _INJECT, _RECEIVE, _ANSWER, _DECIDE = 3, 4, 5, 6, 7
-"""Steps of a packet: a held-back flit stands at its link; it is sent on whole, received, answered. A step of
-a port: it decides who is next."""
+_REQUEST, _INJECT, _RECEIVE, _ANSWER, _DECIDE = 3, 4, 5, 6, 7
+"""Steps of a packet: a flit that its node has held back requests its output; it is sent on whole, received,
+answered. A step of a port: it decides who is next."""
 _UNKNOWN = float("inf")
-_by_key = attrgetter("key")
+_TRANSFORM = 16
 
 
 class Fabric(Carrier):
@@ -80,13 +98,13 @@ class Fabric(Carrier):
     def step(self, what: int, item: Any, hop: int, flit: int) -> None:
         """A step of a packet or a port is due."""
         if what == _DECIDE:
-            self.decide(item)
+            self.grant(item)
             return
         packet: Packet = item
-        if what == _DEPART:
-            self.put(packet, hop, flit, self.clock.time)
+        if what == _REQUEST:
+            self.request(packet, hop, flit, self.clock.time)
             node = packet.path.nodes[hop]
-            if node.overlaps and flit == packet.last:
+            if node.pipelined and flit == packet.last:
                 link = packet.path.links[hop]
                 link.passing -= 1
         elif what == _INJECT:
@@ -98,85 +116,58 @@ class Fabric(Carrier):
             else:
                 packet.path.nodes[hop].receive(packet)
 
-    # -- onto links: flits that stand before one, or will at known times --------------------------------
+    # -- messages that stand before a link, or will at known times --------------------------------------
 
     def inject(self, packet: Packet, hop: int) -> None:
         """All flits stand at node ``hop`` now: book them on its link in one go."""
-        now = self.clock.time
-        path = packet.path
-        transaction = packet.transaction
-        if hop >= path.hops:
-            raise IndexError(f"a message of {transaction.kind} has no link to be sent over")
-        link = path.links[hop]
-        last = packet.last
-        if link.port is not None:
-            self.stand(packet, hop, 0, last, now)
+        if self.asks_port(packet, hop, 0, packet.last):
             return
-        link.arrive(now)
-        first = link.occupy(now, 0.0, transaction)
-        end = start = first
-        delay = link.delay_ns
-        if last:
-            flit_ns = link.flit_ns
-            feed = packet.feeds()
-            for i in range(last):
-                end += flit_ns
-                feed.at[i] = end + delay
-            start = end
-            end += packet.last_bytes / link.bw_gbs
-            feed.at[last] = end + delay
-            arrival = feed.at[0]
-            if path.reassembles[hop + 1]:
-                self.queue.flit_at(feed.at[last], transaction.id, hop + 1, last, packet)
-            else:
-                packet.feed_hop = hop + 1
-        else:
-            end += packet.last_bytes / link.bw_gbs
-            arrival = end + delay
-        link.free = end + link.issue_ns
-        self.leave_link(packet, link, now, first, now, start, end)
-        self.queue.flit_at(arrival, transaction.id, hop + 1, 0, packet)
+        now = self.clock.time
+        if not packet.last:
+            self.request(packet, hop, 0, now)
+            return
+        feed = packet.feeds()
+        for flit in range(packet.last + 1):
+            feed.at[flit] = self.traverse(packet, hop, flit, now)
+        self.feed(packet, hop + 1)
 
     def inject_together(self, packets: Sequence[Packet], hop: int) -> None:
-        """As :meth:`inject`, for packets that take turns."""
+        """As :meth:`inject`, for packets that take turns, flit by flit."""
         now = self.clock.time
         most = 0
         for packet in packets:
-            if hop >= packet.path.hops:
-                raise IndexError(f"a message of {packet.transaction.kind} has no link to be sent over")
             packet.feeds()
             if packet.last > most:
                 most = packet.last
         for flit in range(most + 1):
             for packet in packets:
-                last = packet.last
-                if flit > last:
-                    continue
-                link = packet.path.links[hop]
-                if link.port is not None:
-                    self.stand(packet, hop, flit, flit, now)
-                    continue
-                if flit == 0:
-                    link.arrive(now)
-                duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
-                mine = packet.feed  # starts, at first
-                taken = duration if flit != last else duration + link.issue_ns
-                mine.at[flit] = link.occupy(now, taken, packet.transaction)
-                if flit == last:
-                    self.leave_link(
-                        packet, link, now, mine.at[0], now, mine.at[last], mine.at[last] + duration
-                    )
+                if flit <= packet.last and not self.asks_port(packet, hop, flit, flit):
+                    feed = packet.feed
+                    feed.at[flit] = self.traverse(packet, hop, flit, now)
         for packet in packets:
             link = packet.path.links[hop]
-            if link.port is not None:
-                continue
-            last = packet.last
-            mine = packet.feed
-            for flit in range(last):
-                mine.at[flit] = mine.at[flit] + link.flit_ns + link.delay_ns
-            mine.at[last] = mine.at[last] + packet.last_bytes / link.bw_gbs + link.delay_ns
-            packet.feed_hop = hop + 1
-            self.queue.flit_at(mine.at[0], packet.transaction.id, hop + 1, 0, packet)
+            if link.port is None:
+                self.feed(packet, hop + 1)
+
+    def asks_port(self, packet: Packet, hop: int, flit: int, last: int) -> bool:
+        """Whether an arbiter has been asked for the output, by flits that stand at node ``hop`` now."""
+        path = packet.path
+        if hop >= path.hops:
+            raise IndexError(f"a message of {packet.transaction.kind} has no link to be sent over")
+        link = path.links[hop]
+        if link.port is None:
+            return False
+        self.ask(packet, hop, flit, last, self.clock.time)
+        return True
+
+    def feed(self, packet: Packet, hop: int) -> None:
+        """All flits are booked as far as node ``hop``: deliver the first, and each of the others after it."""
+        feed = packet.feed
+        if not packet.path.reassembles[hop]:
+            packet.feed_hop = hop
+        elif packet.last:
+            self.deliver(packet, hop, packet.last, feed.at[packet.last])
+        self.deliver(packet, hop, 0, feed.at[0])
 
     def release(self, packet: Packet, flit: int, time: float) -> None:
         """Flits of a streamed message, those from ``flit`` on that stand at its source at ``time``."""
@@ -185,141 +176,83 @@ class Fabric(Carrier):
             raise IndexError(f"a message of {packet.transaction.kind} has no link to be sent over")
         link = path.links[0]
         last = packet.last
-        whole = path.reassembles[1]
-        times = packet.times
-        stride = packet.stride
         feed = packet.feed
+        to = flit
+        while to < last and feed.at[to + 1] <= time:
+            to += 1
         if link.port is not None:
-            to = flit
-            while to < last and feed.at[to + 1] <= time:
-                to += 1
-            self.stand(packet, 0, flit, to, time)
-            if to < last and feed.at[to + 1] < _UNKNOWN:
-                self.queue.flit_at(feed.at[to + 1], packet.transaction.id, 0, to + 1, packet)
-            return
-        if flit == 0:
-            link.arrive(time)
-            times.at[2 * stride] = time
-        while True:
-            duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
-            taken = duration if flit != last else duration + link.issue_ns
-            start = link.occupy(time, taken, packet.transaction)
-            end = start + duration
-            if flit == 0:
-                times.at[3 * stride] = start
-            if flit == last or flit == 0 or not whole:
-                self.queue.flit_at(end + link.delay_ns, packet.transaction.id, 1, flit, packet)
-            if flit == last:
-                self.leave_link(packet, link, times.at[2 * stride], times.at[3 * stride], time, start, end)
-                return
-            flit += 1
-            if feed.at[flit] > time:
-                if feed.at[flit] < _UNKNOWN:
-                    self.queue.flit_at(feed.at[flit], packet.transaction.id, 0, flit, packet)
-                return
+            self.ask(packet, 0, flit, to, time)
+        else:
+            for one in range(flit, to + 1):
+                self.request(packet, 0, one, time)
+        if to < last and feed.at[to + 1] < _UNKNOWN:
+            self.queue.flit_at(feed.at[to + 1], packet.transaction.id, 0, to + 1, packet)
 
-    # -- where an arbiter decides ---------------------------------------------------------------------
+    # -- request, traversal, delivery -------------------------------------------------------------------
 
-    def stand(self, packet: Packet, hop: int, flit: int, last: int, time: float) -> None:
-        """Flits ``flit`` to ``last`` stand from now on at the port between node ``hop`` and its link."""
+    def request(self, packet: Packet, hop: int, flit: int, at: float) -> None:
+        """A flit wants the output of node ``hop`` from ``at`` on."""
+        link = packet.path.links[hop]
+        if link.port is not None:
+            self.ask(packet, hop, flit, flit, at)
+        else:
+            self.deliver(packet, hop + 1, flit, self.traverse(packet, hop, flit, at))
+
+    def ask(self, packet: Packet, hop: int, flit: int, last: int, time: float) -> None:
+        """Flits ``flit`` to ``last`` request the output of node ``hop`` where an arbiter decides."""
         path = packet.path
         link = path.links[hop]
         port: Port = link.port
         if flit == 0:
             link.arrive(time)
             packet.times.at[2 * packet.stride + hop] = time
-        source = path.links[hop - 1] if hop else path.nodes[0]
-        if port.buffered:
-            limited: BufferedPort = link.port
-            limited.enter(source, packet, hop, flit, last, time)
-            return
-        port.join(source, packet, hop, flit, last, time)
-        if not port.due:
-            port.due = True
-            self.queue.put_last(port.free if port.free > time else time, _DECIDE, port.index, port)
+        port.request(path.links[hop - 1] if hop else path.nodes[0], packet, hop, flit, last, time)
 
-    def decide(self, port: Port) -> None:
-        """The link behind ``port`` is free: it carries the flit whose turn it is."""
-        now = self.clock.time
-        if port.buffered:
-            self.let_on(port, now)
-            return
-        request = port.next()
-        packet = request.packet
-        hop = request.hop
-        flit = request.flit
-        request.flit = flit + 1
-        path = packet.path
-        link = path.links[hop]
-        last = packet.last
-        duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
-        taken = duration if flit != last else duration + link.issue_ns
-        port.occupy(now, taken, packet.transaction)
-        end = now + duration
+    def traverse(self, packet: Packet, hop: int, flit: int, at: float) -> float:
+        """A flit takes an output that serves first come first served; returns when it is across."""
+        link = packet.path.links[hop]
         times = packet.times
         stride = packet.stride
+        start, end, arrival = link.reserve(packet, flit, at)
         if flit == 0:
-            times.at[3 * stride + hop] = now
-        if flit == 0 or flit == last or not path.reassembles[hop + 1]:
-            self.queue.flit_at(end + link.delay_ns, packet.transaction.id, hop + 1, flit, packet)
-        if flit == last:
-            t_in, t_start = times.at[2 * stride + hop], times.at[3 * stride + hop]
-            self.leave_link(packet, link, t_in, t_start, request.since, now, end)
-        port.settle()
-        port.due = len(port.standing) > 0
-        if port.due:
-            self.queue.put_last(now + taken, _DECIDE, port.index, port)
+            link.arrive(at)
+            times.at[2 * stride + hop] = at
+            times.at[3 * stride + hop] = start
+        if flit == packet.last:
+            wait = 0.0
+            if start > at:
+                wait = packet.transaction.note_waits(link.index, link, at, start)
+            self.leave_link(packet, hop, link, at, end, wait)
+        return arrival
 
-    def let_on(self, port: Any, now: float) -> None:
-        """A port of finite buffers decides: the flit whose turn it is goes, if there is room for any."""
+    def grant(self, port: Port) -> None:
+        """A port decides: the flit whose turn it is goes, if any can."""
+        now = self.clock.time
         if port.next_due != now:
             return  # it has decided since then
-        lane: Lane | None = port.choose(now)
-        if lane is None:
+        queue: InputQueue | None = port.arbitrate(now)
+        if queue is None:
             return
-        stay: LaneStay = lane.first
-        packet = stay.packet
-        hop = stay.hop
-        flit = stay.flit
-        path = packet.path
-        link = path.links[hop]
-        last = packet.last
-        duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
-        end = now + duration
-        arrival = end + link.delay_ns
-        times = packet.times
-        stride = packet.stride
-        port.occupy(now, duration if flit != last else duration + link.issue_ns, packet.transaction)
+        entry: QueueEntry = queue.first
+        packet = entry.packet
+        hop = entry.hop
+        flit = entry.flit
+        link = packet.path.links[hop]
+        _, end, arrival = link.reserve(packet, flit, now)
         if flit == 0:
-            times.at[3 * stride + hop] = now
-        if flit == 0 or flit == last or not path.reassembles[hop + 1]:
-            self.queue.flit_at(arrival, packet.transaction.id, hop + 1, flit, packet)
-        if flit == last:
-            wait = port.note_waits(lane, now)
-            t_in, t_start = times.at[2 * stride + hop], times.at[3 * stride + hop]
-            self.cross(packet, link, t_in, t_start, stay.came, end, wait)
-        port.go(lane, now, end, arrival)
-        port.settle()
+            packet.times.at[3 * packet.stride + hop] = now
+        self.deliver(packet, hop + 1, flit, arrival)
+        if flit == packet.last:
+            self.leave_link(packet, hop, link, entry.came, end, port.note_waits(queue, now))
+        port.sent(queue, now, end, arrival)
+
+    def deliver(self, packet: Packet, hop: int, flit: int, arrival: float) -> None:
+        """A flit is at node ``hop`` at ``arrival``; one that gathers wants the first and the last alone."""
+        if flit == 0 or flit == packet.last or not packet.path.reassembles[hop]:
+            self.queue.flit_at(arrival, packet.transaction.id, hop, flit, packet)
 
     def leave_link(
-        self,
-        packet: Packet,
-        link: Link,
-        t_in: float,
-        t_start: float,
-        last_in: float,
-        last_start: float,
-        end: float,
-    ) -> None:
-        """The last flit is booked on ``link``: note the hop, with whom it waited for."""
-        wait = 0.0
-        if last_start > last_in:
-            server = link if link.port is None else link.port
-            wait = packet.transaction.note_waits(link.index, server, last_in, last_start)
-        self.cross(packet, link, t_in, t_start, last_in, end, wait)
-
-    def cross(
-        self, packet: Packet, link: Link, t_in: float, t_start: float, last_in: float, end: float, wait: float
+        self, packet: Packet, hop: int, link: Link, last_in: float, end: float, wait: float
     ) -> None:
         """The last flit came to ``link`` at ``last_in``, waited, and is off its sender's end at ``end``."""
         transaction = packet.transaction
@@ -327,15 +260,16 @@ class Fabric(Carrier):
         link.leave(end, packet.nbytes, packet.nbytes / link.bw_gbs + link.issue_ns, wait)
         self.flit_crossings += packet.last + 1
         if transaction.traced:
-            transaction.hop(link.index, t_in, t_start, out, out - last_in - wait, wait, packet.nbytes)
+            times = packet.times
+            transaction.hop(
+                link.index, times.at[2 * packet.stride + hop], times.at[3 * packet.stride + hop], out,
+                out - last_in - wait, wait, packet.nbytes,
+            )  # fmt: skip
 
     # -- at nodes -------------------------------------------------------------------------------------
 
     def flit_arrives(self, time: float, packet: Packet, hop: int, flit: int) -> None:
-        """A flit reaches node ``hop`` of its path, or stands at the first where it is streamed.
-
-        Everything per flit happens here.
-        """
+        """A flit reaches node ``hop`` of its path, or stands at the first where it is streamed."""
         path = packet.path
         if hop == 0:
             self.release(packet, flit, time)
@@ -344,21 +278,21 @@ class Fabric(Carrier):
         if hop == packet.feed_hop and flit != last:
             self.queue.flit_at(packet.feed.at[flit + 1], packet.transaction.id, hop, flit + 1, packet)
         node = path.nodes[hop]
-        if node.foreign:
+        if node.is_python_subclass:
             self.clock.touched = True
         if hop == path.hops:
-            if node.at_end:
+            if node.is_endpoint:
                 node.receive_flit(packet, flit, time)
             else:
-                self.whole(packet, hop, node, flit, time)
+                self.gather(packet, hop, node, flit, time)
             return
-        if not node.passes_on:
-            self.whole(packet, hop, node, flit, time)
+        if not node.is_transit:
+            self.gather(packet, hop, node, flit, time)
             return
-        if node.overlaps:
-            self.overlap(packet, hop, node, flit, time)
+        if node.pipelined:
+            self.pass_pipelined(packet, hop, node, flit, time)
             return
-        if flit == 0 or node.asked:
+        if flit == 0 or node.custom_service:
             transaction = packet.transaction
             service = node.service_ns(packet, flit)
             if not 0.0 <= service < _UNKNOWN:
@@ -371,24 +305,16 @@ class Fabric(Carrier):
                 times = packet.times
                 times.at[hop] = time
                 times.at[packet.stride + hop] = begun
-            if flit == last:
-                self.leave_node(packet, hop, node, time, out, begun, 0.0)
-            if out > time and (node.holds_back or path.links[hop].port is not None):
-                # Others may come first: the link is not booked before the flit is there.
-                self.queue.put_late(out, _DEPART, hop, flit, packet)
-                return
         else:
-            out = node.free
-            if out < time:
-                out = time
-            if flit == last:
-                self.leave_node(packet, hop, node, time, out, out, 0.0)
-            if out > time and path.links[hop].port is not None:
-                self.queue.put_late(out, _DEPART, hop, flit, packet)
-                return
-        self.put(packet, hop, flit, out)
+            begun = out = node.free if node.free > time else time
+        if flit == last:
+            self.leave_node(packet, hop, node, time, out, begun, 0.0)
+        if out > time and not self.may_book_ahead(packet, hop, node, flit):
+            self.queue.put_late(out, _REQUEST, hop, flit, packet)
+        else:
+            self.request(packet, hop, flit, out)
 
-    def overlap(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
+    def pass_pipelined(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
         """A flit passes a pipelined node: the first takes its latency, the others come behind the first."""
         path = packet.path
         link = path.links[hop]
@@ -397,7 +323,7 @@ class Fabric(Carrier):
         times = packet.times
         stride = packet.stride
         out = time
-        if flit == 0 or node.asked:
+        if flit == 0 or node.custom_service:
             service = node.service_ns(packet, flit)
             if not 0.0 <= service < _UNKNOWN:
                 raise wrong_answer(node, "service_ns", service)
@@ -410,8 +336,8 @@ class Fabric(Carrier):
             times.at[hop] = time
             times.at[stride + hop] = time
             link.passing += 1
-            if out < link.ahead:  # its latency was longer before
-                out = link.ahead
+            if out < link.earliest:  # its latency was longer before
+                out = link.earliest
         elif out < times.at[4 * stride + hop]:
             out = times.at[4 * stride + hop]
         if transaction.access is not None:
@@ -420,46 +346,43 @@ class Fabric(Carrier):
         if flit == last:
             self.leave_node(packet, hop, node, time, out, time, 0.0)
         if out > time:
-            # A flit alone on its way to the link is booked ahead; whatever comes later also leaves later.
-            alone = link.passing == 1 and link.port is None and not node.holds_back and not self.splits
-            if not alone or (flit and times.at[2 * stride + hop] == 0.0):
-                self.queue.put_late(out, _DEPART, hop, flit, packet)
+            if not self.may_book_ahead(packet, hop, node, flit):
+                self.queue.put_late(out, _REQUEST, hop, flit, packet)
                 return
-            link.ahead = out
-        self.put(packet, hop, flit, out)
+            link.earliest = out
+        self.request(packet, hop, flit, out)
         if flit == last:
             link.passing -= 1
 
-    def put(self, packet: Packet, hop: int, flit: int, out: float) -> None:
-        """Queue a flit on the link that leaves node ``hop``, at time ``out``, ns."""
-        path = packet.path
-        link = path.links[hop]
-        if link.port is not None:
-            self.stand(packet, hop, flit, flit, out)
-            return
-        last = packet.last
-        duration = link.flit_ns if flit != last else packet.last_bytes / link.bw_gbs
-        taken = duration if flit != last else duration + link.issue_ns
-        start = link.occupy(out, taken, packet.transaction)
-        end = start + duration
-        if flit != 0 and flit != last:
-            if not path.reassembles[hop + 1]:
-                self.queue.flit_at(end + link.delay_ns, packet.transaction.id, hop + 1, flit, packet)
-            return
-        times = packet.times
-        stride = packet.stride
-        if flit == 0:
-            link.arrive(out)
-            times.at[2 * stride + hop] = out
-            times.at[3 * stride + hop] = start
-        self.queue.flit_at(end + link.delay_ns, packet.transaction.id, hop + 1, flit, packet)
-        if flit == last:
-            self.leave_link(
-                packet, link, times.at[2 * stride + hop], times.at[3 * stride + hop], out, start, end
-            )
+    def may_book_ahead(self, packet: Packet, hop: int, node: FabricNode, flit: int) -> bool:
+        """Whether a flit that leaves ``node`` later may take its output now.
 
-    def whole(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
-        """A node that wants the whole message: gather it, pay once, then forward or receive it.
+        What :meth:`Link.reserve` gives is final. So nothing that comes after this moment may have a right to
+        go before the flit, and nothing that came before may still be without a place:
+
+        - With a port, who is next is decided when the link is free; a right to go before may come any time.
+        - A node that also sends, or whose first flits may take different times, can put something onto the
+          link between now and then (``reorders``).
+        - One worker serves everything in order of arrival: whoever comes later also leaves later. That is all
+          for a node that is not pipelined.
+        - In a pipeline, first flits take equally long, so they leave in the order in which they come
+          (``Link.earliest``, where the latency has been changed). But the flits behind a first flit take no
+          time of their own: those of another message that has begun to pass may be through before this one.
+          So the message must be the only one on its way to the link, and its first flit have its place there.
+        - Parts of one access follow the part that pays (``ChannelRequests.follow``): where there are any,
+          a flit may be held back for one of another message.
+        """
+        link = packet.path.links[hop]
+        if link.port is not None or node.reorders:
+            return False
+        if not node.pipelined:
+            return True
+        if self.splits or link.passing != 1:
+            return False
+        return flit == 0 or packet.times.at[2 * packet.stride + hop] != 0.0
+
+    def gather(self, packet: Packet, hop: int, node: FabricNode, flit: int, time: float) -> None:
+        """A node that wants the whole message: wait for all of it, pay once, then forward or receive it.
 
         Messages of one access are forwarded as one.
         """
@@ -472,7 +395,7 @@ class Fabric(Carrier):
         access = transaction.access
         if access is not None:
             if hop < packet.path.hops:
-                self.forward_together(access.reassemble(node.index, packet, time), hop, node, time)
+                access.gather(self, node, packet, hop, time)
                 return
             access.open -= 1
             packet.pays = access.open == 0
@@ -483,32 +406,14 @@ class Fabric(Carrier):
         node._busy_ns += overhead
         self.leave_node(packet, hop, node, time, out, start, 0.0)
         if hop < packet.path.hops:
+            if node.hooks & _TRANSFORM:
+                packet = node.transform(packet)
             self.queue.put_step(out, _INJECT, hop, 0, packet)
         elif out > time:
             self.queue.put_step(out, _RECEIVE, hop, 0, packet)
         else:
             self.clock.touched = True
             node.receive(packet)
-
-    def forward_together(
-        self, whole: list[tuple[Packet, float]], hop: int, node: FabricNode, time: float
-    ) -> None:
-        """All messages of an access (or none yet) are at ``node`` that wants them whole."""
-        if not whole:
-            return
-        packets = sorted([item for item, _ in whole], key=_by_key)
-        last: Transaction = whole[len(whole) - 1][0].transaction
-        overhead = node.overhead()
-        start = node.occupy(time, overhead, last)
-        out = start + overhead
-        node._busy_ns += overhead
-        for packet, last_in in whole:
-            packet.times.at[packet.stride + hop] = start
-            wait = 0.0
-            if last_in < time:
-                wait = packet.transaction.wait_for(last.id, node.index, last_in, time)
-            self.leave_node(packet, hop, node, last_in, out, start, wait)
-        self.clock.call_at(out, self.inject_together, packets, hop)
 
     def leave_node(
         self,

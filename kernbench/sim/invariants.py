@@ -27,10 +27,10 @@ from typing import NamedTuple
 
 from kernbench.errors import InvariantError
 from kernbench.program.operations import Op
+from kernbench.sim.buffers import Buffer
 from kernbench.sim.clock import Clock
 from kernbench.sim.fifo_monitor import describe, slack, violation
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.lanes import Buffer
 from kernbench.sim.node import FabricNode, Link
 from kernbench.sim.records import Hop, HopRow, Wait
 from kernbench.sim.scoreboard import ScoreboardFabric, check_use
@@ -129,11 +129,11 @@ class InvariantChecker(Instrument):
     def _most_service(self, resource: Server, nbytes: int) -> float:
         """Longest service of a message's last flit at a node or link, with its own earlier flits, ns."""
         if isinstance(resource, Link):
-            if resource.port is not None and resource.port.buffered:
+            if resource.port is not None and resource.port.by_message:
                 return inf  # a channel to be allocated, a credit of its own on its way
             return nbytes / resource.bw_gbs + resource.delay_ns
         if isinstance(resource, FabricNode):
-            plain = not (resource.own_service or resource.takes_flits)
+            plain = not (resource.custom_service or resource.takes_flits)
             if plain and resource.resource not in self._engines:
                 return resource.overhead_ns
         return inf

@@ -3,19 +3,23 @@ from kernbench.sim.transaction cimport Packet, Path
 
 cimport cython
 
+cdef int _SERVICE, _OVERHEAD, _ENTRY, _COMMITS, _TRANSFORM
+
 cdef double _INFINITY
 
 cdef class FabricNode(Server):
     cdef public double overhead_ns
     cdef public bint pipelined
     # settled when the first path over it is made
-    cdef readonly bint passes_on, at_end, asked, holds_back, foreign, works_out, overlaps
+    cdef readonly int hooks
+    cdef readonly bint is_transit, is_endpoint, custom_service, reorders, is_python_subclass
     cdef bint settled
 
     cpdef object settle(self)
     @cython.locals(ns=double)
-    cdef double overhead(self) except? -1.0
+    cpdef double overhead(self) except? -1.0
     cpdef double service_ns(self, Packet packet, long long flit) except? -1.0
+    cpdef Packet transform(self, Packet packet)
     cpdef object receive(self, Packet packet)
     cpdef object receive_flit(self, Packet packet, long long flit, double time)
     cpdef object answer(self, Packet packet)
@@ -26,8 +30,10 @@ cdef class Link(Server):
     cdef public long long streams, streamed_bytes
     cdef double stream_free
     cdef Py_ssize_t passing
-    cdef double ahead
+    cdef double earliest
 
+    @cython.locals(server=Server, duration=double, taken=double)
+    cdef (double, double, double) reserve(self, Packet packet, long long flit, double at) except *
     cpdef double stream(self, double head, long long nbytes) except? -1.0
 
 @cython.locals(node=FabricNode, last=FabricNode)

@@ -1,8 +1,19 @@
-"""The machine as the fabric sees it: nodes and links, each a FIFO server."""
+"""The machine as the fabric sees it: nodes that flits pass, and links that carry them.
+
+Both are servers. What a flit costs is stated here and nowhere else: at a node :meth:`FabricNode.service_ns`,
+on a link :meth:`Link.reserve`. The fabric decides only when they are asked.
+
+A node's class says what it is: transit or store and forward, an endpoint that takes flits or whole messages.
+A user's subclass may override any of the methods below (:data:`HOOKS`). Which of them it does is worked out
+once, when the class is made, as a mask of bits that the engine tests instead of looking methods up: a flit
+at a shipped router never leaves compiled code, one at a user's router calls what he overrides. Also tried:
+looking at every method of every object (a list of names that must not be replaced, and flags in each
+subclass), and asking every node for every flit (twice the time of traffic).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.sim.server import Server
@@ -15,6 +26,35 @@ if TYPE_CHECKING:
 _INFINITY = float("inf")
 TRANSIT = 0
 STORE_AND_FORWARD = 1
+
+SERVICE, OVERHEAD, ENTRY, COMMITS, TRANSFORM = 1, 2, 4, 8, 16
+"""Bits of :data:`HOOKS`: methods that the engine asks only where they are overridden."""
+_SERVICE, _OVERHEAD, _ENTRY, _COMMITS, _TRANSFORM = 1, 2, 4, 8, 16
+HOOKS = {
+    "service_ns": SERVICE, "overhead_ns": OVERHEAD, "entry_ns": ENTRY, "commit": COMMITS, "fetch": COMMITS,
+    "transform": TRANSFORM,
+}  # fmt: skip
+"""What a subclass may override that is not called where it does not: the bit by the name."""
+
+
+_masks: dict[type, int] = {}
+
+
+def hooks_of(cls: type) -> int:
+    """The mask of hooks that a class has from a user: his, or a class of his that it is derived from."""
+    mask = _masks.get(cls)
+    if mask is None:
+        own = [above for above in cls.__mro__ if not above.__module__.startswith("kernbench.")]
+        mask = _masks[cls] = hooks_in([name for above in own for name in vars(above)])
+    return mask
+
+
+def hooks_in(names: Iterable[str]) -> int:
+    """The mask of those of ``names`` that are hooks."""
+    mask = 0
+    for name in names:
+        mask |= HOOKS.get(name, 0)
+    return mask
 
 
 def overrides(cls: type, name: str, base: type) -> bool:
@@ -48,36 +88,48 @@ class FabricNode(Server):
         self.overhead_ns = overhead_ns
         self.pipelined = False
         """Of a transit node: ``overhead_ns`` is latency alone. Else one worker serves all flits in turn."""
-        self.passes_on = self.at_end = self.asked = self.holds_back = self.foreign = self.overlaps = False
-        self.works_out = self.settled = False
+        self.hooks = hooks_of(type(self))
+        self.is_transit = self.is_endpoint = self.custom_service = self.reorders = False
+        self.is_python_subclass = False
+        self.settled = False
 
     def settle(self) -> None:
         """Look at what paths need to know: once where the class is compiled, as nothing can change then."""
         if self.settled:
             return
-        self.passes_on = self.role == TRANSIT
-        self.at_end = self.takes_flits
-        self.asked = self.own_service
-        self.holds_back = self.sends
-        self.foreign = hasattr(self, "__dict__")  # a class of Python's, which may do anything
-        self.works_out = overrides(type(self), "overhead_ns", FabricNode)
-        self.overlaps = self.passes_on and self.pipelined
-        if self.overlaps and (self.asked or self.works_out):
-            self.holds_back = True  # first flits may leave in another order than they came in
-        self.settled = not self.foreign
+        self.is_python_subclass = hasattr(self, "__dict__")  # a class of Python's, which may do anything
+        own = getattr(self, "__dict__", {})
+        self.hooks = hooks_of(type(self)) | hooks_in([n for n, value in own.items() if callable(value)])
+        self.is_transit = self.role == TRANSIT and not self.hooks & _TRANSFORM
+        self.is_endpoint = self.takes_flits
+        self.custom_service = self.own_service or self.hooks & _SERVICE != 0
+        # First flits may leave in another order than they came in.
+        varies = self.custom_service or self.hooks & _OVERHEAD != 0
+        self.reorders = self.sends or (self.is_transit and self.pipelined and varies)
+        self.settled = not self.is_python_subclass
 
     def overhead(self) -> float:
         """``overhead_ns``, also where a subclass works it out."""
         ns = self.overhead_ns
-        if self.works_out:
+        if self.hooks & _OVERHEAD:
             ns = float(getattr(self, "overhead_ns"))  # noqa: B009  (not the field of the compiled class)
         if not 0.0 <= ns < _INFINITY:
             raise wrong_answer(self, "overhead_ns", ns)
         return ns
 
     def service_ns(self, packet: Packet, flit: int) -> float:
-        """Time that flit number ``flit`` of ``packet`` takes at a transit node, or its worker for it, ns."""
+        """Time that flit number ``flit`` of ``packet`` takes at a transit node, or its worker for it, ns.
+
+        Asked for the first flit; of a class that overrides it, for every flit.
+        """
         return self.overhead() if flit == 0 and packet.pays else 0.0
+
+    def transform(self, packet: Packet) -> Packet:
+        """The packet that goes on in place of ``packet``, which has come whole: see :meth:`Packet.resized`.
+
+        A node that overrides it waits for whole messages, and sends on as many bytes as it answers with.
+        """
+        return packet
 
     def receive(self, packet: Packet) -> None:
         """A whole message has arrived here and its overhead is paid."""
@@ -94,7 +146,7 @@ class FabricNode(Server):
 
 
 class Link(Server):
-    """A directed wire: ``bytes / bw_gbs`` ns of occupancy a flit, then ``delay_ns`` of flight."""
+    """A directed wire, and the output of the node before it."""
 
     def __init__(self, edge: Edge, flit_bytes: int) -> None:
         super().__init__(edge.id)
@@ -108,14 +160,33 @@ class Link(Server):
         self.passing = 0
         """Messages whose first flit has come to the node before it, if that is pipelined, and whose last has
         not left."""
-        self.ahead = 0.0
-        """When the first flit that was booked ahead last is ready; one that comes later does not pass it."""
+        self.earliest = 0.0
+        """When the first flit that was booked ahead last is ready: one that comes later does not pass it."""
         self.port: Any = None
         """Where its arbiter decides; None where it serves first come first served."""
         self.streams = 0
         """Messages that crossed it within a PE, without the fabric (:meth:`stream`)."""
         self.streamed_bytes = 0
         self.stream_free = 0.0
+
+    def reserve(self, packet: Packet, flit: int, at: float) -> tuple[float, float, float]:
+        """A flit takes the output at ``at`` or, first come first served, as soon as it is free. Final.
+
+        A flit takes its bytes' time, ``bytes / bw_gbs`` ns, and then flies for ``delay_ns``. The last flit of
+        a message holds the output for ``issue_ns`` more.
+
+        Returns:
+            When its first byte is sent, when its last one has been, and when that is at the far end, ns.
+        """
+        server = self if self.port is None else self.port
+        if flit != packet.last:
+            duration = taken = self.flit_ns
+        else:
+            duration = packet.last_bytes / self.bw_gbs
+            taken = duration + self.issue_ns
+        start = server.occupy(at, taken, packet.transaction)
+        end = start + duration
+        return start, end, end + self.delay_ns
 
     def stream(self, head: float, nbytes: int) -> float:
         """A message within a PE crosses, cut through: its bytes leave as they come.
@@ -146,9 +217,9 @@ def path_over(nodes: Sequence[FabricNode], links: Sequence[Link]) -> Path:
     stops = []
     for node in nodes:
         node.settle()
-        stops.append(not node.passes_on)
+        stops.append(not node.is_transit)
     last = nodes[len(nodes) - 1]
-    return Path(nodes, links, stops, last.at_end)
+    return Path(nodes, links, stops, last.is_endpoint)
 
 
 def path_along(

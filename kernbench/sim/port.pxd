@@ -1,43 +1,73 @@
-from kernbench.sim.booked cimport Booked
-from kernbench.sim.server cimport Server
-from kernbench.sim.transaction cimport Packet
+from kernbench.sim.buffers cimport Buffer, VirtualChannel
+from kernbench.sim.inputs cimport InputQueue, QueueEntry
+from kernbench.sim.queue cimport Queue
+from kernbench.sim.server cimport ArbitratedServer, Server
+from kernbench.sim.transaction cimport Packet, Transaction
 
 cimport cython
 
+cdef int _DECIDE
 cdef double _INFINITY
-
-cdef class PortRequest:
-    cdef readonly Packet packet
-    cdef readonly Py_ssize_t hop
-    cdef readonly long long flit, last, order
-    cdef readonly double since
-    cdef PortRequest behind
-
-cdef class PortLine:
-    cdef readonly Server source
-    cdef readonly Py_ssize_t number
-    cdef readonly PortRequest first
-    cdef PortRequest rear
 
 cdef class Arbiter:
     cdef readonly object link
+    cdef readonly tuple inputs
 
     cpdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except? -1
 
-cdef class Port(Booked):
+cdef class Port(ArbitratedServer):
     cdef readonly object link
     cdef readonly Arbiter arbiter
-    cdef dict lines
-    cdef readonly list standing
-    cdef Py_ssize_t last
-    cdef long long came
-    cdef bint due
-    cdef readonly bint buffered
+    cdef Queue queue
+    cdef readonly Buffer buffer
+    cdef readonly bint by_message
+    cdef dict inputs
+    cdef readonly list requesting
+    cdef list ready, asking
+    cdef Py_ssize_t unallocated, last_granted, last_allocated, spread, half
+    cdef double next_due
+    cdef long long requests
+    cdef QueueEntry spare
+    cdef bint crossing
 
-    @cython.locals(line=PortLine, before=PortLine, request=PortRequest, place=Py_ssize_t)
-    cdef object join(self, Server source, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
-    @cython.locals(line=PortLine, request=PortRequest, place=Py_ssize_t, count=Py_ssize_t)
-    cdef PortRequest next(self)
-    @cython.locals(line=PortLine, first=PortRequest, oldest=double)
-    cdef object settle(self)
-    cdef object wake(self, double time)
+    cdef int wake(self, double time) except -1
+    @cython.locals(queue=InputQueue, entry=QueueEntry)
+    cdef object request(self, Server source, Packet packet, Py_ssize_t hop, long long flit, long long last, double time)
+    @cython.locals(channel=VirtualChannel, queue=InputQueue, channels=list)
+    cdef InputQueue input_of(self, Server source, Packet packet, Py_ssize_t hop)
+    @cython.locals(entry=QueueEntry)
+    cdef QueueEntry find(self, InputQueue queue, Packet packet)
+    @cython.locals(before=InputQueue, requesting=list, place=Py_ssize_t)
+    cdef int at_head(self, InputQueue queue, double time) except -1
+    @cython.locals(queue=InputQueue, entry=QueueEntry, chosen=InputQueue, asking=list, when=double)
+    cdef object allocate(self, double now)
+    @cython.locals(buffer=Buffer, channel=VirtualChannel, packet=Packet)
+    cdef int give(self, InputQueue queue, QueueEntry entry, double now) except -1
+    @cython.locals(buffer=Buffer, best=VirtualChannel, channel=VirtualChannel, most="long long", credits="long long",
+                   number=Py_ssize_t)
+    cdef VirtualChannel free_channel(self, QueueEntry entry, double now)
+    @cython.locals(buffer=Buffer, channel=VirtualChannel, number=Py_ssize_t, again=double)
+    cdef double next_channel(self, QueueEntry entry) except? -1.0
+    cdef Py_ssize_t low(self, QueueEntry entry) except -1
+    cdef Py_ssize_t high(self, QueueEntry entry) except -1
+    cdef bint beyond(self, QueueEntry entry) except -1
+    @cython.locals(queue=InputQueue, chosen=InputQueue, ready=list, when=double, again=double)
+    cdef InputQueue arbitrate(self, double now)
+    @cython.locals(place=Py_ssize_t, count=Py_ssize_t)
+    cdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except -1
+    @cython.locals(entry=QueueEntry, own=VirtualChannel, inside=Buffer, channel=VirtualChannel, when=double)
+    cdef double ready_from(self, InputQueue queue, double now) except? -1.0
+    @cython.locals(buffer=Buffer, first=VirtualChannel)
+    cdef double without_channel(self, InputQueue queue, QueueEntry entry, double now) except? -1.0
+    @cython.locals(entry=QueueEntry, port=Port)
+    cdef Transaction blocker(self, InputQueue queue, Transaction transaction, double now)
+    @cython.locals(
+        entry=QueueEntry, packet=Packet, flit="long long", over=bint, taken=VirtualChannel, own=VirtualChannel,
+        inside=Buffer, following=QueueEntry, port=Port, again=double,
+    )
+    cdef int sent(self, InputQueue queue, double now, double end, double arrival) except -1
+    @cython.locals(queue=InputQueue, since=double, oldest=double)
+    cdef int forget_past(self) except -1
+    @cython.locals(entry=QueueEntry, transaction=Transaction, own=VirtualChannel, where=Buffer, here=double,
+                   total=double, since=double, until=double, index=Py_ssize_t)
+    cdef double note_waits(self, InputQueue queue, double now) except? -1.0

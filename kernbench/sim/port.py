@@ -1,62 +1,59 @@
-"""Where a decision is taken: flits stand at the output of a node, and an arbiter says which is next.
+"""The output of a node where an arbiter decides: allocation of channels, then of the switch.
 
-A link that serves first come first served needs none of this: when a flit comes, it is known when it will be
-carried (:meth:`Server.occupy`). With any other arbiter a link has a port. Flits stand there in lines, one for
-each input of the node. When the link is free, and nothing else is left to happen at that time, the arbiter
-picks a line, and the link carries the flit at its head.
+A link that serves first come first served needs no port: when a flit comes, it is known when it will be
+carried (:meth:`Link.reserve`). With another arbiter, or with finite buffers, flits stand in the queues of
+their inputs (:mod:`kernbench.sim.inputs`), and the stages of a router follow, as in any textbook:
+
+request
+    A flit comes to the head of its queue, or behind others there (:meth:`Port.request`). The port decides
+    when its link is free and nothing else is left to happen at that time, so that it sees all that has come.
+VC allocation
+    Packets at the head of their queues get free channels, one after the other (:meth:`Port.allocate`). Beyond
+    a dateline a message may have the upper half of the channels, before it the lower: no cycle closes.
+switch allocation
+    Of the flits that can go (:meth:`Port.ready_from`) the arbiter picks one (:meth:`Port.arbitrate`).
+traversal and delivery
+    The fabric has the link carry it (``Fabric.grant``); then :meth:`Port.sent` gives credits back and lets
+    the next one to the head.
+
+A port whose buffers have no limit goes the same way: it has no channels to give out, nothing stalls, and an
+entry is what came at one time rather than a message. Also tried: a port of its own for that case (the same
+queues and the same decision twice), and a decision in every cycle, as simulators by cycle have it: nine of
+ten find nothing that could go.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
-from kernbench.sim.booked import Booked
-from kernbench.sim.server import Server
+from kernbench.sim.buffers import Buffer, VirtualChannel
+from kernbench.sim.inputs import InputQueue, QueueEntry
+from kernbench.sim.server import ArbitratedServer, Server
+from kernbench.sim.transaction import Transaction
 
 if TYPE_CHECKING:
     from kernbench.sim.node import Link
+    from kernbench.sim.queue import Queue
     from kernbench.sim.transaction import Packet
 
+_DECIDE = 7
 _INFINITY = float("inf")
 
 
-class PortRequest:
-    """Flits ``flit`` to ``last`` of a packet, which came to a port together, at ``since`` ns.
+class Arbiter:
+    """Says who is next at a port. There is one object for each link; a subclass may keep what it likes.
 
-    ``order`` is that in which requests came to this port.
+    ``inputs`` are those that the link's node has: itself, for its own messages, then the links that lead to
+    it as the topology has them. ``lines[i].source`` is one of them.
     """
 
-    def __init__(self, packet: Packet, hop: int, flit: int, last: int, since: float, order: int) -> None:
-        self.packet = packet
-        self.hop = hop
-        """The node of its path where it stands."""
-        self.flit = flit
-        self.last = last
-        self.since = since
-        self.order = order
-        self.behind: PortRequest | None = None
-
-
-class PortLine:
-    """What stands at a port and came by the same input, in order of arrival."""
-
-    def __init__(self, source: Server) -> None:
-        self.source = source
-        """The link that it came by, or the node itself, for its own messages."""
-        self.number = source.index
-        """Place of ``source`` in the machine's table: nodes come first, links as the topology has them."""
-        self.first: Any = None
-        self.rear: Any = None
-
-
-class Arbiter:
-    """Says who is next at a port. There is one object for each link; a subclass may keep what it likes."""
-
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, inputs: Sequence[Server] = ()) -> None:
         self.link = link
+        self.inputs = tuple(inputs)
 
-    def pick(self, lines: list[PortLine], last: int) -> int:
+    def pick(self, lines: list[InputQueue], last: int) -> int:
         """Which of ``lines`` is next: its place in the list.
 
         Asked when the link is free and flits stand in two lines or more.
@@ -69,76 +66,396 @@ class Arbiter:
         raise NotImplementedError
 
 
-class Port(Booked):
-    """The output of a node onto ``link``: who stands there, and who has held the link while others stood."""
+class Port(ArbitratedServer):
+    """The output onto ``link``.
 
-    def __init__(self, link: Link, arbiter: Arbiter) -> None:
+    Args:
+        link: What it leads to.
+        arbiter: Who decides.
+        queue: The event queue.
+        buffer: The buffers at the far end of the link; None: room without limit.
+        by_message: Entries of its inputs are messages: it has a buffer, or others reach its node over links
+            that have one.
+        spread: Numbers between the inputs of one link and those of the next.
+        crossing: Whether links of this kind have a dateline.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        arbiter: Arbiter,
+        queue: Queue,
+        buffer: Buffer | None = None,
+        *,
+        by_message: bool = False,
+        spread: int = 1,
+        crossing: bool = False,
+    ) -> None:
         super().__init__(link.resource)
         self.index = link.index
         self.link = link
         self.arbiter = arbiter
-        self.lines: dict[Server, Any] = {}
-        self.standing: list[Any] = []
-        """The lines in which something stands, by number."""
-        self.last = -1
-        self.came = 0
-        self.due = False
-        """Whether a decision lies in the event queue."""
-        self.buffered = False
-        """Whether it is a port of finite buffers (:mod:`kernbench.sim.buffers`)."""
-
-    def join(self, source: Server, packet: Packet, hop: int, flit: int, last: int, time: float) -> None:
-        """Flits ``flit`` to ``last``, which came from ``source``, stand here from now on."""
-        line = self.lines.get(source)
-        if line is None:
-            line = self.lines[source] = PortLine(source)
-        self.came += 1
-        request = PortRequest(packet, hop, flit, last, time, self.came)
-        if line.first is not None:
-            line.rear.behind = request
-            line.rear = request
-            return
-        line.first = line.rear = request
-        standing = self.standing
-        place = len(standing)
-        while place:
-            before = standing[place - 1]
-            if before.number < line.number:
-                break
-            place -= 1
-        standing.insert(place, line)
-
-    def next(self) -> PortRequest:
-        """The request whose turn it is; its flit is to be taken (:meth:`take`)."""
-        standing = self.standing
-        place = 0
-        if len(standing) > 1:
-            place = self.arbiter.pick(standing, self.last)
-            if not 0 <= place < len(standing):
-                raise UsageError(
-                    f"arbiter '{type(self.arbiter).__name__}' of link '{self.resource}' picks line {place}, "
-                    f"expected 0 to {len(standing) - 1}"
-                )
-        line = standing[place]
-        self.last = line.number
-        request: PortRequest = line.first
-        if request.flit == request.last:
-            line.first = request.behind
-            if line.first is None:
-                del standing[place]
-        return request
+        self.queue = queue
+        self.buffer: Any = buffer
+        self.by_message = by_message
+        self.inputs: dict[Server, Any] = {}
+        self.requesting: list[Any] = []
+        """The inputs whose head wants this output, by number."""
+        self.ready: list[Any] = []
+        self.asking: list[Any] = []
+        self.unallocated = 0
+        """Packets at the head of their queues that have no channel yet."""
+        self.last_granted = -1
+        self.last_allocated = -1
+        """Numbers of the inputs that were served last, and got a channel last."""
+        self.next_due = _INFINITY
+        """When it decides next, as far as is known."""
+        self.requests = 0
+        self.spare: Any = None
+        """Entries that are over, by ``behind``."""
+        self.spread = spread
+        self.crossing = crossing
+        self.half = 0 if buffer is None else len(buffer.channels) // 2
 
     def wake(self, time: float) -> None:
-        """Have it decide at ``time``, or before, for something that stands here is waiting for room."""
-        raise NotImplementedError
+        """Have it decide at ``time``, or before."""
+        if time < self.next_due:
+            self.next_due = time
+            self.queue.put_last(time, _DECIDE, self.index, self)
 
-    def settle(self) -> None:
-        """Forget the runs that nobody stands behind any more."""
-        if not self.runs.count:
+    # -- request ---------------------------------------------------------------------------------------
+
+    def request(self, source: Server, packet: Packet, hop: int, flit: int, last: int, time: float) -> None:
+        """Flits ``flit`` to ``last``, which came from ``source``, stand here from now on."""
+        queue: InputQueue = self.input_of(source, packet, hop)
+        entry: Any = queue.rear
+        if flit and self.by_message:
+            if entry.packet is not packet:
+                entry = self.find(queue, packet)
+            entry.last = last
+            entry.came = time
+            if queue.first is entry:
+                self.wake(time if time > self.free else self.free)
             return
+        self.requests += 1
+        entry = self.spare
+        if entry is None:
+            entry = QueueEntry.__new__(QueueEntry)
+        else:
+            self.spare = entry.behind
+        entry.prepare(packet, hop, flit, last, time, self.requests)
+        if queue.append(entry):
+            self.at_head(queue, queue.head_since if self.by_message else max(time, self.free))
+
+    def input_of(self, source: Server, packet: Packet, hop: int) -> InputQueue:
+        """Where ``packet`` stands at this port."""
+        channels = packet.channels
+        if hop and channels is not None and channels[hop - 1] is not None and not packet.path.sinks[hop]:
+            channel: VirtualChannel = channels[hop - 1]
+            return channel.queue
+        queue: InputQueue | None = self.inputs.get(source)
+        if queue is None:
+            queue = self.inputs[source] = InputQueue(
+                source, source.index * self.spread, None, self.by_message
+            )
+        return queue
+
+    def find(self, queue: InputQueue, packet: Packet) -> QueueEntry:
+        """The entry of ``packet`` in a queue in which flits of others came between its own."""
+        entry: Any = queue.first
+        while entry.packet is not packet:
+            entry = entry.behind
+        found: QueueEntry = entry
+        return found
+
+    def at_head(self, queue: InputQueue, time: float) -> None:
+        """The entry at the head of ``queue`` is for this port, from ``time`` on."""
+        self.unallocated += 1
+        requesting = self.requesting
+        place = len(requesting)
+        while place:
+            before: InputQueue = requesting[place - 1]
+            if before.number < queue.number:
+                break
+            place -= 1
+        requesting.insert(place, queue)
+        self.wake(time)
+
+    # -- VC allocation ---------------------------------------------------------------------------------
+
+    def allocate(self, now: float) -> None:
+        """Give free channels to the packets that are at the head of their queues and have none."""
+        asking = self.asking
+        while True:
+            asking.clear()
+            for queue in self.requesting:
+                entry: QueueEntry = queue.first
+                if entry.channel is not None:
+                    continue
+                if queue.free > now:
+                    self.wake(queue.free)
+                    continue
+                when = self.next_channel(entry)
+                if when <= now:
+                    asking.append(queue)
+                else:
+                    # The link may be taken for longer than the channel (issue_ns).
+                    self.wake(when)
+            if not asking:
+                return
+            chosen: InputQueue = asking[self.pick(asking, self.last_allocated)]
+            self.last_allocated = chosen.number
+            self.give(chosen, chosen.first, now)
+            if len(asking) == 1:
+                return
+
+    def give(self, queue: InputQueue, entry: QueueEntry, now: float) -> None:
+        """Give the packet at the head of ``queue`` a channel; there is a free one."""
+        buffer: Buffer = self.buffer
+        channel: VirtualChannel = self.free_channel(entry, now)
+        packet = entry.packet
+        self.unallocated -= 1
+        channel.taken = True
+        channel.holder = packet.transaction
+        entry.channel = channel
+        entry.allocated = now + buffer.allocation_ns
+        if packet.channels is None:
+            packet.channels = [None] * packet.path.hops
+        packet.channels[entry.hop] = channel
+        queue.resume(now)
+        if entry.allocated > now:
+            self.wake(entry.allocated)
+
+    def free_channel(self, entry: QueueEntry, now: float) -> Any:
+        """Of the channels that a packet may have, the free one with most credits; None without."""
+        buffer: Buffer = self.buffer
+        best: Any = None
+        most = -1
+        for number in range(self.low(entry), self.high(entry)):
+            channel: VirtualChannel = buffer.channels[number]
+            if channel.taken or channel.free_from > now:
+                continue
+            credits = channel.credits(now)
+            if credits > most:
+                best = channel
+                most = credits
+        return best
+
+    def next_channel(self, entry: QueueEntry) -> float:
+        """When the first of the channels that a packet may have is free: infinity where all are taken."""
+        buffer: Buffer = self.buffer
+        again = _INFINITY
+        for number in range(self.low(entry), self.high(entry)):
+            channel: VirtualChannel = buffer.channels[number]
+            if not channel.taken and channel.free_from < again:
+                again = channel.free_from
+        return again
+
+    def low(self, entry: QueueEntry) -> int:
+        """The first channel that a packet may have."""
+        return self.half if self.crossing and self.beyond(entry) else 0
+
+    def high(self, entry: QueueEntry) -> int:
+        """The channel after the last one that it may have."""
+        buffer: Buffer = self.buffer
+        return len(buffer.channels) if not self.crossing or self.beyond(entry) else self.half
+
+    def beyond(self, entry: QueueEntry) -> bool:
+        """Whether a packet has crossed a dateline, on this link or before."""
+        links = entry.packet.path.links
+        kind = self.link.kind
+        for hop in range(entry.hop + 1):
+            port = links[hop].port
+            buffer = None if port is None else port.buffer
+            if buffer is not None and buffer.dateline and links[hop].kind == kind:
+                return True
+        return False
+
+    # -- switch allocation -----------------------------------------------------------------------------
+
+    def arbitrate(self, now: float) -> Any:
+        """The input whose flit at the head goes now; None where none can."""
+        self.next_due = _INFINITY
+        if self.unallocated and self.buffer is not None:
+            self.allocate(now)
+        if self.free > now:
+            if self.requesting:
+                self.wake(self.free)
+            return None
+        ready = self.ready
+        ready.clear()
+        again = _INFINITY
+        for queue in self.requesting:
+            when = self.ready_from(queue, now)
+            if when <= now:
+                ready.append(queue)
+            elif when < again:
+                again = when
+        if not ready:
+            if again < _INFINITY:
+                self.wake(again)
+            return None
+        chosen: InputQueue = ready[self.pick(ready, self.last_granted)]
+        self.last_granted = chosen.number
+        return chosen
+
+    def pick(self, lines: list[Any], last: int) -> int:
+        """The arbiter's choice."""
+        count = len(lines)
+        if count == 1:
+            return 0
+        place = self.arbiter.pick(lines, last)
+        if not 0 <= place < count:
+            raise UsageError(
+                f"arbiter '{type(self.arbiter).__name__}' of link '{self.resource}' picks line {place}, "
+                f"expected 0 to {count - 1}"
+            )
+        return place
+
+    def ready_from(self, queue: InputQueue, now: float) -> float:
+        """When the flit at the head of ``queue`` can go: infinity where something has to happen first.
+
+        It has to be there, the one before it has to have left, a flit of another channel of the same input
+        must not be being read, and it needs a channel of the link and a credit of it.
+        """
+        entry: QueueEntry = queue.first
+        if entry.flit > entry.last:
+            return _INFINITY
+        when = queue.free
+        if when > now:
+            return when
+        own: VirtualChannel | None = queue.channel
+        if own is not None:
+            inside: Buffer = own.buffer
+            if inside.reading > now:
+                if queue.stalled < 0.0:
+                    queue.stall(now, inside.holder, inside)
+                return inside.reading
+        if self.buffer is not None:
+            channel: VirtualChannel | None = entry.channel
+            if channel is None:
+                return self.without_channel(queue, entry, now)
+            if entry.allocated > now:
+                queue.resume(now)
+                return entry.allocated
+            if not channel.credits(now):
+                if queue.stalled < 0.0:
+                    by = self.blocker(channel.queue, entry.packet.transaction, now)
+                    queue.stall(now, by, self.buffer)
+                when = channel.coming.first()
+                if when == _INFINITY:
+                    channel.wanted = True
+                return when
+        if queue.stalled >= 0.0:
+            queue.resume(now)
+        return when
+
+    def without_channel(self, queue: InputQueue, entry: QueueEntry, now: float) -> float:
+        """The head of ``queue`` has no channel: note who has them; returns when one is free, if known."""
+        if queue.stalled < 0.0:
+            buffer: Buffer = self.buffer
+            first: VirtualChannel = buffer.channels[self.low(entry)]
+            queue.stall(now, first.holder, buffer)
+        return self.next_channel(entry)
+
+    def blocker(self, queue: InputQueue, transaction: Transaction, now: float) -> Any:
+        """Who is at the head of a full buffer; who stalls that, if anybody, where it is ``transaction``."""
+        entry: QueueEntry | None = queue.first
+        if entry is None:
+            return None
+        if entry.packet.transaction is not transaction:
+            return entry.packet.transaction
+        if queue.stalled >= 0.0:
+            return queue.stalled_by
+        port: Port = entry.packet.path.links[entry.hop].port
+        return port.holder if port.free > now else None
+
+    # -- after traversal -------------------------------------------------------------------------------
+
+    def sent(self, queue: InputQueue, now: float, end: float, arrival: float) -> None:
+        """The flit at the head of ``queue`` goes: it has left by ``end`` and is there at ``arrival``."""
+        entry: QueueEntry = queue.first
+        packet = entry.packet
+        flit = entry.flit
+        over = flit == packet.last
+        entry.flit = flit + 1
+        queue.free = end
+        if self.buffer is not None:
+            taken: VirtualChannel = entry.channel
+            taken.left -= 1
+            if packet.path.sinks[entry.hop + 1]:
+                taken.give_back(arrival + self.buffer.credit_ns)
+                if over:
+                    self.buffer.leave(arrival, packet.nbytes, 0.0, 0.0)
+            if flit == 0:
+                self.buffer.arrive(arrival)
+            if over:
+                taken.taken = False
+                taken.free_from = end
+        own: VirtualChannel | None = queue.channel
+        if own is not None:
+            inside: Buffer = own.buffer
+            inside.reading = end
+            inside.holder = packet.transaction
+            own.give_back(end + inside.credit_ns)
+            if over:
+                inside.leave(end, packet.nbytes, 0.0, 0.0)
+        again = end if self.by_message else self.free
+        if over or (entry.flit > entry.last and not self.by_message):
+            self.requesting.remove(queue)
+            queue.pop(end)
+            if queue.first is not None:
+                following: QueueEntry = queue.first
+                port: Port = following.packet.path.links[following.hop].port
+                port.at_head(queue, again)
+            entry.forget()
+            entry.behind = self.spare
+            self.spare = entry
+        if self.requesting:
+            self.wake(again)
+        if self.log.runs.count:
+            self.forget_past()
+
+    def forget_past(self) -> None:
+        """Forget the runs that nobody stands behind any more."""
         oldest = _INFINITY
-        for line in self.standing:
-            first: PortRequest = line.first
-            if first.since < oldest:
-                oldest = first.since
-        self.forget_until(oldest)
+        for queue in self.requesting:
+            since = queue.head_since if self.by_message else queue.first.since
+            if since < oldest:
+                oldest = since
+        self.log.forget_until(oldest)
+
+    def note_waits(self, queue: InputQueue, now: float) -> float:
+        """The last flit at the head of ``queue`` goes: note whom it stood behind, and where. Returns the ns.
+
+        Until its packet was at the head, it stood behind others in the same buffer. From then on it was
+        stalled by whoever had no room for it, or stood behind others that the link carried.
+        """
+        entry: QueueEntry = queue.first
+        transaction: Transaction = entry.packet.transaction
+        index = self.index
+        here = entry.came
+        total = 0.0
+        if self.by_message:
+            own: VirtualChannel | None = queue.channel
+            if own is None:
+                total = queue.note_waits(transaction, index, here)
+            else:
+                total = queue.note_waits(transaction, own.buffer.index, here)
+                own.buffer.wait_ns += total
+            if queue.head_since > here:
+                here = queue.head_since
+        if entry.stalls is not None:
+            for since, until, holder, where in entry.stalls:
+                if until <= here:
+                    continue
+                if since > here:
+                    total += transaction.note_waits(index, self, here, since)
+                    here = since
+                if holder is not None and holder is not transaction:
+                    total += transaction.wait_for(holder.id, where.index, here, until)
+                    where.wait_ns += until - here
+                here = until
+        if now > here:
+            total += transaction.note_waits(index, self, here, now)
+        return total

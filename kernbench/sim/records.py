@@ -1,24 +1,8 @@
-"""What is told of servers and transactions, by name of field."""
+"""Records of a transaction that are passed to instruments: its hops and its waits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from kernbench.sim.transaction import Packet
-
-
-class Held(NamedTuple):
-    """A part of a wait: ``holder`` had the server for ``ns``; with ``holders`` > 1 so many had it in all.
-
-    All of it lay between ``t_from`` and ``t_to``, ns.
-    """
-
-    holder: Any
-    ns: float
-    t_from: float
-    t_to: float
-    holders: int = 1
+from typing import NamedTuple
 
 
 class HopRow(NamedTuple):
@@ -57,41 +41,3 @@ class Wait(NamedTuple):
     seq: int
     t_from: float
     t_to: float
-
-
-class ChannelRequests:
-    """The requests, one a channel, that stand for one aggregated request and cost the same overheads.
-
-    The ``first`` request pays the overheads of requests on their way out and of data on their way back; the
-    last one pays those of acknowledgements and of the component that asked. A store-and-forward component
-    waits for all of them and sends them on together.
-    """
-
-    __slots__ = ("_held", "_leads", "first", "open", "size", "unanswered")
-
-    def __init__(self, first: int, size: int) -> None:
-        self.first = first
-        """Id of its first transaction."""
-        self.unanswered = size
-        """Writes of it that the memory has not acknowledged."""
-        self.open = size
-        """Requests of it whose answers have not come back."""
-        self.size = size
-        """Its transactions."""
-        self._held: dict[int, list[tuple[Packet, float]]] = {}
-        self._leads: dict[int, float] = {}
-
-    def follow(self, node: int, out: float, leads: bool) -> float:
-        """When a flit that may leave a pipelined ``node`` from ``out`` on does leave, ns.
-
-        The flit that ``leads``, the first of the request that pays, goes before those that come after it.
-        """
-        if leads:
-            self._leads[node] = out
-        return max(out, self._leads.get(node, 0.0))
-
-    def reassemble(self, node: int, packet: Packet, time: float) -> list[tuple[Packet, float]]:
-        """``packet`` is whole at ``node``: all packets and when they were, or none while some are missing."""
-        held = self._held.setdefault(node, [])
-        held.append((packet, time))
-        return self._held.pop(node) if len(held) == self.size else []

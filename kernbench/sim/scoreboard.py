@@ -128,7 +128,7 @@ class ScoreboardFabric(Fabric):
     def _queue(self, link: Link) -> LinkQueue:
         if link.port is None:
             return LinkQueue(link, self.flit_bytes)
-        if not link.port.buffered:
+        if not link.port.by_message:
             return PortMonitor(link, self.flit_bytes)
         if link.port.buffer is not None:
             self.users[link.port.buffer.index] = self.at_buffers
@@ -181,7 +181,7 @@ class ScoreboardFabric(Fabric):
         assert monitor is not None  # every component is watched
         end = monitor.end
         if way.passes[hop]:
-            overlaps = packet.path.nodes[hop].overlaps
+            overlaps = packet.path.nodes[hop].pipelined
             leaves = packet.time_at(NODE_OUT, hop) if overlaps else time if time > end else end
             self._stand(flight, hop, flit, leaves)
         elif flit == packet.last:

@@ -1,28 +1,32 @@
-"""A FIFO server as arithmetic on the time at which it is free.
+"""A server is arithmetic on the time at which it is free.
 
-Anything that serves one flit or message at a time in order of arrival (a link, a router's worker, an
-HBM pseudo-channel, a TCM port) is one number: when it will be free. Beside it the server remembers who
-holds it, so that a wait can name who it waited for.
+Anything that serves one flit or message at a time (a link, a router's worker, an HBM pseudo-channel, a TCM
+port) is one number: when it will be free. A use costs a comparison and an addition; there is no event for
+its begin or end, and no queue of those who wait: when it serves first come first served (:class:`Server`),
+who comes learns at once when its turn will be. Where an arbiter decides (:class:`ArbitratedServer`), uses
+are entered as they begin.
+
+Beside that number a server has whom it serves and who was before (:mod:`kernbench.sim.occupancy`), so that a
+wait can name who it waited for, and counters of its use.
+
+Also tried: SimPy's ``Resource``, 20 times as slow, as a request and a release are an event each; and an
+agenda of bookings with gaps, which only pays where somebody may come later and be served earlier.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from kernbench.sim.holding import Departures, HolderShares, Runs
-from kernbench.sim.holding import HeldTimes as Parts
-from kernbench.sim.records import Held
+from kernbench.sim.holding import Departures
+from kernbench.sim.occupancy import OccupancyLog
 
-HOLDERS_NAMED = 8
-"""How many holders one wait tells apart."""
-_NAMED = 8
 _INFINITY = float("inf")
 
 
 class Server:
-    """One FIFO server with its use counted. ``owner`` is whatever holds it: a transaction, an op.
+    """Serves first come first served. ``owner`` is whatever holds it: a transaction, an op.
 
-    Subclasses may override any of its methods.
+    Subclasses may override ``occupy``, ``arrive`` and ``leave``.
     """
 
     def __init__(self, resource: str) -> None:
@@ -38,16 +42,15 @@ class Server:
         self.transactions = 0
         self.max_queue = 0
         self.present = 0
-        self.runs = Runs()
+        self.log: Any = None
+        """An OccupancyLog, once somebody has waited."""
         self.queued = False
-        """Whether there are runs: a look at these costs a look into memory for each flit."""
-        self.shares: HolderShares | None = None
+        """Whether it has runs: a look there costs a look into memory for each flit."""
         self.departures = Departures()
         self.leaving = 0
         """How many ``departures`` there are."""
         self.left = _INFINITY
         """One departure more, of one that left while no other was about to: most servers need no others."""
-        self.parts: Any = None  # Parts, when it has been waited for
         self.watcher: Any = None
         """An instrument whose ``occupied(server, time, duration, start, owner)`` is called for each use."""
 
@@ -68,12 +71,11 @@ class Server:
         begun = self.free
         if time >= begun:
             if self.queued:
-                self.forget_runs()
+                self._forget_log()
             self.holder = owner
             self.since = begun = time
         elif self.holder is not owner:
-            self.drop_runs(time)  # later questions are about times after ``time``
-            self.end_run(begun)
+            self._hand_over(time, begun)  # later questions are about times after ``time``
             self.holder = owner
             self.since = begun
         self.free = begun + duration
@@ -81,134 +83,34 @@ class Server:
             self.watcher.occupied(self, time, duration, begun, owner)
         return begun
 
-    def end_run(self, end: float) -> None:
-        """The present holder's run ends at ``end``: keep it for the waits of those behind it."""
-        since = self.since
-        if end > since:
-            self.runs.add(since, end, self.holder)
-            self.queued = True
-            if self.shares is None:
-                self.shares = HolderShares()
-            self.shares.add(self.holder, end - since)
+    def _hand_over(self, time: float, end: float) -> None:
+        """The present holder has it until ``end``: those who come from ``time`` on may wait for it."""
+        if self.log is None:
+            self.log = OccupancyLog(True)
+        self.log.forget_until(time)
+        self.log.add(self.since, end, self.holder)
+        self.queued = self.log.runs.count > 0
 
-    def forget_runs(self) -> None:
-        """The server is idle: there is nothing to wait behind."""
-        self.runs.clear()
+    def _forget_log(self) -> None:
+        """It is idle: there is nothing to wait behind."""
+        self.log.clear()
         self.queued = False
-        if self.shares is not None:
-            self.shares.clear()
 
-    def drop_runs(self, time: float) -> None:
-        """Forget the runs that ended by ``time``."""
-        runs = self.runs
-        while runs.count and runs.end(0) <= time:
-            assert self.shares is not None
-            self.shares.take(runs.holder(0), runs.end(0) - runs.since(0))
-            runs.drop_oldest()
-        self.queued = runs.count > 0
+    def blockers(self, owner: Any, begin: float, end: float) -> int:
+        """Who else held it between ``begin`` (now) and ``end``, when ``owner`` gets it: entries of its log.
 
-    def waited_for(self, owner: Any, begin: float, end: float) -> list[Held]:
-        """Who else held the server between ``begin`` (now) and ``end``, oldest first.
-
-        ``end`` is when ``owner`` got it. The server was busy all that time, so what is missing from
-        ``end - begin`` was held by ``owner`` itself (its earlier flits). Up to :data:`HOLDERS_NAMED` holders
-        are named each. In a longer queue the newest are, and the rest are one entry in the name of the
-        oldest: neither the time that this takes nor its result grows with the queue.
+        It is busy all that time, so what is missing from ``end - begin`` was held by ``owner`` itself (its
+        earlier flits).
         """
-        n = self.waits(owner, begin, end)
-        parts = self.parts
-        return [
-            Held(parts.holder[k], parts.ns[k], parts.t_from[k], parts.t_to[k], parts.holders[k])
-            for k in range(n - 1, -1, -1)
-        ]
-
-    def waits(self, owner: Any, begin: float, end: float) -> int:
-        """As :meth:`waited_for`; the answer is left in ``parts``, newest first. Returns how many."""
-        runs = self.runs
-        if runs.count:
-            self.drop_runs(begin)
-        count = runs.count
-        if not count and self.holder is owner:
+        if self.log is None:
+            self.log = OccupancyLog(True)
+        log = self.log
+        if log.runs.count:
+            log.forget_until(begin)
+        if not log.runs.count and self.holder is owner:
             return 0  # it stood behind its own earlier flits
-        if self.parts is None:
-            self.parts = Parts()
-        parts = self.parts
-        n = 0
-        stop = end
-        own_walked = 0.0
-        step = 0 if self.holder is None else -1
-        while step < count and stop > begin:
-            if step < 0:
-                since, until, holder = self.since, _INFINITY, self.holder
-            else:
-                at = count - 1 - step
-                since, until, holder = runs.since(at), runs.end(at), runs.holder(at)
-            if since < stop:
-                start = begin if begin > since else since
-                if holder is not owner:
-                    k = 0
-                    while k < n and parts.holder[k] is not holder:
-                        k += 1
-                    if k == n and n == _NAMED - 1:
-                        others = self.others(owner, n, step if step > 0 else 0)
-                        if others > 1:
-                            self.rest(owner, n, begin, stop, own_walked)
-                            parts.holders[n] = others
-                            return n + 1
-                    if k == n:
-                        parts.holder[k] = holder
-                        parts.ns[k] = stop - start
-                        parts.t_from[k] = start
-                        parts.t_to[k] = stop
-                        parts.holders[k] = 1
-                        n += 1
-                    else:
-                        parts.ns[k] = parts.ns[k] + stop - start
-                        parts.t_from[k] = start
-                stop = start
-            if step >= 0 and holder is owner:
-                own_walked += until - since
-            step += 1
+        n: int = log.blockers(owner, begin, end, self.holder, self.since, _INFINITY)
         return n
-
-    def others(self, owner: Any, n: int, walked: int) -> int:
-        """How many holders there are among the runs not walked, besides ``owner`` and the ``n`` named."""
-        runs, shares, parts = self.runs, self.shares, self.parts
-        assert shares is not None
-        over = 1 if shares.has(owner) else 0
-        for k in range(n):
-            if shares.has(parts.holder[k]):
-                over += 1
-        last = runs.count - 1
-        for j in range(walked):
-            shares.walk(runs.holder(last - j))
-        for j in range(walked):
-            holder = runs.holder(last - j)
-            if not shares.walked(holder) or holder is owner:
-                continue
-            known = False
-            for k in range(n):
-                if parts.holder[k] is holder:
-                    known = True
-            if not known:  # behind ``owner`` alone, in a queue that went on behind it
-                over += 1
-        return shares.count - over
-
-    def rest(self, owner: Any, n: int, begin: float, stop: float, own_walked: float) -> None:
-        """Part ``n``: the oldest holder of ``[begin, stop)``, how much of it was not ``owner``'s."""
-        runs, parts = self.runs, self.parts
-        assert self.shares is not None
-        own = self.shares.ns(owner) - own_walked if self.shares.has(owner) else 0.0
-        i = 0
-        if runs.holder(0) is owner:
-            own -= begin - runs.since(0)
-            while runs.holder(i) is owner:
-                i += 1
-        since = runs.since(i)
-        parts.holder[n] = runs.holder(i)
-        parts.ns[n] = stop - begin - own
-        parts.t_from[n] = begin if begin > since else since
-        parts.t_to[n] = stop
 
     def arrive(self, time: float) -> None:
         """Count one more transaction present from ``time`` on."""
@@ -235,3 +137,28 @@ class Server:
         self.bytes += nbytes
         self._busy_ns += busy_ns
         self.wait_ns += wait_ns
+
+
+class ArbitratedServer(Server):
+    """A server whose uses are entered one by one as they begin: who came later may have gone first."""
+
+    def __init__(self, resource: str) -> None:
+        super().__init__(resource)
+        self.log = OccupancyLog()
+
+    def occupy(self, time: float, duration: float, owner: Any) -> float:
+        """Serve ``owner`` from ``time`` on; it is free."""
+        end = self.free
+        if self.holder is not owner or time > end:
+            self.log.add(self.since, end, self.holder)
+            self.holder = owner
+            self.since = time
+        self.free = time + duration
+        if self.watcher is not None:
+            self.watcher.occupied(self, time, duration, time, owner)
+        return time
+
+    def blockers(self, owner: Any, begin: float, end: float) -> int:
+        """See :meth:`Server.blockers`; ``end`` is now, and it may have been idle in between."""
+        n: int = self.log.blockers(owner, begin, end, self.holder, self.since, self.free)
+        return n

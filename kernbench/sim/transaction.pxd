@@ -1,5 +1,6 @@
 from kernbench.sim.columns cimport Doubles, Hops, Waits
-from kernbench.sim.holding cimport HeldTimes as Parts
+from kernbench.sim.holding cimport HeldTimes
+from kernbench.sim.occupancy cimport OccupancyLog
 from kernbench.sim.server cimport Server
 
 cimport cython
@@ -28,13 +29,15 @@ cdef class Transaction:
     ) except -1
     @cython.locals(seq="long long")
     cpdef double wait_for(self, long long holder, long long resource, double t_from, double t_to) except? -1.0
-    @cython.locals(parts=Parts, n=int, k=int, seq="long long", holder="long long", other=Transaction)
+    @cython.locals(n=int)
     cpdef double note_waits(self, long long resource, Server server, double begin, double end) except? -1.0
+    @cython.locals(found=HeldTimes, k=int, seq="long long", holder="long long", other=Transaction)
+    cdef double note_blockers(self, long long resource, OccupancyLog log, int n) except? -1.0
 
 cdef class Path:
     cdef readonly tuple nodes, links, reassembles, sinks
     cdef public double weight
-    cdef public object turn
+    cdef public object make_reverse
     cdef Path _reverse
     cdef readonly Py_ssize_t hops
 
@@ -43,14 +46,14 @@ cdef class Packet:
     cdef readonly Path path
     cdef public bint pays
     cdef readonly long long nbytes, last, last_bytes
-    cdef public object turn
+    cdef public object state
     cdef public list channels
     cdef public Doubles feed
     cdef public Py_ssize_t feed_hop
     cdef Doubles times
     cdef Py_ssize_t stride
-    cdef public double turn_done
-    cdef public Server turn_server
+    cdef public double done
+    cdef public Server done_by
 
     @cython.locals(flits="long long")
     cpdef int prepare(self, Transaction transaction, Path path, long long nbytes, long long flit_bytes) except -1

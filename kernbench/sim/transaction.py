@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import RoutingError, UsageError
 from kernbench.sim.columns import Doubles, Hops, Waits
-from kernbench.sim.records import ChannelRequests, Hop, HopRow, Wait
+from kernbench.sim.occupancy import OccupancyLog
+from kernbench.sim.records import Hop, HopRow, Wait
 from kernbench.sim.server import Server
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ class Transaction:
         self.op = -1
         self.address = 0
         """Byte offset within the destination memory."""
-        self.access: ChannelRequests | None = None
-        """The access that it is a part of, with requests of other channels."""
+        self.access: Any = None
+        """The :class:`~kernbench.components.access.ChannelRequests` that it is a part of, if any."""
         self.channel = -1
         """The pseudo-channel of the destination that holds all of its bytes; -1 where address bits say so."""
         self.is_write = False
@@ -159,25 +160,29 @@ class Transaction:
 
     def note_waits(self, resource: int, server: Server, begin: float, end: float) -> float:
         """Note who held ``server``, part of ``resource``, between two times; return the ns waited in all."""
-        n = server.waits(self, begin, end)
+        n = server.blockers(self, begin, end)
+        return self.note_blockers(resource, server.log, n) if n else 0.0
+
+    def note_blockers(self, resource: int, log: OccupancyLog, n: int) -> float:
+        """Note the ``n`` entries of blockers that ``log`` has found at ``resource``; return the ns waited."""
         total = 0.0
         if n:
-            parts = server.parts
+            found = log.found
             seq = 0 if self.hop_rows is None else self.hop_rows.count
             k = n
             while k:
                 k -= 1
-                who = parts.holder[k]
+                who = found.holder[k]
                 if isinstance(who, Transaction):
                     other = who
                     holder = other.id
                 else:
                     holder = who.id
                 self.wait(
-                    holder, resource, parts.holders[k], seq, parts.ns[k], parts.t_from[k], parts.t_to[k]
+                    holder, resource, found.holders[k], seq, found.ns[k], found.t_from[k], found.t_to[k]
                 )
-                total += parts.ns[k]
-                parts.holder[k] = None
+                total += found.ns[k]
+                found.holder[k] = None
         return total
 
 
@@ -201,7 +206,7 @@ class Path:
             raise ValueError(f"a path of {len(self.nodes)} components over {self.hops} links")
         self.weight = 0.0
         """Sum of the links' routing weights in mm; 0 where it was not routed."""
-        self.turn: Callable[[], Path] | None = None
+        self.make_reverse: Callable[[], Path] | None = None
         """Makes the path of the answers, once there is one; None: it is this one."""
         self._reverse: Path | None = None
         before = tuple(stops[: self.hops])
@@ -215,7 +220,7 @@ class Path:
         """The path of answers."""
         back = self._reverse
         if back is None:
-            back = self._reverse = self if self.turn is None else self.turn()
+            back = self._reverse = self if self.make_reverse is None else self.make_reverse()
         return back
 
     def latency_ns(self) -> float:
@@ -236,7 +241,7 @@ class Packet:
         self.transaction = transaction
         self.path = path
         self.pays = transaction.access is None or transaction.access.first == transaction.id
-        """It pays overheads; of the packets of one :class:`ChannelRequests` one does."""
+        """It pays overheads; of the packets of one access one does."""
         self.nbytes = nbytes
         flits = (nbytes + flit_bytes - 1) // flit_bytes
         if not flits:
@@ -255,10 +260,11 @@ class Packet:
         self.feed: Any = None
         """Times at which the flits of a message sent as a whole reach the end of their first link."""
         self.feed_hop = -1
-        self.turn: Any = None
-        """Scratch of the destination while flits come in."""
-        self.turn_done = 0.0
-        self.turn_server: Any = None
+        self.state: Any = None
+        """What the destination keeps of it while its flits come in."""
+        self.done = 0.0
+        self.done_by: Any = None
+        """When the last flit that has come is served there, and by which server."""
         self.channels: Any = None
         """The virtual channel that it has of each link; None: of none."""
 
@@ -281,6 +287,12 @@ class Packet:
     def reassembles(self) -> tuple[bool, ...]:
         """See :class:`Path`."""
         return self.path.reassembles
+
+    def resized(self, nbytes: int, flit_bytes: int) -> Packet:
+        """A packet of ``nbytes`` that goes on in its place: see :meth:`FabricNode.transform`."""
+        other = Packet(self.transaction, self.path, nbytes, flit_bytes)
+        other.pays = self.pays
+        return other
 
     def feeds(self) -> Doubles:
         """Room for a time of each flit."""

@@ -164,3 +164,63 @@ def test_a_kernel_that_races_runs_and_fails_its_check(workdir: Path) -> None:
     np.testing.assert_array_equal(done.output, 2 * x)
     with pytest.raises(VerificationError, match="race on tensor 'out'"):
         done.check(lambda x: 2 * x)
+
+
+def races_of_host(before: bool, wait: bool) -> list[dict[str, Any]]:
+    """The host writes a tensor before a launch or after, waiting for it or not."""
+
+    def double(x: Any, tl: Any) -> None:
+        tl.store(x.local, tl.load(x.local) * 2)
+
+    def bench(torch: Any) -> None:
+        x, y = torch.full((64,), 1.0, dtype="f32", name="x"), torch.full((64,), 1.0, dtype="f32", name="y")
+        torch.launch("first", double, y)  # is under way all the time
+        if before:
+            x.fill(3.0)
+        handle = torch.launch("double", double, x)
+        if wait:
+            handle.wait()
+        if not before:
+            x.fill(0.0)
+
+    races: list[dict[str, Any]] = kb.run(bench, "minimal", store="memory:").info["races"]
+    return races
+
+
+def test_the_host_races_with_launches_that_it_has_not_waited_for() -> None:
+    found = races_of_host(before=False, wait=False)
+    assert {race["kind"] for race in found} <= {"write-read", "read-write", "write-write"}
+    for race in found:
+        host = next(race[end] for end in ("first", "second") if race[end]["pe"] == "the host")
+        assert host["source"].startswith("test_races_asked.py:")
+        assert "tensor 'x'" in race["where"]
+        assert "the host writes at test_races_asked.py:" in race["message"]
+    assert found
+    assert races_of_host(before=False, wait=True) == []
+    assert races_of_host(before=True, wait=False) == []
+
+
+def test_the_host_races_with_an_asynchronous_collective(cli: Cli, workdir: Path) -> None:
+    (workdir / "host.py").write_text(
+        """\
+import numpy as np
+from kernbench.benches import bench
+
+@bench(name="host", description="A tensor is overwritten while all_reduce works on it.")
+def run(torch):
+    dist = torch.distributed
+    dist.init_process_group("ahbm")
+    def worker(rank):
+        x = torch.full((4096,), rank + 1, dtype="f32", name=f"x{rank}")
+        work = dist.all_reduce(x, async_op=True)
+        x.fill(0)
+        work.wait()
+    torch.multiprocessing.spawn(worker, nprocs=2)
+""",
+        encoding="utf-8",
+    )
+    done = cli("run", "host.py", "--check")
+    assert done.status == 1
+    assert "the host writes at host.py:11" in done.err
+    rows = json.loads(cli("query", "races", "--format", "json").out)["rows"]
+    assert {("host.py:11", "the host")} <= {(row[4], row[5]) for row in rows} | {(r[8], r[9]) for r in rows}

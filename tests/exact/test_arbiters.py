@@ -15,9 +15,10 @@ from kernbench.errors import InvariantError, UsageError
 from kernbench.pgraph import Edge
 from kernbench.sim.clock import Clock
 from kernbench.sim.fabric import Fabric
+from kernbench.sim.inputs import InputQueue
 from kernbench.sim.link_monitors import InFlight, PortMonitor, Way
 from kernbench.sim.node import TRANSIT, FabricNode, Link, path_over
-from kernbench.sim.port import Arbiter, Port, PortLine
+from kernbench.sim.port import Arbiter, Port
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Packet, Transaction
 from tests.exact.reference.cases import TOPOLOGIES, Bench
@@ -74,7 +75,9 @@ class Lane:
         self.links = {way: self._link(way) for way in ("ac", "bc", "cd")}
         for number, server in enumerate([*self.nodes.values(), *self.links.values()]):
             server.index = number
-        self.port = self.links["cd"].port = Port(self.links["cd"], arbiter(self.links["cd"]))
+        self.port = self.links["cd"].port = Port(
+            self.links["cd"], arbiter(self.links["cd"]), self.clock.entries
+        )
 
     def _link(self, way: str) -> Link:
         figures = {"kind": "wire", "bw_gbs": 256.0 if way == "cd" else 512.0, "delay_ns": 0.25}
@@ -144,14 +147,14 @@ def test_of_many_holders_the_oldest_share_an_entry() -> None:
     for number, other in enumerate(others):
         port.occupy(float(number), 1.0, other)
     port.occupy(12.0, 1.0, "me")
-    parts = port.waited_for("me", 0.5, 12.0)
-    assert [(part.holder, part.ns, part.holders) for part in parts] == [
+    parts = port.log.answer(port.blockers("me", 0.5, 12.0))
+    assert [(holder, ns, holders) for holder, ns, _, _, holders in parts] == [
         ("cd0", 4.5, 5), *((f"cd{number}", 1.0, 1) for number in range(5, 12))
     ]  # fmt: skip
 
 
 class Lost(Arbiter):
-    def pick(self, lines: list[PortLine], last: int) -> int:
+    def pick(self, lines: list[InputQueue], last: int) -> int:
         return len(lines)
 
 

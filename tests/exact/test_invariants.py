@@ -19,8 +19,8 @@ from kernbench.components.pe_tcm import PeTcm
 from kernbench.errors import InvariantError
 from kernbench.machine.machine import Machine
 from kernbench.program.operations import Region
+from kernbench.sim.buffers import VirtualChannel
 from kernbench.sim.fabric import Fabric
-from kernbench.sim.lanes import VirtualChannel
 from kernbench.sim.node import Link
 from kernbench.sim.scoreboard import ScoreboardFabric
 from kernbench.sim.server import Server
@@ -106,7 +106,7 @@ def out_of_order_release(patch: Patch) -> None:
         answer = Packet(transaction, transaction.path.reverse, transaction.nbytes, 256)
         packet.times.at[packet.stride + len(packet.links)] = begun
         times = [fetch(self, packet, flit, inside)[0] for flit in range(answer.last + 1)]  # type: ignore[arg-type]
-        self.depart(packet, time, begun, inside, max(times), self, transaction.nbytes)
+        self.depart(packet, time, begun, inside, max(times), max(times), self)
         self.system.fabric.stream(answer, [times[-1], *times[:-1]])
 
     patch.setattr(Fabric, "stream", shuffled)
@@ -251,7 +251,7 @@ def late_submission(patch: Patch) -> None:
 
 def nobody_to_blame(patch: Patch) -> None:
     """Waits name no holder and are reported as service."""
-    patch.setattr(Server, "waits", lambda self, owner, begin, end: 0)
+    patch.setattr(Server, "blockers", lambda self, owner, begin, end: 0)
 
 
 def own_fault(patch: Patch) -> None:

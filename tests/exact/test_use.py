@@ -143,8 +143,8 @@ def test_a_server_that_never_rests_forgets_what_is_over() -> None:
     server = Server("s")
     for turn in range(10_000):
         server.occupy(float(turn), 1.0 if turn else 3.0, turn)
-    assert server.runs.count < 10
-    assert server.waited_for("new", 9999.0, 10_002.0) == [
+    assert server.log.runs.count < 10
+    assert server.log.answer(server.blockers("new", 9999.0, 10_002.0)) == [
         (turn, 1.0, turn + 2.0, turn + 3.0, 1) for turn in (9997, 9998, 9999)
     ]
 

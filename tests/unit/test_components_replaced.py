@@ -49,13 +49,6 @@ class SlowToAnswer(HbmSlice):
         self.clock.process(later())
 
 
-class OwnWaits(Transit):
-    """Overrides what the engine does not call."""
-
-    def waited_for(self, owner, begin, end):
-        return []
-
-
 class NoComponent:
     pass
 '''
@@ -115,7 +108,6 @@ def test_a_run_with_a_components_file(parts: Path) -> None:
         ("no_such_package:Router", "does not import"),
         ("users_parts:Missing", "does not import"),
         ("users_parts:Unfinished", "'users_parts:Unfinished' lacks commit, fetch; define them"),
-        ("users_parts:OwnWaits", "replaces waited_for, which compiled code alone calls; replace waits"),
         ("users_parts:NoComponent", "is not a subclass of kernbench.components.base.Component"),
     ],
 )

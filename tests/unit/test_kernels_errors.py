@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import re
 import threading
@@ -13,6 +14,7 @@ from greenlet import GreenletExit
 
 from kernbench.errors import KernelError
 from kernbench.kernels import KernelCall, Placement, TensorArg
+from kernbench.kernels.tl import Language, public_names
 from tests.unit.kernels_fake_pe import FakePe
 
 X = TensorArg("x", (4, 4), "f16", default=Placement(256, 256, (4, 4)))
@@ -76,8 +78,8 @@ CALLS = [
     (lambda tl, x: tl.clamp(1, tl.zeros((3,)), 2), "x", "not a tensor handle"),
     (lambda tl, x: tl.clamp(tl.zeros((3,)), [0], 2), "min", "not a tensor handle"),
     (lambda tl, x: tl.where(1, tl.zeros((3,)), 2), "cond", "not a tensor handle"),
-    (lambda tl, x: tl.softmax(tl.zeros((3,)), 1), "axis", "no axis"),
-    (lambda tl, x: tl.sum(tl.zeros((3,)), -2), "axis", "no axis"),
+    (lambda tl, x: tl.softmax(tl.zeros((3,)), 1), "axis", "not an axis"),
+    (lambda tl, x: tl.sum(tl.zeros((3,)), -2), "axis", "not an axis"),
     (lambda tl, x: tl.max(tl.zeros((3,)), 0.0), "axis", "not an integer"),
     (lambda tl, x: tl.arange(3, 3), "end", "not above"),
     (lambda tl, x: tl.arange(0, 2**40), "end", "32 bits"),
@@ -87,8 +89,8 @@ CALLS = [
     (lambda tl, x: tl.full((2,), math.inf, "i32"), "value", "not an i32"),
     (lambda tl, x: tl.full((2,), 0.5, "i32"), "value", "not an i32"),
     (lambda tl, x: tl.trans(tl.zeros((3,))), "x", "fewer than two"),
-    (lambda tl, x: tl.program_id(3), "axis", "none of 0"),
-    (lambda tl, x: tl.num_programs(-1), "axis", "none of 0"),
+    (lambda tl, x: tl.program_id(3), "axis", "not one of 0"),
+    (lambda tl, x: tl.num_programs(-1), "axis", "not one of 0"),
     (lambda tl, x: tl.cdiv(1, 0), "b", "below 1"),
     (lambda tl, x: tl.cycles(-1), "n", "cannot pass"),
     (lambda tl, x: tl.cycles(math.nan), "n", "cannot pass"),
@@ -136,8 +138,8 @@ COMPOSITES = [
     ({"epilogue": [{"op": "where"}]}, "epilogue[0].op", "three arguments"),
     ({"epilogue": [{"op": "cast"}]}, "epilogue[0].op", "not known"),
     ({"epilogue": [{"op": "mul"}]}, "epilogue[0].value", "missing"),
-    ({"epilogue": [{"op": "exp", "value": 1}]}, "epilogue[0].value", "no field of exp"),
-    ({"epilogue": [{"op": "bias", "bias": 1, "group": 4}]}, "epilogue[0].group", "no field of bias"),
+    ({"epilogue": [{"op": "exp", "value": 1}]}, "epilogue[0].value", "not a field of exp"),
+    ({"epilogue": [{"op": "bias", "bias": 1, "group": 4}]}, "epilogue[0].group", "not a field of bias"),
     ({"epilogue": [{"op": "dequant", "scale": 1, "group": 4}]}, "epilogue[0].group", "scope 'k_tile'"),
     (
         {"epilogue": [{"op": "dequant", "scale": 1, "group": 4, "scope": "k_tile"}]},
@@ -170,7 +172,7 @@ COMPOSITES = [
     ),
     ({"epilogue": [{"op": ["relu"]}]}, "epilogue[0].op", "not known"),
     ({"epilogue": [{"op": "relu", "scope": "tile"}]}, "epilogue[0].scope", "k_tile, output_tile, kernel"),
-    ({"epilogue": [{"op": "relu", "factor": 2}]}, "epilogue[0].factor", "no field of relu"),
+    ({"epilogue": [{"op": "relu", "factor": 2}]}, "epilogue[0].factor", "not a field of relu"),
     ({"epilogue": [{"op": "bias"}]}, "epilogue[0].bias", "missing"),
     ({"epilogue": [{"op": "bias", "bias": 1.0}]}, "epilogue[0].bias", "neither a handle"),
     ({"epilogue": [{"op": "scale"}]}, "epilogue[0].factor", "missing"),
@@ -398,3 +400,47 @@ def test_what_lies_in_the_shard_or_in_the_tensor_is_reached():
         tl.load(int(x.local) + 8, (2, 4), "f16")  # a plain address leads anywhere
 
     assert len(FakePe().run(kernel, SHARD)) == 7
+
+
+NO_ARGUMENTS = [
+    None, "q", 1.5, -1, [], {}, object(), [1, "a"], np.zeros(3), b"x", math.nan, 2**70, True, np.array("a"),
+    [[1]], {1}, len, iter([1]), 1j, ...,
+]  # fmt: skip
+"""Things that most arguments cannot be."""
+FINE = {
+    "op": "gemm", "shape": (4, 4), "dir": "E", "start": 0, "end": 4, "axis": 0, "dtype": "f16",
+    "strides": (4, 1), "offsets": (0, 0), "block_shape": (2, 4), "min": 0, "max": 1, "value": 1, "n": 1,
+    "index": 0, "stop": 4, "step": 1,
+}  # fmt: skip
+CALLS_OF_TL = [name for name in public_names() if inspect.isfunction(getattr(Language, name))]
+
+
+@pytest.mark.parametrize("name", sorted({*CALLS_OF_TL} - {"device_print", "static_assert"}))
+def test_whatever_a_call_is_given_it_takes_or_names_itself(name):
+    """No raw TypeError: of every argument in turn."""
+    parameters = list(inspect.signature(getattr(Language, name)).parameters.values())[1:]
+    needed = [one for one in parameters if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+
+    def calls(x, tl):
+        handle = tl.zeros((4, 4))
+        fine = {one.name: FINE.get(one.name, handle) for one in needed}
+        fine |= {key: x for key in ("ptr", "base", "arg") if key in fine}
+        yield [(), {}]
+        yield [(handle,) * 12, {}]
+        for one in parameters:
+            for value in NO_ARGUMENTS if one.kind is not one.VAR_POSITIONAL else ():
+                yield [(), fine | {one.name: value}]
+
+    def kernel(x, tl):
+        for args, named in calls(x, tl):
+            with contextlib.suppress(KernelError):
+                getattr(tl, name)(*args, **named)
+
+    FakePe(scratch_bytes=1 << 24).run(kernel, X)
+
+
+def test_calls_with_too_few_and_too_many_arguments_say_what_they_take():
+    assert "tl.exp: missing a required argument: 'x'; it takes x" in fails(lambda x, tl: tl.exp(), X)
+    assert "tl.max: too many positional arguments; it takes x, axis" in fails(
+        lambda x, tl: tl.max(tl.load(x), 0, True, 1), X
+    )

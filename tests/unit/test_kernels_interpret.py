@@ -279,3 +279,17 @@ def test_integers_are_not_divided_by_zero(name):
         interpret(lambda x, tl: getattr(tl, name)(tl.load(x), 0), x)
     interpret(kernel, x.astype(np.float32), by.astype(np.float32))
     interpret(lambda x, tl: getattr(tl, name)(0, tl.load(x)), x)
+
+
+def test_axes_are_put_in_any_order():
+    def kernel(x, tuple_, plain, tl):
+        tl.store(tuple_, tl.trans(tl.load(x), (2, 0, -2)))
+        tl.store(plain, tl.trans(tl.load(x), 2, 0, 1))
+
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for result in interpret(kernel, x, out=[np.zeros((4, 2, 3), np.float32) for _ in range(2)]):
+        np.testing.assert_array_equal(result, x.transpose(2, 0, 1))
+    with pytest.raises(
+        KernelError, match=r"tl.trans: argument 'dims': \(0, 1\) must name each of the 3 axes once"
+    ):
+        interpret(lambda x, tl: tl.trans(tl.load(x), (0, 1)), x)

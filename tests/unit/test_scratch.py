@@ -45,7 +45,9 @@ def test_scratch_says_what_does_not_fit() -> None:
     room = scratch.Scratch(4096, 64)
     block = room.take(10)
     assert (block.address, room.free_bytes) == (4096, 48)
-    with pytest.raises(BadArgumentError, match="49 bytes wanted, 48 of 64 bytes free"):
+    with pytest.raises(
+        BadArgumentError, match=r"49 bytes wanted, 48 of 64 bytes free .* pe\.pe_tcm\.scratch_bytes"
+    ):
         room.take(49)
     with pytest.raises(BadArgumentError, match="bytes wanted, 48 of 64 bytes free"):
         room.take(1 << 80)

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbench.sim.holding import Runs
-from kernbench.sim.records import Held
-from kernbench.sim.server import HOLDERS_NAMED, Server
+from kernbench.sim.occupancy import NAMED
+from kernbench.sim.server import Server
 from tests.conftest import patches_the_engine
+
+
+class Held(NamedTuple):
+    """An entry of the answer to who held a server."""
+
+    holder: Any
+    ns: float
+    t_from: float
+    t_to: float
+    holders: int = 1
+
+
+def blockers(server: Server, owner: Any, begin: float, end: float) -> list[Held]:
+    """Who held ``server`` between two times, oldest first."""
+    n = server.blockers(owner, begin, end)
+    return [Held(*entry) for entry in server.log.answer(n)] if n else []
+
 
 ARRIVALS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 5), st.sampled_from("abc")), min_size=1, max_size=40
@@ -35,7 +52,7 @@ def test_starts_and_holders_are_those_of_a_queue_played_through(steps: list[tupl
         timeline.extend(owner * duration)
         if start > now:
             shares: dict[str, float] = {}
-            for holder, ns, _, _, _ in server.waited_for(owner, float(now), start):
+            for holder, ns, _, _, _ in blockers(server, owner, float(now), start):
                 shares[holder] = shares.get(holder, 0.0) + ns
             window = timeline[now:expected]
             assert "-" not in window, "a server stood idle while something waited for it"
@@ -87,12 +104,12 @@ def test_in_a_long_queue_the_newest_holders_are_named_and_the_rest_is_one_sum(
             continue
         window = timeline[now : int(start)]
         others = [h for h in dict.fromkeys(reversed(window)) if h != owner]  # newest first
-        held = server.waited_for(owner, float(now), start)
+        held = blockers(server, owner, float(now), start)
         assert sum(entry.ns for entry in held) == len([h for h in window if h != owner])
-        if len(others) <= HOLDERS_NAMED:
+        if len(others) <= NAMED:
             assert held == [_held(window, now, h) for h in reversed(others)]
             continue
-        named = others[: HOLDERS_NAMED - 1]
+        named = others[: NAMED - 1]
         # What they held earlier still, before one that is not named, is in the sum.
         recent = int(held[0].t_to)
         assert held[1:] == [_held(timeline[recent : int(start)], recent, h) for h in named[::-1]]
@@ -108,7 +125,7 @@ def test_a_queue_that_went_on_behind_the_one_that_asks() -> None:
     for owner in range(20):
         server.occupy(0.0, 1.0, owner)
     # Number 12 asks when seven more stand behind it.
-    assert [tuple(h) for h in server.waited_for(12, 0.0, 12.0)] == [
+    assert [tuple(h) for h in blockers(server, 12, 0.0, 12.0)] == [
         (0, 5.0, 0.0, 5.0, 5), *((n, 1.0, float(n), n + 1.0, 1) for n in range(5, 12)),
     ]  # fmt: skip
 
@@ -128,5 +145,5 @@ def test_attribution_takes_no_longer_in_a_longer_queue(monkeypatch: pytest.Monke
     server = Server("s")
     for owner in range(4000):
         start = server.occupy(0.0, 1.0, owner)
-        assert len(server.waited_for(owner, 0.0, start)) <= HOLDERS_NAMED
-    assert seen < 4000 * 4 * (HOLDERS_NAMED + 2)
+        assert len(blockers(server, owner, 0.0, start)) <= NAMED
+    assert seen < 4000 * 4 * (NAMED + 2)

@@ -49,8 +49,8 @@ def run_page(opened: OpenRun, window: ChosenWindow) -> Page:
         sections.append(TabSection(one.title, load, one.short))
         if one.key == "waits":
             sections += [TabSection(title, own[key], short) for key, title, short in _ROWS]
-    own = Target("run", run.id)
-    return Page(f"run {run.id}", facts, sections, own, run.id, source.file_of(run), _steps_of)
+    itself = Target("run", run.id)
+    return Page(f"run {run.id}", facts, sections, itself, run.id, source.file_of(run), _steps_of)
 
 
 def source_page(opened: OpenRun, line: str, window: ChosenWindow) -> Page:

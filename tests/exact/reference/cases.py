@@ -21,7 +21,7 @@ from kernbench.pgraph import PropertyGraph
 from kernbench.program.operations import Op, Operand, Region
 from kernbench.routing import Router, Traffic
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.server import HOLDERS_NAMED
+from kernbench.sim.occupancy import NAMED as HOLDERS_NAMED
 from kernbench.sim.transaction import Transaction
 from kernbench.topology import names
 from tests.compiled import compiled

@@ -6,23 +6,23 @@ cimport cython
 
 cdef int _HIT, _MISS, _CONFLICT
 
-cdef class Visit:
+cdef class MemoryRequest:
     cdef public Packet packet, answer
     cdef public double last_in, begun, inside, done, issued
-    cdef public list parts, stays
+    cdef public list parts, states
     cdef public long long unserved, next
     cdef public PseudoChannel by
 
-    @cython.locals(number=int, stay=DramStay)
+    @cython.locals(number=int, state=ChannelState)
     cpdef object wait_from(self, long long tick)
 
-cdef class FlitAtSlice:
-    cdef public Visit visit
+cdef class FlitRequest:
+    cdef public MemoryRequest asked
     cdef public long long flit, left
     cdef public double done, issued
     cdef public PseudoChannel by
 
-cdef class DramStay:
+cdef class ChannelState:
     cdef public long long last, hits, misses, conflicts, refreshes, refresh, row
 
     @cython.locals(found=int, pseudo=Pseudo, since="long long")

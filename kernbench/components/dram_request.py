@@ -10,7 +10,7 @@ from kernbench.sim.transaction import Packet
 _HIT, _MISS, _CONFLICT = HIT, MISS, CONFLICT
 
 
-class Visit:
+class MemoryRequest:
     """A message at a slice."""
 
     def __init__(self, packet: Packet, answer: Any, channels: int) -> None:
@@ -30,23 +30,23 @@ class Visit:
         self.issued = 0.0
         self.by: Any = None
         """Of the part that is done last: when its last command was issued, and at which pseudo-channel."""
-        self.stays: list[Any] = [None] * channels
+        self.states: list[Any] = [None] * channels
         """By the pseudo-channel's place what it met there; None where it has no bytes."""
 
     def wait_from(self, tick: int) -> None:
         """Another flit has come at ``tick``: what held up those before it is of no account any more."""
-        for number in range(len(self.stays)):
-            stay: DramStay = self.stays[number]
-            if stay is not None:
-                stay.last = tick
-                stay.refresh = stay.row = stay.refreshes = 0
+        for number in range(len(self.states)):
+            state: ChannelState = self.states[number]
+            if state is not None:
+                state.last = tick
+                state.refresh = state.row = state.refreshes = 0
 
 
-class FlitAtSlice:
+class FlitRequest:
     """A flit at a slice: ``left`` bursts of it have not been served."""
 
-    def __init__(self, visit: Visit, flit: int) -> None:
-        self.visit = visit
+    def __init__(self, asked: MemoryRequest, flit: int) -> None:
+        self.asked = asked
         self.flit = flit
         self.left = 0
         self.done = 0.0
@@ -54,7 +54,7 @@ class FlitAtSlice:
         self.by: Any = None
 
 
-class DramStay:
+class ChannelState:
     """A message at one pseudo-channel: how its bursts found their rows, and what it waited for. In ticks.
 
     The time up to its last burst is cut at each of its bursts. Of each piece, what a refresh held up counts

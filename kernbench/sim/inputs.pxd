@@ -1,0 +1,42 @@
+from kernbench.sim.buffers cimport Buffer, VirtualChannel
+from kernbench.sim.holding cimport Runs
+from kernbench.sim.occupancy cimport OccupancyLog
+from kernbench.sim.server cimport Server
+from kernbench.sim.transaction cimport Packet, Transaction
+
+cimport cython
+
+cdef double _INFINITY
+
+cdef class QueueEntry:
+    cdef readonly Packet packet
+    cdef readonly Py_ssize_t hop
+    cdef readonly long long flit, last, order
+    cdef readonly double since, came, allocated
+    cdef readonly VirtualChannel channel
+    cdef QueueEntry behind
+    cdef list stalls
+
+    cdef int prepare(self, Packet packet, Py_ssize_t hop, long long flit, long long last, double since, long long order) except -1
+    cdef int forget(self) except -1
+
+cdef class InputQueue:
+    cdef readonly Server source
+    cdef readonly Py_ssize_t number
+    cdef readonly VirtualChannel channel
+    cdef readonly QueueEntry first
+    cdef QueueEntry rear
+    cdef double free, head_since
+    cdef OccupancyLog log
+    cdef readonly double stalled
+    cdef readonly Transaction stalled_by
+    cdef readonly Buffer full_buffer
+
+    cdef bint append(self, QueueEntry entry) except -1
+    @cython.locals(gone=QueueEntry, following=QueueEntry, runs=Runs)
+    cdef object pop(self, double end)
+    cdef int stall(self, double now, Transaction by, Buffer full) except -1
+    @cython.locals(entry=QueueEntry, since=double)
+    cdef object resume(self, double now)
+    @cython.locals(log=OccupancyLog, n=int, until=double)
+    cdef double note_waits(self, Transaction transaction, Py_ssize_t resource, double since) except? -1.0

@@ -1,0 +1,139 @@
+"""What stands before an output: the queues of a node's inputs.
+
+Flits wait where they came in. An input is the link that brought them or, for what the node sends itself, the
+node; behind a link with virtual channels each of them is an input of its own. Each has a queue, in order of
+arrival, and the head of it is all that an arbiter sees.
+
+What an entry is depends on the port. Where there is room without limit, flits of several messages may come
+by one input in turn, and none has to wait until another's message is complete: an entry is what came at one
+time. With finite buffers an entry is a message, from its first flit to its last (wormhole switching): it
+holds its place, and its virtual channel, and all behind it stand. Entries are used again, as one is needed
+for each message and hop.
+
+An input also keeps who was at its head when, and by whom the one there now is stalled, so that a wait can be
+told to be behind somebody in the same buffer, or for room in the next one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernbench.sim.occupancy import OccupancyLog
+from kernbench.sim.server import Server
+from kernbench.sim.transaction import Transaction
+
+if TYPE_CHECKING:
+    from kernbench.sim.buffers import Buffer
+    from kernbench.sim.transaction import Packet
+
+_INFINITY = float("inf")
+
+
+class QueueEntry:
+    """Flits ``flit`` to ``last`` of a packet, the first of which came at ``since`` ns.
+
+    ``order`` is that in which entries came to their port.
+    """
+
+    def prepare(self, packet: Packet, hop: int, flit: int, last: int, since: float, order: int) -> None:
+        """Make it that of a packet of which these flits stand here since ``since``."""
+        self.packet = packet
+        self.hop = hop
+        """The node of its path where it stands."""
+        self.flit = flit
+        self.last = last
+        self.since = since
+        self.order = order
+        self.behind: Any = None
+        """The entry behind it; of one that is free, the next free one."""
+        self.came = since
+        """When the newest flit came."""
+        self.channel: Any = None
+        """The virtual channel of the link that it has, of a link with buffers."""
+        self.allocated = 0.0
+        """From when on it can use it."""
+        self.stalls: list[tuple[float, float, Any, Buffer]] | None = None
+        """From when to when it was stalled at the head of its queue, by whom, and which buffer was full."""
+
+    def forget(self) -> None:
+        """Let go of what it was about."""
+        nothing: Any = None
+        self.packet = nothing
+        self.channel = self.stalls = nothing
+
+
+class InputQueue:
+    """What came by one input and has not gone on, in order of arrival."""
+
+    def __init__(self, source: Server, number: int, channel: Any, by_message: bool) -> None:
+        self.source = source
+        """The link that it came by, or the node itself, for its own messages."""
+        self.number = number
+        """Orders the inputs of a port: the node's own messages first, then links as the topology has them."""
+        self.channel = channel
+        """The virtual channel whose buffer it is; None where it has no limit."""
+        self.first: Any = None
+        self.rear: Any = None
+        self.free = 0.0
+        """When the flit that went last has left it."""
+        self.head_since = 0.0
+        """Since when the entry at the head has been there."""
+        self.log: Any = OccupancyLog() if by_message else None
+        """Which messages were there before, as far as anyone behind them still stands."""
+        self.stalled = -1.0
+        """Since when the flit at the head has been stalled; -1: it is not."""
+        self.stalled_by: Any = None
+        """The transaction that stalls it."""
+        self.full_buffer: Any = None
+        """The buffer that is full, or from which another flit is being read."""
+
+    def append(self, entry: QueueEntry) -> bool:
+        """An entry comes; whether it is at the head."""
+        if self.first is not None:
+            self.rear.behind = entry
+            self.rear = entry
+            return False
+        self.first = self.rear = entry
+        self.head_since = entry.since if entry.since > self.free else self.free
+        return True
+
+    def pop(self, end: float) -> None:
+        """The entry at the head has left at ``end``: the next one is at the head."""
+        gone: QueueEntry = self.first
+        following: Any = gone.behind
+        self.first = following
+        if self.log is None:
+            return
+        self.log.add(self.head_since, end, gone.packet.transaction)
+        self.head_since = end
+        runs = self.log.runs
+        # The newest one is kept: another packet may come while its last flit is still leaving.
+        while runs.count > 1 and (following is None or runs.end(0) <= following.since):
+            runs.drop_oldest()
+
+    def stall(self, now: float, by: Any, full: Buffer) -> None:
+        """The flit at the head is stalled from ``now`` on: by a transaction, or by nobody else (None)."""
+        self.stalled = now
+        self.stalled_by = by
+        self.full_buffer = full
+
+    def resume(self, now: float) -> None:
+        """The flit at the head is stalled no longer."""
+        since = self.stalled
+        if since < 0.0:
+            return
+        self.stalled = -1.0
+        if now > since:
+            entry: QueueEntry = self.first
+            if entry.stalls is None:
+                entry.stalls = []
+            entry.stalls.append((since, now, self.stalled_by, self.full_buffer))
+
+    def note_waits(self, transaction: Transaction, resource: int, since: float) -> float:
+        """Note whom ``transaction`` stood behind here until it was at the head; returns for how long, ns."""
+        until = self.head_since
+        if until <= since:
+            return 0.0
+        log = self.log
+        n = log.blockers(transaction, since, until, None, _INFINITY, _INFINITY)
+        return transaction.note_blockers(resource, log, n)
