@@ -11,7 +11,7 @@ CONTAINERS = ("queue", "holding", "columns")
 RULES = (
     "occupancy", "server", "transaction", "node", "clock", "inputs", "buffers", "port",
     "fabric", "rows", "ledger",
-    "fifo_monitor", "link_monitors", "scoreboard",
+    "fifo_monitor",
 )  # fmt: skip
 """Modules of ``kernbench.sim`` that are compiled from the ``.py`` file."""
 

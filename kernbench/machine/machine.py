@@ -149,11 +149,9 @@ class Machine(Ledger):
         self.instruments = tuple(instruments)
         self._launch_ids = count()
         if checked:
-            self.checker = InvariantChecker(self.clock, self.flit_bytes)
-            self.fabric = self.checker.fabric
+            self.checker = InvariantChecker(self.clock)
             self.instruments = (self.checker, *self.instruments)
-        else:
-            self.fabric = Fabric(self.clock, self.flit_bytes)
+        self.fabric = Fabric(self.clock, self.flit_bytes)
         self.resources: list[Server] = []
         self.components: dict[str, Component] = {}
         self.links: dict[tuple[str, str], Link] = {}
@@ -184,7 +182,7 @@ class Machine(Ledger):
             servers: dict[FabricNode, tuple[Server, ...]] = {
                 c: tuple(c.servers()) for c in self.components.values()
             }
-            self.checker.attach(self.resources, servers, engines)
+            self.checker.attach(self.resources, servers, engines, self.in_flight)
 
     def _limit(self, config: LinkParts) -> None:
         """Give links the buffers that are said of them, and ports to all that leave the far nodes."""

@@ -13,7 +13,7 @@ cdef class VirtualChannel:
     cdef readonly bint taken
     cdef readonly Transaction holder
     cdef double free_from
-    cdef long long left
+    cdef readonly long long left
     cdef Departures coming
     cdef bint wanted
     cdef readonly InputQueue queue

@@ -1,11 +1,11 @@
-"""The monitor of one FIFO server, and the wording of a broken rule."""
+"""The monitors of one server, and the wording of a broken rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from kernbench.errors import InvariantError
+from kernbench.sim.port import Port
 from kernbench.sim.server import Server
 from kernbench.sim.transaction import Transaction
 
@@ -30,17 +30,16 @@ def violation(invariant: str, who: str, location: str, time: float, what: str) -
 class FifoMonitor:
     """Checks each use of a server: in order of arrival, one at a time, and as soon as it is free.
 
-    ``used`` is called with each transaction or operation that occupies it. Of a server that may have an
-    ``occupy`` of its own the monitor sees what that answers; of others it is the ``watcher``.
+    Of a server that may have an ``occupy`` of its own the monitor sees what that answers; of others it is the
+    ``watcher``.
     """
 
-    __slots__ = ("_occupy", "_used", "arrived", "end", "server")
+    __slots__ = ("_occupy", "arrived", "end", "server")
 
-    def __init__(self, server: Server, used: Callable[[Any], None]) -> None:
+    def __init__(self, server: Server) -> None:
         self.server = server
         self.arrived = 0.0
         self.end = 0.0
-        self._used = used
         if hasattr(server, "__dict__"):
             self._occupy = server.occupy
             server.occupy = self.occupy  # type: ignore[method-assign]
@@ -69,7 +68,31 @@ class FifoMonitor:
                 what = f"waits until {start:.6f} ns, though all others are served by {earliest:.6f} ns"
                 raise self._wrong("work", owner, time, what)
         self.arrived, self.end = time, start + duration
-        self._used(owner)
 
     def _wrong(self, invariant: str, owner: Any, time: float, what: str) -> InvariantError:
         return violation(invariant, describe(owner), self.server.resource, time, what)
+
+
+class PortMonitor:
+    """Checks each use of a port, where the arbiter says who goes: one at a time, and with a credit."""
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self._end = 0.0
+        port.watcher = self
+
+    def occupied(self, server: Server, time: float, duration: float, start: float, owner: Any) -> None:
+        """``owner`` is carried for ``duration`` ns from ``start`` on."""
+        if start < self._end - slack(start):
+            what = f"is let on while another is until {self._end:.6f} ns"
+            raise violation("capacity", describe(owner), server.resource, start, what)
+        self._end = start + duration
+        self.check_credits(start)
+
+    def check_credits(self, now: float) -> None:
+        """No channel has sent more flits than it had credits for."""
+        for channel in () if self._port.buffer is None else self._port.buffer.channels:
+            if channel.left < 0:
+                who = describe(channel.holder)
+                what = f"{-channel.left} flits went over channel {channel.number} without a credit"
+                raise violation("credits", who, self._port.resource, now, what)

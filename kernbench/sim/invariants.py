@@ -1,19 +1,23 @@
 """Rules that every run keeps, checked while it runs.
 
 =============== =====================================================================================
-``bytes``       every flit gets over every hop once, and a transaction's bytes are carried once
-``order``       time does not fall, and servers serve in order of arrival; arbiters, each input's flits
-``capacity``    no server serves two at a time, no link more than its bandwidth
-``work``        no server is idle while something waits for it alone
+``bytes``       a message crosses every link of its route once, and a transaction's bytes are carried once
+``order``       servers serve in order of arrival; engines take their jobs in order
+``capacity``    no server or link serves two at a time, no link more than its bandwidth
+``work``        no server or link that serves in order of arrival is idle while something waits for it
 ``times``       service and waits of a transaction add up to its time, hop after hop without a gap
 ``waits``       every wait names others that were there, for as long as it lasted
-``credits``     no virtual channel has more flits under way than its buffer has room for
+``credits``     no virtual channel has sent more flits than it had credits for
 ``outstanding`` when nothing is left to happen, nothing is unanswered
 =============== =====================================================================================
 
 A machine made with ``check=True`` (or with ``KERNBENCH_CHECK=1`` in the environment) is checked; the
 first broken rule is an :class:`~kernbench.errors.InvariantError` with transaction, location and time. An
 unchecked machine pays nothing for it.
+
+It is an instrument: it looks at what transactions and operations were, as they end, and at each use of a
+server (:mod:`kernbench.sim.fifo_monitor`). It is no second simulator; tests/exact/reference is one, which
+says when every transaction must end.
 """
 
 from __future__ import annotations
@@ -29,13 +33,12 @@ from kernbench.errors import InvariantError
 from kernbench.program.operations import Op
 from kernbench.sim.buffers import Buffer
 from kernbench.sim.clock import Clock
-from kernbench.sim.fifo_monitor import describe, slack, violation
+from kernbench.sim.fifo_monitor import FifoMonitor, PortMonitor, describe, slack, violation
 from kernbench.sim.instrument import Instrument
-from kernbench.sim.node import FabricNode, Link
+from kernbench.sim.node import TRANSFORM, FabricNode, Link
 from kernbench.sim.records import Hop, HopRow, Wait
-from kernbench.sim.scoreboard import ScoreboardFabric, check_use
 from kernbench.sim.server import Server
-from kernbench.sim.transaction import Transaction
+from kernbench.sim.transaction import Path, Transaction
 
 VARIABLE = "KERNBENCH_CHECK"
 """Environment variable: ``1`` checks every machine that does not say otherwise."""
@@ -59,9 +62,7 @@ class EngineCounts(NamedTuple):
 class InvariantChecker(Instrument):
     """Checks one machine. It must be the first of its instruments."""
 
-    def __init__(self, clock: Clock, flit_bytes: int) -> None:
-        self.fabric = ScoreboardFabric(clock, flit_bytes)
-        """The fabric of the machine that it checks."""
+    def __init__(self, clock: Clock) -> None:
         self.checked = 0
         """Transactions checked so far."""
         self._clock = clock
@@ -72,22 +73,44 @@ class InvariantChecker(Instrument):
         self._sent: dict[int, float] = {}
         """When the operations under way were sent by their DMA engines, ns; of traced transactions."""
         self._resources: list[Server] = []
+        self._in_flight: Mapping[int, Transaction] = {}
+        self._ports: list[PortMonitor] = []
+        self._traced = True
+        self._within: dict[int, int] = {}
+        """Number of the component that a resource is part of; hops are recorded at the component."""
+        self._carried: dict[int, int] = defaultdict(int)
+        """Bytes of messages that have crossed a link, by its number."""
+        self._paths: dict[int, Path] = {}
+        """Routes of transactions that have ended, by number."""
+        self._reached: dict[Path, set[int]] = {}
+        """Numbers of the resources on a route, there and back."""
 
     def attach(
         self,
         resources: list[Server],
         parts: Mapping[FabricNode, Iterable[Server]],
         engines: Mapping[str, EngineCounts],
+        in_flight: Mapping[int, Transaction],
     ) -> None:
         """All resources exist and are numbered.
 
-        Watch the components among them with the servers that are ``parts`` of them, and the DMA ``engines``
-        by component.
+        Watch the components among them with the servers that are ``parts`` of them, links, and the DMA
+        ``engines`` by component. ``in_flight`` are the transactions that have not ended, by number.
         """
         self._resources = resources
         self._engines = engines
+        self._in_flight = in_flight
         for node, servers in parts.items():
-            self.fabric.watch(node, servers)
+            for server in dict.fromkeys((node, *servers)):
+                FifoMonitor(server)
+                if server is not node:
+                    self._within[server.index] = node.index
+        for link in resources:
+            if isinstance(link, Link):
+                if link.port is None:
+                    FifoMonitor(link)
+                else:
+                    self._ports.append(PortMonitor(link.port))
 
     def transaction_done(self, transaction: Transaction) -> None:
         """Check a transaction's bytes, times and waits."""
@@ -95,14 +118,37 @@ class InvariantChecker(Instrument):
         if not transaction.t_submit <= transaction.t_done == now:
             raise violation("times", describe(transaction), transaction.dst, now,
                             f"lasts from {transaction.t_submit} to {transaction.t_done} ns")  # fmt: skip
-        self.fabric.finished(transaction, now)
         if transaction.traced:
             hops = transaction.hops
             if hops and transaction.src in self._engines:
                 self._sent[transaction.op] = hops[0][3]
+            self._paths[transaction.id] = transaction.path
+            self._bytes(transaction, hops, now)
             self._times(transaction, hops, now)
             self._waits(transaction, hops, now)
+        else:
+            self._traced = False
         self.checked += 1
+
+    def _bytes(self, transaction: Transaction, hops: Sequence[Hop], now: float) -> None:
+        """Each message has crossed each link of its route once, and the bytes went one way or the other."""
+        path = transaction.path
+        crossed = [hop for hop in hops if isinstance(self._resources[hop[0]], Link)]
+        if not crossed:
+            return  # it stayed within a PE, or a component answers itself
+        out = [link.index for link in path.links]
+        back = [link.index for link in path.reverse.links] if len(crossed) > len(out) else []
+        if [hop[0] for hop in crossed] != [*out, *back]:
+            here = next((a for a, (b, *_) in zip([*out, *back], crossed, strict=False) if a != b), out[0])
+            what = f"ends with {len(crossed)} links crossed of {len(out)} there and as many back"
+            raise self._wrong("bytes", transaction, here, now, what)
+        carried = [crossed[0][6]] + ([crossed[len(out)][6]] if back else [])
+        resized = any(node.hooks & TRANSFORM for node in path.nodes)
+        if sum(carried) != transaction.nbytes and not resized:
+            what = f"is answered with {sum(carried)} of its {transaction.nbytes} bytes carried"
+            raise violation("bytes", describe(transaction), transaction.dst, now, what)
+        for hop in crossed:
+            self._carried[hop[0]] += hop[6]
 
     def _times(self, transaction: Transaction, hops: Sequence[Hop], now: float) -> None:
         """The last flit's journey has no gaps: each hop begins where the one before it ends."""
@@ -117,6 +163,10 @@ class InvariantChecker(Instrument):
             if not in_order or service_ns < -allowed or wait_ns < -allowed:
                 row = HopRow(resource, t_in, t_start, t_out, service_ns, wait_ns, nbytes)
                 raise self._wrong("times", transaction, resource, now, f"the hop runs backwards: {row}")
+            link = self._resources[resource]
+            if isinstance(link, Link) and t_out - t_start < nbytes / link.bw_gbs + link.delay_ns - allowed:
+                what = f"{nbytes} bytes were across in {t_out - t_start:.6f} ns, faster than its bandwidth"
+                raise self._wrong("capacity", transaction, resource, now, what)
             most = self._most_service(self._resources[resource], nbytes)
             if service_ns > most + allowed:
                 what = f"{service_ns:.6f} ns of service where {most:.6f} are needed; a wait has no name"
@@ -150,8 +200,7 @@ class InvariantChecker(Instrument):
             waited[hop[0]] += hop[5]
         for wait in transaction.waits:
             waited[self._place(transaction, wait)] -= wait.ns
-            users = self.fabric.users.get(wait.resource, set())
-            if wait.holder == transaction.id or wait.holder not in users or not wait.ns > 0.0:
+            if wait.holder == transaction.id or not wait.ns > 0.0 or not self._was_at(wait):
                 what = f"waits {wait.ns} ns for transaction {wait.holder}, which did not hold it"
                 raise self._wrong("waits", transaction, wait.resource, now, what)
         allowed = slack(now)
@@ -164,7 +213,25 @@ class InvariantChecker(Instrument):
         """Number of the node or link at whose hop a wait is counted."""
         if isinstance(self._resources[wait.resource], Buffer):
             return transaction.rows[wait.seq].resource
-        return self.fabric.within.get(wait.resource, wait.resource)
+        return self._within.get(wait.resource, wait.resource)
+
+    def _was_at(self, wait: Wait) -> bool:
+        """Whether the route of the holder leads to where it is said to have been.
+
+        Whoever waits for room may wait for somebody far away.
+        """
+        if isinstance(self._resources[wait.resource], Buffer):
+            return True
+        under_way = self._in_flight.get(wait.holder)
+        path = self._paths.get(wait.holder) if under_way is None else under_way.path
+        if path is None:
+            return False
+        reached = self._reached.get(path)
+        if reached is None:
+            ways = (path, path.reverse)
+            reached = {one.index for way in ways for one in (*way.nodes, *way.links)}
+            self._reached[path] = reached
+        return self._within.get(wait.resource, wait.resource) in reached
 
     def op_done(self, op: Op) -> None:
         """Remember what the DMA engines have done."""
@@ -206,8 +273,45 @@ class InvariantChecker(Instrument):
         now = self._clock.now
         for transaction in in_flight:
             raise violation("outstanding", describe(transaction), transaction.dst, now, "was never answered")
-        self.fabric.at_rest(now)
+        self._conserved(now)
         for what in waiting:
             raise violation("outstanding", "an operation", "the end", now, what)
         self._engine_jobs(now)
         check_use(self._resources, now)
+
+    def _conserved(self, now: float) -> None:
+        """Links have counted what messages carried, and channels have had their credits."""
+        for link in self._resources:
+            if isinstance(link, Link):
+                counted, carried = link.bytes - link.streamed_bytes, self._carried[link.index]
+                if self._traced and counted != carried:
+                    what = f"counted {counted} bytes, carried {carried}"
+                    raise violation("bytes", "all traffic", link.resource, now, what)
+        for port in self._ports:
+            port.check_credits(now)
+        self._paths.clear()
+
+
+def check_use(resources: list[Server], now: float) -> None:
+    """Nothing was busy for longer than ``now``, ns, and each link for as long as its bytes take."""
+    allowed = slack(now)
+    for resource in resources:
+        busy = resource.busy_ns
+        if not isinstance(resource, Link):
+            if busy > now + allowed:
+                raise _overfull(resource, now)
+            continue
+        link = resource
+        # Streams within a PE go beside the fabric's flits: each is within the link's capacity.
+        streamed = link.streamed_bytes / link.bw_gbs
+        if busy - streamed > now + allowed or streamed > now + allowed:
+            raise _overfull(link, now)
+        needed = link.bytes / link.bw_gbs + link.issue_ns * (link.transactions - link.streams)
+        if abs(needed - busy) > 1e-6 + 1e-9 * needed:
+            what = f"was busy for {busy:.6f} ns, its bytes take {needed:.6f} ns"
+            raise violation("capacity", "all traffic", link.resource, now, what)
+
+
+def _overfull(resource: Server, now: float) -> InvariantError:
+    what = f"was busy for {resource.busy_ns:.6f} ns"
+    return violation("capacity", "all traffic", resource.resource, now, what)

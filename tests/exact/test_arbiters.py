@@ -15,8 +15,8 @@ from kernbench.errors import InvariantError, UsageError
 from kernbench.pgraph import Edge
 from kernbench.sim.clock import Clock
 from kernbench.sim.fabric import Fabric
+from kernbench.sim.fifo_monitor import PortMonitor
 from kernbench.sim.inputs import InputQueue
-from kernbench.sim.link_monitors import InFlight, PortMonitor, Way
 from kernbench.sim.node import TRANSIT, FabricNode, Link, path_over
 from kernbench.sim.port import Arbiter, Port
 from kernbench.sim.server import Server
@@ -166,33 +166,12 @@ def test_a_line_that_does_not_exist_is_an_error() -> None:
         lane.run()
 
 
-@pytest.mark.parametrize(
-    ("start", "duration", "owner", "broken"),
-    [
-        (1.0, 1.0, 0, None),
-        (1.5, 1.0, 0, "work"),
-        (0.5, 1.0, 0, "order"),
-        (1.0, 1.0, 2, "order"),
-        (1.0, 0.5, 0, "capacity"),
-    ],
-)
-def test_the_checker_sees_what_a_port_does_wrong(
-    start: float, duration: float, owner: int, broken: str | None
-) -> None:
-    """Flits of transactions 0 and 1 stand from 1 ns on; the second use begins while the first lasts."""
+def test_the_checker_sees_a_port_that_carries_two_at_a_time() -> None:
     lane = Lane(RoundRobin)
-    sent = [lane.send(number, "ab"[number], 1) for number in (0, 1)]
-    monitor = PortMonitor(lane.links["cd"], 256)
-    for order, one in enumerate(sent):
-        packet = Packet(one, one.path, 256, 256)
-        flight = InFlight(packet, Way(packet, [], [None, None, None]))
-        monitor.stand((1.0, 1, order, flight, 1, 0))
-    who = sent[owner] if owner < 2 else Transaction(2, "write", "b", "d", 256, 0.0, sent[1].path)
-    if broken is None:
-        monitor.occupied(lane.port, start, duration, start, who)
-        with pytest.raises(InvariantError, match="while another is until 2"):
-            monitor.occupied(lane.port, 1.5, 1.0, 1.5, sent[1])
-        return
-    with pytest.raises(InvariantError) as error:
-        monitor.occupied(lane.port, start, duration, start, who)
-    assert error.value.invariant == broken
+    one, other = (lane.send(number, "ab"[number], 1) for number in (0, 1))
+    monitor = PortMonitor(lane.port)
+    monitor.occupied(lane.port, 1.0, 1.0, 1.0, one)
+    monitor.occupied(lane.port, 2.0, 1.0, 2.0, other)
+    with pytest.raises(InvariantError, match="while another is until 3") as error:
+        monitor.occupied(lane.port, 2.5, 1.0, 2.5, one)
+    assert error.value.invariant == "capacity"
