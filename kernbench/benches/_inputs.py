@@ -19,7 +19,7 @@ TILES = Param(
     "tiles",
     str,
     "wide",
-    "wide: rows of 256 bytes, a burst; native: the hardware's",
+    "wide: rows of a burst of 256 bytes or two; native: the hardware's",
     choices=("wide", "native"),
 )
 SEED = Param("seed", int, 0, "seed of the random inputs", minimum=0)
@@ -37,12 +37,12 @@ def weights(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> Arr
 
 
 def wide(dtype: str, depth: int | None = None) -> tuple[int, int, int]:
-    """(M, K, N) of tiles whose rows are 256 bytes, a burst of the default machine's memory.
+    """(M, K, N) of tiles whose rows are a burst of the default machine's memory, 256 bytes, or two.
 
     ``depth``: K, of a product whose first operand is not streamed.
     """
     columns = 256 // dtypes.dtype(dtype).itemsize
-    return 32, depth or columns, columns
+    return 32, depth or columns, 2 * columns
 
 
 def matmul(a: Array, b: Array) -> Bounded:
