@@ -33,7 +33,7 @@ from kernbench.analysis.time_window import Floats
 from kernbench.analysis.what_if_bounds import Bounds
 from kernbench.analysis.zero_load import ZeroLoadModel
 from kernbench.kinds import component_kind
-from kernbench.pgraph import PropertyGraph
+from kernbench.pgraph import Edge, Node, PropertyGraph
 from kernbench.topology.overrides import AND, FREE, KIND, matching, multiply
 
 TWICE = 2.0
@@ -284,7 +284,8 @@ def candidates(
         kinds[estimator.kind(location)].append(location)
     beside = [name for name in by_location if name in matter and len(kinds[estimator.kind(name)]) > 1]
     whole: dict[str, list[str]] = {kind: [] for kind in kinds}
-    for part in itertools.chain(graph.nodes(), graph.edges("LINK")):
+    parts: Iterable[Node | Edge] = itertools.chain(graph.nodes(), graph.edges("LINK"))
+    for part in parts:
         if (kind := part.properties.get("kind")) in whole:
             whole[kind].append(part.id)
     asked = {KIND + kind: members for kind, members in whole.items()}
