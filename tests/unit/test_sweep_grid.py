@@ -10,7 +10,7 @@ import pytest
 from kernbench.errors import ConfigError, UsageError
 from kernbench.sweeps.file import read_sweep
 from kernbench.sweeps.grid import MOST_POINTS, grid, values
-from kernbench.sweeps.result import Sweep, SweepPoint
+from kernbench.sweeps.result import Sweep, SweepPoint, median_of
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,51 @@ def test_swept_keys_are_those_that_differ() -> None:
     assert table["m"].to_pylist() == ["1", "1", "no"]
     assert table["x"].to_pylist() == [None, 1, 1]
     assert table["latency_ns"].to_pylist() == [5.0, 4.0, None]
+
+
+def test_what_a_point_says_comes_before_what_is_common_and_all_of_both_is_multiplied() -> None:
+    found = grid(
+        ["t"], {"m": "1,2"}, {"x": 5}, [{"set": {"m": 9}, "topology": ["a", "b"]}, {"params": {"n": 3}}]
+    )
+    assert [(one.topology, dict(one.params), dict(one.topo)) for one in found] == [
+        ("a", {"m": 9}, {"x": 5}), ("b", {"m": 9}, {"x": 5}),
+        ("t", {"m": "1", "n": 3}, {"x": 5}), ("t", {"m": "2", "n": 3}, {"x": 5}),
+    ]  # fmt: skip
+
+
+def test_the_front_is_of_points_that_no_other_beats() -> None:
+    def point(number: int, ns: float | None, pj: float | None, error: str = "") -> SweepPoint:
+        return SweepPoint(number, "t", {"m": number}, {}, ns, error=error, energy_pj=pj)
+
+    points = (
+        point(1, 5.0, 9.0), point(2, 4.0, 10.0), point(3, 4.0, 9.5), point(4, 6.0, 9.0),
+        point(5, 1.0, 1.0, "bad"), point(6, None, 1.0), point(7, 8.0, None), point(8, 9.0, 2.0),
+    )  # fmt: skip
+    assert [one.point for one in Sweep("b", points).front] == [3, 1, 8]
+    assert points[0].edp_pj_ns == 45.0
+    assert points[5].edp_pj_ns is None
+
+
+def test_the_median_of_phases_and_their_spread() -> None:
+    rows = [
+        SweepPoint(n, "t", {}, {}, ns, kept_before=n > 1)
+        for n, ns in ((1, 7.0), (2, 3.0), (3, 5.0), (4, 4.0))
+    ]
+    found = median_of(rows)
+    assert (found.latency_ns, found.spread_ns, found.phases, found.kept_before) == (4.0, 4.0, 4, False)
+    wrong = median_of([*rows, SweepPoint(5, "t", {}, {}, error="bad")])
+    assert (wrong.latency_ns, wrong.error) == (4.0, "bad")
+    assert median_of([SweepPoint(1, "t", {}, {}, error="bad")]).spread_ns is None
+
+
+def test_columns_have_one_type() -> None:
+    points = (
+        SweepPoint(1, "t", {"m": 1}, {}, 2.0, energy_pj=3.0),
+        SweepPoint(2, "t", {"m": 2.5}, {}, None, error="bad"),
+    )  # fmt: skip
+    table = Sweep("b", points).table()
+    assert [str(table[name].type) for name in ("m", "latency_ns", "verified", "energy_pj", "edp_pj_ns")] == [
+        "double", "double", "bool", "double", "double",
+    ]  # fmt: skip
+    assert table["edp_pj_ns"].to_pylist() == [6.0, None]
+    assert [point.point for point in Sweep("b", points).failed] == [2]

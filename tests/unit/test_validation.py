@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
 from kernbench.validation import mesh, page, running, table_file, tables, validate
-from kernbench.validation.table_file import Explained, Limit, parse, read
+from kernbench.validation.table_file import CaseGroup, Explained, Limit, Range, parse, read
 
 Cli = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,6 +115,82 @@ def test_a_relative_limit_and_an_explanation_are_of_the_size_of_the_figure() -> 
         explained = Explained(figure=figure, why="a reason")
         held = [explained.holds(figure * by) for by in (0.971, 1.029, 0.969, 1.031, 1.2)]
         assert held == [True, True, False, False, False]
+
+
+def test_what_a_limit_says_of_a_difference() -> None:
+    exact, share, size = (
+        Limit(kind="exact"), Limit(kind="relative", by=0.05), Limit(kind="absolute", by=2.0),
+    )  # fmt: skip
+    assert [limit.shown("ns") for limit in (exact, share, size)] == ["exact", "5 %", "2 ns"]
+    assert share.used(102.5, 100.0) == pytest.approx(0.5)
+    assert share.used(102.5, -100.0) == pytest.approx(202.5 / 5)
+    assert size.used(99.0, 100.0) == pytest.approx(-0.5)
+    assert (exact.used(100.0, 100.0), exact.used(101.0, 100.0)) == (0.0, None)
+    assert exact.holds(1e-10, 0.0)
+    assert [value in Range(least=1.0, below=2.0) for value in (0.9, 1.0, 1.9, 2.0)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_verdicts_differences_and_remarks_of_rows() -> None:
+    how: dict[str, Any] = {
+        "name": "r", "source": "s", "unit": "ns", "reference": 100.0,
+        "limit": {"kind": "relative", "by": 0.1}, "measure": "row", "note": "as it is", "needs": "a wing",
+    }  # fmt: skip
+
+    def row(ours: float, reference: float = 100.0, **more: Any) -> Any:
+        module = SimpleNamespace(row=lambda _: ours)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(running.importlib, "import_module", lambda _: module)
+            group = CaseGroup.model_validate({**how, **more})
+            return running.measured("t", group, "r", reference, {}, "of the table")
+
+    inside, outside = row(95.0), row(80.0)
+    assert (inside.verdict, inside.difference, inside.relative, inside.needs) == ("within", -5.0, -0.05, "")
+    assert (outside.verdict, outside.needs, outside.misses, outside.see) == (
+        "outside",
+        "a wing",
+        True,
+        "of the table",
+    )
+    told = row(80.0, explained={"figure": 80.5, "why": "because"}, see="its own", fitted="queues")
+    assert (told.verdict, told.note, told.misses, told.see) == (
+        "outside with a reason",
+        "because",
+        False,
+        "its own",
+    )
+    assert (told.basis, told.remarks) == ("fitted", ["fitted: queues", "because"])
+    assert row(96.0, explained={"figure": 96.0, "why": "because"}).note == "as it is"
+    zero = row(1.0, 0.0, limit={"kind": "absolute", "by": 2.0})
+    assert (inside.apart, row(100.0).apart, zero.apart, zero.relative) == ("-5.0%", "0.0%", "+1", None)
+    missing = row(0.0, measure="")
+    assert (missing.verdict, missing.measured, missing.apart) == ("cannot be modelled yet", None, "-")
+    report = running.Report({}, [inside, outside, told, row(95.0, fitted="x")])
+    assert report.summary() == "4 rows: 2 within (1 of them fitted), 1 outside with a reason, 1 outside"
+    assert report.missed == [outside]
+
+
+def test_lines_of_files_are_chosen_and_numbers_are_numbers() -> None:
+    assert [table_file._value(text) for text in ("3", "3.5", "x", "")] == [3, 3.5, "x", ""]
+    with pytest.MonkeyPatch.context() as patch:
+        lines = [{"a": n, "b": n * 2.0, "kind": "xy"[n % 2]} for n in range(6)]
+        patch.setattr(table_file, "lines_of", lambda _: iter(lines))
+        group = CaseGroup.model_validate({
+            "name": "{a} of {kind}", "source": "s", "unit": "ns", "limit": {"kind": "exact"},
+            "reference": "b", "measure": "m", "file": "f.csv", "where": {"kind": ["x"], "a": {"least": 2}},
+            "settings": {"a": 9, "z": 1},
+        })  # fmt: skip
+        assert list(table_file.cases(group)) == [
+            (f"{n} of x", n * 2.0, {"a": n, "b": n * 2.0, "kind": "x", "z": 1}) for n in (2, 4)
+        ]
+
+
+def test_headings_have_the_anchors_that_sites_give_them() -> None:
+    assert page.anchor("HBM, half-full (DRAM)") == "hbm-half-full-dram"
 
 
 @pytest.mark.parametrize(
