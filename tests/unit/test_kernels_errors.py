@@ -412,7 +412,7 @@ FINE = {
     "strides": (4, 1), "offsets": (0, 0), "block_shape": (2, 4), "min": 0, "max": 1, "value": 1, "n": 1,
     "index": 0, "stop": 4, "step": 1,
 }  # fmt: skip
-CALLS_OF_TL = [name for name in public_names() if inspect.isfunction(getattr(Language, name))]
+CALLS_OF_TL = [name for name in public_names() if inspect.isroutine(getattr(Language, name))]
 
 
 @pytest.mark.parametrize("name", sorted({*CALLS_OF_TL} - {"device_print", "static_assert"}))
@@ -444,3 +444,13 @@ def test_calls_with_too_few_and_too_many_arguments_say_what_they_take():
     assert "tl.max: too many positional arguments; it takes x, axis" in fails(
         lambda x, tl: tl.max(tl.load(x), 0, True, 1), X
     )
+
+
+@pytest.mark.parametrize("shape", [(1 << 20, 1 << 20), (1 << 40, 1 << 40), (1 << 70,)])
+@pytest.mark.parametrize("name", ["zeros", "broadcast_to"])
+def test_a_result_that_no_scratch_holds_is_an_error_that_says_so(name, shape):
+    def kernel(tl):
+        tl.broadcast_to(tl.zeros((1,)), shape) if name == "broadcast_to" else tl.zeros(shape)
+
+    with pytest.raises(KernelError, match=r"bytes wanted, \d+ of \d+ bytes free|cannot be broadcast"):
+        FakePe().run(kernel)
