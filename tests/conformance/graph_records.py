@@ -360,6 +360,7 @@ def steps(run: RunRecord) -> dict[str, pa.Table]:
         {
             "number": n, "cause": "queue", "ns": txn["t_done"] - txn["t_submit"], "t_from": txn["t_submit"],
             "t_to": txn["t_done"], "resource": txn["src"], "activity": f"{txn['kind']} {n}", "source": "",
+            "in_kernel": False,
             "launch": txn.get("launch", -1) if txn.get("launch", -1) in launches else -1, "seq": n - 1,
             "place": txn["src"] if txn["src"] in used else "", "txn": txn["number"], "op": txn["op"],
             "before": n - 1, "path": "run", "position": n + 1, "of_run": True, "place_kind": "",
