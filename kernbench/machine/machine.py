@@ -168,8 +168,12 @@ class Machine(Ledger):
             link.issue_ns = float(self.graph.node(edge.source).properties.get("issue_ns", 0.0))
             self.links[edge.source, edge.target] = link
             self.register(link)
-            if config:
-                self._let_decide(config.part(edge).arbiter, link)
+        if config:
+            inputs: dict[str, list[Server]] = {name: [one] for name, one in self.components.items()}
+            for link in self.links.values():
+                inputs[link.edge.target].append(link)
+            for link in self.links.values():
+                self._let_decide(config.part(link.edge).arbiter, link, inputs[link.edge.source])
         self._limit(config)
         for component in self.components.values():
             with _made(f"component '{component.resource}'", type(component)):
@@ -214,8 +218,8 @@ class Machine(Ledger):
                 by_message=True, spread=config.most_vcs, crossing=link.kind in config.datelines,
             )  # fmt: skip
 
-    def _let_decide(self, name: str, link: Link) -> None:
-        """Have the arbiter called ``name`` decide who is next on ``link``."""
+    def _let_decide(self, name: str, link: Link, inputs: Sequence[Server]) -> None:
+        """Have the arbiter called ``name`` decide who of ``inputs`` is next on ``link``."""
         if name not in self._arbiters:
             try:
                 self._arbiters[name] = arbiter_class(name, self._named_classes)
@@ -223,7 +227,9 @@ class Machine(Ledger):
                 raise ConfigError(f"link '{link.resource}': {error}") from error
         if (arbiter := self._arbiters[name]) is not Fifo:
             with _made(f"the arbiter of link '{link.resource}'", arbiter):
-                link.port = Port(link, arbiter(link), self.clock.entries)
+                made = arbiter(link)
+            made.inputs = tuple(inputs)
+            link.port = Port(link, made, self.clock.entries)
 
     # -- the host's requests --------------------------------------------------------------------------
 

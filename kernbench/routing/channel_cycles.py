@@ -52,7 +52,7 @@ def refuse_cycles(graph: PropertyGraph) -> None:
         pass
     else:
         shown = " -> ".join(begin[0] for begin, _ in cycle)
-        remedy = "give them vcs of 2 or more and make one of them a dateline, or leave out their buffer_flits"
+        remedy = _remedy(graph, plain, [name for (name, _), _ in cycle])
         if any(part.dateline for part, _ in parts.values()):
             remedy = (
                 "datelines hold for all links of their kind, so give each direction of a torus a kind of "
@@ -69,6 +69,25 @@ def refuse_cycles(graph: PropertyGraph) -> None:
                 f"topology '{graph.properties['name']}': links.{name}.dateline: no cycle of routes leads "
                 "over this link; leave it out"
             )
+
+
+def _remedy(graph: PropertyGraph, plain: nx.DiGraph[str], cycle: list[str]) -> str:
+    """What ends the cycles of a machine without datelines: one of them, if any link lies on all cycles."""
+    for link in cycle:
+        if nx.is_directed_acyclic_graph(plain.subgraph(plain.nodes - {link})):
+            return f"give them vcs of 2 or more and make {link} a dateline, or leave out their buffer_flits"
+    kinds = {edge.id: str(edge.properties["kind"]) for edge in graph.edges("LINK")}
+    alone: dict[str, nx.DiGraph[str]] = {kind: nx.DiGraph() for kind in sorted(set(kinds.values()))}
+    for links in _ways(graph):
+        for before, after in pairwise(links):
+            if kinds[before] == kinds[after]:
+                alone[kinds[before]].add_edge(before, after)
+    safe = [kind for kind, found in alone.items() if nx.is_directed_acyclic_graph(found)]
+    return (
+        "no single dateline ends all of its cycles: a torus needs one for each ring, and a kind of link for "
+        f"each direction; elsewhere leave out the buffer_flits of {kinds[cycle[0]]}; each of these kinds can "
+        f"have buffers by itself: {', '.join(safe)}"
+    )
 
 
 def _ways(graph: PropertyGraph) -> Iterator[list[str]]:

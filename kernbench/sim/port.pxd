@@ -11,7 +11,7 @@ cdef double _INFINITY
 
 cdef class Arbiter:
     cdef readonly object link
-    cdef readonly tuple inputs
+    cdef public tuple inputs
 
     cpdef Py_ssize_t pick(self, list lines, Py_ssize_t last) except? -1
 

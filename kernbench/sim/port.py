@@ -24,7 +24,6 @@ ten find nothing that could go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
@@ -45,13 +44,13 @@ _INFINITY = float("inf")
 class Arbiter:
     """Says who is next at a port. There is one object for each link; a subclass may keep what it likes.
 
-    ``inputs`` are those that the link's node has: itself, for its own messages, then the links that lead to
-    it as the topology has them. ``lines[i].source`` is one of them.
+    ``inputs`` are those that the link's node has, known before the first choice: itself, for its own
+    messages, then the links that lead to it as the topology has them. ``lines[i].source`` is one of them.
     """
 
-    def __init__(self, link: Link, inputs: Sequence[Server] = ()) -> None:
+    def __init__(self, link: Link) -> None:
         self.link = link
-        self.inputs = tuple(inputs)
+        self.inputs: tuple[Server, ...] = ()
 
     def pick(self, lines: list[InputQueue], last: int) -> int:
         """Which of ``lines`` is next: its place in the list.

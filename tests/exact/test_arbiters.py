@@ -11,7 +11,8 @@ import pytest
 from kernbench.arbiters.fifo import Fifo
 from kernbench.arbiters.oldest_first import OldestFirst
 from kernbench.arbiters.round_robin import RoundRobin
-from kernbench.errors import InvariantError, UsageError
+from kernbench.arbiters.weighted_round_robin import WeightedRoundRobin
+from kernbench.errors import ConfigError, InvariantError, UsageError
 from kernbench.pgraph import Edge
 from kernbench.sim.clock import Clock
 from kernbench.sim.fabric import Fabric
@@ -128,6 +129,27 @@ def test_turns_and_waits_by_hand(arbiter: type[Arbiter]) -> None:
         assert row.resource == lane.links["cd"].index
         assert row.wait_ns == sum(wait.ns for wait in sent.waits)
         assert row.t_out - row.service_ns - row.wait_ns == sent.rows[-3].t_out
+
+
+def test_inputs_have_as_many_turns_as_their_weight() -> None:
+    lane, seen = Lane(WeightedRoundRobin), Uses()
+    lane.port.watcher = seen
+    lane.port.arbiter.inputs = (lane.nodes["c"], lane.links["ac"], lane.links["bc"])
+    lane.links["ac"].edge.properties["weight"] = 2
+    lane.send(0, "a", 6)
+    lane.send(1, "b", 3)
+    lane.run()
+    assert "".join("ab"[number] for number, _ in seen.uses) == "aabaabaab"
+
+
+def test_a_weight_is_a_whole_number() -> None:
+    lane = Lane(WeightedRoundRobin)
+    lane.port.arbiter.inputs = (lane.nodes["c"], lane.links["ac"], lane.links["bc"])
+    lane.links["ac"].edge.properties["weight"] = 0
+    lane.send(0, "a", 2)
+    lane.send(1, "b", 2)
+    with pytest.raises(ConfigError, match="link 'ac': attribute 'weight' is 0, expected an integer"):
+        lane.run()
 
 
 class Uses:

@@ -12,6 +12,7 @@ from kernbench.api import check_routes
 from kernbench.arbiters.priority import Priority
 from kernbench.errors import ConfigError, DeadlockError, UsageError
 from kernbench.machine.machine import Machine
+from tests.compiled import compiled
 from tests.exact.reference.cases import Agreement
 from tests.exact.test_arbiters import Lane
 from tests.exact.test_reference_agreement import patterned
@@ -86,7 +87,7 @@ def test_a_torus_with_datelines_of_one_kind_is_refused_with_the_reason() -> None
             for there in (row * 3 + (column + 1) % 3, (row + 1) % 3 * 3 + column):
                 made.link(here, at.format(there), "router_mesh", gbs=64, mm=1, one_way=True)
     made.set_links("router_mesh", buffer_flits=4, vcs=2)
-    with pytest.raises(ConfigError, match="make one of them a dateline"):
+    with pytest.raises(ConfigError, match="no single dateline ends all of its cycles: a torus"):
         check_routes(made.compile())
     for i in range(3):
         made.set_links(f"{at.format(i * 3 + 2)}->{at.format(i * 3)}", dateline=True)
@@ -95,6 +96,21 @@ def test_a_torus_with_datelines_of_one_kind_is_refused_with_the_reason() -> None
         ConfigError, match="datelines hold for all links of their kind, so give each direction"
     ):
         check_routes(made.compile())
+
+
+def test_where_one_dateline_does_not_help_none_is_advised() -> None:
+    topo = {
+        "links": {"router_mesh": {"buffer_flits": 4}},
+        "system.sips": 1,
+        "sip.cube_mesh": {"w": 1, "h": 1},
+    }
+    with pytest.raises(ConfigError, match="no single dateline ends all of its cycles") as error:
+        check_routes(compiled(None, topo))
+    kinds = str(error.value).rsplit(": ", 1)[1].split(", ")
+    assert "router_to_hbm" in kinds
+    assert "router_mesh" not in kinds
+    for kind in kinds:
+        check_routes(compiled(None, {**topo, "links": {kind: {"buffer_flits": 4}}}))
 
 
 def test_a_dateline_that_no_cycle_needs_is_refused() -> None:

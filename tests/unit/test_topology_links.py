@@ -142,10 +142,11 @@ def test_an_arbiter_of_a_components_file_runs_and_is_kept(
 
 
 def test_shipped_arbiters_lie_in_files_of_their_names() -> None:
-    assert shipped() == ["fifo", "oldest_first", "priority", "round_robin"]
+    assert shipped() == ["fifo", "oldest_first", "priority", "round_robin", "weighted_round_robin"]
     assert [arbiter_class(name).__name__ for name in shipped()] == [
         "Fifo",
         "OldestFirst",
         "Priority",
         "RoundRobin",
+        "WeightedRoundRobin",
     ]

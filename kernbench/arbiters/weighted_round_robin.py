@@ -1,0 +1,53 @@
+"""The inputs of a node take turns, some of them several in a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernbench.errors import ConfigError
+from kernbench.sim.inputs import InputQueue
+from kernbench.sim.port import Arbiter
+
+if TYPE_CHECKING:
+    from kernbench.sim.node import Link
+    from kernbench.sim.server import Server
+
+
+class WeightedRoundRobin(Arbiter):
+    """As ``round_robin``, but an input has as many flits in a row as its ``weight`` among its attributes.
+
+    The weight is said of the links that lead to the node, of all of a kind or of one, and of the node's own
+    messages as ``own_weight`` of the link that the arbiter decides about; 1 where it is not said. An input
+    with nothing more to send gives up the rest of its turn.
+    """
+
+    def __init__(self, link: Link) -> None:
+        super().__init__(link)
+        self._left = 0
+        """Flits that the input which was served last may still send in a row."""
+        self._weights: dict[Server, int] = {}
+
+    def pick(self, lines: list[InputQueue], last: int) -> int:
+        """See :meth:`Arbiter.pick`."""
+        following = 0
+        for place, line in enumerate(lines):
+            if line.number == last and self._left > 0:
+                self._left -= 1
+                return place
+            if line.number > last:
+                following = place
+                break
+        self._left = self._weight(lines[following].source) - 1
+        return following
+
+    def _weight(self, source: Server) -> int:
+        weight = self._weights.get(source)
+        if weight is None:
+            own, key = (self.link, "own_weight") if source is self.inputs[0] else (source, "weight")
+            weight = own.edge.properties.get(key, 1)  # type: ignore[attr-defined]
+            if not isinstance(weight, int) or weight < 1:
+                raise ConfigError(
+                    f"link '{own.resource}': attribute '{key}' is {weight!r}, expected an integer from 1 on"
+                )
+            self._weights[source] = weight
+        return weight
