@@ -153,7 +153,8 @@ WHOLE = {
     "CASE WHEN u.resource = m.resource THEN a.bytes ELSE 0 END", "ops", "size",
     "CASE WHEN one.stage = longest THEN 0 ELSE one.ops END",
     "ceil(1.0 * t.bytes / c.burst_bytes) * c.burst_bytes", "asked", "done",
-    "CASE WHEN x.cause = 'queue' THEN 1 ELSE 0 END", "waits",
+    "CASE WHEN x.cause = 'queue' THEN 1 ELSE 0 END", "waits", "strided", "needed",
+    "ceil(1.0 * s.bytes / c.burst_bytes) * c.burst_bytes", "CASE WHEN stage = 'product' THEN ops ELSE 0 END",
     "CASE WHEN one.stage = 'compute' THEN 1 ELSE 0 END",
     "CASE WHEN u.dtype IN ['f16', 'bf16'] THEN 0 ELSE 1 END",
 }  # fmt: skip
