@@ -98,8 +98,9 @@ class FabricNode(Server):
         if self.settled:
             return
         self.is_python_subclass = hasattr(self, "__dict__")  # a class of Python's, which may do anything
-        own = getattr(self, "__dict__", {})
-        self.hooks = hooks_of(type(self)) | hooks_in([n for n, value in own.items() if callable(value)])
+        if self.is_python_subclass:  # methods may have been replaced on the object itself
+            own = [name for name, value in self.__dict__.items() if callable(value)]
+            self.hooks = hooks_of(type(self)) | hooks_in(own)
         self.is_transit = self.role == TRANSIT and not self.hooks & _TRANSFORM
         self.is_endpoint = self.takes_flits
         self.custom_service = self.own_service or self.hooks & _SERVICE != 0
