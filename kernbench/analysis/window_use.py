@@ -23,6 +23,9 @@ from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Texts
 from kernbench.kinds import COMPONENT_KINDS
 
+_ROUNDS = 8
+"""Times that work over a stay's length is dealt out again; the last may leave a rest."""
+
 
 def resource_use(tables: Mapping[str, pa.Table], window: Window, sim_ns: float) -> dict[str, NDArray[Any]]:
     """The use of each resource of a run within ``window``: its table ``Use``, of the window alone.
@@ -137,7 +140,9 @@ class Usage:
         of = np.concatenate([where[order], np.repeat(others, there[self.parts[others]])])
         whole = np.bincount(of, weight[rows], minlength=count)
         scale = self.recorded["busy_ns"] / np.where(whole > 0, whole, 1.0)
-        return course_of(of, weight[rows] * scale[of], begin[rows], end[rows])
+        length = end[rows] - begin[rows]
+        work = _within_stays(of, weight[rows] * scale[of], np.where(length > 0, length, np.inf), count)
+        return course_of(of, work, begin[rows], end[rows])
 
     def within(self, window: Window) -> dict[str, NDArray[Any]]:
         """The use of each resource within ``window``: the columns of a run's table ``Use``, in its order.
@@ -258,6 +263,24 @@ def _overheads(where: NDArray[np.int64], begin: Floats, busy: Floats) -> Floats:
         lengths = (busy[place] - shorter) / np.arange(len(gaps), 0, -1)
         found[place] = max(lengths[np.argmax(lengths <= gaps)], 0.0)
     return found
+
+
+def _within_stays(where: NDArray[np.int64], work: Floats, most: Floats, count: int) -> Floats:
+    """``work`` at ``count`` places, none above ``most``: what is over goes to the others in proportion.
+
+    Where bytes cost unlike times, such as short runs that take whole bursts, proportion alone would have a
+    message served for longer than it was there. What no stay has room for stays as it was.
+    """
+    for _ in range(_ROUNDS):
+        over = np.maximum(work - most, 0.0)
+        excess = np.bincount(where, over, minlength=count)
+        if not excess.any():
+            break
+        free = np.where(work < most, work, 0.0)
+        room = np.bincount(where, free, minlength=count)
+        given = np.where(room > 0, excess / np.where(room > 0, room, 1.0), 0.0)
+        work = np.where((work > most) & (room[where] > 0), most, work + free * given[where])
+    return work
 
 
 def _dealt(

@@ -125,6 +125,8 @@ BENCHES = (
     "va-offset-verify",
 )  # fmt: skip
 DAILY = ("matmul-composite", "qkv-gemm-multi-pe")
+PACKED = {"pe.pe_scheduler.tile_transfers": "packed"}
+"""Tiles as the record has them: short runs of rows make up to 6 % of a kernel differ between the mappings."""
 ONE_SIZE: dict[str, dict[str, object]] = {"pe2pe": {"nbytes": 65_536}}
 """It moves messages of ten sizes one after another; the largest takes longer than all others together."""
 
@@ -135,7 +137,7 @@ ONE_SIZE: dict[str, dict[str, object]] = {"pe2pe": {"nbytes": 65_536}}
 def test_shipped_kernels_take_as_long_in_both_mappings(bench: str) -> None:
     params = ONE_SIZE.get(bench)
     one, n = (
-        kb.run(bench, compiled(None, more), params=params, trace=False).latency_ns
+        kb.run(bench, compiled(None, {**more, **PACKED}), params=params, trace=False).latency_ns
         for more in (ONE_TO_ONE, LA)
     )
     assert one == pytest.approx(n, rel=0.05)  # ADR-0017 D8

@@ -144,10 +144,11 @@ def command(
 
             def ask(params: Mapping[str, Any]) -> Result:
                 assert name is not None
-                return api.ask(name, run, kept_in, params, queries=queries, explain=explain, **window)
+                answer = api.ask(name, run, kept_in, params, queries=queries, explain=explain, **window)
+                if api.question(name, queries)["scope"] == "run":
+                    link_lines(api.open_run(run or "last", kept_in))
+                return answer
 
-            if api.question(name, queries)["scope"] == "run":
-                link_lines(api.open_run(run or "last", kept_in))
             if fmt == "table" and not no_fold and not explain:
                 _print_folded(ask, values, api.question(name, queries))
                 return
