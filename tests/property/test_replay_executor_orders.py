@@ -86,7 +86,7 @@ def programs(draw, max_ops: int = 30) -> list[Op]:
         return in_memory(SHAPE, dtype, [(a, half) for a in draw(st.permutations([first, second]))])
 
     def new(dtype: str) -> Operand:
-        return Operand(SHAPE, dtype, handle=1000 + len(ops))
+        return Operand(SHAPE, dtype, handle=len(ops))  # the id of the operation that makes it
 
     for me in range(1, draw(st.integers(1, max_ops)) + 1):
         dtype = draw(st.sampled_from(TYPES))

@@ -99,3 +99,4 @@ def test_a_pipe_in_place_of_the_file_is_not_opened(run: kb.Run, monkeypatch: pyt
     monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: True, raising=False)
     source_links.link_lines(run)
     assert source_links.linked("own.py:7") == "own.py:7"
+    Path("own.py").unlink()  # Hypothesis reads the files of loaded modules, and would wait for this one
