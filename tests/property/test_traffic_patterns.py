@@ -129,7 +129,7 @@ def test_a_quarter_of_the_ranks_turn_to_the_hot_spot() -> None:
         ({"op": "copy"}, "parameter 'op': 'copy' is not one of write, read"),
         ({"byte": 4}, "no parameter 'byte'; did you mean 'bytes'?"),
         ({"share": 1.5}, "parameter 'share': 1.5 is above the maximum of 1"),
-        ({"share": "nan"}, "parameter 'share': nan is below the minimum of 0"),
+        ({"share": "nan"}, "parameter 'share': nan is not a finite number"),
     ],
 )
 def test_wrong_parameters_are_named(given_: dict[str, object], message: str) -> None:

@@ -66,7 +66,8 @@ def test_the_time_of_a_run_adds_up_to_its_window(opened: OpenRun) -> None:
         assert np.isclose(sum(row["ns"] for row in records(steps)), length)  # type: ignore[misc]
 
 
-def test_advice_is_in_lines_that_fit_and_leads_to_its_rule(opened: OpenRun) -> None:
+def test_advice_is_in_lines_that_fit_and_leads_to_its_rule(browser: Browser, ids: list[str]) -> None:
+    opened = browser.run(ids[0])
     said = opened.run.advice()
     table = section(run_page(opened, ChosenWindow()), "Advice")
     rows = records(table)

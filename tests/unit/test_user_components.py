@@ -87,7 +87,8 @@ def test_a_run_on_it_is_slower_and_can_be_re_run(folder: Path, capsys: pytest.Ca
     kept = kb.open_run("last", store)
     usual = kb.run("gemm-single-pe", str(file), topo={"cube.router.impl": "builtin.router"}, store="memory:")
     assert kept.latency_ns > usual.latency_ns
-    assert main(["what-if", "--speed", "kind:router=2", "--store", store]) == 0
+    code = ["--code", f"{folder / module(folder)}.py"]
+    assert main(["what-if", "--speed", "kind:router=2", *code, "--store", store]) == 0
 
 
 def test_every_mistake_is_listed_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ __all__ = ["browser", "ids", "kept", "server", "store"]
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
-RUNS = [("softmax", {"rows": 16}), ("qkv-gemm", {"tokens": 16}), ("qkv-gemm", {"tokens": 32})]
+RUNS = [("softmax", {"rows": 16, "columns": 64}), ("qkv-gemm", {"tokens": 16}), ("qkv-gemm", {"tokens": 32})]
 
 
 @pytest.fixture(scope="session")
