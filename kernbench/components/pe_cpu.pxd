@@ -9,6 +9,7 @@ cdef class PeCpu(PeComponent):
     cdef readonly object _kernel
     cdef object _queue, _launch, _above, _ipcq
     cdef PeScheduler _scheduler
+    cdef object _submit
     cdef list _started
     cdef tuple _device_counts, _scratch
     cdef public object failure

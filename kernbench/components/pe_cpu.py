@@ -67,6 +67,7 @@ class PeCpu(PeComponent):
         scheduler = self.sibling("pe_scheduler")
         assert isinstance(scheduler, PeScheduler)
         self._scheduler = scheduler
+        self._submit = scheduler.submit  # as a value: of a typed attribute it would be a pointer in C
         ipcq = self.sibling("pe_ipcq")
         assert isinstance(ipcq, PeIpcq)
         self._ipcq = ipcq
@@ -256,7 +257,7 @@ class PeCpu(PeComponent):
             return command.completion is not None
         if isinstance(command, c.Composite):
             self._started = [*[one for one in self._started if not one.done], command.completion]
-            self.forward(self._scheduler, self._scheduler.submit, command, self._run)
+            self.forward(self._scheduler, self._submit, command, self._run)
             return True
         return self._blocks(command, op)
 
@@ -276,7 +277,7 @@ class PeCpu(PeComponent):
         self._blocked = op
         self._blocked_in = self._epoch
         if self._own or self.crossing(scheduler) > 0.0:
-            self.forward(scheduler, scheduler.submit, command, self._unblock)
+            self.forward(scheduler, self._submit, command, self._unblock)
         else:
             self.crossed(scheduler)
             scheduler.submit(command, self._unblock)
