@@ -23,8 +23,8 @@ from kernbench.analysis.time_window import Floats, Window
 from kernbench.analysis.trace_tables import Texts
 from kernbench.kinds import COMPONENT_KINDS
 
-_ROUNDS = 8
-"""Times that work over a stay's length is dealt out again; the last may leave a rest."""
+_ROUNDING = 1.0 + 1e-12
+"""Times that a stay's length is exceeded by for rounding alone."""
 
 
 def resource_use(tables: Mapping[str, pa.Table], window: Window, sim_ns: float) -> dict[str, NDArray[Any]]:
@@ -269,17 +269,18 @@ def _within_stays(where: NDArray[np.int64], work: Floats, most: Floats, count: i
     """``work`` at ``count`` places, none above ``most``: what is over goes to the others in proportion.
 
     Where bytes cost unlike times, such as short runs that take whole bursts, proportion alone would have a
-    message served for longer than it was there. What no stay has room for stays as it was.
+    message served for longer than it was there. A place whose stays have no room for all keeps proportions.
     """
-    for _ in range(_ROUNDS):
-        over = np.maximum(work - most, 0.0)
-        excess = np.bincount(where, over, minlength=count)
-        if not excess.any():
+    fits = np.bincount(where, most, minlength=count) >= np.bincount(where, work, minlength=count)
+    for _ in range(len(work)):  # each time a stay is full, at least
+        over = fits[where] & (work > most * _ROUNDING)
+        if not over.any():
             break
-        free = np.where(work < most, work, 0.0)
-        room = np.bincount(where, free, minlength=count)
-        given = np.where(room > 0, excess / np.where(room > 0, room, 1.0), 0.0)
-        work = np.where((work > most) & (room[where] > 0), most, work + free * given[where])
+        below = fits[where] & (work < most)
+        excess = np.bincount(where, np.where(over, work - most, 0.0), minlength=count)
+        base = np.bincount(where, np.where(below, work, 0.0), minlength=count)
+        scale = 1.0 + excess / np.where(base > 0, base, np.inf)
+        work = np.where(over, most, np.where(below, work * scale[where], work))
     return work
 
 

@@ -63,13 +63,33 @@ class Course:
     """What a place has served by a time, by definition: of what it records, scaled to its busy time."""
 
     def __init__(self, entries: Weighted, busy_ns: float) -> None:
-        total = sum(weight for *_, weight in entries)
-        self.stays = [(begin, end, busy_ns * weight / total) for begin, end, weight in entries if weight > 0]
+        entries = [entry for entry in entries if entry[2] > 0]
+        rate, full = self.rate(entries, busy_ns)
+        self.stays = [
+            (begin, end, end - begin if n in full else rate * weight)
+            for n, (begin, end, weight) in enumerate(entries)
+        ]
         self.times = sorted({time for begin, end, _ in self.stays for time in (begin, end)})
         self.left_over = {time: self.evenly(time) - time for time in self.times}
         self.owed = {
             time: sum(work for _, end, work in self.stays if end <= time) - time for time in self.times
         }
+
+    @staticmethod
+    def rate(entries: Weighted, busy_ns: float) -> tuple[float, set[int]]:
+        """Work for each unit of weight, and which stays are served all the while: none for longer."""
+        lengths = {n: end - begin for n, (begin, end, _) in enumerate(entries) if end > begin}
+        full: set[int] = set()
+        whole = sum(weight for *_, weight in entries)
+        if len(lengths) == len(entries) and sum(lengths.values()) < busy_ns:
+            return busy_ns / whole, full
+        while True:
+            left = sum(weight for n, (*_, weight) in enumerate(entries) if n not in full)
+            rate = (busy_ns - sum(lengths[n] for n in full)) / left if left else 0.0
+            more = {n for n in lengths.keys() - full if rate * entries[n][2] > lengths[n] * (1 + 1e-12)}
+            if not more:
+                return rate, full
+            full |= more
 
     def evenly(self, time: float) -> float:
         """What were served before ``time``, were each stay's service spread evenly."""

@@ -66,9 +66,14 @@ class Planned:
 
     @property
     def follows_anything(self) -> bool:
-        """Whether it follows relationships without saying which."""
+        """Whether it follows relationships without saying which.
+
+        What is returned has relationships without their types, also where they were followed by type.
+        """
         return any(
-            _ANYTHING.search(str(of.get("args", {}).get("Details", ""))) for _, of in _operators(self.plan)
+            _ANYTHING.search(str(of.get("args", {}).get("Details", "")))
+            for name, of in _operators(self.plan)
+            if not name.startswith(("Projection", "ProduceResults"))
         )
 
 
