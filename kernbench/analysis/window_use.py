@@ -271,7 +271,8 @@ def _within_stays(where: NDArray[np.int64], work: Floats, most: Floats, count: i
     Where bytes cost unlike times, such as short runs that take whole bursts, proportion alone would have a
     message served for longer than it was there. A place whose stays have no room for all keeps proportions.
     """
-    fits = np.bincount(where, most, minlength=count) >= np.bincount(where, work, minlength=count)
+    room = np.bincount(where, np.where(work > 0, most, 0.0), minlength=count)
+    fits = room >= np.bincount(where, work, minlength=count)
     for _ in range(len(work)):  # each time a stay is full, at least
         over = fits[where] & (work > most * _ROUNDING)
         if not over.any():
