@@ -60,7 +60,7 @@ class LazyGroup(_WithExamples, click.Group):
         first: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
-        """``elsewhere`` has what other tools call a command, and what it is called here.
+        """``elsewhere`` maps the names that other tools have for a command to ours.
 
         ``first`` are the commands of a first day: help lists the others below them.
         """

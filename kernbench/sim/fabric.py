@@ -116,7 +116,7 @@ class Fabric(Carrier):
             else:
                 packet.path.nodes[hop].receive(packet)
 
-    # -- messages that stand before a link, or will at known times --------------------------------------
+    # -- messages queued at a link, now or from known times on ---------------------
 
     def inject(self, packet: Packet, hop: int) -> None:
         """All flits stand at node ``hop`` now: book them on its link in one go."""
@@ -161,7 +161,7 @@ class Fabric(Carrier):
         return True
 
     def feed(self, packet: Packet, hop: int) -> None:
-        """All flits are booked as far as node ``hop``: deliver the first, and each of the others after it."""
+        """All flits are booked up to node ``hop``: deliver the first, and each of the others after it."""
         feed = packet.feed
         if not packet.path.reassembles[hop]:
             packet.feed_hop = hop

@@ -108,7 +108,7 @@ class Port(ArbitratedServer):
         self.last_allocated = -1
         """Numbers of the inputs that were served last, and got a channel last."""
         self.next_due = _INFINITY
-        """When it decides next, as far as is known."""
+        """The next time at which it is known to decide, ns."""
         self.requests = 0
         self.spare: Any = None
         """Entries that are over, by ``behind``."""
