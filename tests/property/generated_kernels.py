@@ -145,12 +145,18 @@ class Program:
 
     def _binary(self, i: int, j: int) -> Any:
         a = self.pick(i)
-        return getattr(self.tl, TWO[j % len(TWO)])(a, self.fitting(j, a.shape)[0])
+        return self._of_two(TWO[j % len(TWO)], a, self.fitting(j, a.shape)[0])
 
     def _number(self, i: int, j: int) -> Any:
         number, name = (3, -2, 0.75, 1.0)[j % 4], TWO[j % len(TWO)]
         pair = (self.pick(i), number) if i % 2 else (number, self.pick(i))
-        return getattr(self.tl, name)(*pair)
+        return self._of_two(name, *pair)
+
+    def _of_two(self, name: str, a: Any, b: Any) -> Any:
+        """One of ``TWO``; a zero does not divide, since an integer divided by 0 is an error."""
+        if name in ("floordiv", "mod") and not isinstance(b, int | float):
+            b = self.tl.where(b == 0, 1, b)
+        return getattr(self.tl, name)(a, b)
 
     def _compare(self, i: int, j: int) -> Any:
         a = self.pick(i)

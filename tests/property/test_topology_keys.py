@@ -89,6 +89,7 @@ TO: dict[str, object] = {
     "cube.hbm.dram.write_window": 1,
     "cube.hbm.dram.drain_high": 0.25,
     "cube.hbm.dram.drain_low": 0.7,
+    "cube.hbm.dram.refresh_phase": 0.5,
     "cube.sram.size_bytes": 1 << 20,
     "cube.ucie.n_connections": 1,
     "sip.io_chiplets.0.io_ucie.n_connections": 1,
