@@ -182,3 +182,7 @@ def test_what_cannot_be_written_otherwise_is_refused(store: GraphStore) -> None:
         store.query(f"{SENT} RETURN *, count(*) > 1 AS x", run="a")
     with pytest.raises(QueryError, match="beside 't', by which rows are not grouped"):
         store.query(f"{SENT} RETURN t.number + count(*) > 1 AS x", run="a")
+    for items in ("t.bytes + 1 AS y, t.bytes + 1 + count(*) AS x", "[n IN [1, 2] | n + count(*)] AS x"):
+        for clause in (f"RETURN {items}", f"WITH {items} RETURN x"):
+            with pytest.raises(QueryError, match="has an aggregate "):
+                store.query(SENT + clause, run="a")

@@ -61,6 +61,7 @@ def _projected(cypher: str, at: int) -> str:
         raise QueryError("an aggregate in an expression stands beside *; name the columns that * stands for")
     inner: list[str] = []
     named: Named = []
+    calls: Named = []
     for some in expressions:
         if aggregates_in(some):
             continue
@@ -69,26 +70,60 @@ def _projected(cypher: str, at: int) -> str:
         named.append(([text for _, text, _ in some], name))
     for some in [*expressions, *keys]:
         for start, stop_at in aggregates_in(some):
+            if _is_for_elements(some[:start]):
+                raise QueryError(
+                    f"'{written(cypher, some)}' has an aggregate of rows where each element of a list is "
+                    "computed; write the aggregate as an item of a WITH, and the list after it"
+                )
             call = written(cypher, some[start:stop_at])
             call = f"coalesce({call}, 0.0)" if some[start][1].lower() in _NULL_OF_NOTHING else call
             texts = [text for _, text, _ in some[start:stop_at]]
-            if texts not in [known for known, _ in named]:
-                inner.append(f"{call} AS `value {len(named)}`")
-                named.append((texts, f"`value {len(named)}`"))
+            if texts not in [known for known, _ in calls]:
+                calls.append((texts, f"`value {len(named) + len(calls)}`"))
+                inner.append(f"{call} AS {calls[-1][1]}")
     outer: list[str] = []
     aliases: Named = []  # those of ORDER BY: a name there is that of a column first
+    calls_there: Named = []
     for item, some in zip(items, expressions, strict=True):
         if item is some and word[0] in "wW" and len(some) > 1:
             return cypher  # without a name, which the engine refuses
         has_name = item is not some or len(item) == 1
         name = item[-1][1] if has_name else f"`{written(cypher, item).replace('`', '')}`"
-        outer.append(f"{_renamed(cypher, some, named)} AS {name}")
-        aliases = [([name], name), *aliases, ([text for _, text, _ in some], name)]
+        outer.append(f"{_renamed(cypher, some, _beside(some, named) + calls)} AS {name}")
+        aliases = [([name], name), *aliases]
+        (calls_there if aggregates_in(some) else aliases).append(([text for _, text, _ in some], name))
     text = f"WITH {', '.join(inner)} {word} {', '.join(outer)}"
     if keys:
-        text += " ORDER BY " + ", ".join(_renamed(cypher, key, aliases + named) for key in keys)
+        of_calls = calls_there + calls
+        text += " ORDER BY " + ", ".join(
+            _renamed(cypher, key, _beside(key, aliases + named) + of_calls) for key in keys
+        )
     last = found[stop - 1]
     return cypher[: found[at][2]] + text + cypher[last[2] + len(last[1]) :]
+
+
+def _beside(some: Sequence[Token], named: Named) -> Named:
+    """What rows are grouped by that an expression may name: beside aggregates only names and properties."""
+    if not aggregates_in(some):
+        return named
+    return [(known, name) for known, name in named if "".join(known[1::2]) == "." * (len(known) // 2)]
+
+
+def _is_for_elements(before: Sequence[Token]) -> bool:
+    """Whether what follows is computed for each element of a list, as after ``[x IN xs |``.
+
+    >>> [_is_for_elements(tokens_of(text)) for text in ("[x IN", "[x IN xs WHERE 1 <", "f([x IN xs | x],")]
+    [False, True, False]
+    """
+    per_element = [False]
+    for _, text, _ in before:
+        if text in "([{":
+            per_element.append(False)
+        elif text in ")]}":
+            per_element.pop()
+        elif text == "|" or text.upper() == "WHERE":
+            per_element[-1] = True
+    return any(per_element)
 
 
 def _is_within(some: Sequence[Token]) -> bool:
