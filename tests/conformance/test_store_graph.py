@@ -70,7 +70,7 @@ def test_the_graph_of_a_small_run(store: GraphStore) -> None:
 
 
 def test_the_graphs_of_generated_runs(store: GraphStore) -> None:
-    for number, case in enumerate(made_up(4, ())):
+    for number, case in enumerate(made_up(2, ())):
         run = RunRecord({**case.run.info, "id": f"g{number}"}, case.run.tables)
         store.keep(run, case.topology)
         for engine in store.engines:
