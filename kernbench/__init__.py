@@ -14,9 +14,9 @@ import sys
 from types import TracebackType
 from typing import Any
 
+from kernbench import notebook as notebook
 from kernbench.later import Later
-
-__version__ = "0.1.0"
+from kernbench.version import __version__ as __version__
 
 _TRITON = {
     "jit": "a kernel is a plain function, without a decorator",

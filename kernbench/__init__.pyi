@@ -1,46 +1,42 @@
-# The names of the package, each once; kernbench/__init__.py imports them on first use.
+# The public names, each once; kernbench/__init__.py imports them on first use.
 from kernbench import tl as tl
-from kernbench.api import (
+from kernbench.api.advising import advise as advise, energy as energy
+from kernbench.api.annotating import annotate as annotate
+from kernbench.api.asking import ask as ask, ask_cypher as ask_cypher, questions as questions
+from kernbench.api.kernel import KernelRun as KernelRun, run_kernel as run_kernel
+from kernbench.api.open_runs import open_run as open_run, runs as runs
+from kernbench.api.pictures import diagram as diagram
+from kernbench.api.probing import probe as probe
+from kernbench.api.result import Run as Run
+from kernbench.api.running import RunVerificationError as RunVerificationError, run as run
+from kernbench.api.stores import open_store as open_store
+from kernbench.api.topologies import (
+    check_routes as check_routes,
+    load_topology as load_topology,
+    route as route,
+)
+from kernbench.api.traffic_runs import (
+    TrafficRun as TrafficRun,
+    traffic as traffic,
+    traffic_patterns as traffic_patterns,
+)
+from kernbench.api.tuning import Tuning as Tuning, tune as tune
+from kernbench.api.what_if_runs import what_if as what_if, what_if_candidates as what_if_candidates
+from kernbench.errors import KernBenchError as KernBenchError
+from kernbench.kernels import autotune as autotune
+from kernbench.pages.run_report import write_report as write_report
+from kernbench.pgraph import (
     GraphNode as GraphNode,
     GraphPath as GraphPath,
     GraphRelationship as GraphRelationship,
-    KernelRun as KernelRun,
-    Run as Run,
-    RunVerificationError as RunVerificationError,
-    Sweep as Sweep,
-    TrafficRun as TrafficRun,
-    Tuning as Tuning,
-    advise as advise,
-    annotate as annotate,
-    ask as ask,
-    ask_cypher as ask_cypher,
-    diagram as diagram,
-    energy as energy,
-    evaluate as evaluate,
-    load_topology as load_topology,
-    open_run as open_run,
-    open_store as open_store,
-    probe as probe,
-    questions as questions,
-    route as route,
-    run as run,
-    run_kernel as run_kernel,
-    runs as runs,
-    sweep as sweep,
-    sweep_figure as sweep_figure,
-    traffic as traffic,
-    traffic_patterns as traffic_patterns,
-    tune as tune,
-    what_if as what_if,
-    what_if_candidates as what_if_candidates,
-    write_report as write_report,
 )
-from kernbench.errors import KernBenchError as KernBenchError
-from kernbench.kernels import autotune as autotune
 from kernbench.replay import Bounded as Bounded
 from kernbench.runtime import DPPolicy as DPPolicy
 from kernbench.sim.instrument import Instrument as Instrument
+from kernbench.sweeps.evaluating import evaluate as evaluate
+from kernbench.sweeps.figures import sweep_figure as sweep_figure
+from kernbench.sweeps.result import Sweep as Sweep
+from kernbench.sweeps.sweeping import sweep as sweep
 from kernbench.topology.parts import Topology as Topology
 from kernbench.validation import validate as validate
-
-__version__: str
+from kernbench.version import __version__ as __version__

@@ -12,24 +12,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from kernbench.api import KernelRun, PropertyGraph, Run
-    from kernbench.pgraph import GraphStore
+    from kernbench.api.kernel import KernelRun
+    from kernbench.api.result import Run
+    from kernbench.pgraph import GraphStore, PropertyGraph
 
 
 @pytest.fixture(scope="session")
 def kernbench_topology() -> PropertyGraph:
     """The compiled topology that ``kernbench_run`` and ``kernbench_kernel`` use: the default machine."""
-    from kernbench import api
+    import kernbench as kb
 
-    return api.load_topology()
+    return kb.load_topology()
 
 
 @pytest.fixture
 def kernbench_store() -> Iterator[GraphStore]:
     """An empty store in memory, closed after the test."""
-    from kernbench import api
+    from kernbench.api.stores import borrowed
 
-    with api.borrowed("memory:") as store:
+    with borrowed("memory:") as store:
         yield store
 
 
@@ -41,10 +42,10 @@ def kernbench_run(kernbench_store: GraphStore, request: pytest.FixtureRequest) -
     """
 
     def run(bench: Any, topology: Any = None, verify: bool = True, **options: Any) -> Run:
-        from kernbench import api
+        import kernbench as kb
 
         graph = request.getfixturevalue("kernbench_topology") if topology is None else topology
-        return api.run(bench, graph, verify, **{"store": kernbench_store, **options})
+        return kb.run(bench, graph, verify, **{"store": kernbench_store, **options})
 
     return run
 
@@ -58,9 +59,9 @@ def kernbench_kernel(kernbench_store: GraphStore, request: pytest.FixtureRequest
     """
 
     def kernel(fn: Callable[..., Any], *args: object, topology: Any = None, **options: Any) -> KernelRun:
-        from kernbench import api
+        import kernbench as kb
 
         graph = request.getfixturevalue("kernbench_topology") if topology is None else topology
-        return api.run_kernel(fn, *args, topology=graph, **{"store": kernbench_store, **options})
+        return kb.run_kernel(fn, *args, topology=graph, **{"store": kernbench_store, **options})
 
     return kernel

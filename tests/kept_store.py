@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.stores import borrowed
 
 Kept = tuple[Path, list[str]]
 """The store's folder, and the ids of its runs, oldest first."""
@@ -17,7 +17,7 @@ Kept = tuple[Path, list[str]]
 
 def keep_runs(folder: Path, benches: Sequence[tuple[str, dict[str, Any]]]) -> Kept:
     """Run benches with parameters on the smallest machine, verified, and keep them in ``folder``."""
-    with api.borrowed(folder) as store:
+    with borrowed(folder) as store:
         return folder, [
             kb.run(bench, "minimal", True, params=params, store=store).id for bench, params in benches
         ]

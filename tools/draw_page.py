@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 from waitress.server import create_server
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.stores import borrowed
 from kernbench.web.app import App
 
 SIZES = {"phone": (360, 740), "desk": (1400, 900), "wall": (1920, 1080)}
@@ -62,7 +62,7 @@ KEPT = [("desk", "light", name) for name in VIEWS] + [
 @contextmanager
 def served() -> Iterator[str]:
     """The address of a server of two runs."""
-    with tempfile.TemporaryDirectory() as folder, api.borrowed(Path(folder) / "store") as store:
+    with tempfile.TemporaryDirectory() as folder, borrowed(Path(folder) / "store") as store:
         for outstanding in (1, 2):  # requests in flight: comparisons compare equal work
             topo = {"pe.pe_dma.outstanding": outstanding}
             kb.run("qkv-gemm-multi-pe", verify=True, topo=topo, store=store)

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.stores import borrowed
 from kernbench.tui.start import draw
 
 SIZE = (100, 30)
@@ -36,7 +36,7 @@ SCREENS = {
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as kept, api.borrowed(Path(kept) / "store") as store:
+    with tempfile.TemporaryDirectory() as kept, borrowed(Path(kept) / "store") as store:
         for outstanding in (1, 2):  # requests in flight: comparisons compare equal work
             topo = {"pe.pe_dma.outstanding": outstanding}
             kb.run("qkv-gemm-multi-pe", verify=True, topo=topo, store=store)
@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
             text = file.read_text(encoding="utf-8").replace(kept, "").replace("/store", ".kernbench")
             file.write_text(text, encoding="utf-8")
             print(file)
-        print(api.open_run("last", store).timeline(rows=2).save(folder / "timeline.svg"))
+        print(kb.open_run("last", store).timeline(rows=2).save(folder / "timeline.svg"))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.stores import borrowed
 
 KEYS = (
     *("Enter", "2", "Enter", "Enter", "4", "Enter", "f", "Escape", "Escape", "Escape", "Escape"),
@@ -43,7 +43,7 @@ def settled() -> str:
 
 def main(file: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        with api.borrowed(Path(folder) / ".kernbench") as store:
+        with borrowed(Path(folder) / ".kernbench") as store:
             for tokens in (8, 32):
                 kb.run("qkv-gemm-multi-pe", verify=True, params={"tokens": tokens}, store=store)
         command = f"cd {shlex.quote(folder)} && {shlex.quote(sys.executable)} -m kernbench tui"

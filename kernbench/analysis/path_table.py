@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernbench.analysis.chosen_window import ALL, RUN
 from kernbench.analysis.critical_path import critical_path, path_of_launches, trace_index
-from kernbench.analysis.time_window import ALL, PARTIAL, RUN, Window
+from kernbench.analysis.time_window import PARTIAL, Window
 from kernbench.analysis.window_facts import windows_of
 from kernbench.pgraph import RunRecord
 

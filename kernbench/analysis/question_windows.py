@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernbench.analysis.time_window import ALL, RUN, SETUP, select
+from kernbench.analysis.chosen_window import ALL, RUN, SETUP
+from kernbench.analysis.time_window import select
 from kernbench.errors import UsageError
 from kernbench.pgraph import Question, RunRecord
 

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench.analysis.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.errors import UsageError
 
-ALL, SETUP, RUN = "all", "setup", "run"
-"""Names of windows: all launches, the time outside of launches, the whole run."""
 WHOLE = "the whole run"
 
 PARTIAL = "partial"
@@ -43,6 +42,11 @@ class Window:
     def ns(self) -> float:
         """Its length, ns."""
         return math.fsum(time for begin, end in self.spans for time in (end, -begin))
+
+    def check_time(self) -> None:
+        """``UsageError`` where there is no time in it."""
+        if self.ns <= 0:
+            raise UsageError(f"there is no time in {self.name}; choose another window, or launch run for all")
 
     def covered(self, times: Floats) -> Floats:
         """ns of the window before each of ``times``."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernbench.analysis.chosen_window import ALL, RUN, SETUP
 from kernbench.analysis.occupancy import Occupation
-from kernbench.analysis.time_window import ALL, RUN, SETUP, Window, select
+from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.window_use import Usage
 from kernbench.pgraph import RunRecord
 

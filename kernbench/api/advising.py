@@ -1,35 +1,27 @@
-"""Advice: what to change next in a kernel or its launch, with the evidence and what it should save.
-
-Each piece of advice is a row of a question below ``queries/advice``. The question's text finds the pattern in
-a run's graph, ``advice`` in its file says what to do, and ``saves_ns`` is time of the run's own critical path
-that following it would take away: an estimate, since another path may decide once this one is shorter.
-"""
+"""What is asked of a run that is named: advice, and its energy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from kernbench.api.asking import ask, expect, library
+from kernbench.api.advice import LEAST, advice_on
+from kernbench.api.energy_use import EnergyUse, Figures, energy_by
 from kernbench.api.names import Folders
+from kernbench.api.open_runs import open_run
 from kernbench.api.result import Run
-from kernbench.api.stores import Store, borrowed, open_run
-from kernbench.bounds import check_number
-from kernbench.errors import UsageError
-from kernbench.pgraph import QueryError, Question
-from kernbench.report.cells import number
-
-LEAST = 0.01
-"""Share of the window's time below which advice is not worth giving."""
+from kernbench.api.stores import Store, borrowed
 
 
-class Advice(list[dict[str, Any]]):
-    """Pieces of advice; a notebook shows them as a table."""
-
-    def _repr_html_(self) -> str:
-        from kernbench.api.screens.advice import content
-
-        return content(self).html()
+@contextmanager
+def named_run(run: str | Run, store: Store = None) -> Iterator[Run]:
+    """The run that is meant, for the length of a ``with``: a run itself, or a reference in ``store``."""
+    if isinstance(run, Run):
+        yield run
+        return
+    with borrowed(store) as kept_in:
+        yield open_run(run, kept_in)
 
 
 def advise(
@@ -57,72 +49,39 @@ def advise(
     Raises:
         UsageError: There is no such run or launch, or the run has no trace.
     """
-    check_number("least", least, most=1.0)
-    given = run._kept_in() if isinstance(run, Run) else store
-    with borrowed(given) as kept_in:
-        kept = run if isinstance(run, Run) else open_run(run, kept_in)
-        window = kept.window(launch)
-        kept._check_traced()
-        asked = rules(queries)
-        expect(asked, kept.id, kept_in)
-        found = [one for rule in asked for one in _find(rule, kept, kept_in, launch, queries)]
-    for one in found:
-        one["saves_ns"] = min(one["saves_ns"], window.ns)
-        one["share"] = one["saves_ns"] / window.ns if window.ns else 0.0
-    worth = [one for one in found if one["share"] >= least]
-    return {
-        "run_id": kept.id,
-        "bench": kept.bench,
-        "topology": kept.topology,
-        "launch": window.launch,
-        "window": window.name,
-        "ns": window.ns,
-        "advice": Advice(
-            sorted(worth, key=lambda one: (-round(one["saves_ns"], 6), one["rule"], one["advice"]))
-        ),
-    }
+    with named_run(run, store) as kept:
+        found, window = advice_on(kept, launch, least, queries), kept.window(launch)
+        return {
+            "run_id": kept.id,
+            "bench": kept.bench,
+            "topology": kept.topology,
+            "launch": window.launch,
+            "window": window.name,
+            "ns": window.ns,
+            "advice": found,
+        }
 
 
-def advise_window(
-    run: Run, launch: int | str | None = "all", from_ns: float | None = None, to_ns: float | None = None
-) -> Advice:
-    """The advice about a window that a screen shows; the whole run is that of its launches.
+def energy(
+    run: str | Run = "last", store: Store = None, *, by: str = "kind", figures: Figures | None = None
+) -> EnergyUse:
+    """The energy of a run, worked out from its trace: nothing is simulated.
 
-    ``UsageError``: the window is not one of whole launches.
+    Args:
+        run: A run, or a reference to one, such as ``last~1``.
+        store: Where the run is kept, for a reference.
+        by: ``part``, ``kind`` (all parts of a kind together), ``line`` or ``launch``: what ``rows`` are. The
+            rows add up to ``energy_pj`` whatever it is.
+        figures: Figures to use in place of the machine's own and of ``configs/energy.yaml``, by dotted key.
+
+    Returns:
+        ``run_id bench topology latency_ns sim_ns energy_pj dynamic_pj static_pj launches_pj edp_pj_ns by
+        rows``. ``energy_pj`` is that of the whole run, ``launches_pj`` that of its launches, and
+        ``edp_pj_ns`` the latter times ``latency_ns``. Each row has ``name kind energy_pj share dynamic_pj
+        static_pj``, and those of launches have ``launch`` as well; the largest comes first.
+
+    Raises:
+        UsageError: There is no such run, it has no trace, or there are no such figures.
     """
-    if from_ns is not None or to_ns is not None or launch == "setup":
-        raise UsageError("advice is about whole launches; choose all of them, or one")
-    return run.advice("all" if launch in (None, "run") else launch)
-
-
-def rules(queries: Folders = ()) -> list[Question]:
-    """The questions that give advice, in order of name."""
-    return [question for question in library(queries).values() if question.advice]
-
-
-def _find(
-    rule: Question, kept: Run, store: Store, launch: int | str, queries: Folders
-) -> Iterator[dict[str, Any]]:
-    """A piece of advice for each row that a rule finds."""
-    try:
-        rows = ask(rule.name, kept.id, store, launch=launch, queries=queries).dicts()
-    except QueryError as error:
-        raise QueryError(f"rule '{rule.name}': {error}") from error
-    for row in rows:
-        yield {
-            "rule": rule.name,
-            "title": rule.title,
-            "advice": sentence(rule.advice, row),
-            "saves_ns": row["saves_ns"],
-            "evidence": row,
-        }
-
-
-def sentence(template: str, row: Mapping[str, Any]) -> str:
-    """The advice about one row, with its numbers rounded for people."""
-    return template.format_map(
-        {
-            name: number(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-            for name, value in row.items()
-        }
-    )
+    with named_run(run, store) as kept:
+        return energy_by(kept, by, figures)

@@ -6,13 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernbench.api.names import QUERIES_VARIABLE, Folders, question_folders
 from kernbench.api.stores import Store, borrowed, run_id
 from kernbench.data_files import data_dir
 from kernbench.errors import KernBenchError, UsageError
-from kernbench.pgraph import GraphStore, Question, Result
+
+if TYPE_CHECKING:
+    from kernbench.pgraph import GraphStore, Question, Result
 
 
 def library(queries: Folders = ()) -> Mapping[str, Question]:

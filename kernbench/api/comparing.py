@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import fsum
 from typing import Any
 
+from kernbench.analysis.chosen_window import Chosen, ChosenWindow
 from kernbench.analysis.configuration import differences
+from kernbench.api.open_runs import open_run
 from kernbench.api.result import Run
-from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.api.stores import Store, borrowed
 from kernbench.bounds import check_number
 from kernbench.errors import UsageError
 
@@ -24,7 +25,7 @@ def compare(
     threshold: float = 0.05,
     top: int = 10,
     *,
-    launch: int | str | None = "all",
+    launch: Chosen = "all",
     from_ns: float | None = None,
     to_ns: float | None = None,
     any_bench: bool = False,
@@ -50,7 +51,7 @@ def compare(
     ``UsageError`` for runs of two benches, or where one of them stopped before its end, unless ``any_bench``.
     """
     check_number("threshold", threshold)
-    window: dict[str, Any] = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns}
+    window = ChosenWindow.of(launch, from_ns, to_ns)
     with borrowed(store) as opened:
         old, new = open_run(before, opened), open_run(after, opened)
         if old.bench != new.bench and not any_bench:
@@ -68,8 +69,8 @@ def compare(
             _change(key, float(old.info[key]), float(new.info[key]), threshold)
             for key in ("sim_ns", "latency_ns")
         ]
-        if window != {"launch": "all", "from_ns": None, "to_ns": None}:
-            lengths = [run.window(**window).ns for run in (old, new)]
+        if window != ChosenWindow():
+            lengths = [run.window(window).ns for run in (old, new)]
             figures.insert(0, _change("window", lengths[0], lengths[1], threshold))
         for number, (a, b) in enumerate(zip(old.launches, new.launches, strict=False)):
             name = f"launch {number} ({b['kernel']})"
@@ -79,7 +80,7 @@ def compare(
             "after": _identity(new),
             "same_config": old.info["config_hash"] == new.info["config_hash"],
             "configured": differences(old.properties, new.properties, opened),
-            "window": new.window(**window).name,
+            "window": new.window(window).name,
             "figures": figures,
             "causes": _causes(old, new, window),
             "resources": _resources(old, new, window)[:top],
@@ -106,8 +107,8 @@ def _change(name: str, before: float, after: float, threshold: float) -> dict[st
     }
 
 
-def _causes(old: Run, new: Run, window: Mapping[str, Any]) -> list[dict[str, Any]]:
-    before, after = (run.critical_path(**window).by_cause() for run in (old, new))
+def _causes(old: Run, new: Run, window: ChosenWindow) -> list[dict[str, Any]]:
+    before, after = (run.critical_path(window).by_cause() for run in (old, new))
     rows = [
         {
             "cause": cause,
@@ -120,10 +121,10 @@ def _causes(old: Run, new: Run, window: Mapping[str, Any]) -> list[dict[str, Any
     return sorted(rows, key=lambda row: (-abs(row["change_ns"]), row["cause"]))
 
 
-def _resources(old: Run, new: Run, window: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _resources(old: Run, new: Run, window: ChosenWindow) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for when, run in (("before", old), ("after", new)):
-        used = run.use(**window)
+        used = run.use(window)
         for resource, kind, busy, wait in zip(
             used["resource"], used["kind"], used["busy_ns"], used["wait_ns"], strict=True
         ):

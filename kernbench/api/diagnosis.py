@@ -9,9 +9,9 @@ from importlib import metadata
 from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
 
-import kernbench
 from kernbench.api.stores import check_can_be_written, default_store, folder_of, open_store
 from kernbench.data_files import data_dir
+from kernbench.version import __version__
 
 _NEEDED = (
     *("simpy", "greenlet", "numpy", "ml_dtypes", "networkx", "pydantic", "pyyaml", "pyarrow"),
@@ -35,7 +35,7 @@ def doctor(store: str | None = None) -> dict[str, Any]:
     ``failed``) and ``detail``. Nothing is written.
     """
     checks = [
-        _row("kernbench", "ok", kernbench.__version__),
+        _row("kernbench", "ok", __version__),
         _row("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         *(_package(name) for name in _NEEDED),
         *(_backend(name, library) for name, library in _BACKENDS),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kernbench.api.result import Run
-from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.api.run_trace import RunTrace
 from kernbench.errors import UsageError
+from kernbench.shown import SHOWN
 
 if TYPE_CHECKING:
     from kernbench.analysis.energy import Energy, EnergyRow
@@ -23,48 +23,25 @@ class EnergyUse(dict[str, Any]):
     """Where the energy of a run went; a notebook shows it as a table."""
 
     def _repr_html_(self) -> str:
-        from kernbench.api.screens.energy import content
-
-        return content([self]).html()
+        return SHOWN["energy"](self).html()
 
 
-def energy(
-    run: str | Run = "last", store: Store = None, *, by: str = "kind", figures: Figures | None = None
-) -> EnergyUse:
-    """The energy of a run, worked out from its trace: nothing is simulated.
-
-    Args:
-        run: A run, or a reference to one, such as ``last~1``.
-        store: Where the run is kept, for a reference.
-        by: ``part``, ``kind`` (all parts of a kind together), ``line`` or ``launch``: what ``rows`` are. The
-            rows add up to ``energy_pj`` whatever it is.
-        figures: Figures to use in place of the machine's own and of ``configs/energy.yaml``, by dotted key.
-
-    Returns:
-        ``run_id bench topology latency_ns sim_ns energy_pj dynamic_pj static_pj launches_pj edp_pj_ns by
-        rows``. ``energy_pj`` is that of the whole run, ``launches_pj`` that of its launches, and
-        ``edp_pj_ns`` the latter times ``latency_ns``. Each row has ``name kind energy_pj share dynamic_pj
-        static_pj``, and those of launches have ``launch`` as well; the largest comes first.
-
-    Raises:
-        UsageError: There is no such run, it has no trace, or there are no such figures.
-    """
+def energy_by(run: RunTrace, by: str = "kind", figures: Figures | None = None) -> EnergyUse:
+    """The energy of a run by one level: see :func:`kernbench.energy`."""
     if by not in ENERGY_BY:
         raise UsageError(f"by is '{by}', expected one of {', '.join(ENERGY_BY)}")
-    with borrowed(run._kept_in() if isinstance(run, Run) else store) as kept_in:
-        kept = run if isinstance(run, Run) else open_run(run, kept_in)
-        return energy_levels(kept, (by,), figures)[0]
+    return energy_levels(run, (by,), figures)[0]
 
 
 def energy_levels(
-    kept: Run, levels: Sequence[str] = ENERGY_BY, figures: Figures | None = None
+    kept: RunTrace, levels: Sequence[str] = ENERGY_BY, figures: Figures | None = None
 ) -> list[EnergyUse]:
     """What :func:`energy` gives by each of these levels, worked out once."""
     rows = list(energy_of(kept, figures).rows())
     return [_level(kept, rows, by) for by in levels]
 
 
-def _level(kept: Run, rows: list[EnergyRow], by: str) -> EnergyUse:
+def _level(kept: RunTrace, rows: list[EnergyRow], by: str) -> EnergyUse:
     whole = next(row for row in rows if row.level == "run")
     shown = _by_kind(rows) if by == "kind" else [_row(row) for row in rows if row.level == by]
     total = whole.dynamic + whole.static
@@ -87,7 +64,7 @@ def _level(kept: Run, rows: list[EnergyRow], by: str) -> EnergyUse:
     )
 
 
-def energy_of(run: Run, figures: Figures | None = None) -> Energy:
+def energy_of(run: RunTrace, figures: Figures | None = None) -> Energy:
     """The energy of a run, charge by charge. ``UsageError`` for one without a trace, or for wrong figures."""
     from kernbench.analysis.energy import Energy
     from kernbench.pgraph import RunRecord
@@ -97,7 +74,7 @@ def energy_of(run: Run, figures: Figures | None = None) -> Energy:
     return Energy(record, run.topology_record(), nest_figures(figures or {}))
 
 
-def launches_pj(run: Run) -> list[float]:
+def launches_pj(run: RunTrace) -> list[float]:
     """The energy of each launch of a run, in order, pJ."""
     rows = (row for row in energy_of(run).rows() if row.level == "launch" and row.launch >= 0)
     return [(row.dynamic + row.static) / 1000.0 for row in sorted(rows, key=lambda row: row.launch)]

@@ -10,21 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from kernbench.analysis.chosen_window import Chosen, ChosenWindow
+from kernbench.api.timelines import timeline
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean, suggestion
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
-    from kernbench.api.result import Run
+    from kernbench.api.run_trace import RunTrace
 
 PathLike = str | os.PathLike[str]
-Chosen = dict[str, Any]
-"""``launch``, ``from_ns`` and ``to_ns`` of a window, as :meth:`kernbench.Run.window` takes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of files. ``write`` takes the run, a path and :data:`Chosen`, and gives the files' names."""
+    """A format of files. ``write`` takes the run, a path and a window, and gives the files' names."""
 
     name: str
     about: str
@@ -39,10 +39,10 @@ class Format:
 
 
 def export(
-    run: Run,
+    run: RunTrace,
     to: str,
     path: PathLike | None = None,
-    launch: int | str | None = None,
+    launch: Chosen = None,
     from_ns: float | None = None,
     to_ns: float | None = None,
     **options: object,
@@ -54,11 +54,10 @@ def export(
     if unknown := sorted(options.keys() - set(form.options)):
         raise UsageError(f"'{unknown[0]}' is not an option of '{to}'; it takes {_listed(form.options)}")
     run._check_traced()
-    whole = form.whole and launch is None
-    chosen: Chosen = {"launch": "run" if whole else launch or "all", "from_ns": from_ns, "to_ns": to_ns}
-    window = run.window(**chosen)
-    if window.ns <= 0 and not whole:
-        raise UsageError(f"there is no time in {window.name}; choose another window, or launch run for all")
+    usual = "run" if form.whole else "all"
+    chosen = ChosenWindow.of(usual if launch is None else launch, from_ns, to_ns)
+    if not form.whole or chosen != ChosenWindow("run"):
+        run.window(chosen).check_time()
     return form.write(run, path or f"{run.id}{form.ending}", chosen, **options)
 
 
@@ -67,22 +66,27 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _perfetto(
-    run: Run, path: PathLike, chosen: Chosen, links: bool = False, waits: bool = False, ticks: str = "ns"
+    run: RunTrace,
+    path: PathLike,
+    chosen: ChosenWindow,
+    links: bool = False,
+    waits: bool = False,
+    ticks: str = "ns",
 ) -> list[str]:
     from kernbench.report.perfetto import TICKS, Options, write
 
     if ticks not in TICKS:
         raise UsageError(f"unknown ticks '{ticks}'; {suggestion(ticks, TICKS)}use {' or '.join(TICKS)}")
     options = Options(links, waits, ticks)
-    return write_file(path, lambda out: write(out, run.properties, run.tables, run.window(**chosen), options))
+    return write_file(path, lambda out: write(out, run.properties, run.tables, run.window(chosen), options))
 
 
-def _chakra(run: Run, prefix: PathLike, chosen: Chosen) -> list[str]:
+def _chakra(run: RunTrace, prefix: PathLike, chosen: ChosenWindow) -> list[str]:
     """``prefix.0.et`` for SIP 0, and so on. Chakra's times are whole us, so attributes have the ns."""
     from kernbench.analysis.window_tables import tables_within
     from kernbench.report.chakra import ranks
 
-    window = run.window(**chosen)
+    window = run.window(chosen)
     found = ranks(tables_within(run.tables, window), window.spans[0][0] if window.spans else 0.0)
     if not found:
         raise UsageError(f"no kernel did anything in {window.name}: there is nothing for Chakra to hold")
@@ -93,7 +97,7 @@ def _chakra(run: Run, prefix: PathLike, chosen: Chosen) -> list[str]:
     return files
 
 
-def _npe(run: Run, path: PathLike, chosen: Chosen) -> list[str]:
+def _npe(run: RunTrace, path: PathLike, chosen: ChosenWindow) -> list[str]:
     """A device of the file is a cube, a core one of its routers, a cycle a picosecond."""
     from kernbench.pgraph import topology_graph
     from kernbench.report.npe import Cubes, write
@@ -102,25 +106,27 @@ def _npe(run: Run, path: PathLike, chosen: Chosen) -> list[str]:
     width, height = (int(graph.properties[f"cube_mesh_{key}"]) for key in "wh")
     cubes = Cubes(width, width * height)
     links = [edge.id for edge in graph.edges("LINK")]
-    return write_file(path, lambda out: write(out, run.tables, links, run.window(**chosen), cubes))
+    return write_file(path, lambda out: write(out, run.tables, links, run.window(chosen), cubes))
 
 
-def _graph(run: Run, path: PathLike, chosen: Chosen, names: Sequence[str] = (), *, form: str) -> list[str]:
+def _graph(
+    run: RunTrace, path: PathLike, chosen: ChosenWindow, names: Sequence[str] = (), *, form: str
+) -> list[str]:
     """Nodes have their ``id`` of the store and ``labels``, joined by colons; edges ``relationship``."""
     from kernbench.report.graph_files import WRITERS, plain
 
     if Path(path).suffix.lower() != f".{form}":
         raise UsageError(f"'{os.fspath(path)}' does not end in .{form}; give it that ending")
-    graph = plain(run.subgraph(*names, **chosen))
+    graph = plain(run.subgraph(*names, launch=chosen))
     return write_file(path, lambda out: WRITERS[form](graph, out))
 
 
-def _tables(run: Run, folder: PathLike, chosen: Chosen, *, form: str) -> list[str]:
+def _tables(run: RunTrace, folder: PathLike, chosen: ChosenWindow, *, form: str) -> list[str]:
     """A file for each table, ``Op.csv``, ``Hop.csv`` and so on, and ``run.json``."""
     from kernbench.analysis.window_tables import tables_within
     from kernbench.report.tables import WRITERS
 
-    window = run.window(**chosen)
+    window = run.window(chosen)
     whole = window.spans == ((0.0, run.sim_ns),)
     tables = run.tables if whole else tables_within(run.tables, window)
     into = Path(folder)
@@ -134,18 +140,16 @@ def _tables(run: Run, folder: PathLike, chosen: Chosen, *, form: str) -> list[st
     return [*files, *write_file(into / "run.json", lambda out: out.write(text.encode()))]
 
 
-def _timeline(run: Run, path: PathLike, chosen: Chosen, **options: Any) -> list[str]:
-    return write_file(path, partial(_put, run.timeline(**chosen, **options).svg().encode()))
+def _timeline(run: RunTrace, path: PathLike, chosen: ChosenWindow, **options: Any) -> list[str]:
+    return write_file(path, partial(_put, timeline(run, chosen, **options).svg().encode()))
 
 
-def _roofline(run: Run, path: PathLike, chosen: Chosen) -> list[str]:
+def _roofline(run: RunTrace, path: PathLike, chosen: ChosenWindow) -> list[str]:
     from kernbench.report.figures import drawing
     from kernbench.report.figures.roofline import roofline_figure
     from kernbench.report.roofs import drawn
 
-    launch = chosen["launch"]
-    if chosen["from_ns"] is not None or chosen["to_ns"] is not None or launch == "setup":
-        raise UsageError("a roofline is of whole launches; leave the times out, and name a launch or all")
+    launch = chosen.of_launches("a roofline is of")
     drawing.require()
     panels = {"launches": "launch", "operations": "operation"}
     shown = [(name, drawn(run.roofline(by, launch))) for name, by in panels.items()]

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kernbench.analysis.configuration import differences
+from kernbench.api.open_runs import open_run
+from kernbench.api.open_runs import runs as all_runs
 from kernbench.api.recording import tags_text
 from kernbench.api.result import Run
-from kernbench.api.stores import Store, borrowed, keeper, open_run, run_id
-from kernbench.api.stores import runs as all_runs
+from kernbench.api.stores import Store, borrowed, keeper, run_id
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
 from kernbench.pgraph import GraphStore, RunNotFoundError, RunRecord

@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kernbench.api import stores
+from kernbench.api.stores import Store
 from kernbench.data_files import data_dir
 from kernbench.declared import declared, declared_in
-
-if TYPE_CHECKING:
-    from kernbench.api.stores import Store
 
 QUERIES_VARIABLE = "KERNBENCH_QUERIES"
 """Names folders with questions of a user's own, separated like those of ``PATH``."""
@@ -100,12 +99,10 @@ def question_parameter_names(file: Path) -> list[str]:
 
 def run_names(store: Store = None) -> list[tuple[str, tuple[str, ...]]]:
     """(id, tags) of every run in ``store``, oldest first."""
-    from kernbench.api import stores
-
     url = stores.default_store() if store is None else store
     folder = stores.folder_of(os.fspath(url)) if isinstance(url, str | os.PathLike) else None
     if folder is not None:
         from kernbench.pgraph import archived_run_names
 
         return archived_run_names(folder)
-    return [(run.id, tuple(run.tags)) for run in stores.runs(url)]
+    return [(str(info["id"]), tuple(stores.tags_of(info))) for info in stores.as_store(url).runs()]

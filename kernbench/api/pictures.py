@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
+from kernbench.analysis.chosen_window import Chosen, ChosenWindow
+from kernbench.analysis.time_window import Window
+from kernbench.api.advising import named_run
 from kernbench.api.result import Run
-from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.api.stores import Store
 from kernbench.api.topologies import Topology, as_graph
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph
@@ -23,7 +25,7 @@ def diagram(
     run: str | Run | None = None,
     store: Store = None,
     of: str | None = None,
-    launch: int | str | None = "all",
+    launch: Chosen = "all",
     from_ns: float | None = None,
     to_ns: float | None = None,
 ) -> str:
@@ -53,34 +55,29 @@ def diagram(
     drawn = VIEWS[view](graph, of)
     if run is None:
         return svg(drawn, None, "")
-    with borrowed(store) if not isinstance(run, Run) else nullcontext() as opened:
-        found = run if isinstance(run, Run) else open_run(run, opened)
-        used = _utilisation(found, graph, launch, from_ns, to_ns)
-        window = found.window(launch, from_ns, to_ns).name
-        return svg(drawn, overlay(drawn, used), f"{_name(found)}, {window}")
+    with named_run(run, store) as found:
+        window = found.window(launch, from_ns, to_ns)
+        used = _utilisation(found, graph, window)
+        return svg(drawn, overlay(drawn, used), f"{_name(found)}, {window.name}")
 
 
 def diagram_frames(
-    run: Run,
-    count: int,
-    launch: int | str | None = "all",
-    from_ns: float | None = None,
-    to_ns: float | None = None,
-) -> list[dict[str, Any]]:
+    run: Run, count: int, launch: Chosen = "all", from_ns: float | None = None, to_ns: float | None = None
+) -> list[ChosenWindow]:
     """A window of a run (:meth:`kernbench.Run.window`) as ``count`` stretches of equal length, in order.
 
-    Each is the ``launch``, ``from_ns`` and ``to_ns`` of one picture (:func:`diagram`), so that they show how
-    the traffic moves. Gaps between launches with nothing in the window are left out.
+    Each is the window of one picture (:func:`diagram`), so that they show how the traffic moves. Gaps between
+    launches with nothing in the window are left out.
     """
     if count < 1:
         raise UsageError(f"{count} frames cannot be drawn; give a number from 1")
-    window = run.window(launch, from_ns, to_ns)
-    if window.ns <= 0:
-        raise UsageError(f"there is no time in {window.name} to cut into frames; choose another window")
+    chosen = ChosenWindow.of(launch, from_ns, to_ns)
+    window = run.window(chosen)
+    window.check_time()
     begin, end = window.spans[0][0], window.spans[-1][1]
     edges = [begin + (end - begin) * number / count for number in range(count)] + [end]
     return [
-        {"launch": launch, "from_ns": a, "to_ns": b}
+        replace(chosen, from_ns=a, to_ns=b)
         for a, b in pairwise(edges)
         if any(first < b and last > a for first, last in window.spans)
     ]
@@ -90,16 +87,14 @@ def _name(run: Run) -> str:
     return f"{run.id} ({run.bench})" if run.id else run.bench
 
 
-def _utilisation(
-    run: Run, graph: PropertyGraph, launch: int | str | None, from_ns: float | None, to_ns: float | None
-) -> dict[str, float]:
+def _utilisation(run: Run, graph: PropertyGraph, window: Window) -> dict[str, float]:
     """Utilisation within a window by component and link."""
     if run.info["topology_id"] != graph.properties["id"]:
         raise UsageError(
             f"run '{run.id}' was on topology '{run.topology}' (id {run.info['topology_id']}), not on "
             f"'{graph.properties['name']}' (id {graph.properties['id']}); draw the one that it ran on"
         )
-    used = run.use(launch, from_ns, to_ns)
+    used = run._use_within(window)
     return dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
 
 

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import kernbench
 from kernbench.analysis.time_window import PARTIAL
 from kernbench.api import readings
 from kernbench.api.result import Run
@@ -21,6 +20,7 @@ from kernbench.api.topologies import changes_of
 from kernbench.errors import UsageError
 from kernbench.pgraph import PropertyGraph, RunRecord, launched_ns, not_utf_8, topology_record
 from kernbench.user_modules import code_hash
+from kernbench.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -151,7 +151,7 @@ class Recording:
             "events": machine.clock.events,
             "flit_crossings": machine.fabric.flit_crossings,
             "started_at": self._started.isoformat(timespec="milliseconds"),
-            "version": kernbench.__version__,
+            "version": __version__,
             "topology": str(graph.properties["id"]),
             "topology_name": str(graph.properties["name"]),
             "hops": self._recorder.hops if self._recorder else 0,
@@ -263,7 +263,7 @@ def config_hash(topology_id: str, components: Mapping[str, str] | None, bench: s
     """
     code = {place: found for place in map(_place, (components or {}).values()) if (found := code_hash(place))}
     content = {
-        "version": kernbench.__version__,
+        "version": __version__,
         "topology": topology_id,
         "bench": bench,
         "components": dict(components or {}),

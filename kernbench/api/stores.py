@@ -1,13 +1,14 @@
-"""Stores: the default one, opening one, and the runs in it."""
+"""Stores: the default one, opening one, and which run in it is meant."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, RunNotFoundError, RunRecord, StoreError
@@ -15,8 +16,6 @@ from kernbench.pgraph import open_store as _open_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from kernbench.api.result import Run
 
 STORE_VARIABLE = "KERNBENCH_STORE"
 DEFAULT_FOLDER = ".kernbench"
@@ -97,31 +96,18 @@ def borrowed(store: Store) -> Iterator[GraphStore]:
             opened.close()
 
 
-def runs(store: Store = None) -> list[Run]:
-    """All runs kept in ``store``, oldest first. Their tables are read when looked at."""
-    from kernbench.api.result import Run
-
-    opened = as_store(store)
-    return [Run.kept(opened, info) for info in opened.runs()]
-
-
-def open_run(ref: str = "last", store: Store = None) -> Run:
-    """The run that ``ref`` means: an id, a unique beginning of one, a tag, ``last`` or ``last~N``.
-
-    Of several runs with that tag the newest. ``RunNotFoundError`` lists the runs that there are.
-    """
-    from kernbench.api.result import Run
-
-    opened = as_store(store)
-    return Run.kept(opened, opened.load(run_id(opened, ref)).info)
-
-
 def run_id(store: GraphStore, ref: str) -> str:
     """The id of the run that ``ref`` means, as for :func:`open_run`."""
     try:
         return store.resolve(ref)
     except RunNotFoundError:
-        tagged = [run.id for run in runs(store) if ref in run.tags]
+        tagged = [str(info["id"]) for info in store.runs() if ref in tags_of(info)]
         if not tagged:
             raise
         return tagged[-1]
+
+
+def tags_of(info: Mapping[str, Any]) -> list[str]:
+    """The tags in the record of a run."""
+    found: list[str] = json.loads(info["tags"] or "[]")
+    return found

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from kernbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from kernbench.analysis.time_window import Window
-    from kernbench.api.result import Run
+    from kernbench.analysis.chosen_window import ChosenWindow
+    from kernbench.api.run_trace import RunTrace
     from kernbench.report.timeline import TimeLine as Drawn
 
 
@@ -59,12 +59,21 @@ class TimeLine:
         return self.drawn.to_dict()
 
 
-def timeline(run: Run, window: Window, *, links: bool, waits: bool, fold: bool, rows: int) -> TimeLine:
+def timeline(
+    run: RunTrace,
+    chosen: ChosenWindow,
+    *,
+    links: bool = False,
+    waits: bool = True,
+    fold: bool = True,
+    rows: int = 16,
+) -> TimeLine:
     """See :meth:`kernbench.Run.timeline`."""
     from kernbench.report.timeline import Wanted, time_line
 
     if rows < 0:
         raise UsageError(f"rows={rows} cannot be shown; give a number from 1, or 0 for all")
-    if window.ns <= 0:
-        raise UsageError(f"there is no time in {window.name}; choose another window, or launch run for all")
+    run._check_traced()
+    window = run.window(chosen)
+    window.check_time()
     return TimeLine(time_line(run.properties, run.tables, window, Wanted(links, waits, fold, rows)))

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
+from kernbench.analysis.chosen_window import Chosen, ChosenWindow
 from kernbench.api.recording import Recording, RunProperties, config_hash, settings_of, tags_text
-from kernbench.api.result import Frame, Run
+from kernbench.api.result import Run
+from kernbench.api.run_trace import Frame
 from kernbench.api.running import failed
 from kernbench.api.stores import Store
 from kernbench.api.summary import busiest, busiest_by_class
@@ -74,21 +76,19 @@ class TrafficRun(Run):
 
         Keys ``resource kind utilisation occupancy busy_ns wait_ns bytes transactions``.
         """
-        return busiest(self._use("all"), top)
+        return busiest(self._use_known(ChosenWindow()), top)
 
-    def _use(
-        self, launch: int | str | None, from_ns: float | None = None, to_ns: float | None = None
-    ) -> Frame:
+    def _use_known(self, window: ChosenWindow) -> Frame:
         """:meth:`use`; that of the makespan without a trace too, since nothing is busy outside of it."""
-        if self._traced or launch != "all" or from_ns is not None or to_ns is not None:
-            return self.use(launch, from_ns, to_ns)
+        if self.traced or window != ChosenWindow():
+            return self.use(window)
         busy, ns = self.used["busy_ns"], self.makespan_ns
         return {**self.used, "utilisation": busy / ns if ns > 0.0 else busy * 0.0}
 
     def summary(
         self,
         top: int = 10,
-        launch: int | str | None = "all",
+        launch: Chosen = "all",
         from_ns: float | None = None,
         to_ns: float | None = None,
     ) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class TrafficRun(Run):
 
         Shares of parts are of the window's length, by default of the makespan.
         """
-        used = self._use(launch, from_ns, to_ns)
+        used = self._use_known(ChosenWindow.of(launch, from_ns, to_ns))
         return {
             **self.info,
             **self.totals,

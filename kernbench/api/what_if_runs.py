@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from kernbench.analysis.routing import kept_topology
 from kernbench.analysis.time_window import PARTIAL
-from kernbench.api.energy_use import energy
+from kernbench.api.advising import energy
+from kernbench.api.open_runs import open_run
 from kernbench.api.rerun import rerun as rerun_kept
 from kernbench.api.result import Run
 from kernbench.api.running import RunVerificationError
-from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.api.stores import Store, borrowed
 from kernbench.api.topologies import described_machine
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore, PropertyGraph

@@ -96,7 +96,7 @@ def _exports(ctx: click.Context) -> Iterable[str]:
 
 def parts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Names of parts of the topology on the command line, one level further than what is typed."""
-    from kernbench.api import load_topology
+    from kernbench.api.topologies import load_topology
 
     known = names.topology_names()
     file = next((word for word in _words() if word in known or word.endswith((".yaml", ".yml"))), "default")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.cli import completion
 from kernbench.cli.output import remark
 
@@ -222,14 +223,20 @@ class _End(click.ParamType[float]):
 
 
 def window_options(function: Function) -> Function:
-    """``--launch``, ``--from`` and ``--to``: the window to look at, by default all launches."""
+    """``--launch``, ``--from`` and ``--to`` as a ``window``, by default all launches."""
+
+    @functools.wraps(function)
+    def with_window(*given: Any, launch: str, from_ns: float | None, to_ns: float | None, **more: Any) -> Any:
+        return function(*given, window=ChosenWindow(launch, from_ns, to_ns), **more)
+
+    taken = cast(Function, with_window)
     launch = click.option(
         "--launch", metavar="N|all|setup|run", default="all", show_default=True,
         help="Look at one launch, all of them, the time outside of them, or the whole run.",
     )  # fmt: skip
     begin = click.option("--from", "from_ns", type=float, metavar="NS", help="Start of the time range.")
     end = click.option("--to", "to_ns", type=_End(), metavar="NS", help="End of the time range.")
-    return launch(begin(end(function)))
+    return launch(begin(end(taken)))
 
 
 def given_options(ctx: click.Context, *names: str) -> dict[str, Any]:
@@ -299,9 +306,9 @@ def share(_ctx: click.Context, _param: click.Parameter, text: str) -> float:
 @contextmanager
 def opened(url: str | None) -> Iterator[GraphStore]:
     """The store at ``url`` for the length of a ``with``; what it has to remark goes to stderr."""
-    from kernbench import api
+    from kernbench.api.stores import borrowed
 
-    with api.borrowed(url) as store:
+    with borrowed(url) as store:
         yield store
         for note in store.notes:
             remark(note)

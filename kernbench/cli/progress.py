@@ -15,7 +15,8 @@ from kernbench.report.progress import line, points_line
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from kernbench.api import Standing, SweepPoint
+    from kernbench.report.progress import Standing
+    from kernbench.sweeps.result import SweepPoint
 
 QUIET_S = 1.0
 """Work shorter than this shows nothing."""
@@ -121,7 +122,7 @@ def running() -> Iterator[Progress]:
 
 def point_lines(points: Sequence[SweepPoint]) -> list[str]:
     """``point 3: block_n=32  1,234.5 ns`` for each of the last of these."""
-    from kernbench.api import Sweep
+    from kernbench.sweeps.result import Sweep
 
     swept = Sweep("", tuple(points)).swept
     shown = points[-_LAST_POINTS:]

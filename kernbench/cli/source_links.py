@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kernbench.api import Run
+    from kernbench.api.result import Run
 
 _FILES: dict[str, str] = {}
 """URIs of files by the names that lines have."""

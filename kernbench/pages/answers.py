@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
-from kernbench.analysis.time_window import WHOLE
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking, comparing, kept_runs
 from kernbench.api.folding import ask_folded
-from kernbench.api.result import Run
-from kernbench.api.screens import SCREENS, Screen, comparison, overview, runs, source
-from kernbench.api.screens import questions as screen
-from kernbench.api.stores import open_run
+from kernbench.api.open_runs import OpenRun, OpenRuns
 from kernbench.api.summary import ALL
 from kernbench.errors import UsageError
 from kernbench.hints import did_you_mean
 from kernbench.pages.graphs import graph
-from kernbench.pages.machine import machine, machine_use, over_time_of
+from kernbench.pages.machine import machine, machine_use
 from kernbench.pages.tables import content, grid_table, table
 from kernbench.pages.times import time_line
-from kernbench.pgraph import GraphStore, PropertyGraph, Result, topology_graph
+from kernbench.pgraph import GraphStore, Result
 from kernbench.report.cells import plain
-
-_KEPT = 4
-"""Runs whose tables stay in memory."""
+from kernbench.screens import SCREENS, Screen, comparison, overview, runs, source
+from kernbench.screens import questions as screen
+from kernbench.screens.windows import windows
 
 Params = Mapping[str, Any]
-
-
-class PageRun:
-    """A run and its machine."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.over_time = over_time_of(run)
-
-    @cached_property
-    def graph(self) -> PropertyGraph:
-        """The topology, as it was compiled for the run."""
-        return topology_graph(self.run.topology_record())
 
 
 class Answers:
@@ -48,8 +30,7 @@ class Answers:
 
     def __init__(self, store: GraphStore) -> None:
         self.store = store
-        self._lock = threading.Lock()
-        self._open: dict[str, PageRun] = {}
+        self._open = OpenRuns(store)
 
     def answer(self, name: str, params: Params) -> Any:
         """The answer called ``name``, plain data; ``KernBenchError`` says what is wrong with ``params``."""
@@ -57,27 +38,14 @@ class Answers:
             raise UsageError(f"there is no answer '{name}'; {did_you_mean(name, ANSWERS)}")
         return plain(ANSWERS[name](self, params))
 
-    def run(self, params: Params) -> PageRun:
+    def run(self, params: Params) -> OpenRun:
         """The run that ``run`` names, by default the last one."""
-        ref = str(params.get("run") or "last")
-        with self._lock:
-            run = open_run(ref, self.store)
-            found = self._open.pop(run.id, None)
-            if found is None or found.run.tags != run.tags:
-                found = PageRun(run)
-            self._open[run.id] = found
-            while len(self._open) > _KEPT:
-                del self._open[next(iter(self._open))]
-            return found
+        return self._open.run(str(params.get("run") or "last"))
 
 
-def window_of(params: Params) -> dict[str, Any]:
-    """``launch``, ``from`` and ``to`` as :meth:`kernbench.Run.window` takes them."""
-    return {
-        "launch": str(params.get("launch") or "all"),
-        "from_ns": _ns(params, "from"),
-        "to_ns": _ns(params, "to"),
-    }
+def window_of(params: Params) -> ChosenWindow:
+    """The window that ``launch``, ``from`` and ``to`` choose."""
+    return ChosenWindow(str(params.get("launch") or "all"), _ns(params, "from"), _ns(params, "to"))
 
 
 def _ns(params: Params, name: str) -> float | None:
@@ -100,13 +68,13 @@ def _runs(answers: Answers, params: Params) -> Any:
 
 def _overview(answers: Answers, params: Params) -> Any:
     run, window = answers.run(params).run, window_of(params)
-    shown = content(overview.of_run(run, **window))
-    about = {"run": run.id, "window": run.window(**window).name, "windows": windows(run)}
+    shown = content(overview.of_run(run, window))
+    about = {"run": run.id, "window": run.window(window).name, "windows": windows(run)}
     return {**about, "source": source.file_of(run), **shown}
 
 
 def _source(answers: Answers, params: Params) -> Any:
-    return content(source.of_run(answers.run(params).run, **window_of(params)))
+    return content(source.of_run(answers.run(params).run, window_of(params)))
 
 
 def _machine(answers: Answers, params: Params) -> Any:
@@ -115,13 +83,13 @@ def _machine(answers: Answers, params: Params) -> Any:
     view = str(params.get("view") or "cube")
     return {
         "picture": machine(opened.graph, view, of),
-        "use": machine_use(opened.run, opened.graph, view, of, opened.over_time, **window_of(params)),
+        "use": machine_use(opened.run, opened.graph, view, of, window_of(params)),
     }
 
 
 def _timeline(answers: Answers, params: Params) -> Any:
     run = answers.run(params).run
-    line = run.timeline(**window_of(params), links=True, rows=_count(params, "rows", 16))
+    line = run.timeline(window_of(params), links=True, rows=_count(params, "rows", 16))
     return time_line(line.drawn, _count(params, "bars", 40_000))
 
 
@@ -140,7 +108,7 @@ def _screen(screen: Screen) -> Callable[[Answers, Params], Any]:
     """The answer that is what a tab shows."""
 
     def answer(answers: Answers, params: Params) -> Any:
-        return content(screen.work_out(answers.run(params).run, **window_of(params)))
+        return content(screen.work_out(answers.run(params).run, window_of(params)))
 
     return answer
 
@@ -155,7 +123,9 @@ def _ask(answers: Answers, params: Params) -> Any:
     history = question["scope"] == "history"
     target = None if history else answers.run(params).run.id
     names = {param["name"] for param in question["params"]}
-    window = {key: value for key, value in window_of(params).items() if key in names and key not in given}
+    window = {
+        key: value for key, value in window_of(params).given.items() if key in names and key not in given
+    }
     seen: list[Result] = []
 
     def ask(asked: Params) -> Result:
@@ -183,7 +153,7 @@ def _compare(answers: Answers, params: Params) -> Any:
     before, after = (str(params.get(name) or "") for name in ("before", "after"))
     if not before or not after:
         raise UsageError("a comparison is of two runs; choose the one before and the one after")
-    found = comparing.compare(before, after, answers.store, top=ALL, any_bench=True, **window_of(params))
+    found = comparing.compare(before, after, answers.store, top=ALL, any_bench=True, launch=window_of(params))
     return content(comparison.content(found))
 
 
@@ -200,13 +170,3 @@ ANSWERS: Mapping[str, Callable[[Answers, Params], Any]] = {
     **{screen.key: _screen(screen) for screen in SCREENS},
 }
 """By name, as the page asks for them."""
-
-
-def windows(run: Run) -> list[list[str]]:
-    """What ``launch`` may be, with a text for each: all launches, each one, setup, the run."""
-    if not run.launches:
-        last = [["run", WHOLE]]
-        return last if run.window("all") == run.window("run") else [["all", run.window("all").name], *last]
-    each = [[str(n), f"launch {n}: {one['kernel']}"] for n, one in enumerate(run.launches)]
-    first = [["all", "all launches"]] if len(each) > 1 else []
-    return [*first, *each, ["setup", "setup, outside of launches"], ["run", WHOLE]]

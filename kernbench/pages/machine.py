@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbench.analysis.time_window import Window
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.use_over_time import use_over_time
 from kernbench.api.result import Run
 from kernbench.errors import UsageError
@@ -27,23 +26,6 @@ BINS = 48
 _BUSIEST = 5
 
 Floats = NDArray[np.float64]
-
-
-OverTime = tuple[list[str], Floats, Floats]
-"""Resources, edges of the stretches, and utilisation, as :func:`use_over_time` gives them."""
-
-
-def over_time_of(run: Run) -> Callable[[Window], OverTime]:
-    """The use of a run's resources in :data:`BINS` stretches of a window; two windows are remembered.
-
-    It is the same for all views, and the greater part of their work where hops are many.
-    """
-
-    @lru_cache(maxsize=2)
-    def found(window: Window) -> OverTime:
-        return use_over_time(run.tables, window, BINS)
-
-    return found
 
 
 def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str, Any]:
@@ -90,26 +72,23 @@ def machine(graph: PropertyGraph, view: str, of: str | None = None) -> dict[str,
 
 
 def machine_use(
-    run: Run,
-    graph: PropertyGraph,
-    view: str,
-    of: str | None = None,
-    over_time: Callable[[Window], OverTime] | None = None,
-    **window: Any,
+    run: Run, graph: PropertyGraph, view: str, of: str | None, window: ChosenWindow
 ) -> dict[str, Any]:
     """Utilisation of a view's wires and boxes, 0 to 1, in a window and in :data:`BINS` stretches of it.
 
     Gives ``window ns edges whole frames busiest places``: ``edges`` are ns of simulated time, ``whole`` a
     share by id, ``frames`` a list of shares by id; what was idle is in neither. Of several parts drawn as
     one the busiest counts, in every frame anew. ``busiest`` has ``[name, share]`` of the busiest parts by id
-    and ``places`` where a percentage finds room. ``over_time`` remembers what :func:`over_time_of` works out.
+    and ``places`` where a percentage finds room.
     """
     drawn = VIEWS[view](graph, of)
-    chosen = run.window(**window)
-    used = run.use(**window)
+    chosen = run.window(window)
+    used = run.use(window)
     shares = dict(zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True))
     whole = overlay(drawn, shares)
-    names, edges, shares_over_time = (over_time or over_time_of(run))(chosen)
+    names, edges, shares_over_time = run._once(  # the same for all views
+        ("over time", chosen), lambda: use_over_time(run.tables, chosen, BINS)
+    )
     columns = _columns(drawn, names)
     frames = {key: shares_over_time[:, at].max(axis=1) for key, at in columns.items()}
     most = {key: max(float(values.max()), _share(whole, key)) for key, values in frames.items()}

@@ -6,15 +6,18 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kernbench.analysis.chosen_window import Chosen, ChosenWindow
+from kernbench.api.advising import named_run
 from kernbench.api.asking import expect, library
 from kernbench.api.exporting import check_file, write_file
+from kernbench.api.open_runs import open_run
 from kernbench.api.pictures import DIAGRAM_VIEWS
 from kernbench.api.result import Run
-from kernbench.api.screens import named
-from kernbench.api.stores import Store, borrowed, open_run
+from kernbench.api.stores import Store
 from kernbench.errors import KernBenchError, UsageError
 from kernbench.pages.answers import Answers, window_of
 from kernbench.report.browser import files
+from kernbench.screens import named
 
 _BARS = 30_000
 """Bars of the timeline: what keeps the file below 5 MB."""
@@ -27,7 +30,7 @@ def write_report(
     path: str | os.PathLike[str],
     store: Store = None,
     *,
-    launch: int | str | None = "all",
+    launch: Chosen = "all",
     from_ns: float | None = None,
     to_ns: float | None = None,
     against: str | None = None,
@@ -56,15 +59,12 @@ def write_report(
         UsageError: There is no such run or window, the run has no trace, or ``against`` is of another bench.
     """
     check_file(path)  # before the work
-    given = run._kept_in() if isinstance(run, Run) else store
-    with borrowed(given) as kept_in:
-        found = run if isinstance(run, Run) else open_run(run, kept_in)
-        found.timeline(
-            launch, from_ns, to_ns, rows=1
-        )  # a run without a trace, or no such window, is an error
-        window = {"launch": "run" if launch is None else str(launch), "from": from_ns, "to": to_ns}
+    with named_run(run, store) as found:
+        chosen = ChosenWindow.of(launch, from_ns, to_ns)
+        found.timeline(chosen, rows=1)  # a run without a trace, or no such window, is an error
+        window = {"launch": chosen.launch, "from": chosen.from_ns, "to": chosen.to_ns}
         answers = {}
-        for name, answer in _answers(Answers(kept_in), {"run": found.id, **window}, against):
+        for name, answer in _answers(Answers(found._kept_in()), {"run": found.id, **window}, against):
             answers[name] = answer
             if progress is not None:
                 progress(name.removeprefix("ask?question="))
@@ -111,7 +111,7 @@ def _answers(answers: Answers, params: dict[str, Any], against: str | None) -> I
 
 def _busiest(answers: Answers, params: dict[str, Any], names: list[str]) -> list[str]:
     """The :data:`_BY_NAME` of these SIPs, cubes or PEs with the busiest part, in the order given."""
-    used = answers.run(params).run.use(**window_of(params))
+    used = answers.run(params).run.use(window_of(params))
     shares = zip(used["resource"].tolist(), used["utilisation"].tolist(), strict=True)
     most = dict.fromkeys(names, 0.0)
     for resource, share in shares:

@@ -18,11 +18,11 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import kernbench
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError, MissingExtraError, UsageError
 from kernbench.sweeps.jobs import CompiledMachine, Job, MachineJob, Measured, PointJob
 from kernbench.sweeps.remote import SourceFile, compile_text, facts, measure_and_pack, unpack, version
+from kernbench.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -118,9 +118,7 @@ class DaskExecutor:
     def _measure(self, job: PointJob) -> Future[Any]:
         remote, target = job.machine.remote, str(job.store)
         bare = replace(job, machine=replace(job.machine, remote=None), store=None)
-        future = self._futures.submit(
-            measure_and_pack, bare, remote, SourceFile.of(job.bench), kernbench.__version__
-        )
+        future = self._futures.submit(measure_and_pack, bare, remote, SourceFile.of(job.bench), __version__)
 
         def came_back(answer: tuple[Measured, bytes]) -> Measured:
             measured, archive = answer
@@ -182,11 +180,11 @@ class DaskExecutor:
         except ImportError as error:
             raise KernBenchError(
                 f"workers of {self._where} cannot import kernbench ({error}); install version "
-                f"{kernbench.__version__} there, with its extra dask"
+                f"{__version__} there, with its extra dask"
             ) from None
-        if theirs != kernbench.__version__:
+        if theirs != __version__:
             raise KernBenchError(
-                f"workers of {self._where} have kernbench {theirs}, this is {kernbench.__version__}; "
+                f"workers of {self._where} have kernbench {theirs}, this is {__version__}; "
                 "install the same version"
             )
 

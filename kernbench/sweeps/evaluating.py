@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import kernbench
 from kernbench.api.kept_runs import tag as tag_run
+from kernbench.api.open_runs import open_run
+from kernbench.api.open_runs import runs as all_runs
 from kernbench.api.result import Run
-from kernbench.api.stores import Store, borrowed, keeper, open_run
-from kernbench.api.stores import runs as all_runs
+from kernbench.api.stores import Store, borrowed, keeper
 from kernbench.api.topologies import described_machine
 from kernbench.api.traffic_runs import BENCH, traffic, traffic_hash_of
 from kernbench.bounds import check_number
@@ -24,6 +24,7 @@ from kernbench.report.progress import Standing
 from kernbench.sweeps.evaluation_gate import baselines, compare_runs
 from kernbench.sweeps.sweeping import Progress, sweep
 from kernbench.user_modules import unmoved
+from kernbench.version import __version__
 from kernbench.written_files import write_csv, writing
 
 FAST_VARIABLE = "MILESTONE_FAST"
@@ -307,7 +308,7 @@ def _write_results(result: Evaluated, folder: Path, against: str | None, thresho
 
     kept = sum(point["kept_before"] for point in result.points)
     facts = {
-        "made by": f"kernbench {kernbench.__version__}",
+        "made by": f"kernbench {__version__}",
         "points": f"{len(result.points)}, including {kept} kept before and {len(result.failed)} that failed",
     }
     tables = dict(result.tables)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kernbench.api.open_runs import runs as all_runs
 from kernbench.api.result import Run
-from kernbench.api.stores import runs as all_runs
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphStore
 

@@ -73,7 +73,8 @@ def _costs(sweep: Sweep, against: str, store: Store) -> dict[int, float | None]:
     if against == "energy":
         return {p.point: None if p.energy_pj is None else p.energy_pj / 1e3 for p in sweep.points}
     if against == "area":
-        from kernbench.api.stores import borrowed, open_run
+        from kernbench.api.open_runs import open_run
+        from kernbench.api.stores import borrowed
         from kernbench.api.topologies import topology_area
         from kernbench.pgraph import topology_graph
 

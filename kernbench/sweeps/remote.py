@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import kernbench
 from kernbench.api.topologies import MachineText
 from kernbench.errors import KernBenchError
 from kernbench.sweeps.jobs import CompiledMachine, Measured, PointJob, measure
 from kernbench.topology.dram import refreshes
+from kernbench.version import __version__
 
 _ONE_AT_A_TIME = threading.Lock()
 """A process simulates one machine at a time, however many threads the worker has."""
@@ -63,7 +63,7 @@ class SourceFile:
 
 def version() -> str:
     """The version of KernBench here."""
-    return kernbench.__version__
+    return __version__
 
 
 def compile_text(text: MachineText) -> CompiledMachine:
@@ -87,8 +87,8 @@ def measure_and_pack(
     job: PointJob, machine: CompiledMachine, source: SourceFile | None, wanted: str
 ) -> tuple[Measured, bytes]:
     """Run a point; its result, and the archive of its run, empty where there is none."""
-    if kernbench.__version__ != wanted:
-        here = f"a worker has kernbench {kernbench.__version__}"
+    if __version__ != wanted:
+        here = f"a worker has kernbench {__version__}"
         return Measured(error=f"{here}, the sweep has {wanted}; install the same version"), b""
     folder = Path(_local_folder())
     with _ONE_AT_A_TIME, tempfile.TemporaryDirectory(prefix="kernbench-", dir=folder) as own:

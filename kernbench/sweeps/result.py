@@ -112,7 +112,8 @@ class Sweep:
     def with_energy(self, store: Store = None) -> Sweep:
         """The same with the energy of each point's launches, worked out from its run in ``store``."""
         from kernbench.api.energy_use import launches_pj
-        from kernbench.api.stores import borrowed, open_run
+        from kernbench.api.open_runs import open_run
+        from kernbench.api.stores import borrowed
 
         with borrowed(store) as kept_in:
             return Sweep(

@@ -16,10 +16,10 @@ from typing import Any
 
 from kernbench.api.going import UnderWay
 from kernbench.api.kept_runs import move_new_run, tag
+from kernbench.api.open_runs import runs as all_runs
 from kernbench.api.result import Run
 from kernbench.api.running import Program, bench_hash
 from kernbench.api.stores import Store, borrowed, folder_of, keeper
-from kernbench.api.stores import runs as all_runs
 from kernbench.api.topologies import Components, Topology
 from kernbench.benches.user import place_of
 from kernbench.bounds import check_number

@@ -14,9 +14,11 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import TextArea
 
-from kernbench.api import Run
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.result import Run
 from kernbench.errors import KernBenchError
 from kernbench.report.targets import Target
+from kernbench.screens.windows import windows
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.compare_page import compare_page
 from kernbench.tui.models.entity_pages import launch_page, operation_page, transaction_page
@@ -24,7 +26,6 @@ from kernbench.tui.models.pages import Page
 from kernbench.tui.models.resource_page import resource_page
 from kernbench.tui.models.run_page import run_page, source_page
 from kernbench.tui.models.watch import Watched
-from kernbench.tui.models.window import ChosenWindow, choices
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Line
 from kernbench.tui.screens.cypher import CypherScreen
@@ -147,8 +148,7 @@ class KernBenchApp(App[None]):
                 then()
 
             def found() -> list[ChosenWindow]:
-                run = self.browser.run(run_id).run
-                return choices(run.launches, run.window("all") == run.window("run"))
+                return [ChosenWindow(launch) for launch, _ in windows(self.browser.run(run_id).run)]
 
             screen.ask(found, step, "window")
 
@@ -165,7 +165,7 @@ class KernBenchApp(App[None]):
 
             def checked() -> ChosenWindow:
                 window = ChosenWindow.parse(text)
-                self.browser.run(screen.run_id).run.window(**window.arguments)
+                self.browser.run(screen.run_id).run.window(window)
                 return window
 
             def chosen(window: ChosenWindow) -> None:

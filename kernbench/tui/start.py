@@ -12,7 +12,7 @@ from kernbench.run_options import Progress
 from kernbench.written_files import writing
 
 if TYPE_CHECKING:
-    from kernbench.api import Run
+    from kernbench.api.result import Run
     from kernbench.tui.app import KernBenchApp
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import ceil, log2
 from typing import Any
 
-from kernbench.api import load_topology
+from kernbench.api.topologies import load_topology
 from kernbench.machine.machine import Machine
 from kernbench.pgraph import PropertyGraph
 from kernbench.replay import DataPlane

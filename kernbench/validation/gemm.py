@@ -6,7 +6,7 @@ that stays, all of the dimension that streams.
 
 from __future__ import annotations
 
-from kernbench.api import run
+from kernbench.api.running import run
 from kernbench.program.operations import Op
 from kernbench.sim.instrument import Instrument
 from kernbench.validation.table_file import Case

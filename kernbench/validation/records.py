@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from kernbench.api import load_topology, run
+from kernbench.api.running import run
+from kernbench.api.topologies import load_topology
 from kernbench.components.registry import problems
 from kernbench.evaluations.dma import scenarios
 from kernbench.machine.machine import Machine

@@ -14,12 +14,12 @@ from werkzeug.exceptions import BadRequest, HTTPException
 from werkzeug.wrappers import Request, Response
 
 from kernbench.api.going import under_way
-from kernbench.api.screens import named
 from kernbench.api.stores import folder_of
 from kernbench.errors import KernBenchError
 from kernbench.pages.answers import Answers
 from kernbench.pgraph import StoreError, asked_by
 from kernbench.report.browser import files
+from kernbench.screens import named
 from kernbench.web.guard import HEADERS, Guard
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ def serve(
     """
     from waitress.server import create_server
 
-    from kernbench.api.stores import open_run
+    from kernbench.api.open_runs import open_run
     from kernbench.web.app import App
 
     first = open_run(run, store).id if run is not None else ""

@@ -17,7 +17,7 @@ from kernbench_graph.query.library import load_library
 from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.store import GraphStore
 
-from kernbench import api
+import kernbench as kb
 from tests.conformance.graph_records import runs, topologies
 from tests.conformance.tensor_oracle import TENSORS
 from tests.conformance.traffic_oracle import TRAFFIC
@@ -198,7 +198,7 @@ def rows_asked(
 ) -> list[tuple[Any, ...]]:
     """The rows of an answer; none where a parameter names what does not exist, which an error must say."""
     try:
-        rows = api.ask(name, run, store, params).rows
+        rows = kb.ask(name, run, store, params).rows
         return [tuple(_named(value) for value in row) for row in rows]
     except QueryError as error:
         if ": there is no " in str(error) or ": the run has no " in str(error):

@@ -14,7 +14,6 @@ import pytest
 from kernbench_graph.schema import READABLE
 
 import kernbench as kb
-from kernbench import api
 from tests.conformance.generated_runs import expected
 
 ARCHIVES = Path(__file__).parents[1] / "archives"
@@ -49,11 +48,11 @@ def test_every_question_has_the_same_rows_for_all_versions(tmp_path: Path) -> No
     found: dict[str, Any] = {}
     for version in sorted(READABLE):
         with kb.open_store(opened(version, tmp_path)) as store:
-            asked_of_runs = [question for question in api.questions() if question["scope"] != "history"]
+            asked_of_runs = [question for question in kb.questions() if question["scope"] != "history"]
             expected(store, "last", (question["name"] for question in asked_of_runs))
             for question in asked_of_runs:
                 given = {p["name"]: GIVEN[p["name"]] for p in question["params"] if p["default"] is None}
-                asked = api.ask(question["name"], "last", store, given).rows
+                asked = kb.ask(question["name"], "last", store, given).rows
                 # Paths as they are printed, without the id of the machine, which is not the same in all.
                 rows = [
                     tuple(str(one) if isinstance(one, kb.GraphPath) else one for one in row) for row in asked

@@ -18,7 +18,6 @@ from kernbench_graph.store import GraphStore
 from kernbench_graph.stores.neo4j.detail import DETAILS, kept_names, least_detail, left_out
 
 import kernbench as kb
-from kernbench import api
 from tests.conformance.generated_runs import LIBRARY
 from tests.conformance.graph_records import made_here, sample
 from tests.conftest import Ended
@@ -84,7 +83,7 @@ def test_what_was_not_pushed_is_refused_and_never_silently_missing(levels: Graph
 
 def test_questions_are_answered_alike_or_refused(neo4j_url: str) -> None:
     """Those of the library that need no more than was pushed have the same answer at each detail."""
-    with api.open_store("memory:") as source, api.open_store(neo4j_url) as store:
+    with kb.open_store("memory:") as source, kb.open_store(neo4j_url) as store:
         run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=source)
         record, topology = source.load(run.id), source.load_topology(run.info["topology_id"])
         for detail in DETAILS:
@@ -104,12 +103,12 @@ def ask_all(levels: GraphStore) -> None:
             lacking = set(words(question.text("neo4j"))) & left_out(detail)
             if lacking:
                 with pytest.raises(QueryError, match=f"was pushed with --detail {detail}, without"):
-                    api.ask(question.name, detail, levels, given)
+                    kb.ask(question.name, detail, levels, given)
                 continue
             # Sums are added up in any order.
             rows[detail] = [
                 tuple(round(value, 6) if isinstance(value, float) else value for value in row)
-                for row in api.ask(question.name, detail, levels, given).rows
+                for row in kb.ask(question.name, detail, levels, given).rows
             ]
             answered[detail] += 1
         assert rows["full"] == rows.get("operations", rows["full"]) == rows.get("summary", rows["full"])

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench import api
-from kernbench.api.asking import library
+from kernbench.api.asking import library, print_question
 from kernbench.api.kept_runs import copy_runs
 from tests.neo4j_server import Running
 
@@ -43,7 +42,7 @@ def windows(run: kb.Run, question: dict[str, Any]) -> list[dict[str, Any]]:
 def asked(run: kb.Run) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Name, parameters and window of everything that is asked about a run."""
     known, found = parameters(run), []
-    for question in api.questions():
+    for question in kb.questions():
         given = {p["name"]: known[p["name"]] for p in question["params"] if p["default"] is None}
         if any(p["name"] == "limit" for p in question["params"]):
             given["limit"] = 1000
@@ -70,7 +69,7 @@ def test_a_printed_text_sets_its_parameters_and_names_its_run(tmp_path: Path) ->
     run = kb.run("qkv-gemm", "minimal", store=tmp_path)
     for name, given, window in asked(run):
         for form in ("neo4j", "cypher-shell"):
-            text = api.print_question(name, run.id, tmp_path, given, form=form, **window)
+            text = print_question(name, run.id, tmp_path, given, form=form, **window)
             assert text.startswith((":param", "MATCH"))
             assert text.endswith(";")
             used = set(re.findall(r"\$(\w+)", text.partition("MATCH")[2]))
@@ -82,7 +81,7 @@ def test_a_text_that_rests_on_an_analysis_says_what_it_needs(tmp_path: Path) -> 
     run = kb.run("gemm-single-pe", "minimal", store=tmp_path)
     for name, given, window in asked(run):
         analysis = library()[name].works_out
-        text = api.print_question(name, run.id, tmp_path, given, **window)
+        text = print_question(name, run.id, tmp_path, given, **window)
         assert (f"\n// No rows before the server has the analysis '{analysis}'" in text) == bool(analysis), (
             name
         )
@@ -109,12 +108,12 @@ def test_a_pasted_text_has_the_rows_of_every_store(
             copy_runs([run.id for run in runs], folder, store)
         for run in runs:
             for name, given, window in asked(run):
-                rows = api.ask(name, run.id, folder, given, **window).rows
-                text = api.print_question(name, run.id, server, given, form="cypher-shell", **window)
+                rows = kb.ask(name, run.id, folder, given, **window).rows
+                text = print_question(name, run.id, server, given, form="cypher-shell", **window)
                 values = {key: eval_literal(value) for key, value in _COMMAND.findall(text)}
                 with driver.session(default_access_mode="READ") as session:
                     found = session.run(_COMMAND.sub("", text), values).values()
-                others = [api.ask(name, run.id, store, given, **window).rows for store in (memory, server)]
+                others = [kb.ask(name, run.id, store, given, **window).rows for store in (memory, server)]
                 wrong += [
                     (name, window, other[:2], rows[:2]) for other in (found, *others) if differ(other, rows)
                 ]

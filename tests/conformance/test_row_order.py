@@ -15,7 +15,6 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 
 import kernbench as kb
-from kernbench import api
 from kernbench.pgraph import topology_record
 from tests.compiled import compiled
 from tests.conformance.advice_oracle import ADVICE
@@ -29,7 +28,7 @@ ALL_ROWS = 10**6
 
 def records() -> list[tuple[RunRecord, TopologyRecord]]:
     """A simulated run on DRAM, and one whose times have all digits."""
-    with api.open_store("memory:") as store:
+    with kb.open_store("memory:") as store:
         run = kb.run("gemm-multi-pe", store=store, topo={"cube.hbm.model": "dram"})
         record, machine = store.load(run.id), store.load_topology(run.info["topology_id"])
     simulated = RunRecord({**record.info, "id": "run0"}, record.tables)
@@ -38,7 +37,7 @@ def records() -> list[tuple[RunRecord, TopologyRecord]]:
 
 def answers(kept: list[tuple[RunRecord, TopologyRecord]]) -> dict[tuple[str, str], Rows]:
     """Every question, asked of every run."""
-    with api.open_store("memory:") as store:
+    with kb.open_store("memory:") as store:
         for run, machine in kept:
             store.keep(run, machine)
         asked = {}

@@ -12,7 +12,8 @@ from kernbench_graph.opening import open_store
 from kernbench_graph.schema_added import MARKED
 from kernbench_graph.store import GraphStore
 
-from kernbench import api
+import kernbench as kb
+from kernbench.api.kept_runs import copy_runs
 from tests.conformance.graph_records import add_to, sample, table
 
 MARKS = (
@@ -82,10 +83,10 @@ def test_what_is_not_in_the_run_cannot_be_referred_to(store: GraphStore) -> None
 
 
 def test_a_copied_run_has_what_was_added_to_it(store: GraphStore, tmp_path: Path) -> None:
-    with api.open_store(tmp_path / "first") as first:
+    with kb.open_store(tmp_path / "first") as first:
         first.keep(*sample(id="a"))
         add_to(first, "a")
-        api.copy_runs(["a"], first, store)
+        copy_runs(["a"], first, store)
         for name in ADDED:
             assert store.load("a").tables[name].equals(first.load("a").tables[name])
         rows = first.query(MARKS, run="a").rows
@@ -94,7 +95,7 @@ def test_a_copied_run_has_what_was_added_to_it(store: GraphStore, tmp_path: Path
 
 
 def test_a_file_that_is_damaged_or_of_another_run_is_left_out(tmp_path: Path) -> None:
-    with api.open_store(tmp_path) as store:
+    with kb.open_store(tmp_path) as store:
         store.keep(*sample(id="a"))
         store.keep(*sample(bench="copy", id="b"))
         store.add("a", "annotation x", note("x", {"r1": 5.0}))

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench import api
 from kernbench.api.kept_runs import copy_runs
 from tests.advice_pairs import PAIRS
 from tests.conformance.advice_oracle import ADVICE, Evidence, Rows
@@ -19,7 +18,7 @@ from tests.conformance.conftest import NewStore
 @cache
 def runs() -> tuple[Any, list[kb.Run]]:
     """A store in memory, and a run in it of the worse program of each pair."""
-    store = api.open_store("memory:")
+    store = kb.open_store("memory:")
     return store, [
         kb.run(pair.worse, pair.topology, topo=dict(pair.topo), store=store, verify=False) for pair in PAIRS
     ]
@@ -53,7 +52,7 @@ def test_rules_find_what_plain_python_finds(new_store: NewStore) -> None:
         copy_runs([run.id for run in found], source, store)
         for one in evidence:
             for rule, oracle in ADVICE.items():
-                rows = api.ask(rule, one.run.id, store, {"limit": 1000}).dicts()
+                rows = kb.ask(rule, one.run.id, store, {"limit": 1000}).dicts()
                 check(rule, rows, oracle(one), one.run)
                 hits[rule] += bool(rows)
     assert [rule for rule, count in hits.items() if not count] == []

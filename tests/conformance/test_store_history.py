@@ -9,7 +9,9 @@ from kernbench_graph.errors import QueryError, RunNotFoundError
 from kernbench_graph.records import TopologyRecord
 from kernbench_graph.store import GraphStore
 
-from kernbench import api, pgraph
+import kernbench as kb
+from kernbench import pgraph
+from kernbench.api import asking
 from tests.conformance.graph_records import sample
 
 
@@ -27,7 +29,7 @@ def keep(
 
 
 def asked(store: GraphStore, name: str, *columns: str, **params: Any) -> list[tuple[Any, ...]]:
-    rows = api.ask(f"history/{name}", store=store, params=params).dicts()
+    rows = kb.ask(f"history/{name}", store=store, params=params).dicts()
     return [tuple(row[column] for column in columns) for row in rows]
 
 
@@ -76,7 +78,7 @@ def test_another_machine_of_the_same_name_is_another_line(store: GraphStore) -> 
 def test_parameters_that_are_runs_take_references(store: GraphStore) -> None:
     for id, ns in (("a", 100.0), ("b", 80.0)):
         keep(store, id, ns)
-    question = pgraph.find_question(api.asking.library(), "history/slower-where")
+    question = pgraph.find_question(asking.library(), "history/slower-where")
     by_id = pgraph.ask(store, question, before="a", after="b").rows
     assert pgraph.ask(store, question).rows == by_id
     assert pgraph.ask(store, question, before="last~1", after="last").rows == by_id

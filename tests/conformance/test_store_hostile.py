@@ -19,7 +19,7 @@ from kernbench_graph.schema import SCHEMA
 from kernbench_graph.store import GraphStore, Result
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.comparing import compare
 from kernbench.errors import KernBenchError
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import LIBRARY, SIZES
@@ -80,7 +80,7 @@ def victim(new_store: NewStore) -> Iterator[GraphStore]:
     with new_store() as store:
         for name in ("a", "b"):
             store.keep(*sample(id=name, tags=["tag"], params={"m": 1}))
-        with api.open_store("memory:") as source:
+        with kb.open_store("memory:") as source:
             run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=source)
             record = source.load(run.id)
             store.keep(
@@ -156,7 +156,7 @@ def in_parameters_of_every_question(victim: GraphStore, hostile: tuple[str, ...]
     for name, key in STRINGS:
         for value in hostile:
             params = {**needed(name), key: value}
-            rows = rows_of(partial(api.ask, name, "real", victim, params))
+            rows = rows_of(partial(kb.ask, name, "real", victim, params))
             assert rows == [], (name, key, value)
 
 
@@ -165,7 +165,7 @@ def where_a_number_is_wanted(victim: GraphStore, hostile: tuple[str, ...]) -> No
         for key, param in question.params.items():
             for value in hostile if param.type in ("int", "float", "bool") else ():
                 with pytest.raises(QueryError, match=f"parameter '{key}' is .* must be") as caught:
-                    api.ask(name, "real", victim, {**needed(name), key: value})
+                    kb.ask(name, "real", victim, {**needed(name), key: value})
                 assert "\n" not in str(caught.value)
 
 
@@ -177,11 +177,11 @@ def as_names_of_runs_tags_topologies_and_questions(victim: GraphStore, hostile: 
         victim.load_topology,
         lambda text: victim.change_tags(text, ["x"]),
         lambda text: victim.query("MATCH (n {id: $run}) RETURN count(n) AS n", run=text),
-        lambda text: api.ask("bottleneck/busiest-links", text, victim),
-        lambda text: api.ask(text, "real", victim),
-        lambda text: api.ask("history/runs", "real", victim, {text: "x"}),
-        lambda text: api.open_run(text, victim),
-        lambda text: api.compare(text, "real", victim),
+        lambda text: kb.ask("bottleneck/busiest-links", text, victim),
+        lambda text: kb.ask(text, "real", victim),
+        lambda text: kb.ask("history/runs", "real", victim, {text: "x"}),
+        lambda text: kb.open_run(text, victim),
+        lambda text: compare(text, "real", victim),
         lambda text: victim.keep(*sample(id=f"{text}/")),
         lambda text: victim.keep(sample()[0], TopologyRecord(f"{text}/", "n", "s", sample()[1].tables)),
     )
@@ -207,9 +207,9 @@ def test_what_users_call_things_is_kept_as_it_is(new_store: NewStore, hostile: t
                 continue
             store.keep(run, named)
             store.change_tags("mean", ["more"])
-            rows = api.ask("history/runs", store=store, params={"bench": value}).dicts()
+            rows = kb.ask("history/runs", store=store, params={"bench": value}).dicts()
             assert [(row["run"], row["bench"], row["topology"]) for row in rows] == [("mean", value, value)]
-            (over,) = api.ask(
+            (over,) = kb.ask(
                 "history/bench-over-time", None, store, {"bench": value, "topology": value}
             ).dicts()
             assert (over["run"], over["topology"]) == ("mean", value)
@@ -255,28 +255,28 @@ def test_free_cypher_only_reads(victim: GraphStore) -> None:
     for cypher in WRITES:
         for run in ("real", None):
             with pytest.raises(QueryError) as caught:
-                api.ask_cypher(cypher, run, victim)
+                kb.ask_cypher(cypher, run, victim)
             # One line, or one with the query's line and a caret beneath it.
             assert str(caught.value).count("\n") in (0, 2)
     with pytest.raises(ReadOnlyError):
-        api.ask_cypher(WRITES[0], None, victim)
+        kb.ask_cypher(WRITES[0], None, victim)
     assert dump(victim) == before
 
 
 def as_values_and_names_in_free_cypher(victim: GraphStore, hostile: tuple[str, ...]) -> None:
     for value in hostile:
-        asked = api.ask_cypher(
+        asked = kb.ask_cypher(
             "MATCH (r:Run) WHERE r.bench = $x RETURN r.id AS id", None, victim, {"x": value}
         )
         assert asked.rows == []
         # What the text does not use is not looked at, whatever it is called.
-        rows = api.ask_cypher(
+        rows = kb.ask_cypher(
             "MATCH (r:Run {id: $run}) RETURN $x AS x", "a", victim, {"x": value, value: value}
         ).rows
         assert rows == [(value,)]
         if "`" not in value and "\\" not in value and len(value) < 100:
             text = f"MATCH (r:Run {{id: $run}}) RETURN $`{value}` AS x"
-            rows = rows_of(partial(api.ask_cypher, text, "a", victim, {value: 7}))
+            rows = rows_of(partial(kb.ask_cypher, text, "a", victim, {value: 7}))
             assert rows in ([], [(7,)])
 
 

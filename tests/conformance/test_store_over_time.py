@@ -10,7 +10,6 @@ import pytest
 from kernbench_graph.store import GraphStore
 
 import kernbench as kb
-from kernbench import api
 from kernbench.api.kept_runs import copy_runs
 from kernbench.errors import UsageError
 from tests.conformance import over_time_oracle as oracle
@@ -57,7 +56,7 @@ class Answers:
         self.busy = oracle.Busy(case.record, self.spans)
 
     def asked(self, name: str, **params: Any) -> list[tuple[Any, ...]]:
-        return api.ask(name, self.case.run.id, self.store, {"launch": self.launch, **params}).rows
+        return kb.ask(name, self.case.run.id, self.store, {"launch": self.launch, **params}).rows
 
     def shares(self) -> dict[tuple[float, str], float]:
         """Utilisation by begin of the stretch and resource, of all that was busy but parts of others."""
@@ -158,8 +157,8 @@ class Answers:
 
 def test_the_busiest_seam_is_the_one_that_is_asked_about(store: GraphStore) -> None:
     run = kb.run("pe2pe", kb.load_topology("default"), store=store, params={"path": "next-cube"}, check=False)
-    (first, *_) = api.ask("ucie-seams", run.id, store).dicts()
-    rows = api.ask("seam-senders", run.id, store).dicts()
+    (first, *_) = kb.ask("ucie-seams", run.id, store).dicts()
+    rows = kb.ask("seam-senders", run.id, store).dicts()
     sides = ("from_sip", "from_cube", "to_sip", "to_cube")
     assert {tuple(row[side] for side in sides) for row in rows} == {tuple(first[side] for side in sides)}
     assert sum(row["bytes"] for row in rows) == first["bytes"]
@@ -169,5 +168,5 @@ def test_too_many_stretches_are_refused(store: GraphStore) -> None:
     run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=store, check=False)
     for name in ("saturation", "hot-spots", "bandwidth-over-time", "tcm-held"):
         with pytest.raises(UsageError, match="1001 intervals are more than 1000; choose a shorter window"):
-            api.ask(name, run.id, store, {"intervals": 1001})
-        assert len(api.ask(name, run.id, store, {"intervals": 1000}).rows) <= 20_000
+            kb.ask(name, run.id, store, {"intervals": 1001})
+        assert len(kb.ask(name, run.id, store, {"intervals": 1000}).rows) <= 20_000

@@ -17,7 +17,7 @@ from kernbench_graph.query.library import ask
 from kernbench_graph.records import RunRecord
 from kernbench_graph.store import GraphStore
 
-from kernbench import api
+import kernbench as kb
 from tests.conformance.advice_oracle import ADVICE
 from tests.conformance.conftest import NewStore
 from tests.conformance.generated_runs import (
@@ -148,7 +148,7 @@ def test_a_run_is_named_or_the_last(store: GraphStore) -> None:
         tables["Transaction"] = run.tables["Transaction"].slice(0, count)
         store.keep(RunRecord(run.info, tables), topology)
     asked = [
-        api.ask("transactions-by-kind", run, store, {"launch": "run"}).rows[0][1]
+        kb.ask("transactions-by-kind", run, store, {"launch": "run"}).rows[0][1]
         for run in (None, "last", "one", "last~1", "tw")
     ]
     assert asked == [1, 1, 2, 2, 1]

@@ -17,7 +17,7 @@ import networkx as nx
 import pytest
 from hypothesis import strategies as st
 
-from kernbench import api
+import kernbench as kb
 from kernbench.errors import KernBenchError, RoutingError
 from kernbench.pgraph import GraphStore, PropertyGraph, QueryError, RunRecord, topology_record
 from kernbench.routing import Traffic
@@ -67,7 +67,7 @@ def _asked(draw: st.DrawFn) -> Asked:
         "cube.ucie.n_connections": draw(st.integers(1, 3)),
         "routing.connection": draw(st.sampled_from(["nearest", "first"])),
     }
-    graph = api.load_topology(name, overrides if name == "minimal" else None)
+    graph = kb.load_topology(name, overrides if name == "minimal" else None)
     by_kind: dict[str, list[str]] = {}
     for node in graph.nodes():
         by_kind.setdefault(str(node.properties["kind"]), []).append(node.id)
@@ -149,7 +149,7 @@ def on_the_way(store: GraphStore, runs: list[str], cases: list[Asked]) -> Iterat
 @pytest.mark.parametrize("traffic", ["PE_DMA", "COMMAND"])
 def test_what_cannot_be_reached_is_said(store: GraphStore, traffic: str) -> None:
     """Among all components of a machine; a limit leaves out the unreachable first."""
-    graph = api.load_topology("minimal")
+    graph = kb.load_topology("minimal")
     src = "sip0.cube0.pe0.pe_dma" if traffic == "PE_DMA" else "host.cpu"
     run = store.keep(RunRecord({"bench": "none"}, {}), topology_record(graph))
     asking = Asking(store, run, Machine(graph))
@@ -249,7 +249,7 @@ class Asking:
         self.store, self.run, self.machine = store, run, machine
 
     def ask(self, name: str, **params: object) -> list[dict[str, Any]]:
-        return api.ask(f"routing/{name}", self.run, self.store, params).dicts()
+        return kb.ask(f"routing/{name}", self.run, self.store, params).dicts()
 
     def path(self, src: str, dst: str, traffic: str) -> list[dict[str, Any]]:
         ways = self.machine.ways(src, dst, traffic)
@@ -413,7 +413,7 @@ class Asking:
 
     def detour(self, lost: str, src: str, dst: str, traffic: str) -> list[str]:
         """The links of the new route, as a text of a user's own finds them."""
-        found = api.ask_cypher(
+        found = kb.ask_cypher(
             "MATCH (:Run {id: $run})-[:WORKED_OUT]->(:Fault {name: $lost})-[:REROUTES]->"
             "(d:Detour {src: $src, dst: $dst, traffic: $traffic})-[x:PASSES]->(l:Link) "
             "RETURN l.name AS link ORDER BY x.seq",
@@ -445,7 +445,7 @@ def _less(ways: Digraph[str], *places: str) -> Digraph[str]:
     ],
 )
 def test_points_of_sets_lie_on_every_way(store: GraphStore, src: str, dst: str, traffic: str) -> None:
-    graph = api.load_topology(OBLONG)
+    graph = kb.load_topology(OBLONG)
     run = store.keep(RunRecord({"bench": "none"}, {}), topology_record(graph))
     machine = Machine(graph)
     rows = Asking(store, run, machine).ask("single-points", src=src, dst=dst, traffic=traffic)
@@ -490,7 +490,7 @@ def _inside(graph: PropertyGraph, name: str, kinds: list[str]) -> list[str]:
     ],
 )
 def test_what_is_not_there_is_said(store: GraphStore, name: str, params: Mapping[str, str]) -> None:
-    store.keep(RunRecord({"bench": "none"}, {}), topology_record(api.load_topology("minimal")))
+    store.keep(RunRecord({"bench": "none"}, {}), topology_record(kb.load_topology("minimal")))
     with pytest.raises((KernBenchError, QueryError)) as caught:
-        api.ask(name, store=store, params=params)
+        kb.ask(name, store=store, params=params)
     assert "\n" not in str(caught.value)

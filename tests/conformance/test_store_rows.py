@@ -10,7 +10,6 @@ from kernbench_graph.records import RunRecord
 from kernbench_graph.store import GraphStore
 
 import kernbench as kb
-from kernbench import api
 from tests.conformance.rows_oracle import ROWS
 
 DRAM = {"cube.hbm.model": "dram", "cube.hbm.pseudo_channels": 2}
@@ -33,7 +32,7 @@ def bench(torch: Any) -> None:
 
 @pytest.fixture
 def kept(store: GraphStore) -> tuple[GraphStore, RunRecord]:
-    with api.open_store("memory:") as source:
+    with kb.open_store("memory:") as source:
         run = kb.run(bench, "minimal", topo=DRAM, store=source)
         record = source.load(run.id)
         store.keep(record, source.load_topology(run.info["topology_id"]))
@@ -43,13 +42,13 @@ def kept(store: GraphStore) -> tuple[GraphStore, RunRecord]:
 def test_loads_far_apart_find_other_rows_open(kept: tuple[GraphStore, RunRecord]) -> None:
     store, record = kept
     for name, oracle in ROWS.items():
-        rows = api.ask(name, record.info["id"], store).rows
+        rows = kb.ask(name, record.info["id"], store).rows
         assert [tuple(row) for row in rows] == oracle(
             record, store.load_topology(record.info["topology"]), {}
         )
         assert rows
     line, transactions, _, _, conflicts, row_ns, _ = next(
-        row for row in api.ask("memory/row-waits", record.info["id"], store).rows if row[0]
+        row for row in kb.ask("memory/row-waits", record.info["id"], store).rows if row[0]
     )
     assert (transactions, line.partition(":")[0]) == (11, "test_store_rows.py")
     assert conflicts >= 10

@@ -18,7 +18,6 @@ from kernbench_graph.records import RunRecord, TopologyRecord
 from kernbench_graph.store import GraphStore
 
 import kernbench as kb
-from kernbench import api
 from kernbench.api.kept_runs import copy_runs
 from kernbench.benches import list_all
 from kernbench.errors import UsageError
@@ -102,7 +101,7 @@ NEEDS_TWO_PES = "pe2pe"
 @cache
 def simulated(count: int) -> tuple[GraphStore, list[Simulated]]:
     """The shipped benches, then generated kernels, all on the smallest machine; the store that has them."""
-    machine, store = kb.load_topology("minimal"), api.open_store("memory:")
+    machine, store = kb.load_topology("minimal"), kb.open_store("memory:")
     benches = [spec.name for spec in list_all() if spec.name != NEEDS_TWO_PES]
 
     generated = iter(examples(PROGRAMS, count))
@@ -147,7 +146,7 @@ def test_answers_about_simulated_runs(new_store: NewStore, size: str) -> None:
             sums = [name for at, name in enumerate(SUMS) if plan.asks(number, at)]
             chain = [STEPS_OF_CHAIN, *sums]
             check_chain(
-                case, {name: api.ask(name, case.run.id, store, case.params[name]).dicts() for name in chain}
+                case, {name: kb.ask(name, case.run.id, store, case.params[name]).dicts() for name in chain}
             )
             asked.update(chain)
             if plan.asks(number, len(SUMS)):
@@ -225,8 +224,8 @@ def check_way(case: Simulated, store: GraphStore) -> None:
             continue
         seen.add(pair)
         ends = {"src": pair[0], "dst": pair[1]}
-        way = api.ask("routing/path", case.run.id, store, ends).dicts()
-        went = api.ask("routing/taken", case.run.id, store, {**ends, "kind": "dma_read"}).dicts()
+        way = kb.ask("routing/path", case.run.id, store, ends).dicts()
+        went = kb.ask("routing/taken", case.run.id, store, {**ends, "kind": "dma_read"}).dicts()
         wires = [row["location"] for row in went if "->" in row["location"]]
         assert wires[: len(way)] == [row["link"] for row in way]
 
@@ -235,29 +234,29 @@ def test_what_a_chain_cannot_be_asked(store: GraphStore) -> None:
     run = kb.run("gemm-single-pe", kb.load_topology("minimal"), store=store)
     for launch, message in ((7, "no launch 7"), (-2, "no launch -2"), ("some", "launch 'some' is not known")):
         with pytest.raises((UsageError, QueryError), match=message):
-            api.ask("critical-path/steps", run.id, store, {"launch": launch})
+            kb.ask("critical-path/steps", run.id, store, {"launch": launch})
     store.keep(RunRecord({"bench": "none", "id": "empty"}, {}), store.load_topology(run.info["topology_id"]))
     with pytest.raises(UsageError, match="no trace"):
-        api.ask("critical-path/by-cause", "empty", store)
-    steps = api.ask("critical-path/steps", run.id, store).dicts()
+        kb.ask("critical-path/by-cause", "empty", store)
+    steps = kb.ask("critical-path/steps", run.id, store).dicts()
     queued = [step for step in steps if step["cause"] == "queue" and step["ns"] >= 2.0][:3]
     few = {"cause": "queue", "min_ns": 2.0, "limit": 3}
-    assert api.ask("critical-path/steps", run.id, store, few).dicts() == queued
+    assert kb.ask("critical-path/steps", run.id, store, few).dicts() == queued
     kind = steps[0]["kind"]
-    rows = api.ask("critical-path/by-location", run.id, store, {"kind": kind, "limit": ALL_ROWS}).dicts()
+    rows = kb.ask("critical-path/by-location", run.id, store, {"kind": kind, "limit": ALL_ROWS}).dicts()
     assert {row["location"] for row in rows} == {step["location"] for step in steps if step["kind"] == kind}
     store.remove(run.id)
 
 
 def test_a_run_kept_anew_under_an_old_id_has_a_chain_of_its_own(store: GraphStore) -> None:
     topology = kb.load_topology("minimal")
-    with api.open_store("memory:") as source:
+    with kb.open_store("memory:") as source:
         one, two = (kb.run("gemm-single-pe", topology, store=source, params={"m": m}) for m in (16, 64))
         machine, found = source.load_topology(one.info["topology_id"]), []
         for run in (one, two):
             record = source.load(run.id)
             store.keep(RunRecord({**record.info, "id": "same"}, record.tables), machine)
-            rows = api.ask("critical-path/by-cause", "same", store, launch="run").dicts()
+            rows = kb.ask("critical-path/by-cause", "same", store, launch="run").dicts()
             found.append(sum(row["ns"] for row in rows))
             store.remove("same")
     assert found == [pytest.approx(one.sim_ns), pytest.approx(two.sim_ns)]

@@ -9,7 +9,6 @@ from kernbench_graph.records import RunRecord
 from kernbench_graph.store import GraphStore
 
 import kernbench as kb
-from kernbench import api
 from kernbench.errors import UsageError
 from tests.conformance.generated_runs import LIBRARY
 from tests.conformance.graph_records import sample, table
@@ -34,14 +33,14 @@ def test_windows_add_up_to_the_run(asked: tuple[kb.Run, GraphStore]) -> None:
     run, store = asked
     for name, column in ADDITIVE.items():
         rows = {
-            launch: api.ask(name, run.id, store, launch=launch).dicts() for launch in ("all", "setup", "run")
+            launch: kb.ask(name, run.id, store, launch=launch).dicts() for launch in ("all", "setup", "run")
         }
         total = {launch: sum(row[column] for row in found) for launch, found in rows.items()}
         assert total["run"] == pytest.approx(total["all"] + total["setup"]), name
     under_way = [
         sum(row["mean_outstanding"] * row["window_ns"] for row in rows)
         for rows in (
-            api.ask("outstanding", run.id, store, launch=launch).dicts() for launch in ("all", "setup", "run")
+            kb.ask("outstanding", run.id, store, launch=launch).dicts() for launch in ("all", "setup", "run")
         )
     ]
     assert min(under_way) > 0.0
@@ -52,7 +51,7 @@ def test_a_cut_between_parts_of_the_machine(asked: tuple[kb.Run, GraphStore]) ->
     run, store = asked
 
     def cut(**params: Any) -> list[dict[str, Any]]:
-        return api.ask("bandwidth-over-a-cut", run.id, store, {"launch": "run", **params}).dicts()
+        return kb.ask("bandwidth-over-a-cut", run.id, store, {"launch": "run", **params}).dicts()
 
     links = store.load_topology(run.info["topology_id"]).tables["Link"].to_pylist()
     pe = "sip0.cube0.pe0."
@@ -101,5 +100,5 @@ def test_waits_without_length_and_of_other_times_are_left_out(store: GraphStore)
         question = LIBRARY[f"contention/{name}"]
         given = {key: param.default for key, param in question.params.items()}
         given |= {"launch": "run", "to_ns": 152.0, "limit": 50}
-        rows = api.ask(question.name, "one", store, given).rows
+        rows = kb.ask(question.name, "one", store, given).rows
         assert rows == ORACLES[question.name](within, topology, given), name

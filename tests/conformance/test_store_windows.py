@@ -14,7 +14,6 @@ from kernbench_graph.records import RunRecord
 from kernbench_graph.store import GraphStore
 
 import kernbench as kb
-from kernbench import api
 from kernbench.api.kept_runs import copy_runs
 from kernbench.errors import UsageError
 from kernbench.pgraph import QueryError
@@ -52,7 +51,7 @@ def check(run: kb.Run, store: GraphStore, window: dict[str, Any]) -> int:
         return 0
     rows = {}
     for name in ("busiest-links", "busiest-engines"):
-        result = api.ask(name, run.id, store, {"limit": ALL_ROWS}, **window)
+        result = kb.ask(name, run.id, store, {"limit": ALL_ROWS}, **window)
         places = [result.columns.index(measure) for measure in MEASURES]
         rows |= {row[0]: [row[place] for place in places] for row in result.rows}
         order = [round(row[places[0]], 9) for row in result.rows]
@@ -81,7 +80,7 @@ def test_windows_of_generated_runs_add_up() -> None:
 def test_operations_of_a_run_that_used_nothing_have_no_windows_use() -> None:
     run, topology = sample(id="host")
     ops = run.tables["Op"].drop_columns("component").append_column("component", pa.array(["", ""]))
-    with api.open_store("memory:") as store:
+    with kb.open_store("memory:") as store:
         store.keep(RunRecord(run.info, {"Op": ops, "Launch": run.tables["Launch"]}), topology)
         windows = "MATCH (:Run {id: $run})-[:IN_WINDOW]->(w:Window) RETURN count(w) AS n"
         assert store.query(windows, run="host").rows[0][0] > 0
@@ -95,13 +94,13 @@ def test_facts_lie_beside_the_archive_and_are_made_again(tmp_path: Path) -> None
     assert {"Window.parquet", "Touched.parquet", "HopUse.parquet"} <= {*made}
     manifest = json.loads((tmp_path / "runs" / run.id / "manifest.json").read_text())
     assert not {*made} & manifest["files"].keys()
-    before = api.ask("busiest-links", run.id, tmp_path).rows
+    before = kb.ask("busiest-links", run.id, tmp_path).rows
     (beside / "Touched.parquet").write_bytes(b"damaged")
     (beside / "Window.parquet").unlink()
     with kb.open_store(tmp_path) as store:
         assert store.load(run.id).tables["Touched"].num_rows > len(before)
     assert sorted(path.name for path in beside.iterdir()) == made
-    assert api.ask("busiest-links", run.id, tmp_path).rows == before
+    assert kb.ask("busiest-links", run.id, tmp_path).rows == before
     with kb.open_store(tmp_path) as store:
         store.remove(run.id)
     assert not beside.exists()

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kernbench import api
+from kernbench.sweeps.evaluating import evaluations
 
 Cli = Callable[..., Any]
 KERNBENCH = str(Path(sys.executable).parent / "kernbench")
@@ -197,7 +197,7 @@ def test_an_unexpected_exception_is_named_and_debug_shows_where(
     def fail() -> None:
         raise ZeroDivisionError("dividing\nby zero")
 
-    monkeypatch.setattr("kernbench.api.benches", fail)
+    monkeypatch.setattr("kernbench.api.running.benches", fail)
     check_error(cli("list"), 1, "unexpected ZeroDivisionError: dividing by zero", "--debug")
     for argv in (("--debug", "list"), ("list", "--debug")):
         ended = cli(*argv)
@@ -262,7 +262,7 @@ def test_a_full_disk_is_an_error(workdir: Path) -> None:
 
 
 def test_an_evaluation_that_is_asked_for_as_a_bench_names_its_command(cli: Cli) -> None:
-    for one in api.evaluations():
+    for one in evaluations():
         if one["name"] == "pe2pe":  # which is a bench too
             continue
         for command in ("run", "sweep"):

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench import api
 from kernbench.cli.output import fold
 
 Cli = Callable[..., Any]
@@ -281,7 +280,7 @@ def test_rows_that_are_the_answer_stay(cli: Cli) -> None:
 
 
 def all_folds() -> dict[str, list[str]]:
-    return {one["name"]: one["folds"] for one in api.questions()}
+    return {one["name"]: one["folds"] for one in kb.questions()}
 
 
 def test_an_empty_answer_says_that_it_is_empty(cli: Cli) -> None:

@@ -83,19 +83,19 @@ def test_the_front_has_what_nothing_beats() -> None:
 
 def test_the_front_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from kernbench import api
+    from kernbench.sweeps.figures import pareto_figure
 
     points = tuple(SweepPoint(n, "t", {"m": n}, {}, 5.0 - n, energy_pj=9.0 + n) for n in range(3))
-    api.pareto_figure(Sweep("b", points), tmp_path / "front.png")
+    pareto_figure(Sweep("b", points), tmp_path / "front.png")
     assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(UsageError, match="no point of the sweep has energy"):
-        api.pareto_figure(Sweep("b", (SweepPoint(1, "t", {}, {}, 5.0),)), tmp_path / "none.png")
+        pareto_figure(Sweep("b", (SweepPoint(1, "t", {}, {}, 5.0),)), tmp_path / "none.png")
 
 
 def test_the_front_may_be_of_area_or_of_a_swept_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from kernbench import api
     from kernbench.report.figures import sweep_plot
+    from kernbench.sweeps.figures import pareto_figure
 
     drawn: dict[str, Any] = {}
     draw = sweep_plot.pareto_figure
@@ -108,7 +108,7 @@ def test_the_front_may_be_of_area_or_of_a_swept_key(tmp_path: Path, monkeypatch:
     topo = {"cube.sram.size_bytes": "16MiB,32MiB"}
     swept = kb.sweep("gemm-single-pe", "minimal", params={"m": "16,32"}, topo=topo, store=tmp_path / "store")
     for against in ("m", "area", "cube.sram.size_bytes"):
-        api.pareto_figure(swept, tmp_path / f"{against}.png", against, tmp_path / "store")
+        pareto_figure(swept, tmp_path / f"{against}.png", against, tmp_path / "store")
         assert (tmp_path / f"{against}.png").read_bytes().startswith(b"\x89PNG")
     costs, front = drawn["m"]
     assert sorted(costs) == [16.0, 16.0, 32.0, 32.0]
@@ -119,7 +119,7 @@ def test_the_front_may_be_of_area_or_of_a_swept_key(tmp_path: Path, monkeypatch:
     )
     assert max(less) < min(more)
     with pytest.raises(UsageError, match="has size to draw; sweep with energy, or name area or one of m"):
-        api.pareto_figure(swept, tmp_path / "none.png", "size")
+        pareto_figure(swept, tmp_path / "none.png", "size")
 
 
 def test_tuning_for_energy_finds_another_kernel_than_tuning_for_time(cli: Cli, workdir: Path) -> None:

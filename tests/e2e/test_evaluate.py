@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench import api
 from kernbench.evaluations import milestone_1h_ccl
 from kernbench.evaluations._dma_records import beside_records, dma_records
 from kernbench.evaluations.dma import scenarios
@@ -75,7 +74,7 @@ def test_gemm_measured_ideal_files_and_gate(cli: Cli, machine: Path, workdir: Pa
     assert "32x128x32" in report
     assert {tuple(run.tags) for run in kb.runs()} == {("evaluate-milestone-1h-gemm", "base")}
 
-    again = api.evaluate(
+    again = kb.evaluate(
         "milestone-1h-gemm", "o", params={"shapes": "32x128x32"}, topology="m.yaml", fast=True
     )
     assert [p["kept_before"] for p in again.points] == [True] * 3

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.comparing import compare
+from kernbench.api.kept_runs import prune
+from kernbench.api.stores import borrowed
 from kernbench.errors import UsageError
 from kernbench.pgraph import RunRecord
 
@@ -79,13 +81,13 @@ def test_a_threshold_is_a_share(cli: Cli, share: str) -> None:
 
 
 def test_rounding_is_not_slower() -> None:
-    with api.borrowed("memory:") as store:
+    with borrowed("memory:") as store:
         run = kb.run("gemm-single-pe", "minimal", store=store)
         record, topology = store.load(run.id), store.load_topology(run.info["topology_id"])
         for name, more in (("rounded", 1e-9), ("slower", 1e-3)):
             info = {**record.info, "id": name, "sim_ns": record.info["sim_ns"] + more}
             store.keep(RunRecord(info, record.tables), topology)
-        slower = [api.compare(run.id, name, store, threshold=0.0)["slower"] for name in ("rounded", "slower")]
+        slower = [compare(run.id, name, store, threshold=0.0)["slower"] for name in ("rounded", "slower")]
     assert slower == [False, True]
 
 
@@ -202,4 +204,4 @@ def test_a_run_without_a_trace_cannot_be_explained(workdir: Any) -> None:
     with pytest.raises(UsageError, match="run it with trace=True"):
         kb.run("gemm-single-pe", "minimal", trace=False).critical_path()
     with pytest.raises(UsageError, match="keep is -1"):
-        api.prune(-1)
+        prune(-1)

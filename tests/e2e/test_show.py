@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.api.screens import SCREENS
+from kernbench.screens import SCREENS
 
 Cli = Callable[..., Any]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kernbench import api
+from kernbench.api import tuning
 
 Cli = Callable[..., Any]
 BENCH = """\
@@ -80,7 +80,7 @@ def test_no_configuration_works(cli: Cli, workdir: Path, bench: tuple[str, ...])
 def test_an_interrupted_tuning_shows_what_it_has(
     cli: Cli, bench: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = api.tuning.run_program
+    made = tuning.run_program
     left = [3]
 
     def interrupted(*args: Any, **kwargs: Any) -> Any:
@@ -89,7 +89,7 @@ def test_an_interrupted_tuning_shows_what_it_has(
             raise KeyboardInterrupt
         return made(*args, **kwargs)
 
-    monkeypatch.setattr(api.tuning, "run_program", interrupted)
+    monkeypatch.setattr(tuning, "run_program", interrupted)
     done = cli(*bench)
     assert done.status == 130
     assert [line.split()[3] for line in done.out.splitlines()[1:3]] == ["N=3", "N=5"]

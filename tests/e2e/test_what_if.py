@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench import api
 from kernbench.errors import UsageError
 
 Cli = Callable[..., Any]
@@ -238,7 +237,7 @@ def test_shipped_benches_go_by_their_name(workdir: Path) -> None:
 
     for bench in ("3", "gemm-single-pe", function):
         kept = kb.run(bench, "minimal", m=32, k=32, n=32)
-        assert api.what_if(kept.id, {"tray": 2.0})["measured"]["run_id"]
+        assert kb.what_if(kept.id, {"tray": 2.0})["measured"]["run_id"]
         assert kb.open_run(kept.id).again["bench"] == kept.bench
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench.api import check_routes
+from kernbench.api.topologies import check_routes
 from kernbench.arbiters.priority import Priority
 from kernbench.errors import ConfigError, DeadlockError, UsageError
 from kernbench.machine.machine import Machine

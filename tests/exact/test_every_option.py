@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
-from kernbench.api import check_routes
+from kernbench.api.topologies import check_routes
 from kernbench.benches import resolve
 from kernbench.errors import KernBenchError
 from kernbench.machine.machine import Machine

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, assume, given
 
-from kernbench.api import check_routes
+from kernbench.api.topologies import check_routes
 from kernbench.benches import resolve
 from kernbench.errors import KernBenchError
 from kernbench.machine.machine import Machine

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import kernbench as kb
 from kernbench.analysis.what_if import what_if
-from kernbench.api import PropertyGraph
+from kernbench.pgraph import PropertyGraph
 from kernbench.topology import compile_topology, parse
 from tests.examples import examples
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from kernbench import api
+from kernbench.api.stores import borrowed
 from kernbench.tui.app import KernBenchApp
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.pictures import settled
@@ -85,7 +85,7 @@ def drive(
     """Start the app on a store, and take ``steps`` in it."""
 
     async def session() -> None:
-        with api.borrowed(store) as opened:
+        with borrowed(store) as opened:
             app = KernBenchApp(Browser(opened), run)
             async with app.run_test(size=size) as pilot:
                 driver = Driver(app, pilot)

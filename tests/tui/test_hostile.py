@@ -12,7 +12,8 @@ import pytest
 from textual.widgets import Input, TextArea
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api import asking
+from kernbench.api.stores import borrowed
 from kernbench.benches.params import Param
 from kernbench.benches.registry import bench
 from kernbench.tui.models.watch import Watched
@@ -53,7 +54,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in filter(None, HOSTILE):
             torch.launch(name, _double, x)
 
-    with api.borrowed(folder) as store:
+    with borrowed(folder) as store:
         for seed in range(2):
             params = {"text": "".join(HOSTILE), "seed": seed}
             kb.run(launches, "minimal", store=store, params=params, tags=("[/b]", "a["))
@@ -147,13 +148,13 @@ def test_any_text_may_be_asked_and_any_alias_be_a_heading(hostile: Path) -> None
 
 
 def test_a_question_with_any_title_and_note(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = api.question("bottleneck/busiest-links")
+    real = asking.question("bottleneck/busiest-links")
     params = [{**one, "help": HOSTILE[0], "name": one["name"]} for one in real["params"]]
 
     async def steps(ui: Driver) -> None:
         for name in HOSTILE[:3]:
             odd = {**real, "title": name, "notes": name, "params": params}
-            monkeypatch.setattr(api, "question", lambda _name, odd=odd: odd)
+            monkeypatch.setattr(asking, "question", lambda _name, odd=odd: odd)
             ui.app.push_screen(QuestionScreen("bottleneck/busiest-links", ui.screen.run_id))
             await ui.settle()
             check(ui)
@@ -252,6 +253,6 @@ def test_a_run_under_way_is_stopped_first(store: Path) -> None:
         while watched.error is None:
             await asyncio.sleep(0.005)
 
-    with api.borrowed(store) as opened:
+    with borrowed(store) as opened:
         watched_session(opened, watched, steps)
     assert isinstance(watched.error, KeyboardInterrupt)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.stores import borrowed
 from kernbench.tui.app import KernBenchApp
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.screens.page import PageScreen
@@ -20,7 +20,7 @@ def browse(url: str) -> None:
     """Keep a run, go from it to a transaction, and ask a question."""
 
     async def session() -> None:
-        with api.borrowed(url) as store:
+        with borrowed(url) as store:
             run = kb.run("gemm-single-pe", "minimal", store=store)
             app = KernBenchApp(Browser(store), run.id)
             async with app.run_test(size=(100, 30)) as pilot:

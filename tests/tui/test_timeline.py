@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernbench import api
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.stores import borrowed
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.timeline import Timeline, TimeSpan, occupancy
-from kernbench.tui.models.window import ChosenWindow
 
 
 def test_overlaps_count_once_and_gaps_not_at_all() -> None:
@@ -40,7 +40,7 @@ def test_spans_stay_within_their_window() -> None:
 
 
 def test_a_run_has_a_track_for_each_resource(store: Path) -> None:
-    with api.borrowed(store) as opened:
+    with borrowed(store) as opened:
         browser = Browser(opened)
         run = browser.run(browser.resolve("last"))
         timeline = Timeline(run, ChosenWindow("run"))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.stores import borrowed
 from kernbench.tui.app import KernBenchApp
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.watch import Watched
@@ -32,13 +32,13 @@ def watched_session(store: Any, watched: Watched, steps: Callable[[Driver], Any]
 def test_a_run_is_shown_as_it_goes_and_then_browsed(store: Path, ids: list[str]) -> None:
     go_on, under_way = threading.Event(), threading.Event()
 
-    with api.borrowed(store) as opened:
+    with borrowed(store) as opened:
 
         def start(progress: Callable[[float, int], None]) -> kb.Run:
             progress(1250.0, 5000)
             under_way.set()
             assert go_on.wait(LIMIT_S)
-            return api.open_run(ids[-1], opened)
+            return kb.open_run(ids[-1], opened)
 
         async def steps(ui: Driver) -> None:
             await asyncio.to_thread(under_way.wait, LIMIT_S)
@@ -77,7 +77,7 @@ def test_leaving_stops_the_run_as_an_interrupt_does(tmp_path: Path) -> None:
         while ui.app.is_running and watched.error is None:
             await asyncio.sleep(0.01)
 
-    with api.borrowed(tmp_path / "store") as opened:
+    with borrowed(tmp_path / "store") as opened:
         watched_session(opened, watched, steps)
         assert isinstance(watched.error, KeyboardInterrupt)
         assert "ns" in str(watched.error)

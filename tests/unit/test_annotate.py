@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.kept_runs import copy_runs
 from kernbench.errors import UsageError
 
 TEXT = (
@@ -50,7 +50,7 @@ def test_it_is_replaced_kept_copied_and_removed(kept: tuple[Path, kb.Run], tmp_p
     kb.annotate(run.id, "team", {"host.cpu": "host's"}, store=folder)
     with kb.open_store(tmp_path) as copy, kb.open_store("memory:") as memory:
         for store in (copy, memory):
-            api.copy_runs([run.id], folder, store)
+            copy_runs([run.id], folder, store)
             for engine in store.engines:
                 text = TEXT.replace("(n)", "(n:Component)")
                 found = kb.ask_cypher(text, run.id, store, {"name": "team"}, engine=engine).rows

@@ -11,9 +11,10 @@ from types import ModuleType
 import pytest
 
 import kernbench
-from kernbench import api, pgraph
-from kernbench.api import names
+from kernbench import pgraph
+from kernbench.api import names, running
 from kernbench.declared import declared
+from kernbench.sweeps.evaluating import evaluations
 
 SLOW = ("numpy", "pyarrow", "pydantic", "networkx", "ladybug", "kernbench.benches.registry")
 LINES = [
@@ -30,11 +31,11 @@ LINES = [
 
 
 def test_names_are_those_that_importing_gives() -> None:
-    benches = {bench["name"]: tuple(p["name"] for p in bench["params"]) for bench in api.benches()}
+    benches = {bench["name"]: tuple(p["name"] for p in bench["params"]) for bench in running.benches()}
     assert names.bench_names() == benches
-    assert names.evaluation_names() == [evaluation["name"] for evaluation in api.evaluations()]
-    assert names.pattern_names() == [pattern["name"] for pattern in api.traffic_patterns()]
-    questions = {q["name"]: [p["name"] for p in q["params"]] for q in api.questions()}
+    assert names.evaluation_names() == [evaluation["name"] for evaluation in evaluations()]
+    assert names.pattern_names() == [pattern["name"] for pattern in kernbench.traffic_patterns()]
+    questions = {q["name"]: [p["name"] for p in q["params"]] for q in kernbench.questions()}
     found = {name: names.question_parameter_names(file) for name, file in names.question_files().items()}
     assert found == questions
 
@@ -53,8 +54,8 @@ def test_questions_of_ones_own_are_named(tmp_path: Path, monkeypatch: pytest.Mon
 def test_runs_are_named_as_the_store_lists_them(tmp_path: Path) -> None:
     kept = tmp_path / "store"
     for tags in (["first", "both"], ["both"]):
-        api.run("gemm-single-pe", topology="minimal", store=kept, tags=tags)
-    listed = [(run.id, tuple(run.tags)) for run in api.runs(kept)]
+        kernbench.run("gemm-single-pe", topology="minimal", store=kept, tags=tags)
+    listed = [(run.id, tuple(run.tags)) for run in kernbench.runs(kept)]
     assert names.run_names(kept) == listed
     assert [tags for _, tags in listed] == [("first", "both"), ("both",)]
     (kept / "runs" / listed[0][0] / "manifest.json").write_text("{", encoding="utf-8")
@@ -89,7 +90,7 @@ def test_completing_imports_nothing_slow(line: str, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("module", [kernbench, api, pgraph])
+@pytest.mark.parametrize("module", [kernbench, pgraph])
 def test_every_name_that_is_handed_out_is_there(module: ModuleType) -> None:
     assert all(hasattr(module, name) for name in module.__all__)
     assert set(module.__all__) <= set(dir(module))

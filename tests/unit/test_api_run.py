@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.api.screens.overview import facts
 from kernbench.benches import list_all
 from kernbench.errors import LaunchError, UsageError, VerificationError
 from kernbench.pgraph import GraphStore, QueryError, RunNotFoundError
+from kernbench.screens.overview import facts
 
 pytestmark = pytest.mark.usefixtures("workdir")
 

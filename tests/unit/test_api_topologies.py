@@ -9,7 +9,7 @@ import kernbench_graph.topology
 import pytest
 
 import kernbench as kb
-from kernbench.api import topology_counts
+from kernbench.api.topologies import topology_counts
 from kernbench.errors import ConfigError, UsageError
 from kernbench.pgraph import open_store, topology_graph, topology_id, topology_record
 

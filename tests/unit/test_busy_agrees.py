@@ -11,18 +11,19 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.time_window import WHOLE
 from kernbench.analysis.use_over_time import use_over_time
-from kernbench.pages.answers import Answers, windows
+from kernbench.pages.answers import Answers
 from kernbench.pages.machine import machine_use
 from kernbench.report.colours import percent
 from kernbench.report.views import VIEWS
 from kernbench.report.views.model import role
+from kernbench.screens.windows import windows
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.machine import MachineTree
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page
-from kernbench.tui.models.window import ChosenWindow, choices
 from tests.page_tables import records
 
 Figures = dict[str, tuple[float, float]]
@@ -148,7 +149,7 @@ def test_pictures_agree(run: kb.Run, launch: str, view: str) -> None:
     shown = {key: max((most.get(one, 0.0) for one in of), default=0.0) for key, of in owned.items()}
     shown = {key: share for key, share in shown.items() if share > 0}
 
-    use = machine_use(run, graph, view, launch=launch)
+    use = machine_use(run, graph, view, None, ChosenWindow(launch))
     assert use["whole"] == pytest.approx(shown, abs=5.1e-5)
     for rows in use["busiest"].values():
         for name, share in rows:
@@ -182,14 +183,10 @@ def test_one_stretch_of_time_is_the_window(run: kb.Run, launch: str) -> None:
 def test_screens_offer_the_windows_that_differ(run: kb.Run) -> None:
     """Traffic from the start on lasts as long as its run: one window."""
     opened = Browser(run._kept_in()).run(run.id).run
-    on_page = [name for name, _ in windows(opened)]
-    in_terminal = [
-        one.launch for one in choices(opened.launches, opened.window("all") == opened.window("run"))
-    ]
+    offered = [name for name, _ in windows(opened)]
     if isinstance(run, kb.TrafficRun):
-        assert on_page == in_terminal == ["all", "run"]
+        assert offered == ["all", "run"]
         flow = {"src": "sip0.cube0.pe0", "dst": "sip0.cube0.hbm_ctrl.pe0", "bytes": 4096}
         assert windows(kb.traffic([flow], "minimal", store="memory:")) == [["run", WHOLE]]
     else:
-        assert on_page == ["0", "setup", "run"]
-        assert in_terminal == ["all", "setup", "run"]
+        assert offered == ["0", "setup", "run"]

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench import api
 from kernbench.cli import output
 from kernbench.cli.main import main
 
@@ -55,7 +54,7 @@ def test_no_name_of_anybody_reaches_the_terminal_as_it_is(capsys: pytest.Capture
         text = written(capsys, *argv)
         assert "31m" in text or argv[0] == "why", argv
     found = json.loads(written(capsys, "runs", "list", "--format", "json"))
-    assert found["runs"][0]["tags"] == [HOSTILE] == api.open_run(run.id).tags
+    assert found["runs"][0]["tags"] == [HOSTILE] == kb.open_run(run.id).tags
 
 
 def test_a_terminal_gets_csv_without_what_it_would_obey(
@@ -74,7 +73,7 @@ def test_closed_streams_do_no_harm(closed: str, folder: Path) -> None:
     command = f"{sys.executable} -m kernbench run --bench gemm-single-pe --topology minimal {closed}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(api.runs(".kernbench")) == 1
+    assert len(kb.runs(".kernbench")) == 1
 
 
 def test_ctrl_c_while_starting_is_one_line(

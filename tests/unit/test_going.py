@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import kernbench as kb
-from kernbench import api
-from kernbench.api.going import Going, UnderWay
+from kernbench.api.going import Going, UnderWay, under_way
+from kernbench.api.stores import borrowed
 
 KILLED = """
 import sys, time
@@ -26,8 +26,8 @@ with going.UnderWay(Path("store"), "run endless") as way:
 
 
 def names(store: Path | str) -> list[str]:
-    with api.borrowed(str(store)) as opened:
-        return [work.name for work in api.under_way(opened).works]
+    with borrowed(str(store)) as opened:
+        return [work.name for work in under_way(opened).works]
 
 
 @pytest.mark.usefixtures("workdir")
@@ -41,13 +41,13 @@ def test_a_moment_tells_nobody_and_what_takes_longer_tells_until_its_end(
     with UnderWay(Path("store"), "run b") as way:
         way.tell(lambda _: "preparing")
         way.tell(lambda _: "again, at once")
-        with api.borrowed("store") as opened:
-            (work,) = api.under_way(opened).works
+        with borrowed("store") as opened:
+            (work,) = under_way(opened).works
             assert (work.name, work.text) == ("run b", "preparing")
-            assert api.under_way(opened).newest == ""
+            assert under_way(opened).newest == ""
     assert names("store") == []
-    with api.borrowed("memory:") as opened:
-        assert api.under_way(opened) == Going()
+    with borrowed("memory:") as opened:
+        assert under_way(opened) == Going()
 
 
 @pytest.mark.usefixtures("workdir")
@@ -68,8 +68,8 @@ def test_a_sweep_and_its_runs_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
     def look(_: object) -> None:
-        with api.borrowed(None) as opened:
-            seen.extend(f"{work.name}: {work.text}" for work in api.under_way(opened).works)
+        with borrowed(None) as opened:
+            seen.extend(f"{work.name}: {work.text}" for work in under_way(opened).works)
 
     kb.sweep("gemm-single-pe", "minimal", params={"m": "16,32"}, progress=look)
     assert "sweep gemm-single-pe: 1 of 2 points" in [text.partition(",")[0] for text in seen]

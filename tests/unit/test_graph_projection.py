@@ -11,7 +11,7 @@ from kernbench_graph.projection import HISTORY, history_for
 from kernbench_graph.records import RunRecord
 from kernbench_graph.stores.embedded.loading import project_history
 
-from kernbench import api
+import kernbench as kb
 from tests.conformance.generated_runs import made_up
 from tests.conformance.question_oracle import ORACLES
 
@@ -34,7 +34,7 @@ class Counting:
 def test_each_table_is_filled_at_once(with_use: bool) -> None:
     """A copy for each of a hundred topologies took a gigabyte of pages."""
     cases = made_up(25, tuple(ORACLES))
-    with api.open_store("memory:") as store:
+    with kb.open_store("memory:") as store:
         for case in cases:
             store.keep(case.run, case.topology)
         infos = store.runs()

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.analysis.time_window import Window
 from kernbench.api import comparing
 from kernbench.api.pictures import diagram_frames
 from kernbench.pages import tables, times
@@ -62,10 +64,8 @@ def test_a_bar_of_several_is_filled_as_far_as_they_cover_it() -> None:
 
 
 def test_frames_between_launches_are_left_out() -> None:
-    run = cast(
-        kb.Run, SimpleNamespace(window=lambda *_: SimpleNamespace(ns=4.0, name="w", spans=[(0, 2), (8, 10)]))
-    )
-    assert [(one["from_ns"], one["to_ns"]) for one in diagram_frames(run, 5)] == [(0, 2), (8, 10)]
+    run = cast(kb.Run, SimpleNamespace(window=lambda *_: Window("w", ((0, 2), (8, 10)))))
+    assert [(one.from_ns, one.to_ns) for one in diagram_frames(run, 5)] == [(0, 2), (8, 10)]
 
 
 def test_a_part_that_gained_and_lost_is_ranked_by_what_it_lost() -> None:
@@ -73,7 +73,7 @@ def test_a_part_that_gained_and_lost_is_ranked_by_what_it_lost() -> None:
 
     def of(busy: list[float], wait: list[float]) -> kb.Run:
         used = {"resource": ["a", "b"], "kind": ["k", "k"], "busy_ns": busy, "wait_ns": wait}
-        return cast(kb.Run, SimpleNamespace(use=lambda: used))
+        return cast(kb.Run, SimpleNamespace(use=lambda _: used))
 
-    rows = comparing._resources(of([100.0, 0.0], [0.0, 0.0]), of([10.0, 20.0], [50.0, 0.0]), {})
+    rows = comparing._resources(of([100.0, 0.0], [0.0, 0.0]), of([10.0, 20.0], [50.0, 0.0]), ChosenWindow())
     assert [(row["resource"], row["change_ns"]) for row in rows] == [("a", 50.0), ("b", 20.0)]

@@ -82,14 +82,6 @@ def test_listing_questions_loads_no_numbers_and_no_store() -> None:
     assert loaded.isdisjoint({"numpy", "pyarrow", "networkx", "ladybug", "simpy"})
 
 
-def test_names_of_the_interface_are_no_modules() -> None:
-    import kernbench.api
-    import kernbench.api.rerun  # imports modules of the interface by themselves
-
-    for name in kernbench.api.__all__:
-        assert type(getattr(kernbench.api, name)) is not type(kernbench.api), name
-
-
 def test_help_is_quick() -> None:
     def cpu_seconds() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -28,9 +28,9 @@ def too_early(a, b, out, tl):
 
 @pytest.fixture(scope="session")
 def kernbench_topology():
-    from kernbench import api
+    import kernbench as kb
 
-    return api.load_topology("minimal")
+    return kb.load_topology("minimal")
 
 
 def test_what_is_right_passes_and_leads_on(kernbench_kernel):

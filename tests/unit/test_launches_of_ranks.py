@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 import kernbench as kb
-from kernbench.api.screens import launches
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.screens import launches
 
 
 def columns(run: kb.Run) -> list[str]:
-    return [column.name for column in launches.of_run(run).grids[0].columns]
+    return [column.name for column in launches.of_run(run, ChosenWindow()).grids[0].columns]
 
 
 def test_launches_say_rank_and_package() -> None:

@@ -9,13 +9,13 @@ import pytest
 
 import kernbench as kb
 from kernbench.analysis.asked_run import AskedRun
-from kernbench.api.screens import overview
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.pages.tables import content
 from kernbench.report.cells import share
+from kernbench.screens import overview
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.resource_page import resource_page, shares_of
 from kernbench.tui.models.run_page import run_page
-from kernbench.tui.models.window import ChosenWindow
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_one_part_has_one_figure_wherever_it_is_shown(run: kb.Run) -> None:
     found = [shares(kb.open_run(run.id, store).summary(1000, None)["busiest"])]
     for name, column in (("busiest-links", "link"), ("busiest-engines", "component")):
         found.append(shares(run.query(name, launch="run", limit=1000).dicts(), column))
-    shown = content(overview.of_run(kb.open_run(run.id, store), launch=None))["grids"]
+    shown = content(overview.of_run(kb.open_run(run.id, store), ChosenWindow("run")))["grids"]
     page = next(grid["table"] for grid in shown if grid["key"] == "busiest")
     names = [column["name"] for column in page["columns"]]
     values = [[cell[0] if isinstance(cell, list) else cell for cell in row] for row in page["rows"]]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.path_steps import CAUSES, CriticalPath, Step
-from kernbench.api.screens import SCREENS, Screen, critical_path, overview, roofline
 from kernbench.kinds.links import ORANGE
 from kernbench.pages.answers import Answers
 from kernbench.pages.tables import content, table
@@ -22,6 +22,7 @@ from kernbench.report import colours, roofs
 from kernbench.report.cells import number
 from kernbench.report.content import Column, Content, Grid, columns_of
 from kernbench.report.timeline.model import CATEGORIES
+from kernbench.screens import SCREENS, Screen, critical_path, overview, roofline
 from kernbench.tui.models.screen_table import grid_table
 from tests.page_tables import texts, values
 
@@ -134,10 +135,10 @@ def test_the_strip_of_a_path_adds_up_to_the_sums_of_the_table(many: int) -> None
 def test_a_roofline_opens_where_there_is_something_to_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     """The longest operations of a large kernel may all be without flops."""
     run = kb.run("flash-attention", store="memory:")
-    assert roofline.of_run(run).opens == "operation"
+    assert roofline.of_run(run, ChosenWindow()).opens == "operation"
     plain, by_operation = roofs.drawn, run.roofline("operation", "all", 500)
     monkeypatch.setattr(roofs, "drawn", lambda rows: plain([] if len(rows) == len(by_operation) else rows))
-    assert roofline.of_run(run).opens == "pe"
+    assert roofline.of_run(run, ChosenWindow()).opens == "pe"
     page = Answers(run._kept_in()).answer("roofline", {"run": run.id})
     assert (page["opens"], [bool(grid["drawn"]["work"]) for grid in page["grids"]]) == (
         "pe", [False, True, True],
@@ -152,5 +153,5 @@ def test_each_screen_is_a_tab_or_part_of_the_overview(
     run = kb.run("gemm-single-pe", "minimal", store="memory:")
     moved = tuple(replace(one, at_a_glance=True) if one is screen else one for one in SCREENS)
     monkeypatch.setattr(overview, "SCREENS", moved)
-    keys = [grid.key for grid in overview.of_run(run, launch="all").grids]
-    assert {grid.key for grid in screen.work_out(run, launch="all").grids} <= set(keys)
+    keys = [grid.key for grid in overview.of_run(run, ChosenWindow()).grids]
+    assert {grid.key for grid in screen.work_out(run, ChosenWindow()).grids} <= set(keys)

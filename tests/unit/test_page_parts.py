@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.errors import UsageError
 from kernbench.pages import answers, machine, tables, times
 from kernbench.pages.graphs import graph
 from kernbench.report.content import Column, Grid
 from kernbench.report.timeline.model import TimelineRow
+from kernbench.screens.windows import windows
 from kernbench.web import app
 from kernbench.web.guard import HEADERS, Guard
 from kernbench.web.start import _address
@@ -106,12 +108,8 @@ def test_bars_of_a_grid_are_shares_of_its_total() -> None:
 
 
 def test_windows_and_numbers_are_read() -> None:
-    assert answers.window_of({}) == {"launch": "all", "from_ns": None, "to_ns": None}
-    assert answers.window_of({"launch": "2", "from": "1.5", "to": ""}) == {
-        "launch": "2",
-        "from_ns": 1.5,
-        "to_ns": None,
-    }
+    assert answers.window_of({}) == ChosenWindow()
+    assert answers.window_of({"launch": "2", "from": "1.5", "to": ""}) == ChosenWindow("2", 1.5)
     with pytest.raises(UsageError, match="to 'x' is not a time"):
         answers.window_of({"to": "x"})
     assert [
@@ -125,7 +123,7 @@ def test_windows_and_numbers_are_read() -> None:
 def test_windows_to_choose_from() -> None:
     def of(count: int) -> list[str]:
         run = SimpleNamespace(launches=[{"kernel": f"k{n}"} for n in range(count)])
-        return [name for name, _ in answers.windows(cast(kb.Run, run))]
+        return [name for name, _ in windows(cast(kb.Run, run))]
 
     assert of(1) == ["0", "setup", "run"]
     assert of(3) == ["all", "0", "1", "2", "setup", "run"]

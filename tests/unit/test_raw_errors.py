@@ -13,8 +13,8 @@ from kernbench_graph.errors import ArchiveError, StoreError
 from kernbench_graph.opening import open_store
 
 import kernbench as kb
-from kernbench import api
 from kernbench.api.exporting import write_file
+from kernbench.api.kept_runs import copy_runs, tag
 from kernbench.cli.main import main
 from kernbench.errors import ConfigError, UsageError
 from kernbench.user_modules import load_file
@@ -61,7 +61,7 @@ def test_a_bench_that_changes_the_folder_changes_it_for_itself(folder: Path, whe
     except kb.KernBenchError:
         assert "1 / 0" in how
     else:
-        assert len(api.runs("kept")) == 1
+        assert len(kb.runs("kept")) == 1
         assert (folder / "here" / "kept" / "runs").is_dir()
     assert Path.cwd() == folder / "here"
     assert os.listdir(folder / "elsewhere") == []
@@ -87,8 +87,8 @@ def test_tags_that_are_not_utf_8_are_refused_before_anything_runs() -> None:
         kb.traffic([flow], "minimal", store="kept", tags=[NOT_UTF_8])
     run = kb.traffic([flow], "minimal", store="kept")
     with pytest.raises(UsageError, match="is not text in UTF-8"):
-        api.tag(run.id, [NOT_UTF_8], store="kept")
-    assert api.open_run("last", "kept").tags == []
+        tag(run.id, [NOT_UTF_8], store="kept")
+    assert kb.open_run("last", "kept").tags == []
 
 
 def test_names_that_are_not_utf_8_are_named() -> None:
@@ -110,7 +110,7 @@ def test_a_link_that_leads_nowhere_is_no_run_that_is_there() -> None:
     with open_store("kept") as store:
         store.keep(*sample(id="a"))
     with pytest.raises(StoreError, match=r"link' is a link that leads nowhere; mend it"):
-        api.copy_runs([], "kept", "link")
+        copy_runs([], "kept", "link")
 
 
 def full(*_: object, **__: object) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench.api import RunVerificationError
+from kernbench.api.running import RunVerificationError
 from kernbench.replay import semantics
 from kernbench.replay.math_ops import MATH_OPS
 from kernbench.runtime import DPPolicy

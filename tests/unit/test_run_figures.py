@@ -44,6 +44,13 @@ def test_the_roofline_is_a_picture_and_the_same_file_each_time(gemm: kb.Run, tmp
     assert Path(first[0]).read_bytes().startswith(b"\x89PNG")
 
 
+def test_launch_0_is_one_launch(tmp_path: Path) -> None:
+    run = kb.run("tp-mlp", "minimal", store="memory:")
+    assert len(run.launches) > 1
+    (file,) = run.export("timeline", tmp_path / "0.svg", launch=0)
+    assert Path(file).read_text("utf-8") == run.timeline(0).svg() != run.timeline().svg()
+
+
 def test_wrong_figures_are_errors(gemm: kb.Run) -> None:
     with pytest.raises(UsageError, match="no format 'rofline'; did you mean 'roofline'"):
         gemm.export("rofline")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.errors import UsageError
 from kernbench.report.content import Column
 from kernbench.tui.models.filters import matching
 from kernbench.tui.models.mesh import Cell, MeshMap, _join
 from kernbench.tui.models.table import ShownTable
 from kernbench.tui.models.timeline import TimeSpan, occupancy
-from kernbench.tui.models.window import ChosenWindow, choices
 
 COLUMNS = (Column("name"), Column("ns", "ns"))
 ROWS = [["Alpha", 3.0], ["beta", 1.0], ["alphabet", None], ["gamma", 3.0]]
@@ -124,15 +123,6 @@ def test_columns_are_as_wide_as_their_cells_and_no_wider_than_a_screen() -> None
 def test_windows_are_read(text: str, window: ChosenWindow) -> None:
     assert ChosenWindow.parse(text) == window
     assert ChosenWindow.parse(str(window)) == window
-
-
-def test_windows_to_step_through() -> None:
-    def of(count: int, **how: Any) -> list[str]:
-        return [window.launch for window in choices([{}] * count, **how)]
-
-    assert of(1) == ["all", "setup", "run"]
-    assert of(12) == ["all", *map(str, range(10)), "setup", "run"]
-    assert (of(0), of(0, all_is_run=False)) == (["run"], ["all", "run"])
 
 
 def test_spans_zoom_and_move_within_another() -> None:

@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 import kernbench as kb
-from kernbench.api.screens import source
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.stores import borrowed
 from kernbench.cli import source_links
 from kernbench.errors import UsageError
 from kernbench.pages.answers import Answers
 from kernbench.report.targets import Target, targets_of
+from kernbench.screens import source
 from kernbench.tui.models.browser import Browser
 from kernbench.tui.models.run_page import run_page, source_page
-from kernbench.tui.models.window import ChosenWindow
 from tests.page_tables import values
 
 BENCH = """from kernbench import DPPolicy
@@ -41,7 +42,7 @@ def run(workdir: Path) -> kb.Run:
 
 def test_the_page_shows_the_text_that_was_run_not_the_file_that_lies_there(run: kb.Run) -> None:
     Path("own.py").write_text("# secret\n", encoding="utf-8")
-    with kb.api.borrowed("store") as store:
+    with borrowed("store") as store:
         answers = Answers(store)
         assert answers.answer("overview", {"run": run.id})["source"] == "own.py"
         shown = answers.answer("source", {"run": run.id, "line": "/etc/passwd:1"})
@@ -57,11 +58,11 @@ def test_a_run_without_a_source_says_so() -> None:
     run = kb.traffic("pattern:all-local", "minimal", store="memory:", params={"bytes": 64})
     assert source.file_of(run) == ""
     with pytest.raises(UsageError, match="keeps no source"):
-        source.of_run(run)
+        source.of_run(run, ChosenWindow())
 
 
 def test_the_terminal_ui_opens_a_line(run: kb.Run) -> None:
-    browser = Browser(kb.api.open_store("store"))
+    browser = Browser(kb.open_store("store"))
     opened = browser.run(run.id)
     page = run_page(opened, ChosenWindow())
     time = next(one for one in page.sections if one.name == "Time").load()

@@ -16,6 +16,7 @@ from kernbench.analysis.path_steps import CriticalPath, Step
 from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.trace_tables import TracedMessage
 from kernbench.analysis.walk_track import Track
+from kernbench.api.pictures import diagram_frames
 from kernbench.errors import UsageError
 from tests.window_sums import check_windows_add_up
 
@@ -181,11 +182,11 @@ def check_windows(run: kb.Run) -> None:
 def test_nothing_is_busy_for_longer_than_a_window_and_stretches_add_up() -> None:
     run = kb.run("qkv-gemm", "minimal", store="memory:")
     whole = run.use(0)
-    frames = kb.api.diagram_frames(run, 7, 0)
-    assert [frame["from_ns"] for frame in frames][1:] == [frame["to_ns"] for frame in frames][:-1]
+    frames = diagram_frames(run, 7, 0)
+    assert [frame.from_ns for frame in frames][1:] == [frame.to_ns for frame in frames][:-1]
     busy = dict.fromkeys(whole["resource"].tolist(), 0.0)
     for frame in frames:
-        part = run.use(**frame)
+        part = run.use(frame)
         assert part["utilisation"].max() <= 1.0
         for name, ns in zip(part["resource"].tolist(), part["busy_ns"].tolist(), strict=True):
             busy[name] += ns

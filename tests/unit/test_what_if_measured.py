@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.stores import borrowed
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from kernbench import api
     ],
 )
 def test_the_best_candidates_save_what_they_promise(bench: str, within: float) -> None:
-    with api.borrowed("memory:") as store:
+    with borrowed("memory:") as store:
         run = kb.run(bench, "minimal", store=store)
         listed = kb.what_if_candidates(run.id, store, launch="all", locations=0, measure=4)
         for best in listed["candidates"][:4]:
@@ -37,7 +37,7 @@ def test_the_best_candidates_save_what_they_promise(bench: str, within: float) -
 
 @pytest.mark.parametrize("bench", ["matmul-composite", "gpt3-qkv", "qkv-gemm"])
 def test_a_faster_memory_saves_a_composite_what_the_busiest_part_leaves(bench: str) -> None:
-    with api.borrowed("memory:") as store:
+    with borrowed("memory:") as store:
         run = kb.run(bench, "minimal", store=store)
         found = kb.what_if(run.id, {"kind:hbm_ctrl": 2.0}, store, launch="all")
         assert found["measured"]["ns"] == pytest.approx(found["estimate"]["ns"], rel=0.03)
@@ -55,7 +55,7 @@ def test_a_kind_on_the_path_is_all_of_its_parts_not_only_those_on_it() -> None:
         w = torch.from_numpy(np.ones((256, 256), np.float16), dp=copies)
         torch.launch("product", product, x, w, torch.empty(512, 256, dp=rows))
 
-    with api.borrowed("memory:") as store:
+    with borrowed("memory:") as store:
         run = kb.run(bench, "default", store=store)
         listed = kb.what_if_candidates(run.id, store, locations=0, measure=1, bench=bench)
         best = listed["candidates"][0]

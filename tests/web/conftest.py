@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kernbench import api
+from kernbench.api.stores import borrowed
 from tests.kept_store import Kept, ids, keep_runs, store
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def served(store: Path) -> Iterator[str]:
 
     from kernbench.web.app import App
 
-    with api.borrowed(store) as opened:
+    with borrowed(store) as opened:
         server = create_server(App(opened), host="127.0.0.1", port=0, threads=4, ident=None)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from werkzeug.test import Client
 
-from kernbench import api
+from kernbench.api.stores import borrowed
 from kernbench.web.app import App
 from kernbench.web.guard import Guard
 
@@ -81,7 +81,7 @@ def test_names_of_this_server_are_not(host: str) -> None:
 def test_values_of_wrong_types_are_an_error_that_says_so(
     kept: tuple[Path, list[str]], name: str, value: object
 ) -> None:
-    with api.borrowed(kept[0]) as store:
+    with borrowed(kept[0]) as store:
         client = Client(App(store))
         for asked in ("ask", "cypher", "cancel"):
             body = {"question": "bottleneck/busiest-links", "text": "RETURN 1 AS x", "number": 7, name: value}

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from kernbench import api
+from kernbench.api.stores import borrowed
 from kernbench.web.start import serve
 
 Cli = Callable[..., Any]
@@ -56,7 +56,7 @@ def test_it_may_be_stopped_before_it_has_begun_to_serve(store: Path, stop: signa
         signal.raise_signal(stop)
 
     before = signal.getsignal(signal.SIGTERM)
-    with api.borrowed(store) as opened:
+    with borrowed(store) as opened:
         serve(opened, port=0, open_browser=False, say=stopped_at_once)
     assert signal.getsignal(signal.SIGTERM) is before
     (url,) = said

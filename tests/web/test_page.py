@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kernbench as kb
-from kernbench.pages.answers import PageRun
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.open_runs import OpenRun
 from kernbench.pages.machine import machine_use
 
 if TYPE_CHECKING:
@@ -109,9 +110,9 @@ def share_of(page: Page) -> dict[str, str]:
     return found
 
 
-def open_run(kept: tuple[Path, list[str]]) -> PageRun:
+def open_run(kept: tuple[Path, list[str]]) -> OpenRun:
     """The last run."""
-    return PageRun(kb.open_run(kept[1][2], kept[0]))
+    return OpenRun(kb.open_run(kept[1][2], kept[0]))
 
 
 def test_the_views_of_the_machine_and_the_slider(
@@ -122,7 +123,7 @@ def test_the_views_of_the_machine_and_the_slider(
         assert desk.locator("svg.machine [data-id]").count() > 0
     show(desk, server, "topology?view=pe")
     run = open_run(kept)
-    drawn = machine_use(run.run, run.graph, "pe", launch="all")
+    drawn = machine_use(run.run, run.graph, "pe", None, ChosenWindow())
     assert sorted(share_of(desk).values()) == sorted(
         f"{round(share * 100)}%"
         for key, share in drawn["whole"].items()

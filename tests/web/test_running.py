@@ -18,8 +18,8 @@ import pytest
 from werkzeug.test import Client
 
 import kernbench as kb
-from kernbench import api
 from kernbench.api.going import UnderWay
+from kernbench.api.stores import borrowed
 from kernbench.web.app import App
 from tests.web.conftest import served
 
@@ -56,7 +56,7 @@ def until(holds: Callable[[], Any]) -> Any:
 @pytest.fixture
 def client(store: Path) -> Iterator[Client]:
     """A server that works one answer out at a time."""
-    with api.borrowed(store) as opened:
+    with borrowed(store) as opened:
         yield Client(App(opened, most=1))
 
 

@@ -11,7 +11,8 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.kept_runs import tag
+from kernbench.api.stores import borrowed
 from kernbench.pages.answers import ANSWERS
 from kernbench.web.app import App
 from kernbench.web.guard import HEADERS, Guard
@@ -22,7 +23,7 @@ BASE = "http://127.0.0.1:8765"
 
 @pytest.fixture(scope="module")
 def client(kept: tuple[Path, list[str]]) -> Iterator[Client]:
-    with api.borrowed(kept[0]) as store:
+    with borrowed(kept[0]) as store:
         yield Client(App(store))
 
 
@@ -218,8 +219,8 @@ def test_a_question_looks_at_the_window_of_the_page(client: Client, ids: list[st
     launch, setup = (post(client, "ask", {**asked, "launch": name}).json for name in ("0", "setup"))
     assert launch["table"]["rows"] != setup["table"]["rows"]
     assert launch["engine"] == "ladybug"
-    result = api.ask(
-        "bottleneck/busiest-links", ids[2], api.open_store(client.application.answers.store.url), launch="0"
+    result = kb.ask(
+        "bottleneck/busiest-links", ids[2], kb.open_store(client.application.answers.store.url), launch="0"
     )
     shown = [row[0] for row in launch["table"]["rows"]]
     assert shown[0] == result.rows[0][0]
@@ -234,7 +235,7 @@ def test_advice_is_what_the_run_says(client: Client, kept: tuple[Path, list[str]
 
 def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path, list[str]]) -> None:
     some = 0
-    with api.borrowed(kept[0]) as store:
+    with borrowed(kept[0]) as store:
         for run in kept[1]:
             for window, path in (
                 ({"launch": "all"}, ""),
@@ -247,7 +248,7 @@ def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path
                     (values(found["places"]), "waits-by-resource"),
                 ):
                     limit = {"limit": 200 if "who" in name else 10**6}
-                    expected = api.ask(name, run, store, {**window, **limit}).rows
+                    expected = kb.ask(name, run, store, {**window, **limit}).rows
                     alike = found["places"]["columns"][-1]["name"] == "count" and "who" not in name
                     count = sum(row[-1] for row in rows) if alike else len(rows)
                     assert count == len(expected), (run, name)
@@ -257,7 +258,7 @@ def test_waits_are_the_answers_of_the_questions(client: Client, kept: tuple[Path
 
 def test_alike_counts_all_that_are(tmp_path: Path) -> None:
     """Rows are folded before they are cut, so a row stands for all that are like it."""
-    with api.borrowed(tmp_path / "store") as store:
+    with borrowed(tmp_path / "store") as store:
         run = kb.traffic("pattern:all-local", "default", store=store, params={"bytes": 256}).id
         found = Client(App(store)).get(f"/api/overview?run={run}", base_url=BASE).json
         busiest = next(grid["table"] for grid in found["grids"] if grid["key"] == "busiest")
@@ -306,7 +307,7 @@ def test_a_route_is_a_graph(client: Client) -> None:
 
 def test_tags_are_those_that_a_run_has_now(tmp_path: Path) -> None:
     """Also where 'runs tag' in another process changed them since the run was shown."""
-    with api.borrowed(tmp_path / "store") as store:
+    with borrowed(tmp_path / "store") as store:
         run = kb.run("gemm-single-pe", "minimal", store=store, tags=["old"]).id
         client = Client(App(store))
 
@@ -315,9 +316,9 @@ def test_tags_are_those_that_a_run_has_now(tmp_path: Path) -> None:
             return str({one[0]: one[1] for one in found["facts"]}["tags"])
 
         assert shown() == "old"
-        api.tag(run, ["new"], store=tmp_path / "store")
+        tag(run, ["new"], store=tmp_path / "store")
         assert shown() == "old, new"
-        api.tag(run, [], ["old"], store=tmp_path / "store")
+        tag(run, [], ["old"], store=tmp_path / "store")
         assert shown() == "new"
 
 

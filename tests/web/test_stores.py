@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import Client
 
 import kernbench as kb
-from kernbench import api
+from kernbench.api.stores import borrowed
 from kernbench.pgraph import GraphStore
 from kernbench.web.app import App
 
@@ -31,7 +31,7 @@ def answers(store: GraphStore) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def of_folder(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    with api.borrowed(tmp_path_factory.mktemp("stores") / "store") as store:
+    with borrowed(tmp_path_factory.mktemp("stores") / "store") as store:
         return answers(store)
 
 
@@ -39,14 +39,14 @@ TIMES = ("advice", "machine", "timeline", "path", "waits", "roofline", "ask")
 
 
 def test_a_store_in_memory(of_folder: dict[str, Any]) -> None:
-    with api.borrowed("memory:") as store:
+    with borrowed("memory:") as store:
         found = answers(store)
     assert {name: found[name] for name in TIMES} == {name: of_folder[name] for name in TIMES}
 
 
 @pytest.mark.neo4j
 def test_a_store_on_a_server(of_folder: dict[str, Any], neo4j_url: str) -> None:
-    with api.borrowed(neo4j_url) as store:
+    with borrowed(neo4j_url) as store:
         found = answers(store)
     assert found["ask"]["engine"] == "neo4j"
     found["ask"]["engine"] = of_folder["ask"]["engine"]
@@ -54,7 +54,7 @@ def test_a_store_on_a_server(of_folder: dict[str, Any], neo4j_url: str) -> None:
 
 
 def test_a_store_without_runs_says_so(tmp_path: Path) -> None:
-    with api.borrowed(tmp_path / "empty") as store:
+    with borrowed(tmp_path / "empty") as store:
         client = Client(App(store))
         found = client.get("/api/overview", base_url=BASE)
         assert found.status_code == 400

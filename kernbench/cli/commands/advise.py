@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kernbench import api
+import kernbench as kb
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, queries_option, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
@@ -36,11 +36,11 @@ def command(
     run again, and ask again. 'kernbench query RULE' shows what a rule has found; rules are questions whose
     file has a line 'advice', and a folder given with --queries may hold more.
     """
-    from kernbench.api.screens.advice import COLUMNS, EMPTY, share_of
+    from kernbench.screens.advice import COLUMNS, EMPTY, share_of
 
     with opened(store) as kept_in, Progress() as progress, progress.during("looking for advice"):
-        found = api.advise(run, kept_in, launch=launch, least=least, queries=queries)
-        link_lines(api.open_run(found["run_id"], kept_in))
+        found = kb.advise(run, kept_in, launch=launch, least=least, queries=queries)
+        link_lines(kb.open_run(found["run_id"], kept_in))
     of = f"{found['bench']} on {found['topology']}, {found['window']}: {number(found['ns'])} ns"
     if fmt == "table":
         say(of if found["advice"] else f"{of}; {EMPTY}")

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import click
 
-from kernbench import api
-from kernbench.api.summary import ALL
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, share, store_option, window_options
@@ -48,9 +47,7 @@ def command(
     after: str,
     threshold: float,
     any_bench: bool,
-    launch: str,
-    from_ns: float | None,
-    to_ns: float | None,
+    window: ChosenWindow,
     top: int,
     store: str | None,
     fmt: str,
@@ -65,17 +62,20 @@ def command(
     (resource, kind, busy_ns_before, busy_ns_after, wait_ns_before, wait_ns_after, change_ns), threshold
     and slower. CSV has the figures.
     """
+    from kernbench.api.comparing import compare
+    from kernbench.api.summary import ALL
+
     with opened(store) as kept_in:
-        found = api.compare(
+        found = compare(
             before, after, kept_in, threshold, top if fmt == "json" else ALL,
-            launch=launch, from_ns=from_ns, to_ns=to_ns, any_bench=any_bench,
+            launch=window, any_bench=any_bench,
         )  # fmt: skip
     if fmt == "json":
         print_json(found)
     elif fmt == "csv":
         print_csv(_FIGURES, [[row[column] for column in _FIGURES] for row in found["figures"]])
     else:
-        from kernbench.api.screens import comparison
+        from kernbench.screens import comparison
 
         shown = comparison.content(found)
         *grids, resources = shown.grids

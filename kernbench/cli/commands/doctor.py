@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kernbench import api
+from kernbench.api.diagnosis import doctor
 from kernbench.cli.group import Command
 from kernbench.cli.options import store_option
 from kernbench.cli.output import emit, format_option
@@ -18,7 +18,7 @@ def command(store: str | None, fmt: str) -> None:
 
     Exit status 1 when something that KernBench needs is missing or the store cannot be used.
     """
-    report = api.doctor(store)
+    report = doctor(store)
     rows = [(check["check"], check["state"], check["detail"]) for check in report["checks"]]
     emit(fmt, report, ("check", "state", "detail"), rows)
     if not report["ok"]:

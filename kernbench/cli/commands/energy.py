@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.api.energy_use import ENERGY_BY
 from kernbench.cli.group import Command
 from kernbench.cli.options import assignments, opened, run_argument, store_option
 from kernbench.cli.output import emit_grid, format_option, say
@@ -20,7 +21,7 @@ from kernbench.cli.output import emit_grid, format_option, say
 )
 @run_argument
 @click.option(
-    "--by", type=click.Choice(api.ENERGY_BY), default="kind", show_default=True,
+    "--by", type=click.Choice(ENERGY_BY), default="kind", show_default=True,
     help="A row for each part, kind of part, source line or launch.",
 )  # fmt: skip
 @click.option(
@@ -42,10 +43,10 @@ def command(run: str, by: str, figures: tuple[str, ...], limit: int, store: str 
     JSON has run_id, bench, topology, latency_ns, sim_ns, energy_pj, dynamic_pj, static_pj, launches_pj,
     edp_pj_ns (energy-delay product of the launches), by and rows.
     """
-    from kernbench.api.screens.energy import content
+    from kernbench.screens.energy import content
 
     with opened(store) as kept_in:
-        found = api.energy(run, kept_in, by=by, figures=assignments("--set", figures))
+        found = kb.energy(run, kept_in, by=by, figures=assignments("--set", figures))
     rows = found["rows"][:limit]
     shown = content([{**found, "rows": rows}])
     if fmt == "table":

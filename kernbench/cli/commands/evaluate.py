@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernbench import api
+import kernbench as kb
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
@@ -22,6 +22,9 @@ from kernbench.cli.options import (
 )
 from kernbench.cli.output import emit, format_option, number, print_csv, print_json, print_table, remark, say
 from kernbench.cli.progress import running
+
+if TYPE_CHECKING:
+    from kernbench.sweeps.evaluating import Evaluated
 
 _MOVED = ("moved", "change", "before_ns", "after_ns", "bench", "params", "topology", "before", "after")
 _SHOWN = 30
@@ -88,7 +91,7 @@ def command(
     if name is None:
         raise click.UsageError("name an evaluation; 'kernbench evaluate --list' shows them")
     with running() as progress, opened(store) as kept_in:
-        found = api.evaluate(
+        found = kb.evaluate(
             name,
             out,
             params=settings,
@@ -121,7 +124,9 @@ def command(
 
 
 def _list(fmt: str) -> None:
-    known = api.evaluations()
+    from kernbench.sweeps.evaluating import evaluations
+
+    known = evaluations()
     rows = [(one["name"], one["description"], ", ".join(p["name"] for p in one["params"])) for one in known]
     emit(fmt, {"evaluations": known}, ("name", "description", "parameters"), rows)
 
@@ -134,7 +139,7 @@ def _movement(row: dict[str, Any]) -> str:
     return f"{row['bench']} {shown} {times} ({row['change']:+.1%})"
 
 
-def _print(fmt: str, found: api.Evaluated) -> None:
+def _print(fmt: str, found: Evaluated) -> None:
     if fmt == "json":
         print_json(found.as_dict())
     elif fmt == "csv":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.exporting import FORMATS
 from kernbench.cli import completion
 from kernbench.cli.group import Command
@@ -64,22 +66,20 @@ def command(
     /,
     given: tuple[str, ...],
     out: str | None,
-    launch: str,
-    from_ns: float | None,
-    to_ns: float | None,
+    window: ChosenWindow,
     store: str | None,
     fmt: str,
     **_options: Any,
 ) -> None:
     """Write a run for another tool."""
     run, to = _what(given)
-    chosen = launch if "launch" in given_options(ctx, "launch") else None
+    whole = FORMATS[to].whole and not given_options(ctx, "launch")
+    chosen = replace(window, launch="run") if whole else window
     options = given_options(ctx, "links", "waits", "fold", "rows", "ticks")
     with opened(store) as kept_in:
-        kept = api.open_run(run, kept_in)
-        files = kept.export(to, out, chosen, from_ns, to_ns, **options)
-        whole = FORMATS[to].whole and chosen is None
-        name = kept.window("run" if whole else launch, from_ns, to_ns).name
+        kept = kb.open_run(run, kept_in)
+        files = kept.export(to, out, chosen, **options)
+        name = kept.window(chosen).name
     payload = {"run_id": kept.id, "to": to, "window": name, "files": files}
     emit(fmt, payload, ("file",), [(file,) for file in files], lambda: [f"{kept.bench}, {name}"])
 

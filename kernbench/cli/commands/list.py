@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from kernbench import api
 from kernbench.cli.group import Command
 from kernbench.cli.output import emit, format_option
 
@@ -18,7 +17,9 @@ def command(fmt: str) -> None:
 
     An index may be given to 'run --bench' instead of a name. It changes when benches are added.
     """
-    benches = api.benches()
+    from kernbench.api.running import benches as all_benches
+
+    benches = all_benches()
     rows = [
         (b["index"], b["name"], b["description"], " ".join(map(_assignment, b["params"]))) for b in benches
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kernbench import api
+import kernbench as kb
 from kernbench.cli.group import Command
 from kernbench.cli.options import change_options, check_option, topology_file, topology_option
 from kernbench.cli.output import format_option, number, print_csv, print_json, print_table, say
@@ -73,7 +73,7 @@ def command(
     """
     file = topology_file(topology)
     with Progress() as progress:
-        report = api.probe(
+        report = kb.probe(
             file,
             case=case,
             sizes=sizes,

@@ -7,7 +7,11 @@ from typing import Any
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api import asking
+from kernbench.api.asking import print_question
+from kernbench.api.folding import ask_folded
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
@@ -43,7 +47,7 @@ class _QueryCommand(Command):
             super().parse_args(ctx, list(rest))
             ctx.resilient_parsing = False
             if name := _asked(ctx.params.get("words") or (), named=True)[0]:
-                say("\n".join(_help(api.question(name, ctx.params.get("queries") or ()))))
+                say("\n".join(_help(asking.question(name, ctx.params.get("queries") or ()))))
                 ctx.exit()
             ctx.params.clear()
         return super().parse_args(ctx, args)
@@ -91,9 +95,7 @@ class _QueryCommand(Command):
 @format_option
 def command(
     words: tuple[str, ...],
-    launch: str | None,
-    from_ns: float | None,
-    to_ns: float | None,
+    window: ChosenWindow,
     list_all: bool,
     cypher: str | None,
     form: str | None,
@@ -118,7 +120,7 @@ def command(
     name, run, params = _asked(words, named=not list_all and cypher is None)
     if sum((name is not None, list_all, cypher is not None)) != 1:
         raise click.UsageError("give one of NAME, --list and --cypher")
-    windowed = _is_given("launch") or from_ns is not None or to_ns is not None
+    windowed = _is_given("launch") or window.timed
     if form is not None and (name is None or explain):
         raise click.UsageError("--print is for a question by name, without --explain")
     if list_all:
@@ -134,23 +136,20 @@ def command(
     with opened(store) as kept_in, Progress() as progress:
         kept_in.progress = progress.of_graph
         if name is not None:
-            window = {"launch": launch, "from_ns": from_ns, "to_ns": to_ns} if windowed else {}
-
+            chosen = window.given if windowed else {}
             if form is not None:
-                click.echo(
-                    api.print_question(name, run, kept_in, values, form=form, queries=queries, **window)
-                )
+                click.echo(print_question(name, run, kept_in, values, form=form, queries=queries, **chosen))
                 return
 
             def ask(params: Mapping[str, Any]) -> Result:
                 assert name is not None
-                answer = api.ask(name, run, kept_in, params, queries=queries, explain=explain, **window)
-                if api.question(name, queries)["scope"] == "run":
-                    link_lines(api.open_run(run or "last", kept_in))
+                answer = kb.ask(name, run, kept_in, params, queries=queries, explain=explain, **chosen)
+                if asking.question(name, queries)["scope"] == "run":
+                    link_lines(kb.open_run(run or "last", kept_in))
                 return answer
 
             if fmt == "table" and not no_fold and not explain:
-                _print_folded(ask, values, api.question(name, queries))
+                _print_folded(ask, values, asking.question(name, queries))
                 return
             result = ask(values)
         else:
@@ -188,9 +187,9 @@ def _print_folded(
     ask: Callable[[Mapping[str, Any]], Result], values: Mapping[str, str], question: dict[str, Any]
 ) -> None:
     """A table whose rows are folded before they are cut to the question's ``limit``."""
-    from kernbench.api.screens import questions as screen
+    from kernbench.screens import questions as screen
 
-    names, rows, notes = api.ask_folded(ask, values, question)
+    names, rows, notes = ask_folded(ask, values, question)
     print_table(screen.columns(question, names), rows)
     if not rows:
         notes.append("no matching rows")
@@ -214,7 +213,7 @@ def _ask_cypher(
     """Without ``run``: of the graph over all runs where that has what is asked for, else of the last run."""
 
     def ask(of: str | None) -> Result:
-        return api.ask_cypher(text, of, store, params, engine=engine, timeout_s=timeout_s)
+        return kb.ask_cypher(text, of, store, params, engine=engine, timeout_s=timeout_s)
 
     try:
         return ask(run)
@@ -227,7 +226,7 @@ def _ask_cypher(
 
 
 def _list(fmt: str, queries: tuple[str, ...]) -> None:
-    questions = api.questions(queries)
+    questions = kb.questions(queries)
     rows = [
         (q["name"], q["title"], " ".join(_signature(p) for p in q["params"]), ", ".join(q["rests_on"]))
         for q in questions

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
@@ -30,9 +31,7 @@ def command(
     run: str,
     out: str,
     against: str | None,
-    launch: str,
-    from_ns: float | None,
-    to_ns: float | None,
+    window: ChosenWindow,
     store: str | None,
     fmt: str,
 ) -> None:
@@ -43,9 +42,9 @@ def command(
     browser.
     """
     with opened(store) as kept_in, Progress() as progress, progress.during("writing the page"):
-        kept = api.open_run(run, kept_in)
-        file = api.write_report(
-            kept, out, kept_in, launch=launch, from_ns=from_ns, to_ns=to_ns, against=against,
+        kept = kb.open_run(run, kept_in)
+        file = kb.write_report(
+            kept, out, kept_in, launch=window, against=against,
             progress=progress.of_page,
         )  # fmt: skip
     emit(fmt, {"run_id": kept.id, "files": [file]}, ("file",), [(file,)])

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.api.stores import borrowed
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
     bench_argument,
@@ -97,7 +98,7 @@ def command(
     """
     file = topology_file(topology)
     start = bound(
-        api.run,
+        kb.run,
         bench,
         file,
         "ops" if verify_ops else verify_data,
@@ -116,14 +117,14 @@ def command(
         instruments=instruments,
     )
     # Open until the run is printed; without --watch the run itself keeps the store open.
-    with api.borrowed(store) if watch else nullcontext(store) as kept_in:
+    with borrowed(store) if watch else nullcontext(store) as kept_in:
         try:
             if watch:
                 run = _run_watched(bench, start, kept_in, max_ns)
             else:
                 with running() as progress:
                     run = start(store=kept_in, progress=progress)
-        except api.RunVerificationError as wrong:
+        except kb.RunVerificationError as wrong:
             print_run(fmt, wrong.run, details)
             raise
         except (KernBenchError, KeyboardInterrupt) as stopped:
@@ -136,11 +137,11 @@ def command(
 
 
 def _run_watched(
-    bench: str, start: Callable[..., api.Run], store: GraphStore | str | None, max_ns: float | None
-) -> api.Run:
+    bench: str, start: Callable[..., kb.Run], store: GraphStore | str | None, max_ns: float | None
+) -> kb.Run:
     """The run, once the user has left the screens that show it as it goes."""
     from kernbench.tui.start import require_terminal, watch
 
     require_terminal("leave out --watch")
-    with api.borrowed(store) as kept_in:
+    with borrowed(store) as kept_in:
         return watch(bench, lambda progress: start(store=kept_in, progress=progress), kept_in, max_ns=max_ns)

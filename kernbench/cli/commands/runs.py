@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from kernbench import api
+from kernbench.api import kept_runs
+from kernbench.api.kept_runs import copy_runs, listed
 from kernbench.cli import completion
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.options import (
@@ -52,8 +53,8 @@ def list_runs(bench: str | None, tag: str | None, store: str | None, fmt: str) -
     its id will do, a tag, 'last' for the newest, and 'last~2' for the one two before it.
     """
     with opened(store) as kept_in:
-        kept = api.listed(bench, kept_in, tag=tag)
-    from kernbench.api.screens.runs import grid
+        kept = listed(bench, kept_in, tag=tag)
+    from kernbench.screens.runs import grid
 
     rows = grid(kept).rows if fmt == "table" else kept
     emit(fmt, {"runs": kept}, _COLUMNS, [[row[column] for column in _COLUMNS] for row in rows])
@@ -66,7 +67,7 @@ _every_option = click.option(
 
 def _with_tagged(runs: tuple[str, ...], tag: str | None, store: GraphStore) -> tuple[str, ...]:
     """The runs that are named, and all that have the tag."""
-    return runs if tag is None else (*runs, *api.tagged(tag, store))
+    return runs if tag is None else (*runs, *kept_runs.tagged(tag, store))
 
 
 @click.command(
@@ -82,7 +83,7 @@ def _with_tagged(runs: tuple[str, ...], tag: str | None, store: GraphStore) -> t
 def tag(run: str, tags: tuple[str, ...], remove: tuple[str, ...], store: str | None, fmt: str) -> None:
     """Give RUN the TAGS and print all that it has then, one a line. JSON has tags."""
     with opened(store) as kept_in:
-        now = api.tag(run, tags, remove, kept_in)
+        now = kept_runs.tag(run, tags, remove, kept_in)
     emit_list(fmt, "tags", "tag", now)
 
 
@@ -103,7 +104,7 @@ def prune(keep: int, bench: str | None, tagged: bool, dry_run: bool, store: str 
     Runs that have a tag stay. JSON has runs: the ids.
     """
     with opened(store) as kept_in:
-        removed = api.prune(keep, bench, tagged, dry_run, kept_in)
+        removed = kept_runs.prune(keep, bench, tagged, dry_run, kept_in)
     emit_list(fmt, "runs", "run_id", removed)
 
 
@@ -120,7 +121,7 @@ def rm(runs: tuple[str, ...], tag: str | None, store: str | None, fmt: str) -> N
     if not runs and tag is None:
         raise click.UsageError("name the runs to remove, or give --tag for all that have one")
     with opened(store) as kept_in:
-        removed = api.remove(_with_tagged(runs, tag, kept_in), kept_in)
+        removed = kept_runs.remove(_with_tagged(runs, tag, kept_in), kept_in)
     emit_list(fmt, "runs", "run_id", removed)
 
 
@@ -147,9 +148,7 @@ def _copy_command(name: str, option: str, text: str, *, outward: bool) -> click.
     ) -> None:
         with opened(store) as kept_in, opened(other_url) as other:
             source, target = (kept_in, other) if outward else (other, kept_in)
-            copied: list[dict[str, Any]] = api.copy_runs(
-                _with_tagged(runs, tag, source), source, target, detail
-            )
+            copied: list[dict[str, Any]] = copy_runs(_with_tagged(runs, tag, source), source, target, detail)
             if not copied:
                 raise UsageError(f"the store '{source.url}' holds no runs; there is nothing to copy")
         emit(fmt, {"runs": copied}, ("run_id", "copied"), [(row["run_id"], row["copied"]) for row in copied])

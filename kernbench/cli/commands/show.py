@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.cli.group import Command
 from kernbench.cli.options import details_option, opened, run_argument, store_option, window_options
 from kernbench.cli.output import format_option, print_content, print_csv, print_json
@@ -25,9 +26,7 @@ def command(
     run: str,
     tab: str | None,
     details: bool,
-    launch: str,
-    from_ns: float | None,
-    to_ns: float | None,
+    window: ChosenWindow,
     store: str | None,
     fmt: str,
 ) -> None:
@@ -36,11 +35,11 @@ def command(
     With --tab, all rows of that tab; JSON has its tables by key, CSV the first of them.
     """
     with opened(store) as kept_in:
-        kept = api.open_run(run, kept_in)
+        kept = kb.open_run(run, kept_in)
         if tab is None:
-            print_run(fmt, kept, details, launch=launch, from_ns=from_ns, to_ns=to_ns)
+            print_run(fmt, kept, details, window)
             return
-        content = kept.screen(tab, launch, from_ns, to_ns)
+        content = kept.screen(tab, window)
     if fmt == "json":
         print_json({"run_id": kept.id, "tab": tab, **{grid.key: list(grid.rows) for grid in content.grids}})
     elif fmt == "csv":

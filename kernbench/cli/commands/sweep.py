@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from kernbench import api
+import kernbench as kb
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
@@ -24,6 +25,9 @@ from kernbench.cli.output import draw, emit, format_option, number, say
 from kernbench.cli.progress import running
 from kernbench.cli.sweep_chart import chart
 from kernbench.errors import nothing_checked
+
+if TYPE_CHECKING:
+    from kernbench.sweeps.result import SweepPoint
 
 _QUIET = ("verified", "kept_before", "error")
 """Columns that a table leaves out where they say nothing."""
@@ -138,12 +142,14 @@ def command(
     if pareto is not None and against == "energy" and not energy:
         raise click.UsageError("--pareto draws energy; add --energy, or --against area or a swept key")
     if plot is not None or pareto is not None:
-        api.require_figures()
-    measured: list[api.SweepPoint] = []
+        from kernbench.report.figures.drawing import require
+
+        require()
+    measured: list[SweepPoint] = []
     found = None
     try:
         with running() as progress, opened(store) as kept_in:
-            found = api.sweep(
+            found = kb.sweep(
                 bench,
                 list(topologies) or None,
                 verify_data,
@@ -168,7 +174,7 @@ def command(
             found = found.with_energy(kept_in) if energy else found
     except KeyboardInterrupt:
         if measured:
-            done = api.Sweep(bench or "", tuple(sorted(measured, key=lambda point: point.point)))
+            done = kb.Sweep(bench or "", tuple(sorted(measured, key=lambda point: point.point)))
             _print(fmt, done)
         points = f"{len(measured)} point{'' if len(measured) == 1 else 's'}"
         raise KeyboardInterrupt(f"after {points}; the same command completes the sweep") from None
@@ -176,23 +182,25 @@ def command(
     if out is not None:
         found.to_parquet(out)
     if plot is not None:
-        api.sweep_figure(found, plot)
+        kb.sweep_figure(found, plot)
     if pareto is not None:
         with opened(store) as kept_in:
-            api.pareto_figure(found, pareto, against, kept_in)
+            from kernbench.sweeps.figures import pareto_figure
+
+            pareto_figure(found, pareto, against, kept_in)
     if found.failed:
         raise click.ClickException(_failure(found))
     if verify_data and any(point.verified is None for point in found.points):
         raise nothing_checked(found.bench)
 
 
-def _failure(found: api.Sweep) -> str:
+def _failure(found: kb.Sweep) -> str:
     first = found.failed[0]
     count = f"{len(found.failed)} of {len(found.points)} points failed"
     return f"{count}; the first, point {first.point}: {first.error}"
 
 
-def _print(fmt: str, found: api.Sweep) -> None:
+def _print(fmt: str, found: kb.Sweep) -> None:
     columns, rows = found.columns(), found.rows()
     if fmt == "table":
         shown = [

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.cli.group import Command
 from kernbench.cli.options import moved_option, opened, run_argument, store_option, window_options
 from kernbench.cli.output import format_option, print_csv, print_json, say
@@ -49,9 +50,7 @@ _PIPE_COLUMNS = 110
 @format_option
 def command(
     run: str,
-    launch: str,
-    from_ns: float | None,
-    to_ns: float | None,
+    window: ChosenWindow,
     links: bool,
     waits: bool,
     fold: bool,
@@ -66,8 +65,8 @@ def command(
     SVG, with each operation's name, number and source line under the pointer.
     """
     with opened(store) as kept_in:
-        kept = api.open_run(run, kept_in)
-        line = kept.timeline(launch, from_ns, to_ns, links=links, waits=waits, fold=fold, rows=rows)
+        kept = kb.open_run(run, kept_in)
+        line = kept.timeline(window, links=links, waits=waits, fold=fold, rows=rows)
     if fmt == "json":
         print_json({"run_id": kept.id, **line.to_dict()})
     elif fmt == "csv":

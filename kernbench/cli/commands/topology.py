@@ -6,11 +6,20 @@ import json
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.api.topologies import (
+    TRAFFIC,
+    check_routes,
+    topology_area,
+    topology_counts,
+    topology_overrides,
+    topology_schema,
+)
 from kernbench.cli import completion
 from kernbench.cli.group import Command, Entry, LazyGroup
 from kernbench.cli.options import change_options, topology_file
 from kernbench.cli.output import emit, format_option, number, print_table, say
+from kernbench.pgraph import PropertyGraph
 
 _HERE = "kernbench.cli.commands"
 
@@ -37,14 +46,14 @@ def check(file: str, topo: dict[str, str], components: str | None, fmt: str) -> 
     An invalid one is an error with a line for each mistake: the line in FILE, the key, and what was expected
     there. So is one whose routes can deadlock with the finite buffers of its links.
     """
-    graph = api.load_topology(topology_file(file), topo, components)
-    api.check_routes(graph)
+    graph = kb.load_topology(topology_file(file), topo, components)
+    check_routes(graph)
     facts = {
         "topology": graph.properties["name"],
         "id": graph.properties["id"],
         "components": sum(1 for node in graph.nodes() if node.properties["impl"]),
         "links": sum(1 for _ in graph.edges("LINK")),
-        "overrides": len(api.topology_overrides(graph)),
+        "overrides": len(topology_overrides(graph)),
     }
     if fmt == "table":
         counted = f"{facts['components']} components, {facts['links']} links"
@@ -62,7 +71,7 @@ def schema() -> None:
     An editor completes and checks keys with it: see the page on keys of a topology. Rules between keys
     are not in it; 'kernbench topology check' has them.
     """
-    say(json.dumps(api.topology_schema(), indent=2))
+    say(json.dumps(topology_schema(), indent=2))
 
 
 @click.command(
@@ -84,7 +93,7 @@ def schema() -> None:
 @click.option("--to", "dst", metavar="B", shell_complete=completion.parts, help="Where it ends.")
 @click.option(
     "--traffic",
-    type=click.Choice(api.TRAFFIC, case_sensitive=False),
+    type=click.Choice(TRAFFIC, case_sensitive=False),
     help="What is carried, which decides the links it may use. [default: what A sends]",
 )
 @change_options
@@ -101,19 +110,19 @@ def show(
     """Count the parts of the topology FILE, or show the route that traffic takes from A to B."""
     if (src is None) != (dst is None):
         raise click.UsageError("--from and --to go together; give both or neither")
-    graph = api.load_topology(topology_file(file), topo, components)
+    graph = kb.load_topology(topology_file(file), topo, components)
     if src is None or dst is None:
         if traffic is not None:
             raise click.UsageError("--traffic needs --from and --to")
         _show_counts(graph, fmt)
     else:
-        _show_route(api.route(graph, src, dst, traffic), fmt)
+        _show_route(kb.route(graph, src, dst, traffic), fmt)
 
 
-def _show_counts(graph: api.PropertyGraph, fmt: str) -> None:
-    counts = api.topology_counts(graph)
+def _show_counts(graph: PropertyGraph, fmt: str) -> None:
+    counts = topology_counts(graph)
     properties = {key: value for key, value in graph.properties.items() if key != "spec"}
-    overrides, area = api.topology_overrides(graph), api.topology_area(graph)
+    overrides, area = topology_overrides(graph), topology_area(graph)
     rows = [
         (what, kind, count, area.get(kind) if what == "components" else None)
         for what in ("components", "links")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.pictures import DIAGRAM_VIEWS, diagram_frames
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import change_options, opened, store_option, topology_file, window_options
@@ -26,7 +27,7 @@ from kernbench.written_files import writing
 @click.argument("file", shell_complete=completion.topologies)
 @click.option(
     "--view",
-    type=click.Choice([*api.DIAGRAM_VIEWS, "all"]),
+    type=click.Choice([*DIAGRAM_VIEWS, "all"]),
     default="all",
     show_default=True,
     help="What to show: the tray, a package, a cube, a PE.",
@@ -61,9 +62,7 @@ def command(
     components: str | None,
     run: str | None,
     frames: int | None,
-    launch: str,
-    from_ns: float | None,
-    to_ns: float | None,
+    window: ChosenWindow,
     store: str | None,
     fmt: str,
 ) -> None:
@@ -82,24 +81,22 @@ def command(
         raise click.UsageError(f"--out {out} is a file; name a folder, or a file that ends in .svg")
     if is_file and out != "-" and path.suffix.lower() != ".svg":
         raise click.UsageError(f"--out {path}: unsupported file type; use .svg")
-    graph = api.load_topology(topology_file(file), topo, components)
-    views = api.DIAGRAM_VIEWS if view == "all" else (view,)
+    graph = kb.load_topology(topology_file(file), topo, components)
+    views = DIAGRAM_VIEWS if view == "all" else (view,)
     if frames is not None and (run is None or out == "-"):
         why = "needs --run, whose time it cuts" if run is None else "needs a folder or a file as --out"
         raise click.UsageError(f"--frames {why}")
     texts: dict[tuple[str, str], str] = {}
     if run is None:
-        texts = {(name, ""): api.diagram(graph, name, of=part) for name in views}
+        texts = {(name, ""): kb.diagram(graph, name, of=part) for name in views}
     else:
         with opened(store) as kept_in:
-            found = api.open_run(run, kept_in)
-            windows: list[dict[str, Any]] = [{"launch": launch, "from_ns": from_ns, "to_ns": to_ns}]
-            if frames is not None:
-                windows = api.diagram_frames(found, frames, launch, from_ns, to_ns)
-            for number, window in enumerate(windows):
+            found = kb.open_run(run, kept_in)
+            windows = [window] if frames is None else diagram_frames(found, frames, window)
+            for number, shown in enumerate(windows):
                 mark = f"_{number:03}" if frames is not None else ""
                 for name in views:
-                    texts[name, mark] = api.diagram(graph, name, run=found, of=part, **window)
+                    texts[name, mark] = kb.diagram(graph, name, run=found, of=part, launch=shown)
     if out == "-":
         draw(texts[view, ""].removesuffix("\n"))
         return

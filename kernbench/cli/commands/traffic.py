@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kernbench import api
+import kernbench as kb
 from kernbench.cli import completion
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
@@ -91,7 +91,7 @@ def command(
         return
     where = topology_file(topology)
     with running() as progress:
-        run = api.traffic(
+        run = kb.traffic(
             file,
             where,
             params=settings,
@@ -114,7 +114,7 @@ def command(
 
 
 def _list(fmt: str) -> None:
-    patterns = api.traffic_patterns()
+    patterns = kb.traffic_patterns()
     rows = [
         (p["name"], p["formula"], " ".join(f"{q['name']}={q['default']}" for q in p["params"]))
         for p in patterns
@@ -122,7 +122,7 @@ def _list(fmt: str) -> None:
     emit(fmt, {"patterns": patterns}, ("name", "formula", "params"), rows)
 
 
-def _print_for_people(run: api.TrafficRun, top: int) -> None:
+def _print_for_people(run: kb.TrafficRun, top: int) -> None:
     totals = run.totals
     for name, value in (
         ("run", run.id or "not kept"),
@@ -141,7 +141,7 @@ def _print_for_people(run: api.TrafficRun, top: int) -> None:
     ):
         say(f"\n{title}")
         print_table(columns, [[_cell(row, column) for column in columns] for row in rows])
-    from kernbench.api.screens import parts
+    from kernbench.screens import parts
 
     print_grid(replace(parts.grid(run.busiest(top)), first=top, in_summary=None))
 

@@ -8,7 +8,8 @@ from functools import partial
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.api.tuning import TUNING_GOALS, Point
 from kernbench.cli.group import Command
 from kernbench.cli.options import (
     bench_argument,
@@ -38,7 +39,7 @@ _COLUMNS = ("kernel", "key", "config", "latency_ns", "best", "run_id", "error")
 @change_options
 @device_option
 @click.option(
-    "--for", "goal", type=click.Choice(api.TUNING_GOALS), default="latency", show_default=True,
+    "--for", "goal", type=click.Choice(TUNING_GOALS), default="latency", show_default=True,
     help="What is to be least: latency, energy, or edp, the energy-delay product.",
 )  # fmt: skip
 @click.option("--verify-data", is_flag=True, help="Leave out configurations that give wrong values.")
@@ -74,10 +75,10 @@ def command(
     energy_pj and edp_pj_ns), best_run, and settings: what 'kernbench run BENCH' takes to run with the best.
     """
     file = topology_file(topology)
-    measured: list[api.Point] = []
+    measured: list[Point] = []
     try:
         with running() as progress:
-            found = api.tune(
+            found = kb.tune(
                 bench,
                 file,
                 verify_data,
@@ -96,14 +97,14 @@ def command(
             )
     except KeyboardInterrupt:
         if measured:
-            _print(fmt, api.Tuning(bench, tuple(measured)), goal)
+            _print(fmt, kb.Tuning(bench, tuple(measured)), goal)
         raise
     _print(fmt, found, goal)
     if found.untuned:
         raise click.ClickException(f"no configuration of kernel '{found.untuned[0]}' works")
 
 
-def _print(fmt: str, found: api.Tuning, goal: str) -> None:
+def _print(fmt: str, found: kb.Tuning, goal: str) -> None:
     columns = _COLUMNS if goal == "latency" else (*_COLUMNS[:4], "energy_pj", "edp_pj_ns", *_COLUMNS[4:])
     rows = [_row(fmt, point, goal) for point in sorted(found.points, key=partial(_order, goal=goal))]
     empty = {i for i, name in enumerate(columns) if name in ("key", "error") and not any(r[i] for r in rows)}
@@ -118,13 +119,13 @@ def _print(fmt: str, found: api.Tuning, goal: str) -> None:
         say(f"the run with the best: {found.best_run} ('last' is the one that was measured last)")
 
 
-def _order(point: api.Point, goal: str) -> tuple[str, str, bool, float]:
+def _order(point: Point, goal: str) -> tuple[str, str, bool, float]:
     """Kernel by kernel and key by key, the best first, those that failed last."""
     cost = point.cost(goal)
     return point.kernel, str(point.key), cost is None, 0.0 if cost is None else round(cost, 6)
 
 
-def _row(fmt: str, point: api.Point, goal: str) -> Sequence[object]:
+def _row(fmt: str, point: Point, goal: str) -> Sequence[object]:
     best = ("*" if point.best else "") if fmt == "table" else point.best
     return (
         point.kernel,

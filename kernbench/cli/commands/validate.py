@@ -46,7 +46,7 @@ def command(
     reason that was checked for this very figure of ours, or cannot be modelled yet. Without a TABLE all are
     measured, in about three minutes.
     """
-    from kernbench.api import require_figures
+    from kernbench.api.pictures import require_figures
     from kernbench.validation import tables, validate
     from kernbench.validation.page import page as markdown
 

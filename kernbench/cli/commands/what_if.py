@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernbench import api
+import kernbench as kb
 from kernbench.cli.group import Command
 from kernbench.cli.options import assignments, opened, run_argument, store_option
 from kernbench.cli.output import emit, format_option, number, say
@@ -103,7 +103,7 @@ def command(
         if measure is not None:
             raise UsageError("--measure is for the list; with --speed the change is run anyway")
         with running() as progress, progress.during("estimating"):
-            found = api.what_if(
+            found = kb.what_if(
                 run, changes, kept_in, not no_rerun,
                 launch=launch, bench=bench, topo=topo, code=code, progress=progress,
             )  # fmt: skip
@@ -122,12 +122,12 @@ def _list(run: str, store: GraphStore, measure: int | None, fmt: str, how: Mappi
     with running() as progress, progress.during("estimating"):
         try:
             tried = _TRIED if measure is None else measure
-            found = api.what_if_candidates(run, store, measure=tried, progress=progress, **how)
+            found = kb.what_if_candidates(run, store, measure=tried, progress=progress, **how)
         except UsageError as error:
             if measure is not None:
                 raise
             unable = error
-            found = api.what_if_candidates(run, store, **how)
+            found = kb.what_if_candidates(run, store, **how)
     measured = any(one[_MEASURED] is not None for one in found["candidates"])
     columns = [column for column in _CANDIDATE if measured or column != _MEASURED]
     rows = [[one[column] for column in columns] for one in found["candidates"]]

@@ -6,7 +6,8 @@ from collections.abc import Sized
 
 import click
 
-from kernbench import api
+import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.cli.group import Command
 from kernbench.cli.options import opened, run_argument, store_option, window_options
 from kernbench.cli.output import emit_grid, format_option, number
@@ -34,24 +35,21 @@ from kernbench.cli.source_links import link_lines
 )
 @store_option
 @format_option
-def command(
-    run: str, launch: str, from_ns: float | None, to_ns: float | None, by: str, store: str | None, fmt: str
-) -> None:
+def command(run: str, window: ChosenWindow, by: str, store: str | None, fmt: str) -> None:
     """Show the critical path of RUN: the contiguous steps of work and waiting that make up its time.
 
     By default the time of its launches; the times add up to the window's exactly. JSON has run_id, launch,
     window, t_start, t_end, ns, by_cause, by_location, by_line and steps, whatever --by says.
     """
     with opened(store) as kept_in, Progress() as progress, progress.during("following the critical path"):
-        kept = api.open_run(run, kept_in)
+        kept = kb.open_run(run, kept_in)
         link_lines(kept)
-        window = kept.window(launch, from_ns, to_ns)
-        path = kept.critical_path(launch, from_ns, to_ns)
-        payload = {"run_id": kept.id, "launch": window.launch, "window": window.name, **path.to_dict()}
-    from kernbench.api.screens import critical_path
+        shown, path = kept.window(window), kept.critical_path(window)
+        payload = {"run_id": kept.id, "launch": shown.launch, "window": shown.name, **path.to_dict()}
+    from kernbench.screens import critical_path
 
     grid = critical_path.steps(path) if by == "step" else critical_path.sums(path, by)
-    of = f"{kept.bench} on {kept.topology}, {window.name}"
+    of = f"{kept.bench} on {kept.topology}, {shown.name}"
     emit_grid(fmt, payload, grid, [f"{of}: {number(path.ns)} ns in {_count(path.steps)}"])
 
 

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from kernbench.analysis import time_lines
+from kernbench.analysis.chosen_window import ALL
 from kernbench.analysis.occupancy import covered_ns, has_times, occupied_ns
 from kernbench.analysis.time_lines import Lines
-from kernbench.analysis.time_window import ALL, Window, select
+from kernbench.analysis.time_window import Window, select
 from kernbench.analysis.trace_tables import Ints, Texts
 from kernbench.report.timeline.model import NAMES, Floats, RowGroup, TimeLine, TimelineRow
 

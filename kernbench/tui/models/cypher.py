@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from kernbench import api
+import kernbench as kb
 from kernbench.report.content import Column
 from kernbench.tui.models.table import ShownTable
 
@@ -63,6 +63,6 @@ def _schema() -> tuple[list[str], list[str], list[str]]:
 
 def ask(store: GraphStore, text: str, run_id: str) -> tuple[ShownTable, list[str]]:
     """The rows of a query, and remarks; ``QueryError`` says where reading stopped. It may only read."""
-    found = api.ask_cypher(text, run_id or None, store)
+    found = kb.ask_cypher(text, run_id or None, store)
     columns = [Column(name) for name in found.columns]
     return ShownTable.of_rows(found.rows, columns, "no rows"), list(found.notes)

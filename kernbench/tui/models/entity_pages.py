@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from kernbench import api
+import kernbench as kb
+from kernbench.api.open_runs import OpenRun
 from kernbench.errors import UsageError
 from kernbench.report.cells import number, text
 from kernbench.report.content import Column, columns_of
 from kernbench.report.targets import Target
-from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.table import ShownTable
 
@@ -53,7 +53,7 @@ def transaction_page(opened: OpenRun, wanted: int) -> Page:
         TabSection("Causes and effects", lambda: _relations(_about_transaction(opened, row))),
     ]
     name = Target("transaction", wanted)
-    return Page(f"{row['kind']} {wanted}", facts, sections, name, opened.id)
+    return Page(f"{row['kind']} {wanted}", facts, sections, name, opened.run.id)
 
 
 def operation_page(opened: OpenRun, wanted: int, store: GraphStore) -> Page:
@@ -77,14 +77,14 @@ def operation_page(opened: OpenRun, wanted: int, store: GraphStore) -> Page:
         ),
         TabSection("All behind it", lambda: _behind(opened, wanted, store)),
     ]
-    return Page(f"{row['name']} {wanted}", facts, sections, Target("operation", wanted), opened.id)
+    return Page(f"{row['name']} {wanted}", facts, sections, Target("operation", wanted), opened.run.id)
 
 
 def launch_page(opened: OpenRun, wanted: int) -> Page:
     """A launch: how long each PE took, and with what."""
     launches = opened.run.launches
     if not 0 <= wanted < len(launches):
-        raise UsageError(f"run '{opened.id}' has no launch {wanted}; it has {len(launches)}, from 0")
+        raise UsageError(f"run '{opened.run.id}' has no launch {wanted}; it has {len(launches)}, from 0")
     launch = launches[wanted]
     facts = [
         ("kernel", f"{launch['kernel']} on {launch['pes']} PEs"),
@@ -94,17 +94,17 @@ def launch_page(opened: OpenRun, wanted: int) -> Page:
     pes = [{"component": pe, **times} for pe, times in launch.get("pe_times", {}).items()]
     pes.sort(key=lambda pe: (-pe["exec_ns"], pe["component"]))
     sections = [TabSection("PEs", lambda: ShownTable.of_dicts(pes, _PES, "no PE took part"))]
-    return Page(f"launch {wanted}", facts, sections, Target("launch", wanted), opened.id)
+    return Page(f"launch {wanted}", facts, sections, Target("launch", wanted), opened.run.id)
 
 
 def _only(opened: OpenRun, table: str, wanted: int, what: str) -> dict[str, Any]:
     """The row of that number."""
     import pyarrow.compute as pc
 
-    rows = opened.table(table)
+    rows = opened.run.table(table)
     found = rows.filter(pc.equal(rows["number"], wanted)).to_pylist()
     if not found:
-        raise UsageError(f"run '{opened.id}' has no {what} {wanted}; choose one from its page")
+        raise UsageError(f"run '{opened.run.id}' has no {what} {wanted}; choose one from its page")
     row: dict[str, Any] = found[0]
     return row
 
@@ -128,7 +128,7 @@ def _rows(
 def _where(opened: OpenRun, table: str, column: str, wanted: int) -> pa.Table:
     import pyarrow.compute as pc
 
-    rows = opened.table(table)
+    rows = opened.run.table(table)
     return rows.filter(pc.equal(rows[column], wanted))
 
 
@@ -186,7 +186,7 @@ def _describe(opened: OpenRun, pairs: list[tuple[str, str, list[int]]]) -> Itera
 
     for relation, what, numbers in pairs:
         table, location, begin, end = _TABLES[what]
-        rows = opened.table(table)
+        rows = opened.run.table(table)
         wanted = pa.array([number for number in numbers if number >= 0], pa.int64())
         if len(wanted):
             for row in rows.filter(pc.is_in(rows["number"], wanted)).to_pylist():
@@ -200,8 +200,8 @@ def _relations(rows: Iterator[tuple[Any, ...]]) -> ShownTable:
 
 def _behind(opened: OpenRun, wanted: int, store: GraphStore) -> ShownTable:
     """The answer of the question ``causes/behind-operation``, asked of the store."""
-    found = api.ask(
-        "causes/behind-operation", opened.id, store, {"op": wanted, "steps": _BEHIND_STEPS, "limit": 1000}
+    found = kb.ask(
+        "causes/behind-operation", opened.run.id, store, {"op": wanted, "steps": _BEHIND_STEPS, "limit": 1000}
     )
     columns = [Column(name) for name in found.columns]
     return ShownTable.of_rows(found.rows, columns, f"operation {text(wanted)} has no causes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernbench.tui.models.browser import OpenRun
+from kernbench.api.open_runs import OpenRun
 from kernbench.tui.models.mesh import MeshMap, map_of
 from kernbench.tui.models.resource_page import Shares, describe
 

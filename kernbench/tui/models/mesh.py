@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernbench.tui.models.browser import OpenRun
+from kernbench.api.open_runs import OpenRun
 
 At = tuple[int, int]
 _PART = re.compile(r"sip(\d+)(?:\.cube(\d+))?")

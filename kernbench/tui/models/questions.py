@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kernbench import api
+import kernbench as kb
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api import asking
 from kernbench.api.asking import filled_in, names_by_default
 from kernbench.api.folding import told
-from kernbench.api.screens import questions as screen
 from kernbench.report.content import columns_of
+from kernbench.screens import questions as screen
 from kernbench.tui.models.table import ShownTable
-from kernbench.tui.models.window import ChosenWindow
 
 if TYPE_CHECKING:
     from kernbench.pgraph import GraphStore
@@ -33,9 +34,7 @@ class Field:
 
 def questions_table() -> ShownTable:
     """All questions, by name."""
-    rows = [
-        {"question": one["name"], "title": one["title"], "about": one["scope"]} for one in api.questions()
-    ]
+    rows = [{"question": one["name"], "title": one["title"], "about": one["scope"]} for one in kb.questions()]
     return ShownTable.of_dicts(rows, _LIST, "no questions found; see 'kernbench doctor'")
 
 
@@ -44,7 +43,7 @@ def form(question: Mapping[str, Any], window: ChosenWindow) -> list[Field]:
 
     A field that names something by default holds that: emptied, it stands for all.
     """
-    chosen = {key: value for key, value in window.arguments.items() if value is not None}
+    chosen = window.given
     fields = []
     for param in question["params"]:
         name, default = param["name"], param["default"]
@@ -66,8 +65,8 @@ def answer(
 
     ``KernBenchError`` for a wrong parameter, with the remedy.
     """
-    question = api.question(name)
+    question = asking.question(name)
     given = filled_in(question, {key: value.strip() for key, value in params.items()})
-    found = api.ask(name, None if question["scope"] == "history" else run_id, store, given)
+    found = kb.ask(name, None if question["scope"] == "history" else run_id, store, given)
     names, rows = told(found, question)
     return ShownTable.of_rows(rows, screen.columns(question, names), screen.EMPTY), list(found.notes)

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.open_runs import OpenRun
 from kernbench.errors import UsageError
 from kernbench.hints import suggestion
 from kernbench.report.cells import number, plain, share, text
 from kernbench.report.content import columns_of
 from kernbench.report.targets import Target
-from kernbench.tui.models.browser import OpenRun
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.run_page import WAITS, operations
 from kernbench.tui.models.table import ShownTable
-from kernbench.tui.models.window import ChosenWindow
 
 _CROSSED = columns_of("transaction kind src dst t_in wait_ns service_ns t_out bytes seq")
 _WIRES = columns_of("link kind bw_gbs delay_ns distance_mm utilisation occupancy")
@@ -30,7 +30,7 @@ def resource_page(opened: OpenRun, name: str, window: ChosenWindow) -> Page:
     row = describe(opened, name)
     shares = shares_of(opened, window)
     facts = [("it is", ", ".join(f"{key} {text(value)}" for key, value in row.items()))]
-    chosen = opened.run.window(**window.arguments).name
+    chosen = opened.run.window(window).name
     facts.append(("used", f"{shares[name]} of {chosen}" if name in shares else f"not used in {chosen}"))
     use = opened.run.used
     for at in np.flatnonzero(use["resource"] == name).tolist():
@@ -51,7 +51,7 @@ def resource_page(opened: OpenRun, name: str, window: ChosenWindow) -> Page:
     else:
         sections.append(TabSection("Waits", lambda: _waits(opened, name)))
         sections.append(TabSection("Ends", lambda: _ends(opened, name, shares)))
-    return Page(name, facts, sections, Target("resource", name), opened.id)
+    return Page(name, facts, sections, Target("resource", name), opened.run.id)
 
 
 def describe(opened: OpenRun, name: str) -> dict[str, Any]:
@@ -63,7 +63,9 @@ def describe(opened: OpenRun, name: str) -> dict[str, Any]:
             shown = {key: found[key] for key in _TITLED if found.get(key) not in (None, "")}
             return {**shown, **{key: value for key, value in more.items() if value not in (-1, "")}}
     hint = suggestion(name, opened.components)
-    raise UsageError(f"the machine of run '{opened.id}' has no '{name}'; {hint or 'see its topology: key t'}")
+    raise UsageError(
+        f"the machine of run '{opened.run.id}' has no '{name}'; {hint or 'see its topology: key t'}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Shares:
 
 def shares_of(opened: OpenRun, window: ChosenWindow) -> dict[str, Shares]:
     """Utilisation and occupancy of everything that was used in a window."""
-    used = opened.used(window)
+    used = opened.run._use_known(window)
     columns = (plain(used[name]) for name in ("resource", "utilisation", "occupancy"))
     return {name: Shares(*shares) for name, *shares in zip(*columns, strict=True)}
 
@@ -91,7 +93,7 @@ def _crossings(opened: OpenRun, name: str) -> ShownTable:
     """The hops at a resource, each with its transaction."""
     import pyarrow.compute as pc
 
-    table, sent = opened.table("Hop"), opened.table("Transaction")
+    table, sent = opened.run.table("Hop"), opened.run.table("Transaction")
     hops = table.filter(pc.equal(table["resource"], name)).rename_columns({"txn": "transaction"})
     rows = pc.index_in(hops["transaction"], sent["number"])
     for column in ("kind", "src", "dst"):
@@ -117,7 +119,7 @@ def _operations(opened: OpenRun, name: str) -> ShownTable:
 def _waits(opened: OpenRun, name: str) -> ShownTable:
     import pyarrow.compute as pc
 
-    table = opened.table("WaitedFor")
+    table = opened.run.table("WaitedFor")
     found = table.filter(pc.equal(table["resource"], name))
     found = found.rename_columns({"txn": "waiter", "ns": "wait_ns"}).sort_by([("wait_ns", "descending")])
     return ShownTable.of_arrow(found, WAITS, "nothing waited here")

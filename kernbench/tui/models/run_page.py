@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbench.api.screens import SCREENS, Screen, overview, source
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.open_runs import OpenRun
 from kernbench.report.content import columns_of
 from kernbench.report.targets import Target
-from kernbench.tui.models.browser import OpenRun
+from kernbench.screens import SCREENS, Screen, overview, source
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.screen_table import table_of
 from kernbench.tui.models.table import ShownTable
-from kernbench.tui.models.window import ChosenWindow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +36,7 @@ WAITS = columns_of("waiter holder resource wait_ns t_from t_to holders")
 def run_page(opened: OpenRun, window: ChosenWindow) -> Page:
     """The page of a run. The trace is read by its sections, not here: a long run opens at once."""
     run = opened.run
-    told = dict(overview.facts(run, **window.arguments))
+    told = dict(overview.facts(run, window))
     facts = [(name, told[name]) for name in _FACTS if name in told]
     own = {  # a terminal has room for every wait there was
         "waits": lambda: waits(opened, window),
@@ -55,10 +55,10 @@ def run_page(opened: OpenRun, window: ChosenWindow) -> Page:
 
 def source_page(opened: OpenRun, line: str, window: ChosenWindow) -> Page:
     """The file that a run keeps, from ``line`` of it on."""
-    shown = source.of_run(opened.run, **window.arguments)
+    shown = source.of_run(opened.run, window)
     nth = int(line.rpartition(":")[2])
     section = TabSection("Source", lambda: table_of(shown), cursor=nth - 1)
-    return Page(line, [("file", shown.title)], [section], Target("line", line), opened.id)
+    return Page(line, [("file", shown.title)], [section], Target("line", line), opened.run.id)
 
 
 def _steps_of(row: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -69,12 +69,12 @@ def _steps_of(row: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def _screen(screen: Screen, opened: OpenRun, window: ChosenWindow) -> ShownTable:
     """A tab as it is described."""
-    return table_of(screen.work_out(opened.run, **window.arguments))
+    return table_of(screen.work_out(opened.run, window))
 
 
 def waits(opened: OpenRun, window: ChosenWindow) -> ShownTable:
     """Waits that began within the window, longest first."""
-    table = opened.table("WaitedFor")
+    table = opened.run.table("WaitedFor")
     inside = _within(opened, window, "t_from")(table)
     renamed = inside.rename_columns({"txn": "waiter", "ns": "wait_ns"})
     return ShownTable.of_arrow(
@@ -89,7 +89,7 @@ def transactions(opened: OpenRun, select: Selection) -> ShownTable:
     """Transactions that ``select`` leaves, in order of number."""
     import pyarrow.compute as pc
 
-    table = select(opened.table("Transaction"))
+    table = select(opened.run.table("Transaction"))
     table = table.append_column("latency_ns", pc.subtract(table["t_done"], table["t_submit"]))
     return ShownTable.of_arrow(
         table.rename_columns({"number": "transaction"}), TRANSACTIONS, "no transactions"
@@ -100,7 +100,7 @@ def operations(opened: OpenRun, select: Selection) -> ShownTable:
     """Operations that ``select`` leaves, in order of number."""
     import pyarrow.compute as pc
 
-    table = select(opened.table("Op"))
+    table = select(opened.run.table("Op"))
     table = table.append_column("ns", pc.subtract(table["t_end"], table["t_start"]))
     table = table.append_column("queued_ns", pc.subtract(table["t_start"], table["t_ready"]))
     return ShownTable.of_arrow(table.rename_columns({"number": "op"}), OPERATIONS, "no operations")
@@ -108,7 +108,7 @@ def operations(opened: OpenRun, select: Selection) -> ShownTable:
 
 def _within(opened: OpenRun, window: ChosenWindow, column: str) -> Selection:
     """Rows whose time in ``column`` lies within the window; at the very end of the run as well."""
-    chosen = opened.run.window(**window.arguments)
+    chosen = opened.run.window(window)
 
     def select(table: pa.Table) -> pa.Table:
         times = table[column].to_numpy()

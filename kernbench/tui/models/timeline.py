@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.occupancy import has_times
+from kernbench.api.open_runs import OpenRun
 from kernbench.api.summary import ALL, busiest
 from kernbench.report.timeline.model import shares
-from kernbench.tui.models.browser import OpenRun
-from kernbench.tui.models.window import ChosenWindow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,17 +51,17 @@ class Timeline:
     """The tracks of a window of a run; a track's intervals are looked up when it is seen."""
 
     def __init__(self, opened: OpenRun, window: ChosenWindow) -> None:
-        chosen = opened.run.window(**window.arguments)
+        chosen = opened.run.window(window)
         self.name = chosen.name
         self.whole = TimeSpan(chosen.spans[0][0], chosen.spans[-1][1]) if chosen.spans else TimeSpan(0.0, 0.0)
         self.launches = [
             (f"launch {one['launch']} {one['kernel']}", float(one["t_start"]), float(one["t_done"]))
             for one in opened.run.launches
         ]
-        used = busiest(opened.used(window), ALL)
+        used = busiest(opened.run._use_known(window), ALL)
         self._used = [(row["resource"], row["kind"]) for row in used]
-        self._ops = _Intervals(opened.table("Op"), "component", "t_start", "t_end")
-        self._hops = _Intervals(opened.table("Hop"), "resource", "t_start", "t_out")
+        self._ops = _Intervals(opened.run.table("Op"), "component", "t_start", "t_end")
+        self._hops = _Intervals(opened.run.table("Hop"), "resource", "t_start", "t_out")
 
     def tracks(self, shown: str) -> list[str]:
         """Names of tracks, busiest first: ``all``, or ``components`` or ``links`` alone.

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernbench.api import Run
+from kernbench.api.result import Run
 from kernbench.run_options import Progress
 
 

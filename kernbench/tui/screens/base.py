@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,9 +19,24 @@ from kernbench.report.targets import Target
 from kernbench.tui.widgets.words import plain, styled
 
 if TYPE_CHECKING:
-    from kernbench.tui.app import KernBenchApp
+    from kernbench.analysis.chosen_window import ChosenWindow
+    from kernbench.tui.models.browser import Browser
 
 Answer = TypeVar("Answer")
+
+
+class BrowserApp(Protocol):
+    """What screens ask of the app."""
+
+    browser: Browser
+    window: ChosenWindow
+    history: list[str]
+
+    def next_window(self, run_id: str, then: Callable[[], None]) -> None: ...  # noqa: D102
+
+    def open_target(self, target: Target, run_id: str) -> None: ...  # noqa: D102
+
+    def compare(self, before: str, after: str) -> None: ...  # noqa: D102
 
 
 class BrowserScreen(Screen[None]):
@@ -45,9 +60,9 @@ class BrowserScreen(Screen[None]):
         """The error that is shown; empty when all went well."""
 
     @property
-    def browser_app(self) -> KernBenchApp:
+    def browser_app(self) -> BrowserApp:
         """The app, with its store."""
-        return cast("KernBenchApp", self.app)
+        return cast("BrowserApp", self.app)
 
     @property
     def is_there(self) -> bool:

@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static, Tab, Tabs
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.report.targets import Target
 from kernbench.tui.models.pages import Page, TabSection
 from kernbench.tui.models.table import ShownTable
-from kernbench.tui.models.window import ChosenWindow
 from kernbench.tui.screens.base import BrowserScreen
 from kernbench.tui.screens.choose import Choose
 from kernbench.tui.widgets.rows import Rows

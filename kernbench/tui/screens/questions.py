@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Input, Label, Static
 
-from kernbench import api
+from kernbench.api.asking import question
 from kernbench.tui.models.questions import answer, form, questions_table
 from kernbench.tui.models.table import ShownTable
 from kernbench.tui.screens.page import TableScreen
@@ -66,7 +66,7 @@ class QuestionScreen(TableScreen):
         super().__init__()
         self.title = name
         self._run_id = run_id
-        self.question: dict[str, Any] = api.question(name)
+        self.question: dict[str, Any] = question(name)
         self._whole: ShownTable | None = None
 
     @property

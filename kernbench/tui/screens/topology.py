@@ -76,7 +76,7 @@ class TopologyScreen(BrowserScreen):
 
         def work() -> MachineTree:
             opened = browser.run(self._run_id)
-            return MachineTree(opened, shares_of(opened, window), opened.run.window(**window.arguments).name)
+            return MachineTree(opened, shares_of(opened, window), opened.run.window(window).name)
 
         self.ask(work, self.show_machine, "machine")
 

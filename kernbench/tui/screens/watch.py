@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Sparkline, Static
 
-from kernbench.api import Run
+from kernbench.api.result import Run
 from kernbench.report.cells import number
 from kernbench.tui.models.watch import Watched
 from kernbench.tui.screens.base import BrowserScreen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.result import Run
 from kernbench.api.summary import ALL, busiest, most_waited_for
 from kernbench.report.content import Content, Grid, columns_of
@@ -18,14 +19,14 @@ NOTE = (
 _FIRST = 20
 
 
-def of_run(run: Run, **window: Any) -> Content:
+def of_run(run: Run, window: ChosenWindow) -> Content:
     """Every part that was used, the busiest first."""
-    return Content([grid(busiest(run._use(**window), ALL))], "nothing was used")
+    return Content([grid(busiest(run._use_known(window), ALL))], "nothing was used")
 
 
-def longest(run: Run, **window: Any) -> Grid:
+def longest(run: Run, window: ChosenWindow) -> Grid:
     """The same parts, those first that were waited for longest."""
-    rows = most_waited_for(run._use(**window), ALL)
+    rows = most_waited_for(run._use_known(window), ALL)
     return Grid("waited", "Waited for longest", COLUMNS, rows, "nothing was waited for",
                 parts=("resource",), first=_FIRST)  # fmt: skip
 

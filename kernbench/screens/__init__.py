@@ -10,21 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kernbench.api.screens import advice, critical_path, energy, launches, memory, parts, roofline, waits
+from kernbench.analysis.chosen_window import ChosenWindow
+from kernbench.api.result import Run
+from kernbench.errors import UsageError
+from kernbench.hints import did_you_mean
 from kernbench.report.content import Content
+from kernbench.screens import advice, critical_path, energy, launches, memory, parts, roofline, waits
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
     """A tab of a run.
 
-    ``work_out`` takes a :class:`kernbench.Run` and a window as ``launch``, ``from_ns`` and ``to_ns``, as
-    :meth:`kernbench.Run.window` has them; it raises ``UsageError`` for a window that the tab is not about.
+    ``work_out`` raises ``UsageError`` for a window that the tab is not about.
     """
 
     key: str
     title: str
-    work_out: Callable[..., Content]
+    work_out: Callable[[Run, ChosenWindow], Content]
     short: str = ""
     """Its title where there is little room; the same by default."""
     at_a_glance: bool = False
@@ -50,3 +53,11 @@ SCREENS: tuple[Screen, ...] = (
 def named() -> list[list[str]]:
     """Key and title of each that is not part of the overview, as the page lists them."""
     return [[screen.key, screen.title] for screen in SCREENS if not screen.at_a_glance]
+
+
+def tab(run: Run, key: str, window: ChosenWindow) -> Content:
+    """What the tab called ``key`` shows of a run. ``UsageError``: there is none, or not of that window."""
+    tabs = {screen.key: screen for screen in SCREENS}
+    if key not in tabs:
+        raise UsageError(f"there is no tab '{key}'; {did_you_mean(key, tabs)}")
+    return tabs[key].work_out(run, window)

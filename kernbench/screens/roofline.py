@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.result import Run
-from kernbench.errors import UsageError
 from kernbench.report import roofs
 from kernbench.report.content import Content, Grid, columns_of
 
@@ -19,15 +19,12 @@ _BY = (("operation", "By operation", 500), ("pe", "By PE", 300), ("launch", "By 
 LEVELS = tuple(by for by, *_ in _BY)
 
 
-def of_run(
-    run: Run, launch: int | str | None = "all", from_ns: float | None = None, to_ns: float | None = None
-) -> Content:
+def of_run(run: Run, window: ChosenWindow) -> Content:
     """Operations, PEs and launches; ``drawn`` of each has its dots."""
-    if from_ns is not None or to_ns is not None or launch == "setup":
-        raise UsageError("a roofline is of whole launches; choose all of them, or one")
+    launch = window.of_launches("a roofline is of")
     grids = []
     for by, heading, limit in _BY:
-        rows = run.roofline(by, "run" if launch is None else launch, limit)
+        rows = run.roofline(by, launch, limit)
         parts = {"operation": ("op",), "pe": ("name",)}.get(by, ())
         grids.append(Grid(by, heading, COLUMNS, rows, parts=parts, drawn=roofs.drawn(rows)))
     opens = next((grid.key for grid in grids if grid.drawn["work"]), "")

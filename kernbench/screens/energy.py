@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.energy_use import HEADINGS, energy_levels
 from kernbench.api.result import Run
 from kernbench.report.cells import joules, number
@@ -18,7 +19,7 @@ NOTE = (
 _NO_STATIC = "static energy is not in these figures: no part of the machine has static_mw"
 
 
-def of_run(run: Run, **_window: Any) -> Content:
+def of_run(run: Run, _window: ChosenWindow) -> Content:
     """Where the energy of the whole run went, by each level."""
     return content(energy_levels(run))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernbench.api.advising import advise_window
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.result import Run
 from kernbench.report.content import Column, Content, Grid
 
@@ -23,9 +23,10 @@ NOTE = (
 )
 
 
-def of_run(run: Run, **window: Any) -> Content:
+def of_run(run: Run, window: ChosenWindow) -> Content:
     """What to do next, a row for each piece of advice."""
-    return content(advise_window(run, **window))
+    launch = window.of_launches("advice is about")
+    return content(run.advice("all" if launch == "run" else launch))
 
 
 def content(advice: Sequence[Mapping[str, Any]]) -> Content:

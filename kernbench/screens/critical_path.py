@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.api.result import Run
 from kernbench.report.cells import number
@@ -18,9 +19,9 @@ _STRETCHES = 500
 """Steps that are shorter than the path by this factor are drawn together with their neighbours."""
 
 
-def time_of_run(run: Run, **window: Any) -> Content:
+def time_of_run(run: Run, window: ChosenWindow) -> Content:
     """Where a window's time went: by cause, by source line and by location."""
-    path, name = run.critical_path(**window), run.window(**window).name
+    path, name = run.critical_path(window), run.window(window).name
     heading = f"Critical path of {name} by cause, {number(path.ns)} ns"
     causes = replace(sums(path, "cause"), heading=heading, in_summary=None)
     return Content([causes, sums(path, "line"), sums(path, "location")], EMPTY)
@@ -37,9 +38,9 @@ def sums(path: CriticalPath, by: str) -> Grid:
                 first=_PLACES if by == "location" else None)  # fmt: skip
 
 
-def of_run(run: Run, **window: Any) -> Content:
+def of_run(run: Run, window: ChosenWindow) -> Content:
     """The steps one by one, drawn as a strip of causes over time."""
-    path = run.critical_path(**window)
+    path = run.critical_path(window)
     length = f"{number(path.ns)} ns in {len(path.steps)} steps"
     return Content([steps(path)], EMPTY, said=[f"{length}: the chain of work and waiting that makes it."])
 

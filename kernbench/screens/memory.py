@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.result import Run
 from kernbench.report.content import Content, Grid, columns_of
@@ -16,12 +15,11 @@ _ASKED = (
 """Tables with their headings and questions, and the columns that name symmetric parts."""
 
 
-def of_run(run: Run, **window: Any) -> Content:
+def of_run(run: Run, window: ChosenWindow) -> Content:
     """The answers of three questions; rows of DRAM are counted over the whole run."""
-    given = {"launch": "run"} | {name: value for name, value in window.items() if value is not None}
     grids = []
     for key, heading, question, parts in _ASKED:
-        asked = {} if key == "rows" else given
+        asked = {} if key == "rows" else window.given
         found = asking.ask(question, run.id, run._kept_in(), **asked)
         grids.append(Grid(key, heading, columns_of(" ".join(found.columns)), found.dicts(), parts=parts))
     return Content(grids, "no tensor was read or written")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.result import Run
 from kernbench.report.content import Content, Grid, columns_of
 
@@ -11,7 +10,7 @@ _COLUMNS = columns_of("launch kernel rank package pes t_start t_done latency_ns 
 _EMPTY = "this run launched no kernel"
 
 
-def of_run(run: Run, **_window: Any) -> Content:
+def of_run(run: Run, _window: ChosenWindow) -> Content:
     """A row for each launch, with its rank where there are ranks."""
     ranks = any(one["rank"] is not None for one in run.launches)
     columns = [column for column in _COLUMNS if ranks or column.name != "rank"]

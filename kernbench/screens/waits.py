@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.result import Run
 from kernbench.report.content import Content, Grid, columns_of
@@ -14,12 +15,11 @@ _ALL = 1 << 40
 _SAID = "Which transactions waited for which others, and where."
 
 
-def of_run(run: Run, **window: Any) -> Content:
+def of_run(run: Run, window: ChosenWindow) -> Content:
     """The answers of two questions about contention."""
-    given = {"launch": "run"} | {name: value for name, value in window.items() if value is not None}
 
     def asked(key: str, heading: str, name: str, limit: int, **few: Any) -> Grid:
-        found = asking.ask(f"contention/{name}", run.id, run._kept_in(), {"limit": limit}, **given)
+        found = asking.ask(f"contention/{name}", run.id, run._kept_in(), {"limit": limit}, **window.given)
         return Grid(key, heading, columns_of(" ".join(found.columns)), found.dicts(), **few)
 
     places = asked("places", "Where", "waits-by-resource", _ALL, parts=("resource",), first=_PLACES)

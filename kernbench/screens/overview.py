@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.result import Run
-from kernbench.api.screens import SCREENS, parts
 from kernbench.report.cells import number
 from kernbench.report.content import Content, Grid
+from kernbench.screens import SCREENS, parts
 
 _VERIFIED = {
     "no": "NO: values are wrong",
@@ -17,23 +17,23 @@ _VERIFIED = {
 }
 
 
-def of_run(run: Run, **window: Any) -> Content:
+def of_run(run: Run, window: ChosenWindow) -> Content:
     """Facts and tables; of a run without a trace those tables that are known of the whole run."""
-    seen = window if run._traced else {}
+    known = window if run.traced else ChosenWindow()
     grids: list[Grid] = []
     for screen in SCREENS:
-        if screen.at_a_glance and (run._traced or not screen.needs_trace):
-            grids += screen.work_out(run, **window).grids
-    grids.append(parts.longest(run, **window))
+        if screen.at_a_glance and (run.traced or not screen.needs_trace):
+            grids += screen.work_out(run, window).grids
+    grids.append(parts.longest(run, window))
     title = f"{run.bench} on {run.topology}"
     wrong = [run.problem] if run.verdict == "no" else []
     wrong += [str(race["message"]) for race in run.info["races"]]
-    return Content(grids, "nothing", title=title, facts=list(facts(run, **seen)), wrong=wrong)
+    return Content(grids, "nothing", title=title, facts=list(facts(run, known)), wrong=wrong)
 
 
-def facts(run: Run, **window: Any) -> Iterator[tuple[str, str]]:
+def facts(run: Run, window: ChosenWindow) -> Iterator[tuple[str, str]]:
     """What identifies a run, and its figures: names and texts. Nothing of where it is kept."""
-    info, shown = run.info, run.window(**window)
+    info, shown = run.info, run.window(window)
     yield "run", run.id or "not kept"
     yield "bench", run.bench
     if run.params:

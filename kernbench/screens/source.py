@@ -5,8 +5,7 @@ Nothing is read from the disk: what lies there may have changed since, or be ano
 
 from __future__ import annotations
 
-from typing import Any
-
+from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.source_lines import kept_source
 from kernbench.api.result import Run
 from kernbench.errors import UsageError
@@ -20,7 +19,7 @@ def file_of(run: Run) -> str:
     return kept_source(run._properties)[0]
 
 
-def of_run(run: Run, **window: Any) -> Content:
+def of_run(run: Run, window: ChosenWindow) -> Content:
     """Every line, with its part of a window's critical path.
 
     ``UsageError`` where the run keeps no source, such as one of a function that was typed in.
@@ -28,7 +27,7 @@ def of_run(run: Run, **window: Any) -> Content:
     file, lines = kept_source(run._properties)
     if not file:
         raise UsageError(f"run '{run.id}' keeps no source; only benches in files have theirs kept")
-    path = run.critical_path(**window) if run._traced else None
+    path = run.critical_path(window) if run.traced else None
     ns = path.by_line() if path is not None else {}
     whole = (path.ns if path is not None else 0.0) or 1.0
     at = {nth: ns[name] for nth in range(1, len(lines) + 1) if (name := f"{file}:{nth}") in ns}

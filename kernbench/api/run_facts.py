@@ -1,0 +1,194 @@
+"""What is known of a run without its trace: its settings, its times, its launches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from kernbench.analysis.chosen_window import Chosen, ChosenWindow
+from kernbench.api.stores import tags_of
+from kernbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from kernbench.analysis.time_window import Window
+
+_VERIFIED = {"yes": True, "no": False, "race": False}
+
+
+class RunFacts:
+    """The record of a run. Times in ns of simulated time, sizes in bytes."""
+
+    def __init__(self, properties: Mapping[str, Any]) -> None:
+        self._properties = properties
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """All that its record says of the run itself; :attr:`info` has what is documented."""
+        return self._properties
+
+    @property
+    def id(self) -> str:
+        """Id in its store; empty when the run was not traced and so is not kept."""
+        return str(self._properties.get("id", ""))
+
+    @property
+    def bench(self) -> str:
+        """Name of the bench."""
+        return str(self._properties["bench"])
+
+    @property
+    def topology(self) -> str:
+        """Name of the topology."""
+        return str(self._properties["topology_name"])
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Values of the bench's parameters."""
+        value: dict[str, Any] = json.loads(self._properties["params"] or "{}")
+        return value
+
+    @property
+    def tags(self) -> list[str]:
+        """Tags that the user gave the run."""
+        return tags_of(self._properties)
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether values were right and no accesses raced; None if not asked, or if nothing was checked."""
+        return _VERIFIED.get(self.verdict)
+
+    @property
+    def verdict(self) -> str:
+        """What verification found: ``yes``, ``no`` (values are wrong), ``race`` (accesses race),
+        ``nothing checked`` (asked, but there was nothing to compare), or ``not asked``."""
+        found = str(self._properties["verified"])
+        # Earlier versions called a race with right values "no", and the run "ok".
+        older = found == "no" and self._properties["status"] == "ok" and self._properties.get("races")
+        return "race" if older else found
+
+    @property
+    def problem(self) -> str:
+        """What is wrong where :attr:`verified` is False: the tensor and value, or the race; else empty."""
+        if self.verified is not False:
+            return ""
+        races = self._properties.get("races") or [{"message": "accesses race"}]
+        other = races[0]["message"] if self.verdict == "race" else "values are wrong"
+        return str(self._properties.get("problem", other))
+
+    @property
+    def nothing_checked(self) -> bool:
+        """Whether verification was asked for, and the bench gave nothing to compare."""
+        return self.verdict == "nothing checked"
+
+    @property
+    def sim_ns(self) -> float:
+        """Simulated time from the first host command to the last answer."""
+        return float(self._properties["sim_ns"])
+
+    @property
+    def latency_ns(self) -> float:
+        """Time during which at least one launch was under way, from its common start to its last answer."""
+        return float(self._properties["latency_ns"])
+
+    @property
+    def launches(self) -> list[dict[str, Any]]:
+        """The kernel launches in order.
+
+        Keys: ``launch kernel rank package pes t_submit t_start t_done latency_ns pe_ns late_ns pe_times``.
+        ``rank`` submitted it, None for a bench without ranks; ``package`` has the PEs, several with a comma
+        between them. In a run that failed, times that have not come are -1, and their differences 0.
+        """
+        return list(self._launches)
+
+    @cached_property
+    def _launches(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "launch": one.get("launch", number),
+                "kernel": one.get("kernel", ""),
+                "rank": one.get("rank"),
+                "package": ", ".join(dict.fromkeys(pe.partition(".")[0] for pe in one.get("pe_times", ()))),
+                **{key: value for key, value in one.items() if key != "rank"},
+            }
+            for number, one in enumerate(self._properties.get("launches") or [])
+        ]
+
+    @property
+    def source_text(self) -> str:
+        """The text of the bench's file as it was run; empty for traffic, and for what was typed in."""
+        return str(self._properties.get("source_text", ""))
+
+    @property
+    def again(self) -> dict[str, Any]:
+        """The settings for a re-run beside parameters and topology: ``bench device components topo code``.
+
+        ``bench`` is as the user named it. ``UsageError`` for a run that was kept without them.
+        """
+        found = self._properties.get("again")
+        if found is None:
+            raise UsageError(
+                f"the version that kept run '{self.id}' did not note how to re-run it; run its bench first"
+            )
+        if not _says_how(found):
+            raise UsageError(f"run '{self.id}' does not say how to re-run it; run its bench first")
+        return {"bench": "", "device": None, "components": None, **found}
+
+    @property
+    def asked_hash(self) -> str:
+        """The hash of the configuration that was asked for, before kernels chose their own."""
+        return str(self._properties.get("asked_hash", self._properties["config_hash"]))
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """All settings and figures of the run itself, without looking at its trace."""
+        p = self._properties
+        return {
+            "run_id": self.id or None,
+            "bench": self.bench,
+            "params": self.params,
+            "topology": self.topology,
+            "topology_changes": (self._properties.get("again") or {}).get("topo", {}),
+            "topology_id": p["topology"],
+            "sim_ns": self.sim_ns,
+            "latency_ns": self.latency_ns,
+            "verified": self.verified,
+            "nothing_checked": self.nothing_checked,
+            "verdict": self.verdict,
+            "problem": self.problem,
+            **{key: p[key] for key in ("ops_verified", "tile_transfers") if key in p},
+            "status": p["status"],
+            "races": list(p.get("races", ())),
+            "wall_s": float(p["wall_s"]),
+            "events": int(p["events"]),
+            "hops": int(p["hops"]),
+            "flit_crossings": int(p["flit_crossings"]),
+            "started_at": p["started_at"],
+            "version": p["version"],
+            "config_hash": p["config_hash"],
+            "tags": self.tags,
+        }
+
+    def window(
+        self, launch: Chosen = "all", from_ns: float | None = None, to_ns: float | None = None
+    ) -> Window:
+        """A window of the run: a launch's number, ``"all"`` launches, ``"setup"``, or ``"run"``, the whole.
+
+        None is the whole run too. Of plain traffic ``"all"`` is the makespan. ``from_ns`` and ``to_ns`` cut
+        it further, in ns of simulated time; a :class:`~kernbench.analysis.chosen_window.ChosenWindow` has all
+        three. ``UsageError`` for a launch that there is not, or a window
+        without time in it.
+        """
+        from kernbench.analysis.time_window import select
+
+        chosen = ChosenWindow.of(launch, from_ns, to_ns)
+        return select(self._properties, chosen.launch, chosen.from_ns, chosen.to_ns)
+
+
+def _says_how(again: object) -> bool:
+    """Whether the settings for a re-run, which may come from anybody, are of their types."""
+    if not isinstance(again, dict) or not isinstance(again.get("bench", ""), str):
+        return False
+    texts = [again.get("components") or {}, again.get("topo", {}), again.get("code", {})]
+    return all(isinstance(text, dict) and all(isinstance(v, str) for v in text.values()) for text in texts)

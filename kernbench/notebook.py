@@ -1,0 +1,40 @@
+"""Tells results how they are shown (:data:`kernbench.shown.SHOWN`), when ``kernbench`` is imported.
+
+Imports stand inside functions for start-up time: screens are imported when something is shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernbench.shown import SHOWN
+
+if TYPE_CHECKING:
+    from kernbench.report.content import Content
+
+
+def _run(*given: Any) -> Content:
+    from kernbench.screens.overview import of_run
+
+    return of_run(*given)
+
+
+def _tab(*given: Any) -> Content:
+    from kernbench.screens import tab
+
+    return tab(*given)
+
+
+def _advice(found: Any) -> Content:
+    from kernbench.screens.advice import content
+
+    return content(found)
+
+
+def _energy(found: Any) -> Content:
+    from kernbench.screens.energy import content
+
+    return content([found])
+
+
+SHOWN.update(run=_run, tab=_tab, advice=_advice, energy=_energy)
