@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -204,3 +205,16 @@ def rows_asked(
         if ": there is no " in str(error) or ": the run has no " in str(error):
             return []
         raise
+
+
+def same(rows: Sequence[tuple[Any, ...]], wanted: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether rows are those wanted, floats up to 1e-9: their sums depend on the order of rows."""
+
+    def near(one: Any, other: Any) -> bool:
+        if isinstance(one, float) and isinstance(other, float):
+            return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+        return bool(one == other)
+
+    return len(rows) == len(wanted) and all(
+        len(row) == len(other) and all(map(near, row, other)) for row, other in zip(rows, wanted, strict=True)
+    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from kernbench_graph.errors import QueryError
-from kernbench_graph.query.library import ask, exact_sum, find_question, load_library
+from kernbench_graph.query.library import ask, find_question, load_library
 from kernbench_graph.query.question import Question
 from kernbench_graph.store import Result
 
@@ -136,61 +135,30 @@ def test_answers_must_be_as_declared(tmp_path: Path) -> None:
         answer(Result(["id"], [("a",), (3,)]))
 
 
-WHOLE = {
-    "f.hits", "f.misses", "f.conflicts", "hits", "misses", "conflicts", "row_fs", "refresh_fs",
-    "s.energy_fj", "pes", "beside", "of_sip",
-    "number", "within", "CASE within WHEN 1 THEN bytes ELSE 0 END", "moved", "payload", "fs", "within_fs",
-    "t.bytes", "h.bytes", "a.bytes", "b.bytes",
-    "at.steps", "d.bytes", "u.bytes", "transactions", "bytes",
-    "CASE WHEN k.t_from < start THEN k.bytes ELSE 0 END", "CASE WHEN x.since < t0 THEN x.bytes ELSE 0 END",
-    "CASE WHEN y.level > x.level OR (y.level = x.level AND y.place <= x.place) THEN 1 ELSE 0 END",
-    "blocks", "times", "first_there", "then_there", "(then_there - first_there) * fs", "part.side * h.fs",
-    "size * times",
-    "size * (times - 1)", "same", "(then_there - first_there) * floor((o.t_end - o.t_start) * 1e6 + 0.5)",
-    "CASE WHEN b.ns <= a.ns AND b.price <= a.price AND (b.ns < a.ns OR b.price < a.price) THEN 1 ELSE 0 END",
-    "CASE WHEN other.nth < part.nth THEN other.taken ELSE 0 END",
-    "CASE WHEN c.kind <> 'pe_scheduler' THEN 1 ELSE 0 END",
-    "CASE WHEN u.resource = m.resource THEN a.bytes ELSE 0 END", "ops", "size",
-    "CASE WHEN one.stage = longest THEN 0 ELSE one.ops END",
-    "ceil(1.0 * t.bytes / c.burst_bytes) * c.burst_bytes", "asked", "done",
-    "CASE WHEN x.cause = 'queue' THEN 1 ELSE 0 END", "waits", "strided", "needed",
-    "ceil(1.0 * s.bytes / c.burst_bytes) * c.burst_bytes", "CASE WHEN stage = 'product' THEN ops ELSE 0 END",
-    "CASE WHEN one.stage = 'compute' THEN 1 ELSE 0 END",
-    "CASE WHEN u.dtype IN ['f16', 'bf16'] THEN 0 ELSE 1 END",
-}  # fmt: skip
-"""What the library adds up that is whole: counts, bytes, multiplications, femtoseconds that a sum gave."""
-OF_TWO = {
-    "side * busy", "side * waited", "side * moved",
-    "CASE WHEN x.id = r.id THEN u.busy_ns ELSE -u.busy_ns END",
-    "CASE WHEN x.id = r.id THEN u.wait_ns ELSE -u.wait_ns END",
-}  # fmt: skip
-"""What it adds up of two runs, one value each: there is but one sum of two."""
-
-
-def test_sums_do_not_depend_on_the_order_of_rows() -> None:
-    """Whole numbers alone have the same sum in any order; others are split into such, or rounded to them."""
-    for question in load_library(QUERIES).values():
-        for text in (question.text("ladybug"), question.text("neo4j")):
-            flat = " ".join(text.split())
-            for exact in re.findall(r"sum\(floor\((\S+|\([^()]*\)) \* 4194304\.0\)\)", flat):
-                flat = flat.replace(exact_sum(exact.strip("()")), "exact")
-            flat = flat.replace("reduce(text = ''", "joined(")
-            assert not re.search(r"\b(avg|stdev\w*|reduce|percentileCont)\(", flat, re.I), question.name
-            for start in (found.end() for found in re.finditer(r"\bsum\(", flat)):
-                depth, end = 1, start
-                while depth:
-                    depth += {"(": 1, ")": -1}.get(flat[end], 0)
-                    end += 1
-                added = flat[start : end - 1]
-                unit = "1e3" if "distance_mm" in added or "product" in added else "1e6"  # bytes mm are many
-                rounded = re.fullmatch(rf"floor\(.* \* {unit} \+ 0\.5\)", added)
-                stretches = "s.t_to" in added or added == "b - a"  # of a window: the last bit changes nothing
-                assert rounded or stretches or added in WHOLE | OF_TWO, (question.name, added)
-
-
 def test_a_parameter_of_a_kind_is_checked_against_those_that_there_are() -> None:
     """A kind with a typo would have no rows, and no word why."""
     for question in load_library(QUERIES).values():
         for name, parameter in question.params.items():
             if parameter.type == "string" and name.endswith(("kind", "link", "component", "resource", "tag")):
                 assert parameter.refers or parameter.choices, (question.name, name)
+
+
+def test_no_line_of_a_question_is_longer_than_a_line_of_code() -> None:
+    """Texts are read in files, on pages and in terminals."""
+    long = [
+        f"{path.relative_to(QUERIES)}:{number}"
+        for path in sorted(QUERIES.glob("**/*.yaml"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 110
+    ]
+    assert not long
+
+
+def test_a_part_has_another_form_where_a_window_is_cut(tmp_path: Path) -> None:
+    parts = {"use": "MATCH (r)\n", "use_within": "MATCH (r) WHERE $from_ns < $to_ns OR $to_ns < 0.0\n"}
+    (tmp_path / "parts.yaml").write_text(yaml.safe_dump(parts))
+    time = {name: {"type": "float", "help": "Time.", "default": -1.0} for name in ("from_ns", "to_ns")}
+    text = GOOD["cypher"].replace(" RETURN", "\n{{use}}\nRETURN")
+    question = load(tmp_path, GOOD | {"cypher": text, "params": GOOD["params"] | time})
+    assert question.text("ladybug", {"from_ns": 0.0, "to_ns": -1.0}).splitlines()[1] == "MATCH (r)"
+    assert question.text("neo4j", {"to_ns": 3.0}).splitlines()[1] == parts["use_within"].strip()

@@ -36,26 +36,12 @@ def load_library(folder: Path | str, *, proved: bool = False) -> dict[str, Quest
 
 _PART = re.compile(r"^\{\{(\w+)\}\}\n", re.MULTILINE)
 
-_EXACT = re.compile(r"\{\{exact sum of (.+?)\}\}")
-
-
-def exact_sum(value: str) -> str:
-    """Cypher that adds up the floats ``value`` and rounds once, in whatever order an engine has the rows.
-
-    Each value is split into a multiple of 2^-22 and a remainder in multiples of 2^-53. Sums of whole numbers
-    are exact below 2^53, in any order: enough for times of two seconds in total, or millions of rows.
-
-    >>> exact_sum("w.ns")[:43]
-    'sum(floor(w.ns * 4194304.0)) / 4194304.0 + '
-    """
-    of = value if re.fullmatch(r"[\w.]+", value) else f"({value})"
-    coarse = f"floor({of} * 4194304.0)"
-    fine = f"floor(({of} - {coarse} / 4194304.0) * 9007199254740992.0 + 0.5)"
-    return f"sum({coarse}) / 4194304.0 + sum({fine}) / 9007199254740992.0"
-
 
 def _parts(path: Path) -> dict[str, str]:
-    """Texts that questions of a folder have in common: each stands for a line ``{{its name}}`` of theirs."""
+    """Texts that questions of a folder have in common: each stands for a line ``{{its name}}`` of theirs.
+
+    One with ``_within`` at the end of its name does where ``from_ns`` or ``to_ns`` cuts a window.
+    """
     content = _content(path) if path.exists() else {}
     if not isinstance(content, dict) or not all(isinstance(text, str) for text in content.values()):
         raise QueryError(f"{path}: is not a mapping of names to texts")
@@ -69,8 +55,7 @@ def _whole(text: Any, parts: Mapping[str, str], path: Path) -> Any:
     if unknown := [name for name in _PART.findall(text) if name not in parts]:
         known = ", ".join(parts) or "none"
         raise QueryError(f"{path}: there is no part '{unknown[0]}'; parts.yaml has {known}")
-    whole = _PART.sub(lambda match: parts[match[1]], text)
-    return _EXACT.sub(lambda match: exact_sum(match[1]), whole)
+    return _PART.sub(lambda match: parts[match[1]], text)
 
 
 def _content(path: Path) -> Any:
@@ -91,8 +76,9 @@ def load_question(path: Path, root: Path, parts: Mapping[str, str], *, proved: b
     fields = {key: value for key, value in content.items() if key not in keys}
     texts = {key.removeprefix("cypher_"): _whole(content[key], parts, path) for key in keys}
     if "cypher" in fields:
-        fields["cypher"] = _whole(fields["cypher"], parts, path)
-    fields["window"] = texts.pop("window", "")
+        within = {name: parts.get(f"{name}_within", text) for name, text in parts.items()}
+        whole, cut = (_whole(fields["cypher"], some, path) for some in (parts, within))
+        fields |= {"cypher": whole, "window": cut if cut != whole else ""}
     fields["dialects"] = texts
     if "proved" in content:
         raise QueryError(f"{path}: proved: no file can say so of itself; leave it out")

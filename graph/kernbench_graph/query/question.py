@@ -126,9 +126,9 @@ class Question(_Model):
     works_out: str = ""
     """The analysis with parameters whose answer must be in the graph, as who asks calls it."""
     window: str = ""
-    """Text for a part of a window that parameters ``from_ns`` and ``to_ns`` cut out, from ``cypher_window``.
+    """``cypher`` where ``from_ns`` and ``to_ns`` cut a window, with ``_within`` forms of its parts; or empty.
 
-    It reads the trace where the other text reads what is known of whole windows. Empty where one text does.
+    It reads the trace where the other text reads what is known of whole windows.
     """
     notes: str = ""
     """Omissions and assumptions of the answer."""
@@ -155,14 +155,14 @@ class Question(_Model):
         texts = {"cypher": self.cypher, **{f"cypher_{name}": text for name, text in self.dialects.items()}}
         cut = {"from_ns", "to_ns"} if self.window else set()
         if self.window:
-            texts["cypher_window"] = self.window
+            texts["cypher within from_ns and to_ns"] = self.window
         for key, text in texts.items():
             try:
                 used = parameter_names(check_read_only(text))
             except QueryError as error:
                 raise ValueError(f"{key}: {error}") from error
             missing = set(self.params) - set(used)
-            if key != "cypher_window":
+            if text != self.window:
                 missing -= cut
             if missing or not set(used) - {"run"} <= set(self.params):
                 raise ValueError(
