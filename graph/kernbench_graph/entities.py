@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from kernbench_graph.schema import SCHEMA
@@ -87,9 +88,9 @@ class GraphPath:
         return text
 
     def _repr_html_(self) -> str:
-        from kernbench_graph.notebook import html_path
+        from kernbench_graph.drawing import entities_svg
 
-        return html_path(self)
+        return entities_svg(self.nodes, self.relationships) or escape(str(self))
 
 
 _FIRST = {label.name: place for place, label in enumerate(SCHEMA.labels)}

@@ -1,4 +1,4 @@
-"""HTML that notebooks show: tables, and paths as boxes joined by arrows."""
+"""HTML that notebooks show: tables."""
 
 from __future__ import annotations
 
@@ -8,14 +8,8 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from kernbench_graph.entities import GraphNode, GraphPath, GraphRelationship
-
 MOST_ROWS = 100
 """Rows that are shown; a line says how many more there are."""
-_MOST_NODES = 40
-
-_BOX = "display:inline-block;border:1px solid #52606d;border-radius:4px;padding:1px 6px;margin:2px"
-_ARROW = "display:inline-block;color:#7b8794;font-size:85%;margin:2px"
 
 
 def html_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
@@ -33,40 +27,10 @@ def html_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: s
 
 
 def html_cell(value: Any) -> str:
-    """A value; nodes, relationships and paths are drawn."""
-    if isinstance(value, GraphPath):
-        return html_path(value)
-    if isinstance(value, GraphNode):
-        return _node(value)
+    """A value; what an answer has of nodes, relationships and paths is drawn above its table."""
     if isinstance(value, list | tuple):
         return ", ".join(html_cell(one) for one in value)
     return escape(_text(value))
-
-
-def html_path(path: GraphPath) -> str:
-    """A path as boxes joined by arrows; properties are shown under the pointer."""
-    parts = [_node(path.nodes[0])]
-    for at, rel in islice(enumerate(path.relationships), _MOST_NODES):
-        forward = rel.start == path.nodes[at].id
-        parts += [_arrow(rel, forward), _node(path.nodes[at + 1])]
-    if len(path.relationships) > _MOST_NODES:
-        parts.append(f"and {len(path.relationships) - _MOST_NODES} more steps")
-    return f'<span style="white-space:normal">{"".join(parts)}</span>'
-
-
-def _node(node: GraphNode) -> str:
-    label = f"<small>{escape(node.labels[0])}</small> " if node.labels else ""
-    name = escape(str(node.get("name") or node.id))
-    return f'<span style="{_BOX}" title="{_properties(node.properties.items())}">{label}{name}</span>'
-
-
-def _arrow(rel: GraphRelationship, forward: bool) -> str:
-    text = f"{escape(rel.type)} &rarr;" if forward else f"&larr; {escape(rel.type)}"
-    return f'<span style="{_ARROW}" title="{_properties(rel.properties.items())}">{text}</span>'
-
-
-def _properties(items: Iterable[tuple[str, Any]]) -> str:
-    return escape("\n".join(f"{name}: {_text(value)}" for name, value in items))
 
 
 def _cells(tag: str, texts: Iterable[str], right: Sequence[bool]) -> str:

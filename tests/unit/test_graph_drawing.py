@@ -9,8 +9,9 @@ from xml.etree import ElementTree as ET
 from kernbench_graph.drawing import MOST_NODES, DrawnNode, svg
 from kernbench_graph.entities import GraphPath, graph_node, graph_relationship
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.schema_drawing import schema_pictures
 from kernbench_graph.store import Result
+
+from tools.reference.schema_pictures import schema_pictures
 
 _RECT = "{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}rect"
 

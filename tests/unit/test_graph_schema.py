@@ -14,12 +14,12 @@ from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
 from kernbench_graph.query.looked_at import ALL
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.schema_drawing import schema_pictures
 from kernbench_graph.stores.embedded.ddl import statements
 from kernbench_graph.stores.embedded.engine import LadybugDatabase
 from kernbench_graph.stores.neo4j.style import style
 
 from tools.reference.graph import PICTURE, STYLE, questions_page, schema_page
+from tools.reference.schema_pictures import schema_pictures
 
 ROOT = Path(__file__).parents[2]
 _LABELS = [label.name for label in SCHEMA.labels]

@@ -10,9 +10,10 @@ from kernbench_graph.projection import HISTORY
 from kernbench_graph.query.library import load_library
 from kernbench_graph.query.question import Column, Parameter, Question
 from kernbench_graph.schema import SCHEMA
-from kernbench_graph.schema_drawing import schema_pictures
 from kernbench_graph.schema_types import Property, Table
 from kernbench_graph.stores.neo4j.style import style
+
+from tools.reference.schema_pictures import schema_pictures
 
 STYLE = "neo4j-browser.grass"
 PICTURE = "schema-{}.svg"
