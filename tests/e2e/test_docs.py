@@ -19,6 +19,7 @@ RUN = [
     ROOT / "README.md",
     *sorted((ROOT / "docs" / "learn").glob("*.md")),
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+    ROOT / "docs" / "explanation" / "graph.md",
 ]
 ALL = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
