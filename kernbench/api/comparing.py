@@ -42,7 +42,8 @@ def compare(
       :func:`kernbench.analysis.configuration.differences`);
     - ``window``: its name; ``figures``: ``sim_ns`` and ``latency_ns`` of the run and the latency of each
       launch, and before them the length of a ``window`` that was chosen, each with ``name before after
-      change_ns change slower`` (``change`` is a share; None where nothing was there before);
+      change_ns change slower`` (``change`` is a share; None where nothing was there before), and of a launch
+      its ``launch``;
     - ``causes``: the critical path's ns by cause, ``cause before after change_ns``, largest change first;
     - ``resources``: the ``top`` components and links whose busy or waiting time grew most: ``resource kind
       busy_ns_before busy_ns_after wait_ns_before wait_ns_after change_ns``;
@@ -74,7 +75,8 @@ def compare(
             figures.insert(0, _change("window", lengths[0], lengths[1], threshold))
         for number, (a, b) in enumerate(zip(old.launches, new.launches, strict=False)):
             name = f"launch {number} ({b['kernel']})"
-            figures.append(_change(name, float(a["latency_ns"]), float(b["latency_ns"]), threshold))
+            change = _change(name, float(a["latency_ns"]), float(b["latency_ns"]), threshold)
+            figures.append({**change, "launch": number})
         return {
             "before": _identity(old),
             "after": _identity(new),

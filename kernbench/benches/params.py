@@ -108,21 +108,23 @@ def _integer(text: str) -> int:
 
 
 def resolve_params(
-    bench: str,
+    owner: str,
     params: Iterable[Param],
     values: Mapping[str, object] | None = None,
     environ: Mapping[str, str] | None = None,
+    *,
+    what: str = "bench",
 ) -> dict[str, ParamValue]:
     """Every parameter's value: from ``values``, else its environment variable, else its default.
 
-    Errors are :class:`UsageError` and name the parameter, the bench and where the value came from.
+    Errors are :class:`UsageError` and name the parameter, ``what`` has it, and where the value came from.
     """
     environ = os.environ if environ is None else environ
     declared = {p.name: p for p in params}
     given = dict(values or {})
     for key in given:
         if key not in declared:
-            raise UsageError(_unknown(bench, key, declared))
+            raise UsageError(_unknown(f"{what} '{owner}'", key, declared))
     resolved: dict[str, ParamValue] = {}
     for name, param in declared.items():
         source, value = "", given.get(name, param.default)
@@ -131,13 +133,11 @@ def resolve_params(
         try:
             resolved[name] = param.accept(value)
         except ValueError as error:
-            raise UsageError(f"bench '{bench}', parameter '{name}'{source}: {error}") from None
+            raise UsageError(f"{what} '{owner}', parameter '{name}'{source}: {error}") from None
     return resolved
 
 
-def _unknown(bench: str, key: str, declared: Mapping[str, Param]) -> str:
+def _unknown(owner: str, key: str, declared: Mapping[str, Param]) -> str:
     if not declared:
-        return f"bench '{bench}' has no parameters, so '{key}' cannot be set"
-    return (
-        f"bench '{bench}' has no parameter '{key}'; {suggestion(key, declared)}it has {', '.join(declared)}"
-    )
+        return f"{owner} has no parameters, so '{key}' cannot be set"
+    return f"{owner} has no parameter '{key}'; {suggestion(key, declared)}it has {', '.join(declared)}"

@@ -48,7 +48,7 @@ class Progress:
 
     def of_graph(self, done: int, total: int) -> None:
         """Show how far the building of a graph is; as when called."""
-        self._show(lambda _: f"building the graph, {done / max(1, total):.0%} done".replace("%", " %"))
+        self._show(lambda _: f"building the graph, {100 * done / max(1, total):.0f} % done")
 
     def of_page(self, part: str) -> None:
         """Show which part of a page was worked out last; as when called."""

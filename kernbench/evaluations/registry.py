@@ -111,10 +111,7 @@ class EvaluationSpec:
 
     def resolve_params(self, values: Mapping[str, object] | None = None) -> dict[str, ParamValue]:
         """Values of all parameters; an unknown one is a :class:`UsageError`."""
-        try:
-            return resolve_params(self.name, self.params, values)
-        except UsageError as error:
-            raise UsageError(str(error).replace("bench '", "evaluation '", 1)) from None
+        return resolve_params(self.name, self.params, values, what="evaluation")
 
 
 def evaluation(*, name: str, description: str, params: Sequence[Param] = ()) -> Callable[[Run], Run]:

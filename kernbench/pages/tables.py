@@ -7,7 +7,7 @@ from typing import Any
 
 from kernbench.report.cells import is_number, plain, text
 from kernbench.report.colours import CAUSES
-from kernbench.report.content import BARS, Column, Content, Grid, column
+from kernbench.report.content import BARS, SHARE, Column, Content, Grid, column
 from kernbench.report.targets import sort_of
 
 _SHOWN = 10_000
@@ -32,7 +32,7 @@ def table(
     return {
         "columns": [
             {"name": c.name, "title": c.title, "leads": sort_of(c.name) or "",
-             "bar": c.percent and not c.signed, "colours": dict(CAUSES) if c.name == "cause" else None}
+             "bar": c.unit == SHARE and not c.signed, "colours": dict(CAUSES) if c.name == "cause" else None}
             for c in known
         ],
         "rows": [[cell(c, value) for c, value in zip(known, row, strict=True)] for row in given[:_SHOWN]],

@@ -10,10 +10,13 @@ from typing import Any
 from kernbench.report.cells import fold, is_number, joules, printable, share, text
 from kernbench.report.targets import sort_of
 
-PERCENT = frozenset({"utilisation", "occupancy", "share", "change"})
-"""Columns of shares, 0 to 1, wherever they occur."""
-_UNITS = {"ns": "ns", "gbs": "GB/s", "mm": "mm", "pj": "pJ"}
-"""By the last word of a column's name."""
+SHARE = "share"
+"""The unit of shares, 0 to 1, which people read as percentages."""
+_UNITS = {
+    **{"ns": "ns", "gbs": "GB/s", "mm": "mm", "pj": "pJ", "bytes": "bytes"},
+    **dict.fromkeys(("utilisation", "occupancy", "share", "change"), SHARE),
+}
+"""By the last word of a column's name, of columns that nothing else describes."""
 _NUMBERS = ("launch", "transaction", "operation")
 """Things that are known by their number, -1 for none."""
 BARS = 20
@@ -22,11 +25,10 @@ BARS = 20
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, its unit (empty for names and counts), whether shares are shown as percentages."""
+    """A column: its name, and its unit, empty for names and counts."""
 
     name: str
     unit: str = ""
-    percent: bool = False
     signed: bool = False
     """Whether shares that grew have a plus sign."""
     prose: bool = False
@@ -39,7 +41,7 @@ class Column:
         if self.unit == "pJ":
             return name.removesuffix("_pj")
         said = self.unit.lower().replace("/", "") in self.name.split("_")
-        return name if self.percent or not self.unit or said else f"{name} {self.unit}"
+        return name if self.unit in ("", SHARE) or said else f"{name} {self.unit}"
 
     def shown(self, value: Any) -> Any:
         """What stands for a value where people read it: a percentage, an energy with its unit, or itself."""
@@ -47,7 +49,7 @@ class Column:
             return value
         if value == -1 and (sort_of(self.name) in _NUMBERS or self.name in ("route", "hop")):
             return None
-        if self.percent:
+        if self.unit == SHARE:
             return share(value, "+" if self.signed else "")
         return joules(value) if self.unit == "pJ" else value
 
@@ -62,7 +64,7 @@ def columns_of(names: str) -> tuple[Column, ...]:
     def unit(name: str) -> str:
         return "ns" if name.startswith("t_") else _UNITS.get(name.rpartition("_")[2], "")
 
-    return tuple(Column(name, unit(name), name in PERCENT) for name in names.split())
+    return tuple(Column(name, unit(name)) for name in names.split())
 
 
 def column(name: str) -> Column:

@@ -20,7 +20,7 @@ def line(sim_ns: float, events: int, wall_s: float, share: float | None) -> str:
     """``simulated 1.250 us, 3.2 M events, 410 k events/s, 40 % done``; ``preparing`` before any event."""
     if events == 0:
         return "preparing"
-    done = "" if share is None else f", {share:.0%} done".replace("%", " %")
+    done = "" if share is None else f", {100 * share:.0f} % done"
     rate = events / wall_s if wall_s > 0 else 0.0
     return f"simulated {_time(sim_ns)}, {_count(events)} events, {_count(rate)} events/s{done}"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.result import Run
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import SHARE, Column, Content, Grid
 
 COLUMNS = (
     Column("saves_ns", "ns"),
-    Column("share", percent=True),
+    Column("share", SHARE),
     Column("rule"),
     Column("advice", prose=True),
 )

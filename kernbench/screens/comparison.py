@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kernbench.report.cells import number, text
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import SHARE, Column, Content, Grid
 
 _CHANGE = tuple(Column(name, "ns") for name in ("before", "after", "change_ns"))
-_SHARE = Column("change", percent=True, signed=True)
+_SHARE = Column("change", SHARE, signed=True)
 _FIGURES = (Column("name"), *_CHANGE, _SHARE, *map(Column, ("slower", "launch")))
 _PLACES = (
     *map(Column, ("resource", "kind")),
@@ -37,7 +36,7 @@ def content(found: Mapping[str, Any]) -> Content:
         Grid("configured", "Configured differently", [*map(Column, ("what", "key", "before", "after"))],
              [{key: _short(value) for key, value in row.items()} for row in found["configured"]],
              f"configured {alike}", in_summary=None),
-        Grid("figures", "Times", _FIGURES, list(_figures(found)), in_summary=None),
+        Grid("figures", "Times", _FIGURES, found["figures"], in_summary=None),
         Grid("causes", "Where the time went", (Column("cause"), *_CHANGE), found["causes"],
              "no critical path", drawn=causes, only_bars=True, in_summary=None),
         Grid("resources", "Slower where", _PLACES, found["resources"], "nothing took longer",
@@ -62,13 +61,6 @@ def _identity(run: Mapping[str, Any]) -> str:
 
 def _short(value: Any) -> Any:
     return f"{value[: _LONGEST - 4]} ..." if isinstance(value, str) and len(value) > _LONGEST else value
-
-
-def _figures(found: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The figures, those of a launch with its number, by which they lead to it."""
-    for figure in found["figures"]:
-        launch = re.match(r"launch (\d+) ", figure["name"])
-        yield {**figure, "launch": int(launch[1]) if launch else None}
 
 
 def _result(found: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.path_steps import CriticalPath
 from kernbench.api.result import Run
 from kernbench.report.cells import number
-from kernbench.report.content import Column, Content, Grid, columns_of
+from kernbench.report.content import SHARE, Column, Content, Grid, columns_of
 
 EMPTY = "no time in this window"
 OUTSIDE = "outside of kernels"
@@ -32,7 +32,7 @@ def sums(path: CriticalPath, by: str) -> Grid:
     found = {"cause": path.by_cause, "line": path.by_line, "location": path.by_location}[by]()
     rows = [{by: name or OUTSIDE, "ns": ns, "share": ns / (path.ns or 1.0)} for name, ns in found.items()]
     heading = f"Critical path by {'source line' if by == 'line' else by}"
-    columns = (Column(by), Column("ns", "ns"), Column("share", percent=True))
+    columns = (Column(by), Column("ns", "ns"), Column("share", SHARE))
     bars = "" if by == "location" else "ns"  # rows of places are links, which bars cannot be
     return Grid(by, heading, columns, rows, EMPTY, label=by, bars=bars, total=path.ns, only_bars=bool(bars),
                 first=_PLACES if by == "location" else None)  # fmt: skip

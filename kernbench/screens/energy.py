@@ -9,7 +9,7 @@ from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api.energy_use import HEADINGS, energy_levels
 from kernbench.api.result import Run
 from kernbench.report.cells import joules, number
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import SHARE, Column, Content, Grid
 
 EMPTY = "no part of this machine has energy figures: give them under 'energy' in the topology"
 NOTE = (
@@ -40,7 +40,7 @@ def _columns(found: Mapping[str, Any]) -> list[Column]:
     names += ["kind"] if found["by"] == "part" else []
     pj = ["energy_pj", *(["dynamic_pj", "static_pj"] if found["static_pj"] else [])]
     columns = [*map(Column, names), *(Column(name, "pJ") for name in pj)]
-    columns.insert(len(names) + 1, Column("share", percent=True))
+    columns.insert(len(names) + 1, Column("share", SHARE))
     return columns
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.result import Run
-from kernbench.report.content import Content, Grid, columns_of
+from kernbench.report.content import Content, Grid
+from kernbench.screens.questions import columns
 
 _ASKED = (
     ("tensors", "Tensors", "kernel/tensor-traffic", ()),
@@ -21,5 +22,6 @@ def of_run(run: Run, window: ChosenWindow) -> Content:
     for key, heading, question, parts in _ASKED:
         asked = {} if key == "rows" else window.given
         found = asking.ask(question, run.id, run._kept_in(), **asked)
-        grids.append(Grid(key, heading, columns_of(" ".join(found.columns)), found.dicts(), parts=parts))
+        shown = columns(asking.question(question), found.columns)
+        grids.append(Grid(key, heading, shown, found.dicts(), parts=parts))
     return Content(grids, "no tensor was read or written")

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernbench.report.content import PERCENT, Column, column
+from kernbench.report.content import Column, column
 
 EMPTY = "no rows: nothing in this run answers to that"
 
 
 def columns(question: Mapping[str, Any], names: Sequence[str]) -> list[Column]:
     """The columns of these names, with what :func:`kernbench.question` says of them."""
-    known = {
-        one["name"]: Column(one["name"], one["unit"], one["name"] in PERCENT or "0 to 1" in one["help"])
-        for one in question["returns"]
-    }
+    known = {one["name"]: Column(one["name"], one["unit"]) for one in question["returns"]}
     return [known.get(name) or column(name) for name in names]

@@ -9,9 +9,9 @@ from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.analysis.source_lines import kept_source
 from kernbench.api.result import Run
 from kernbench.errors import UsageError
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import SHARE, Column, Content, Grid
 
-_COLUMNS = (Column("nr"), Column("ns", "ns"), Column("share", percent=True), Column("text"))
+_COLUMNS = (Column("nr"), Column("ns", "ns"), Column("share", SHARE), Column("text"))
 
 
 def file_of(run: Run) -> str:

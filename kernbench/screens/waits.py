@@ -7,7 +7,8 @@ from typing import Any
 from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.api import asking
 from kernbench.api.result import Run
-from kernbench.report.content import Content, Grid, columns_of
+from kernbench.report.content import Content, Grid
+from kernbench.screens.questions import columns
 
 _PLACES = 50
 _PAIRS = 200
@@ -19,8 +20,9 @@ def of_run(run: Run, window: ChosenWindow) -> Content:
     """The answers of two questions about contention."""
 
     def asked(key: str, heading: str, name: str, limit: int, **few: Any) -> Grid:
-        found = asking.ask(f"contention/{name}", run.id, run._kept_in(), {"limit": limit}, **window.given)
-        return Grid(key, heading, columns_of(" ".join(found.columns)), found.dicts(), **few)
+        name = f"contention/{name}"
+        found = asking.ask(name, run.id, run._kept_in(), {"limit": limit}, **window.given)
+        return Grid(key, heading, columns(asking.question(name), found.columns), found.dicts(), **few)
 
     places = asked("places", "Where", "waits-by-resource", _ALL, parts=("resource",), first=_PLACES)
     pairs = asked("pairs", "Who waited for whom", "who-waited-for-whom", _PAIRS)

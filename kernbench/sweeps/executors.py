@@ -95,6 +95,9 @@ class InProcess:
 class Processes:
     """``count`` processes of this machine. One that is killed is replaced, and its job done once more."""
 
+    # Not a ProcessPoolExecutor: its processes import the user's script again, which fails without a
+    # __main__ guard, and one that dies takes the jobs of all others with it.
+
     shared_memory = False
     shared_files = True
 

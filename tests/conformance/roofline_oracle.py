@@ -94,12 +94,12 @@ def roofline(run: RunRecord, topology: TopologyRecord, params: Mapping[str, Any]
             launch, group if params["by"] == "operation" else -1, name, named.get("source", ""), flops,
             *nbytes.values(),
             *(nbytes[level] / light[level] if light[level] > 0 else 0.0 for level in nbytes),
-            memory if most else "", memory if most else "", flops / most if most else 0.0, ns,
+            memory if most else "", flops / most if most else 0.0, ns,
             flops / ns / 1e3 if ns > 0 else 0.0, flops / least / 1e3 if least > 0 else 0.0, peak / 1e3,
             most / ns if ns > 0 else 0.0, most / light[memory] if light[memory] > 0 else 0.0,
             least, least / ns if ns > 0 else 0.0, bound if least > 0 else "",
         ))  # fmt: skip
-    return first(rows, lambda row: (row[24] - row[18], row[0], row[1], row[2]), params)
+    return first(rows, lambda row: (row[23] - row[17], row[0], row[1], row[2]), params)
 
 
 ROOFLINE: dict[str, Oracle] = {"bottleneck/roofline": roofline}

@@ -10,11 +10,11 @@ import pytest
 
 from kernbench.errors import UsageError
 from kernbench.pgraph import GraphNode, GraphPath
-from kernbench.report.content import Column
+from kernbench.report.content import SHARE, Column
 from kernbench.report.targets import Target, targets_of
 from kernbench.tui.models.table import ShownTable
 
-COLUMNS = (Column("transaction"), Column("kind"), Column("wait_ns", "ns"), Column("share", percent=True))
+COLUMNS = (Column("transaction"), Column("kind"), Column("wait_ns", "ns"), Column("share", SHARE))
 ROWS = [
     (0, "dma_read", 2.5, 0.5),
     (1, "dma_write", 0.0, 0.25),

@@ -14,7 +14,7 @@ from kernbench.analysis.time_window import Window
 from kernbench.api import comparing
 from kernbench.api.pictures import diagram_frames
 from kernbench.pages import tables, times
-from kernbench.report.content import Column, Content, Grid
+from kernbench.report.content import SHARE, Column, Content, Grid
 from kernbench.report.timeline.model import TimelineRow
 
 NAME, NS = Column("name"), Column("ns", "ns")
@@ -49,7 +49,7 @@ def test_rows_beyond_what_the_page_takes_are_counted() -> None:
 
 
 def test_a_change_has_its_sign() -> None:
-    signed, plain = Column("change", percent=True, signed=True), Column("share", percent=True)
+    signed, plain = Column("change", SHARE, signed=True), Column("share", SHARE)
     assert [signed.text(value) for value in (0.087, -0.087)] == ["+8.7%", "-8.7%"]
     assert plain.text(0.087) == "8.7%"
 

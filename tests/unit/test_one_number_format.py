@@ -20,7 +20,7 @@ from kernbench.pages.answers import Answers
 from kernbench.pages.tables import content, table
 from kernbench.report import colours, roofs
 from kernbench.report.cells import number
-from kernbench.report.content import Column, Content, Grid, columns_of
+from kernbench.report.content import SHARE, Column, Content, Grid, columns_of
 from kernbench.report.timeline.model import CATEGORIES
 from kernbench.screens import SCREENS, Screen, critical_path, overview, roofline
 from kernbench.tui.models.screen_table import grid_table
@@ -28,7 +28,7 @@ from tests.page_tables import texts, values
 
 COLUMNS = (
     *columns_of("name ns utilisation energy_pj launch bytes"),
-    Column("change", percent=True, signed=True),
+    Column("change", SHARE, signed=True),
 )
 ROWS = [
     {"name": "a", "ns": 741574.1000000001, "utilisation": 0.825, "energy_pj": 123456789.123, "launch": -1,

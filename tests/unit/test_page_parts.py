@@ -13,7 +13,7 @@ from kernbench.analysis.chosen_window import ChosenWindow
 from kernbench.errors import UsageError
 from kernbench.pages import answers, machine, tables, times
 from kernbench.pages.graphs import graph
-from kernbench.report.content import Column, Grid
+from kernbench.report.content import SHARE, Column, Grid
 from kernbench.report.timeline.model import TimelineRow
 from kernbench.screens.windows import windows
 from kernbench.web import app
@@ -89,7 +89,7 @@ def test_names_of_joined_bars_are_empty_and_texts_are_said_once() -> None:
 
 
 def test_a_cell_has_its_text_where_that_differs() -> None:
-    assert tables.cell(Column("share", percent=True), 0.5) == [0.5, "50.0%"]
+    assert tables.cell(Column("share", SHARE), 0.5) == [0.5, "50.0%"]
     assert tables.cell(Column("name"), "x") == "x"
     assert tables.cell(Column("launch"), 3) == 3
     assert tables.cell(Column("launch"), -1) == [-1, "-"]
